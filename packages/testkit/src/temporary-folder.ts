@@ -1,0 +1,11 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+
+/** A fresh folder that goes when the test that asked for it ends. */
+export function temporaryFolder(name = 'svc-test-'): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), name)));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
