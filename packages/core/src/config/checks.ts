@@ -1,0 +1,55 @@
+// Rules that look at more than one value.
+import { formatKey } from './key-path.ts';
+import type { ConfigProblem } from './problems.ts';
+import type { ResolvedValue } from './resolved-value.ts';
+
+/** Blocks that only work as a whole: naming one of these asks for all of them. */
+const together: readonly (readonly string[])[] = [
+  ['svc.errorTracking.org', 'svc.errorTracking.project', 'svc.errorTracking.authToken'],
+  ['svc.analytics.apiKey', 'svc.analytics.projectId'],
+  ['ai.gateway', 'ai.apiKey'],
+];
+
+export function crossChecks(values: readonly ResolvedValue[]): ConfigProblem[] {
+  const byKey = new Map(values.map((value) => [value.key, value]));
+  return [
+    ...teamKeyIsTicketPrefix(byKey),
+    ...together.flatMap((keys) => allOrNone(keys, byKey)),
+    ...providersHaveKeys(values),
+  ];
+}
+
+function teamKeyIsTicketPrefix(byKey: ReadonlyMap<string, ResolvedValue>): ConfigProblem[] {
+  const teamKey = byKey.get('svc.tracker.teamKey');
+  const prefix = byKey.get('svc.project.ticketPrefix');
+  if (teamKey?.value === undefined || prefix?.value === undefined || teamKey.value === prefix.value)
+    return [];
+  const message = `is ${JSON.stringify(teamKey.value)}, but svc.project.ticketPrefix is ${JSON.stringify(prefix.value)}; they must be equal.`;
+  const remedy = `Run: svc config set svc.project.ticketPrefix ${JSON.stringify(teamKey.value)}`;
+  return [{ ...placeOf(teamKey), severity: 'error', code: 'contradiction', message, remedy }];
+}
+
+function allOrNone(keys: readonly string[], byKey: ReadonlyMap<string, ResolvedValue>): ConfigProblem[] {
+  const given = keys.flatMap((key) => byKey.get(key) ?? []).filter((value) => value.value !== undefined);
+  const [first] = given;
+  if (first === undefined || given.length === keys.length) return [];
+  const missing = keys.filter((key) => byKey.get(key)?.value === undefined);
+  const message = `is set, but ${missing.join(' and ')} is not; the block works only as a whole.`;
+  return [{ ...placeOf(first), severity: 'error', code: 'incomplete', message }];
+}
+
+function providersHaveKeys(values: readonly ResolvedValue[]): ConfigProblem[] {
+  return values
+    .filter(({ path, value }) => formatKey(path).startsWith('svc.ai.providers.') && value === undefined)
+    .map((value) => ({
+      ...placeOf(value),
+      severity: 'error',
+      code: 'incomplete',
+      message: 'is required for each provider.',
+    }));
+}
+
+function placeOf({ key, source }: ResolvedValue): Pick<ConfigProblem, 'file' | 'line' | 'key'> {
+  if (source.kind === 'file') return { file: source.file, line: source.line, key };
+  return { file: source.kind === 'environment' ? 'environment' : 'configuration', key };
+}

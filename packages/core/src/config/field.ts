@@ -1,0 +1,82 @@
+// A configuration field: a schema plus what the schema cannot say (which files may hold it, which
+// environment variable overrides it, whether it is a secret). Every other view of the configuration
+// (file schemas, explain, docs, table test) is derived from the fields.
+import { z } from 'zod';
+import type { Layer } from './layers.ts';
+
+export type FieldFacts = {
+  /** The files that may hold it, first one wins. The first is also where `config set` writes. */
+  layers: readonly [Layer, ...Layer[]];
+  description: string;
+  /** What a right value looks like, in words, for messages. */
+  expects: string;
+  /** The environment variable that wins over every file. */
+  env?: string;
+  secret?: boolean;
+  /** Turns an accepted spelling (a vendor's word) into the one that the product uses. */
+  canonical?: (value: unknown) => unknown;
+};
+
+export const fieldFacts = z.registry<FieldFacts>();
+
+type Kind<S extends z.ZodType> = { schema: S; expects: string };
+type Place = Omit<FieldFacts, 'expects'>;
+
+/** A field with a default: it always has a value. */
+export function field<S extends z.ZodType>(
+  kind: Kind<S>,
+  place: Place & { default: z.output<S> },
+): z.ZodDefault<S> {
+  const { default: fallback, ...facts } = place;
+  return annotate(kind.schema.default(fallback as never), kind.expects, facts);
+}
+
+/** A field that may have no value at all. */
+export function optionalField<S extends z.ZodType>(kind: Kind<S>, place: Place): z.ZodOptional<S> {
+  return annotate(kind.schema.optional(), kind.expects, place);
+}
+
+function annotate<S extends z.ZodType>(schema: S, expects: string, facts: Place): S {
+  const described = schema.meta({ description: facts.description });
+  fieldFacts.add(described, { ...facts, expects });
+  return described;
+}
+
+const environmentNamePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const repoPattern = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})\/[A-Za-z0-9._-]{1,100}$/;
+
+export const repoSlug = z.string().regex(repoPattern, 'not owner/repo');
+
+/** The kinds of value that configuration knows. */
+export const kinds = {
+  text: { schema: z.string().min(1), expects: 'a non-empty string' },
+  flag: { schema: z.boolean(), expects: 'true or false' },
+  list: { schema: z.array(z.string().min(1)), expects: 'a list of non-empty strings' },
+  repo: { schema: repoSlug, expects: 'owner/repo' },
+  repoList: { schema: z.array(repoSlug), expects: 'a list of owner/repo' },
+  url: {
+    schema: z.url({ protocol: /^https?$/ }),
+    expects: 'an http or https URL',
+  },
+  environmentName: {
+    schema: z.string().regex(environmentNamePattern, 'not the name of an environment variable'),
+    expects: 'the name of an environment variable (letters, digits, underscores)',
+  },
+  key: {
+    schema: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, 'not a plain name'),
+    expects: 'a plain name (letters, digits, dots, dashes, underscores)',
+  },
+  time: { schema: z.iso.datetime({ offset: true }), expects: 'an ISO 8601 time' },
+} as const;
+
+export function wholeNumber(least: number): Kind<z.ZodInt> {
+  return { schema: z.int().min(least), expects: `a whole number of at least ${least}` };
+}
+
+export function oneOf<const V extends readonly [string, ...string[]]>(values: V) {
+  return { schema: z.enum(values), expects: `one of ${values.join(', ')}` };
+}
+
+export function orNull<S extends z.ZodType>(kind: Kind<S>): Kind<z.ZodNullable<S>> {
+  return { schema: kind.schema.nullable(), expects: `${kind.expects}, or null` };
+}

@@ -1,0 +1,44 @@
+// What can be wrong with a configuration. `error`: there is no configuration until it is mended.
+// `ignored`: a key that nothing reads. `deprecated`: read, but under a name that will go.
+export type Severity = 'error' | 'ignored' | 'deprecated';
+
+export type ConfigProblem = {
+  severity: Severity;
+  code:
+    | 'not-json'
+    | 'unreadable'
+    | 'wrong-type'
+    | 'wrong-name'
+    | 'unknown-key'
+    | 'wrong-file'
+    | 'given-twice'
+    | 'secret-in-project-file'
+    | 'deprecated'
+    | 'contradiction'
+    | 'incomplete';
+  /** The file, or `environment`. */
+  file: string;
+  line?: number | undefined;
+  key: string;
+  message: string;
+  remedy?: string | undefined;
+};
+
+/** One line for a person: `place: key: message remedy`. */
+export function formatProblem(problem: ConfigProblem): string {
+  const place = problem.line === undefined ? problem.file : `${problem.file}:${problem.line}`;
+  const key = problem.key === '' ? '' : ` ${problem.key}:`;
+  const remedy = problem.remedy === undefined ? '' : ` ${problem.remedy}`;
+  return `${place}:${key} ${problem.message}${remedy}`;
+}
+
+/** What was found, for a message: short, and never the text of a value that may be secret. */
+export function describeFound(value: unknown, secret = false): string {
+  if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : `a list of ${value.length}`;
+  if (typeof value === 'object') return 'an object';
+  if (typeof value !== 'string') return `${typeof value} ${JSON.stringify(value)}`;
+  if (secret) return 'a string';
+  return value.length > 60 ? `a string of ${value.length} characters` : `string ${JSON.stringify(value)}`;
+}

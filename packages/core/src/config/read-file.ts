@@ -1,0 +1,189 @@
+// Reads one parsed configuration file along the schema: which fields it gives, which keys nothing reads.
+import { nearest } from '../nearest.ts';
+import { canonicalKey } from '../vendor-names.ts';
+import { type Deprecation, deprecationOf } from './deprecations.ts';
+import { formatKey } from './key-path.ts';
+import { type Layer, layerTitles } from './layers.ts';
+import { type ConfigProblem, describeFound } from './problems.ts';
+import { secretLook } from './secret-shapes.ts';
+import { acceptValue, type ConfigNode, configTree, type FieldNode, type KeyPath } from './tree.ts';
+
+export type ConfigFile = {
+  path: string;
+  /** The layers that the file may hold. The global file also holds the secrets of projects without their own. */
+  layers: readonly Layer[];
+  /** The layers that are read from it; a subset of `layers`. */
+  reads: readonly Layer[];
+  data: unknown;
+  /** Line of a key in the file, for messages. */
+  lineOf: (path: KeyPath) => number | undefined;
+};
+
+/** One field's value in one file. */
+export type FileEntry = {
+  path: KeyPath;
+  field: FieldNode;
+  value: unknown;
+  file: ConfigFile;
+  layer: Layer;
+  line: number | undefined;
+  writtenAs: string;
+  deprecation: Deprecation | undefined;
+};
+
+/** `names`: the paths of the members of keyed groups, also of empty ones. */
+export type FileReading = { entries: FileEntry[]; names: KeyPath[]; problems: ConfigProblem[] };
+
+export function readConfigFile(file: ConfigFile): FileReading {
+  const reading: FileReading = { entries: [], names: [], problems: [] };
+  if (file.layers.includes('project')) findSecrets(file, file.data, [], reading.problems);
+  visit(file, configTree, [], [], file.data, reading);
+  return reading;
+}
+
+function visit(
+  file: ConfigFile,
+  node: ConfigNode,
+  path: KeyPath,
+  written: KeyPath,
+  data: unknown,
+  reading: FileReading,
+): void {
+  if (node.kind === 'field') return takeField(file, node, path, written, data, reading);
+  if (!isObject(data)) {
+    reading.problems.push(mistyped(file, written, 'an object', describeFound(data)));
+    return;
+  }
+  for (const name of Object.keys(data)) {
+    if (path.length === 0 && name === '$schema') continue;
+    visitChild(file, node, path, [...written, name], data[name], reading);
+  }
+}
+
+function visitChild(
+  file: ConfigFile,
+  node: Exclude<ConfigNode, FieldNode>,
+  path: KeyPath,
+  written: KeyPath,
+  data: unknown,
+  reading: FileReading,
+): void {
+  const name = written.at(-1) ?? '';
+  if (node.kind === 'keyed') {
+    const canonical = canonicalKey(formatKey([...path, name])).slice(formatKey(path).length + 1);
+    if (node.name.safeParse(canonical).success) {
+      reading.names.push([...path, canonical]);
+      return visit(file, node.child, [...path, canonical], written, data, reading);
+    }
+    reading.problems.push(wrongName(file, written));
+    return;
+  }
+  const [current = ''] = currentName(file, [...path, name]).slice(path.length);
+  const child = node.children.get(current);
+  if (child) return visit(file, child, [...path, current], written, data, reading);
+  reading.problems.push(unknownKey(file, written, node.children.keys()));
+}
+
+/** The name a key goes by today: vendor words and renamed keys are followed to their replacement. */
+function currentName(file: ConfigFile, path: KeyPath): KeyPath {
+  const key = canonicalKey(formatKey(path));
+  return (deprecationOf(key, file.layers)?.replacement ?? key).split('.');
+}
+
+function takeField(
+  file: ConfigFile,
+  field: FieldNode,
+  path: KeyPath,
+  written: KeyPath,
+  value: unknown,
+  reading: FileReading,
+): void {
+  const deprecation = deprecationOf(canonicalKey(formatKey(written)), file.layers);
+  const layer = field.layers.find((candidate) => file.layers.includes(candidate));
+  if (layer === undefined && deprecation === undefined) {
+    reading.problems.push(wrongFile(file, field, written));
+    return;
+  }
+  const accepted = acceptValue(field, value);
+  if (!accepted.ok) {
+    reading.problems.push(mistyped(file, written, field.expects, describeFound(value, field.secret)));
+    return;
+  }
+  if (deprecation) reading.problems.push(deprecated(file, written, deprecation));
+  reading.entries.push({
+    path,
+    field,
+    value: accepted.value,
+    file,
+    layer: layer ?? field.layers[0],
+    line: file.lineOf(written),
+    writtenAs: formatKey(written),
+    deprecation,
+  });
+}
+
+function findSecrets(file: ConfigFile, data: unknown, path: KeyPath, problems: ConfigProblem[]): void {
+  if (isObject(data)) {
+    for (const name of Object.keys(data)) findSecrets(file, data[name], [...path, name], problems);
+    return;
+  }
+  if (Array.isArray(data)) {
+    for (const item of data) findSecrets(file, item, path, problems);
+    return;
+  }
+  const look = secretLook(path.at(-1) ?? '', data);
+  if (look === undefined) return;
+  problems.push({
+    ...at(file, path),
+    severity: 'error',
+    code: 'secret-in-project-file',
+    message: `looks like ${look}, and this file is committed.`,
+    remedy: `Remove it here, replace it at its issuer, and store the new one with: svc config set --layer secrets ${formatKey(path)} -`,
+  });
+}
+
+function at(file: ConfigFile, written: KeyPath): Pick<ConfigProblem, 'file' | 'line' | 'key'> {
+  return { file: file.path, line: file.lineOf(written), key: formatKey(written) };
+}
+
+function mistyped(file: ConfigFile, written: KeyPath, expected: string, found: string): ConfigProblem {
+  const message = `expected ${expected}, found ${found}.`;
+  return { ...at(file, written), severity: 'error', code: 'wrong-type', message };
+}
+
+function wrongName(file: ConfigFile, written: KeyPath): ConfigProblem {
+  const message = `${JSON.stringify(written.at(-1))} is not a valid name here.`;
+  return { ...at(file, written), severity: 'error', code: 'wrong-name', message };
+}
+
+function unknownKey(file: ConfigFile, written: KeyPath, siblings: Iterable<string>): ConfigProblem {
+  const suggestion = nearest(written.at(-1) ?? '', siblings);
+  const remedy = suggestion === undefined ? undefined : `Did you mean ${suggestion}?`;
+  return {
+    ...at(file, written),
+    severity: 'ignored',
+    code: 'unknown-key',
+    message: 'nothing reads this key.',
+    remedy,
+  };
+}
+
+function wrongFile(file: ConfigFile, field: FieldNode, written: KeyPath): ConfigProblem {
+  const [home] = field.layers;
+  return {
+    ...at(file, written),
+    severity: 'ignored',
+    code: 'wrong-file',
+    message: `is not read from this file; it belongs in the ${layerTitles[home]}.`,
+    remedy: `Move it: svc config set --layer ${home} ${formatKey(written)} ${field.secret ? '-' : '<value>'}`,
+  };
+}
+
+function deprecated(file: ConfigFile, written: KeyPath, entry: Deprecation): ConfigProblem {
+  const message = `is deprecated here and will not be read from version ${entry.removedIn} on.`;
+  return { ...at(file, written), severity: 'deprecated', code: 'deprecated', message, remedy: entry.remedy };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

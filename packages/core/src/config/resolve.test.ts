@@ -1,0 +1,167 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Layer } from './layers.ts';
+import { formatProblem } from './problems.ts';
+import type { ConfigFile } from './read-file.ts';
+import { resolveConfig } from './resolve.ts';
+
+const file = (layer: Layer, data: unknown, reads: readonly Layer[] = [layer]): ConfigFile => ({
+  path: `${layer}.json`,
+  layers: layer === 'global' ? ['global', 'secrets'] : [layer],
+  reads,
+  data,
+  lineOf: () => undefined,
+});
+const project = (svc: unknown) => resolveConfig([file('project', { svc })], {});
+
+describe('false and null mean what they say', () => {
+  test('skipDeployVerification: false is false', () => {
+    const { config } = project({ deploy: { 'acme/web': { skipDeployVerification: false } } });
+    expect(config?.svc.deploy['acme/web']).toMatchObject({ skipDeployVerification: false, timeoutSec: 1800 });
+  });
+
+  test('a null in stateMap skips, and does not become the default', () => {
+    expect(project({ tracker: { stateMap: { research: null } } }).config?.svc.tracker.stateMap).toMatchObject(
+      {
+        research: null,
+        planning: 'In Progress',
+      },
+    );
+  });
+});
+
+describe('secrets', () => {
+  const token = `lin_api_${'a'.repeat(40)}`;
+
+  test('a tracker token in the project file is an error with the remedy', () => {
+    const { config, problems } = project({ tracker: { apiToken: token } });
+    expect(config).toBeUndefined();
+    const problem = problems.find(({ code }) => code === 'secret-in-project-file');
+    expect(problem?.remedy).toContain('svc config set --layer secrets svc.tracker.apiToken -');
+    expect(JSON.stringify(problems)).not.toContain(token);
+  });
+
+  test.each([
+    ['by look, wherever it stands', { repository: { name: `ghp_${'A1'.repeat(18)}` } }],
+    ['by the name of its key, also an unknown one', { custom: { password: 'hunter2' } }],
+    ['in a list', { worktree: { setup: [`sk-${'a1'.repeat(20)}`] } }],
+    ['where a variable name belongs', { monitor: { github: { webhookSecretEnv: 'a1'.repeat(32) } } }],
+  ])('is found %s', (_, svc) => {
+    expect(project(svc).problems.map(({ code }) => code)).toContain('secret-in-project-file');
+  });
+
+  test('the name of a variable that holds a secret is none', () => {
+    expect(project({ monitor: { github: { webhookSecretEnv: 'MY_SECRET' } } }).problems).toEqual([]);
+  });
+
+  test('secrets of the global file count only where the project has no file of its own', () => {
+    const global = { svc: { tracker: { apiToken: 'from-global' } } };
+    const alone = resolveConfig([file('global', global, ['global', 'secrets'])], {});
+    expect(alone.config?.svc.tracker.apiToken).toBe('from-global');
+    const beside = resolveConfig([file('secrets', {}), file('global', global, ['global'])], {});
+    expect(beside.config?.svc.tracker.apiToken).toBeUndefined();
+    expect(beside.problems).toEqual([]);
+  });
+});
+
+describe('keys that nothing reads are named', () => {
+  test('an unknown key, with the likely one', () => {
+    const { config, problems } = project({ orchestration: { maxParalel: 4 } });
+    expect(config?.svc.orchestration.maxParallel).toBe(3);
+    expect(problems.map(formatProblem)).toEqual([
+      'project.json: svc.orchestration.maxParalel: nothing reads this key. Did you mean maxParallel?',
+    ]);
+  });
+
+  test('a key in the wrong file, with the file it belongs in', () => {
+    const { problems } = resolveConfig([file('project', { otel: { enabled: true } })], {});
+    expect(problems[0]).toMatchObject({ severity: 'ignored', code: 'wrong-file' });
+  });
+
+  test('$schema is nobody’s key', () => {
+    expect(resolveConfig([file('project', { $schema: './x.json' })], {}).problems).toEqual([]);
+  });
+});
+
+describe('vendor words', () => {
+  test('svc.linear is svc.tracker, provider words are neutral in the end', () => {
+    const { config, problems } = project({
+      linear: { teamKey: 'ABC' },
+      ai: { defaultProvider: 'openai', providers: { anthropic: { apiKeyEnv: 'A' } } },
+      feedback: { githubRepo: 'acme/inbox' },
+    });
+    expect(problems).toEqual([]);
+    expect(config?.svc.tracker.teamKey).toBe('ABC');
+    expect(config?.svc.ai).toMatchObject({
+      defaultProvider: 'provider-b',
+      providers: { 'provider-a': { apiKeyEnv: 'A' } },
+    });
+    expect(config?.svc.feedback.codehostRepo).toBe('acme/inbox');
+  });
+
+  test('the neutral word wins when both are given, and that is said', () => {
+    const { values, problems } = project({ linear: { teamKey: 'OLD' }, tracker: { teamKey: 'NEW' } });
+    expect(values.find(({ key }) => key === 'svc.tracker.teamKey')?.value).toBe('NEW');
+    expect(problems[0]).toMatchObject({ code: 'given-twice', key: 'svc.linear.teamKey' });
+  });
+});
+
+describe('values that belong together', () => {
+  test('teamKey must equal ticketPrefix', () => {
+    const { problems } = project({ tracker: { teamKey: 'ABC' }, project: { ticketPrefix: 'XYZ' } });
+    expect(problems[0]).toMatchObject({
+      severity: 'error',
+      code: 'contradiction',
+      key: 'svc.tracker.teamKey',
+    });
+  });
+
+  test('a provider needs the name of its key variable', () => {
+    const { problems } = project({ ai: { providers: { 'provider-a': {} } } });
+    expect(problems[0]).toMatchObject({ code: 'incomplete', key: 'svc.ai.providers.provider-a.apiKeyEnv' });
+  });
+
+  test('the briefing needs gateway and key', () => {
+    const { problems } = resolveConfig([file('secrets', { ai: { gateway: 'https://g.example' } })], {});
+    expect(problems[0]).toMatchObject({ code: 'incomplete', key: 'ai.gateway' });
+  });
+});
+
+test('any JSON document is a configuration or an error that names the place: 10,000 random ones', () => {
+  const names = fc.constantFrom(
+    'svc',
+    'tracker',
+    'linear',
+    'stateMap',
+    'deploy',
+    'acme/web',
+    'otel',
+    'prometheus',
+    'ai',
+    'providers',
+    'monitor',
+    'github',
+    'smeeChannel',
+    '__proto__',
+    'constructor',
+    'enabled',
+    '',
+  );
+  const value = fc.letrec<{ any: unknown }>((tie) => ({
+    any: fc.oneof(
+      { depthSize: 'small' },
+      fc.jsonValue(),
+      fc.dictionary(names, tie('any'), { maxKeys: 5 }),
+      fc.array(tie('any'), { maxLength: 3 }),
+    ),
+  })).any;
+  fc.assert(
+    fc.property(value, fc.constantFrom<Layer>('project', 'secrets', 'global'), (data, layer) => {
+      const { config, problems } = resolveConfig([file(layer, JSON.parse(JSON.stringify(data)))], {});
+      const errors = problems.filter(({ severity }) => severity === 'error');
+      expect(config === undefined).toBe(errors.length > 0);
+      for (const problem of problems) expect(problem.file).toBe(`${layer}.json`);
+    }),
+    { numRuns: 10_000 },
+  );
+});

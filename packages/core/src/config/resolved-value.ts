@@ -1,0 +1,20 @@
+// A value and where it came from.
+import type { FieldNode, KeyPath } from './tree.ts';
+
+export type ValueSource =
+  | { kind: 'environment'; variable: string }
+  | { kind: 'file'; file: string; line: number | undefined; writtenAs: string; deprecated: boolean }
+  | { kind: 'default' }
+  | { kind: 'unset' };
+
+/** A place where a value was looked for. */
+export type LookedAt = { where: string; found: boolean; value?: unknown; note?: string };
+
+export type ResolvedValue = {
+  key: string;
+  path: KeyPath;
+  field: FieldNode;
+  value: unknown;
+  source: ValueSource;
+  lookedAt: LookedAt[];
+};

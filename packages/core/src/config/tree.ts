@@ -1,0 +1,86 @@
+// Walks the configuration schema: groups of named children, groups keyed by a name from outside
+// (svc.deploy.<owner/repo>), and fields. The one place that knows how schemas are nested.
+import { z } from 'zod';
+import { type FieldFacts, fieldFacts } from './field.ts';
+import { Config } from './schema/config.ts';
+
+export type FieldNode = FieldFacts & { kind: 'field'; schema: z.ZodType; value: z.ZodType; default: unknown };
+export type GroupNode = { kind: 'group'; children: ReadonlyMap<string, ConfigNode> };
+export type KeyedNode = { kind: 'keyed'; name: z.ZodType; child: GroupNode };
+export type ConfigNode = FieldNode | GroupNode | KeyedNode;
+
+export type KeyPath = readonly string[];
+
+function nodeOf(schema: z.ZodType): ConfigNode {
+  const facts = fieldFacts.get(schema);
+  if (facts) return fieldNode(schema, facts);
+  const inner = schema instanceof z.ZodPrefault ? (schema.unwrap() as z.ZodType) : schema;
+  if (inner instanceof z.ZodObject) {
+    const children = Object.entries(inner.shape).map(
+      ([name, child]) => [name, nodeOf(child as z.ZodType)] as const,
+    );
+    return { kind: 'group', children: new Map(children) };
+  }
+  if (inner instanceof z.ZodRecord) {
+    const child = nodeOf(inner.valueType as z.ZodType);
+    if (child.kind !== 'group') throw new Error('a keyed group holds groups');
+    return { kind: 'keyed', name: inner.keyType as z.ZodType, child };
+  }
+  throw new Error(`a schema that is neither field nor group: ${inner.type}`);
+}
+
+function fieldNode(schema: z.ZodType, facts: FieldFacts): FieldNode {
+  if (schema instanceof z.ZodDefault) {
+    return {
+      kind: 'field',
+      ...facts,
+      schema,
+      value: schema.unwrap() as z.ZodType,
+      default: schema.parse(undefined),
+    };
+  }
+  if (schema instanceof z.ZodOptional) {
+    return { kind: 'field', ...facts, schema, value: schema.unwrap() as z.ZodType, default: undefined };
+  }
+  throw new Error('a field is made by field() or optionalField()');
+}
+
+function rootOf(schema: z.ZodType): GroupNode {
+  const root = nodeOf(schema);
+  if (root.kind !== 'group') throw new Error('the configuration is a group');
+  return root;
+}
+
+export const configTree: GroupNode = rootOf(Config);
+
+/** The children of a node by name; a keyed group answers for every name. */
+export function childOf(node: GroupNode | KeyedNode, name: string): ConfigNode | undefined {
+  return node.kind === 'keyed' ? node.child : node.children.get(name);
+}
+
+export type CataloguedField = { path: KeyPath; field: FieldNode };
+
+/** Checks a value against a field, in the field's own spelling. */
+export function acceptValue(field: FieldNode, raw: unknown): { ok: true; value: unknown } | { ok: false } {
+  const parsed = field.value.safeParse(field.canonical ? field.canonical(raw) : raw);
+  return parsed.success ? { ok: true, value: parsed.data } : { ok: false };
+}
+
+/** Every field below a node; a keyed group is entered once for each of `names`. */
+export function fieldsBelow(
+  node: ConfigNode,
+  path: KeyPath,
+  namesAt: (path: KeyPath) => Iterable<string>,
+): CataloguedField[] {
+  if (node.kind === 'field') return [{ path, field: node }];
+  const entries =
+    node.kind === 'group'
+      ? [...node.children]
+      : [...namesAt(path)].map((name) => [name, node.child as ConfigNode] as const);
+  return entries.flatMap(([name, child]) => fieldsBelow(child, [...path, name], namesAt));
+}
+
+/** Every field of the product, a keyed group shown by its placeholder: `svc.deploy.<name>.timeoutSec`. */
+export function allFields(): CataloguedField[] {
+  return fieldsBelow(configTree, [], () => ['<name>']);
+}

@@ -1,0 +1,71 @@
+// One accepted fact as it stands in the event log: one JSON object per line, at most 64 KiB.
+// The daemon is the only writer; `seq` is the cursor of every reader.
+import { z } from 'zod';
+
+export const EVENT_SCHEMA_VERSION = 1;
+export const MAX_EVENT_LINE_BYTES = 64 * 1024;
+
+export const EventSource = z.enum([
+  'codehost.webhook',
+  'codehost.poll',
+  'tracker.webhook',
+  'tracker.poll',
+  'orchestrator',
+  'monitor',
+  'cli',
+]);
+
+/** How the fact reached the daemon. */
+export const EventVia = z.enum(['live', 'replay', 'poll', 'local']);
+
+/** What the fact is about: everything known, so that facts of one subject can be found together. */
+export const EventScope = z.object({
+  repo: z.string().optional().describe('owner/name'),
+  pr: z.int().optional(),
+  ticket: z.string().optional(),
+  orchestrator: z.string().optional(),
+  worker: z.string().optional(),
+  branch: z.string().optional(),
+  sha: z.string().optional(),
+  mergeSha: z.string().optional(),
+  ref: z.string().optional(),
+  environment: z.string().optional(),
+  deploymentId: z.int().optional(),
+});
+
+/** Who caused it upstream, so that our own writes can be told from a person's. */
+export const EventActor = z.object({ login: z.string(), type: z.string().optional() });
+
+/** The relay's own position of a delivery; the newest per channel is the tunnel's cursor. */
+export const RelayPosition = z.object({ channel: z.string(), id: z.string() });
+
+/** What a producer hands to the log; the writer adds position, time, id and host. */
+export const EventDraft = z.object({
+  event: z.string(),
+  source: EventSource,
+  via: EventVia,
+  deliveryId: z.string().optional(),
+  occurredAt: z.iso.datetime({ offset: true }).optional(),
+  relay: RelayPosition.optional(),
+  scope: EventScope,
+  actor: EventActor.optional(),
+  detail: z.record(z.string(), z.unknown()),
+});
+
+export const EventHost = z.object({ id: z.string(), name: z.string() });
+
+export const EventLine = EventDraft.extend({
+  seq: z.int().positive(),
+  ts: z.iso.datetime().describe('when the daemon accepted it, UTC with milliseconds'),
+  id: z.string(),
+  schemaVersion: z.literal(EVENT_SCHEMA_VERSION),
+  host: EventHost,
+});
+
+export type EventSource = z.infer<typeof EventSource>;
+export type EventVia = z.infer<typeof EventVia>;
+export type EventScope = z.infer<typeof EventScope>;
+export type EventActor = z.infer<typeof EventActor>;
+export type EventDraft = z.infer<typeof EventDraft>;
+export type EventHost = z.infer<typeof EventHost>;
+export type EventLine = z.infer<typeof EventLine>;

@@ -1,0 +1,58 @@
+// Whether a value is an event: the base fields, a topic of the closed list, and that topic's own detail.
+import { z } from 'zod';
+import { EventDraft, EventLine } from './event-line.ts';
+import { type DetailOf, detailSchemaFor, isTopic, suggestTopic, type Topic } from './topics.ts';
+
+export type ParsedLine = { ok: true; line: EventLine } | { ok: false; problem: string };
+export type ParsedDraft = { ok: true; draft: EventDraft } | { ok: false; problem: string };
+
+/** Fields of the detail that its schema does not know are kept: a newer version may have written them. */
+export function parseEventLine(value: unknown): ParsedLine {
+  const base = EventLine.safeParse(value);
+  if (!base.success) return { ok: false, problem: firstProblem(base.error) };
+  const problem = detailProblem(base.data);
+  return problem === undefined ? { ok: true, line: base.data } : { ok: false, problem };
+}
+
+/** The same for what a producer hands to the log. */
+export function parseEventDraft(value: unknown): ParsedDraft {
+  const base = EventDraft.safeParse(value);
+  if (!base.success) return { ok: false, problem: firstProblem(base.error) };
+  const problem = detailProblem(base.data);
+  return problem === undefined ? { ok: true, draft: base.data } : { ok: false, problem };
+}
+
+/**
+ * Whether a line that parsed is of one of these topics, so that its detail can be read with its own type.
+ * A line whose whole detail had to be cut is of none.
+ */
+export function hasTopic<Line extends EventDraft, Name extends Topic>(
+  line: Line,
+  ...names: readonly Name[]
+): line is Line & { event: Name; detail: DetailOf<Name> } {
+  return (names as readonly string[]).includes(line.event) && !wasCutWhole(line.detail);
+}
+
+function detailProblem(event: EventDraft): string | undefined {
+  if (!isTopic(event.event)) return unknownTopic(event.event);
+  if (wasCutWhole(event.detail)) return undefined;
+  const detail = detailSchemaFor(event.event).safeParse(event.detail);
+  return detail.success ? undefined : `detail.${firstProblem(detail.error)}`;
+}
+
+function wasCutWhole(detail: EventDraft['detail']): boolean {
+  return Array.isArray(detail['cut']) && detail['cut'][0] === 'detail';
+}
+
+function unknownTopic(text: string): string {
+  const suggestion = suggestTopic(text);
+  const hint = suggestion === undefined ? '' : `; did you mean ${suggestion}?`;
+  return `event: ${JSON.stringify(text.slice(0, 100))} is not a topic${hint}`;
+}
+
+function firstProblem(error: z.ZodError): string {
+  const [issue] = error.issues;
+  if (issue === undefined) return 'not an event';
+  const path = z.core.toDotPath(issue.path);
+  return path === '' ? issue.message : `${path}: ${issue.message}`;
+}

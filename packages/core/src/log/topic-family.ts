@@ -1,0 +1,20 @@
+// How a family of topics is written down: its names, and the one schema that their details share.
+import { z } from 'zod';
+
+/** The ground of every detail. Unknown fields are allowed: a newer version may have written them. */
+export const Detail = z.object({
+  cut: z.array(z.string()).optional().describe('paths of the fields of the line that were cut to fit'),
+});
+
+export function topicFamily<Prefix extends string, Name extends string, Schema extends z.ZodType>(
+  prefix: Prefix,
+  names: readonly Name[],
+  schema: Schema,
+): Record<`${Prefix}.${Name}`, Schema>;
+export function topicFamily(
+  prefix: string,
+  names: readonly string[],
+  schema: z.ZodType,
+): Record<string, z.ZodType> {
+  return Object.fromEntries(names.map((name) => [`${prefix}.${name}`, schema]));
+}

@@ -1,0 +1,124 @@
+// Whatever a delivery holds, mapping never throws and what comes out can always be written to the log.
+import { codehostExamples, trackerExamples } from '@svc/testkit';
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { cutToFit } from '../log/cut-to-fit.ts';
+import { MAX_EVENT_LINE_BYTES } from '../log/event-line.ts';
+import { parseEventDraft } from '../log/parse-event.ts';
+import { codehostEventType, codehostEventTypes } from './codehost-event-type.ts';
+import type { DeliveryMeta, Mapping } from './delivery.ts';
+import { mapCodehost } from './map-codehost.ts';
+import { mapTracker } from './map-tracker.ts';
+
+const meta: DeliveryMeta = { deliveryId: 'delivery-1', via: 'live' };
+const codehost = codehostExamples();
+const tracker = trackerExamples();
+
+const hostileValue = fc.oneof(
+  fc.jsonValue(),
+  fc.constantFrom<unknown>(
+    null,
+    [],
+    {},
+    [[]],
+    '',
+    '__proto__',
+    'constructor',
+    'merged',
+    -1,
+    1e308,
+    2 ** 53,
+    0.5,
+    true,
+  ),
+  fc.constantFrom('2026-02-30T00:00:00Z', '2026-01-01', `2026-01-01T00:00:00.${'0'.repeat(5000)}Z`, 'ENG-1'),
+  fc.constant('\ud800'.repeat(5000)),
+  fc.constant(JSON.parse('{"__proto__":{"login":"mallory","full_name":"x/y"},"number":1}') as unknown),
+);
+
+/** A copy of a real payload in which some value, at some depth, is another one. */
+const damaged = (payloads: readonly unknown[]) =>
+  fc
+    .tuple(
+      fc.constantFrom(...payloads),
+      fc.array(fc.tuple(fc.array(fc.nat(), { minLength: 1, maxLength: 4 }), hostileValue), { maxLength: 8 }),
+    )
+    .map(([payload, damages]) => {
+      const copy = structuredClone(payload);
+      for (const [path, value] of damages) damage(copy, path, value);
+      return copy;
+    });
+
+function damage(target: unknown, path: readonly number[], value: unknown): void {
+  const [step = 0, ...rest] = path;
+  if (typeof target !== 'object' || target === null) return;
+  const keys = Object.keys(target);
+  const key = keys[step % Math.max(1, keys.length)];
+  if (key === undefined || key === '__proto__') return;
+  if (rest.length === 0) Reflect.set(target, key, value);
+  else damage(Reflect.get(target, key), rest, value);
+}
+
+/** What keeps the event of a mapping out of the log; undefined when nothing does. */
+function obstacle(mapping: Mapping): string | undefined {
+  if (!mapping.ok) return undefined;
+  const parsed = parseEventDraft(mapping.draft);
+  if (!parsed.ok) return parsed.problem;
+  const bytes = new TextEncoder().encode(JSON.stringify(cutToFit(mapping.draft))).length;
+  return bytes > MAX_EVENT_LINE_BYTES ? `${bytes} bytes` : undefined;
+}
+
+const types = fc.oneof(fc.constantFrom<string>(...codehostEventTypes), fc.string());
+
+test('code host: damaged payloads', () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...codehost),
+      damaged(codehost.map(({ payload }) => payload)),
+      (other, payload) => {
+        expect(
+          obstacle(mapCodehost(codehostEventType(undefined, payload) ?? other.type, payload, meta)),
+        ).toBeUndefined();
+        expect(obstacle(mapCodehost(other.type, payload, meta))).toBeUndefined();
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test('code host: anything at all', () => {
+  fc.assert(
+    fc.property(types, fc.anything({ withNullPrototype: true, withSparseArray: true }), (type, payload) => {
+      codehostEventType(undefined, payload);
+      expect(obstacle(mapCodehost(type, payload, meta))).toBeUndefined();
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('tracker: damaged payloads and anything at all', () => {
+  const payloads = fc.oneof(damaged(tracker.map(({ payload }) => payload)), fc.anything());
+  fc.assert(
+    fc.property(payloads, (payload) => {
+      expect(obstacle(mapTracker(payload, meta))).toBeUndefined();
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('nothing of a payload reaches the prototype of objects', () => {
+  const payload: unknown = JSON.parse(
+    '{"__proto__":{"action":"closed","polluted":1},"type":"Issue","action":"update","updatedFrom":{"__proto__":{"polluted":1}}}',
+  );
+  mapCodehost('pull_request', payload, meta);
+  mapTracker(payload, meta);
+  expect(Reflect.get({}, 'polluted')).toBeUndefined();
+});
+
+test('a payload nested 100,000 deep is mapped', () => {
+  const deep: unknown = JSON.parse(`${'{"pull_request":'.repeat(100_000)}1${'}'.repeat(100_000)}`);
+  expect(obstacle(mapCodehost('pull_request', deep, meta))).toBeUndefined();
+  expect(
+    obstacle(mapTracker({ type: 'Issue', action: 'update', data: deep, updatedFrom: deep }, meta)),
+  ).toBeUndefined();
+});

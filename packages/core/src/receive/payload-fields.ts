@@ -1,0 +1,80 @@
+// Reads fields of a payload that nobody has checked: what is missing or of another type is simply absent.
+// Hand-written because it runs for every delivery; a schema would cost more than the rest of the mapping.
+import { z } from 'zod';
+
+export type Fields = { readonly [name: string]: unknown };
+
+const nothing: Fields = Object.freeze({});
+/** The log's own rule for times, so that what is read here is never refused there. */
+const dateTime = z.regexes.datetime({ offset: true });
+const LONGEST_TIME = 40;
+const LONGEST_LIST = 100;
+const LONGEST_NAME = 256;
+
+/** The value as an object; undefined for anything else, arrays included. */
+export function asFields(value: unknown): Fields | undefined {
+  return isFields(value) ? value : undefined;
+}
+
+export function hasObject(fields: Fields, name: string): boolean {
+  return isFields(fields[name]);
+}
+
+/** The object under a name, or one without any fields, so that a path can be followed without asking. */
+export function objectAt(fields: Fields, name: string): Fields {
+  return asFields(fields[name]) ?? nothing;
+}
+
+/** A text that says something: an empty one is absent. */
+export function textAt(fields: Fields, name: string): string | undefined {
+  const value = fields[name];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+export function integerAt(fields: Fields, name: string): number | undefined {
+  const value = fields[name];
+  return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
+}
+
+export function numberAt(fields: Fields, name: string): number | undefined {
+  const value = fields[name];
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+export function flagAt(fields: Fields, name: string): boolean | undefined {
+  const value = fields[name];
+  return typeof value === 'boolean' ? value : undefined;
+}
+
+export function timeAt(fields: Fields, name: string): string | undefined {
+  const value = fields[name];
+  return typeof value === 'string' && value.length <= LONGEST_TIME && dateTime.test(value)
+    ? value
+    : undefined;
+}
+
+export function listAt(fields: Fields, name: string): readonly unknown[] {
+  const value = fields[name];
+  return Array.isArray(value) ? value : [];
+}
+
+/** One text of each object in a list: `namesAt(pullRequest, 'labels', 'name')`. */
+export function namesAt(fields: Fields, list: string, name: string): string[] | undefined {
+  const value = fields[list];
+  if (!Array.isArray(value)) return undefined;
+  const names: string[] = [];
+  for (const item of value.slice(0, LONGEST_LIST)) {
+    const text = textAt(asFields(item) ?? nothing, name);
+    if (text !== undefined && text.length <= LONGEST_NAME) names.push(text);
+  }
+  return names;
+}
+
+/** The login of a person of the code host. */
+export function loginAt(fields: Fields, name: string): string | undefined {
+  return textAt(objectAt(fields, name), 'login');
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,29 @@
+// Writes every contract to schemas/ as JSON Schema; with --check it only says which ones have drifted.
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { contracts, jsonSchemaOf } from './src/index.ts';
+
+const folder = join(import.meta.dirname, '..', '..', 'schemas');
+const wanted = new Map([...contracts].map(([name, schema]) => [`${name}.json`, textOf(name, schema())]));
+mkdirSync(folder, { recursive: true });
+const present = new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+const changed = [...wanted].filter(([name, text]) => present.get(name) !== text).map(([name]) => name);
+const leftover = [...present.keys()].filter((name) => !wanted.has(name));
+
+if (process.argv.includes('--check')) {
+  const drifted = [...changed, ...leftover];
+  if (drifted.length > 0) {
+    console.error(`schemas/ has drifted: ${drifted.join(', ')}. Run: npm run schemas`);
+    process.exitCode = 1;
+  }
+} else {
+  for (const name of changed) writeFileSync(join(folder, name), wanted.get(name) ?? '');
+  for (const name of leftover) rmSync(join(folder, name));
+  console.log(
+    changed.length + leftover.length === 0 ? 'schemas/ is up to date' : `wrote ${changed.join(', ')}`,
+  );
+}
+
+function textOf(name: string, schema: Parameters<typeof jsonSchemaOf>[0]): string {
+  return `${JSON.stringify({ title: `svc ${name}`, ...(jsonSchemaOf(schema) as object) }, null, 2)}\n`;
+}

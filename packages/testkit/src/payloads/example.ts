@@ -1,0 +1,31 @@
+// A payload as a vendor sends it, and how variants of one are made: always the same ones, never at random.
+
+export type JsonObject = { [name: string]: unknown };
+
+/** `type` is what the event header would say. */
+export type Example = { name: string; type: string; payload: JsonObject };
+export type Delivery = Example & { deliveryId: string };
+
+/** The example as delivery number `n`; the same number always gives the same id. */
+export function withDelivery(example: Example, n: number): Delivery {
+  return { ...example, deliveryId: `00000000-0000-4000-8000-${n.toString(16).padStart(12, '0')}` };
+}
+
+/** A copy with other values in some places; a list is replaced as a whole. */
+export function patched(example: Example, name: string, patch: JsonObject): Example {
+  return { name, type: example.type, payload: merged(example.payload, patch) };
+}
+
+function merged(base: JsonObject, patch: JsonObject): JsonObject {
+  const result = structuredClone(base);
+  for (const [name, value] of Object.entries(patch)) {
+    const current = result[name];
+    result[name] =
+      isJsonObject(value) && isJsonObject(current) ? merged(current, value) : structuredClone(value);
+  }
+  return result;
+}
+
+function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
