@@ -1,0 +1,80 @@
+// Changes one value in a JSON text and leaves every other byte alone: order, spacing, unknown keys.
+import { findNodeAtLocation, type Node, parseTree } from 'jsonc-parser';
+import { Failure } from '../errors.ts';
+
+/** Sets the value at a path; missing objects on the way are made. */
+export function setInJson(text: string, path: readonly string[], value: unknown): string {
+  const source = text.trim() === '' ? '{}\n' : text;
+  const root = parseTree(source);
+  if (root?.type !== 'object') throw new Failure('config-invalid', 'The file is not a JSON object.');
+  const existing = findNodeAtLocation(root, [...path]);
+  const style = styleOf(source);
+  if (existing) return replace(source, existing, format(value, path.length, style));
+  let depth = path.length - 1;
+  let parent = findNodeAtLocation(root, path.slice(0, depth));
+  while (!parent) parent = findNodeAtLocation(root, path.slice(0, (depth -= 1)));
+  if (parent.type !== 'object') {
+    const place = path.slice(0, depth).join('.');
+    throw new Failure('config-invalid', `${place} is not an object, so that nothing can be set below it.`);
+  }
+  const whole = path.slice(depth + 1).reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
+  return insert(source, parent, path[depth] ?? '', whole, depth, style);
+}
+
+/** Removes the value at a path. An absent path changes nothing. */
+export function unsetInJson(text: string, path: readonly string[]): string {
+  const root = parseTree(text);
+  const property = root && findNodeAtLocation(root, [...path])?.parent;
+  const siblings = property?.parent?.children;
+  if (property?.type !== 'property' || !siblings) return text;
+  const index = siblings.indexOf(property);
+  const before = siblings[index - 1];
+  const after = siblings[index + 1];
+  if (before) return text.slice(0, endOf(before)) + text.slice(endOf(property));
+  if (after) return text.slice(0, property.offset) + text.slice(after.offset);
+  const parent = property.parent;
+  return parent ? replace(text, parent, '{}') : text;
+}
+
+type Style = { indent: string; newline: string };
+
+function styleOf(text: string): Style {
+  const newline = text.includes('\r\n') ? '\r\n' : '\n';
+  return { newline, indent: /^\{\s*?\n([ \t]+)/.exec(text)?.[1] ?? '  ' };
+}
+
+function format(value: unknown, depth: number, style: Style): string {
+  const lines = JSON.stringify(value, null, style.indent).split('\n');
+  return lines.join(style.newline + style.indent.repeat(depth));
+}
+
+function insert(
+  text: string,
+  parent: Node,
+  name: string,
+  value: unknown,
+  depth: number,
+  style: Style,
+): string {
+  const last = parent.children?.at(-1);
+  const key = `${JSON.stringify(name)}: `;
+  const line = style.newline + style.indent.repeat(depth + 1);
+  const property = `${key}${format(value, depth + 1, style)}`;
+  if (!last)
+    return replace(text, parent, `{${line}${property}${style.newline}${style.indent.repeat(depth)}}`);
+  const oneLine = !text.slice(parent.offset, endOf(parent)).includes('\n');
+  const next = oneLine ? `, ${key}${JSON.stringify(value)}` : `,${line}${property}`;
+  return splice(text, endOf(last), endOf(last), next);
+}
+
+function replace(text: string, node: Node, by: string): string {
+  return splice(text, node.offset, endOf(node), by);
+}
+
+function splice(text: string, from: number, to: number, by: string): string {
+  return text.slice(0, from) + by + text.slice(to);
+}
+
+function endOf(node: Node): number {
+  return node.offset + node.length;
+}

@@ -1,0 +1,68 @@
+// The machine's settings: where files lie and which port is ours. Each knows the variable it came from.
+// Nothing else in the product reads the process environment.
+import { join } from 'node:path';
+import type { Environment } from '@svc/core';
+import { Failure } from '../errors.ts';
+
+type Setting = { variable: string; value: string; fromEnvironment: boolean; description: string };
+
+export type Machine = {
+  home: string;
+  configDir: string;
+  dataDir: string;
+  eventsDir: string;
+  runsDir: string;
+  commsDir: string;
+  databaseFile: string;
+  pluginCacheRoot: string;
+  locksDir: string;
+  port: number;
+  settings: Setting[];
+};
+
+export function readMachine(environment: Environment, home: string): Machine {
+  const settings: Setting[] = [];
+  const setting = (variable: string, fallback: string, description: string): string => {
+    const given = environment[variable];
+    const fromEnvironment = given !== undefined && given !== '';
+    const value = fromEnvironment ? given : fallback;
+    settings.push({ variable, value, fromEnvironment, description });
+    return value;
+  };
+  const path = (variable: string, fallback: string, description: string): string =>
+    expandHome(setting(variable, fallback, description), home);
+
+  const dataDir = path('SVC_DATA_DIR', join(home, 'svc'), 'Data root');
+  return {
+    home,
+    dataDir,
+    configDir: path('SVC_CONFIG_DIR', join(home, '.config', 'svc'), 'Folder of the global and secrets files'),
+    eventsDir: path('SVC_EVENTS_DIR', join(dataDir, 'events'), 'Folder of the event log'),
+    runsDir: path('SVC_RUNS_DIR', join(dataDir, 'runs'), 'Folder of runs and signal files'),
+    commsDir: path('SVC_COMMS_DIR', join(dataDir, 'comms', 'channels'), 'Folder of agent channels'),
+    databaseFile: path('SVC_DB_FILE', join(dataDir, 'svc.db'), 'SQLite index'),
+    pluginCacheRoot: path(
+      'SVC_PLUGIN_CACHE_ROOT',
+      join(home, '.claude', 'plugins', 'cache', 'svc', 'svc-dev'),
+      'Installed plugin versions, for version drift',
+    ),
+    locksDir: join(dataDir, 'locks'),
+    port: portFrom(setting('SVC_MONITOR_PORT', '7400', 'Port of the daemon')),
+    settings,
+  };
+}
+
+/** `~` and `~/…` as a shell would read them. */
+function expandHome(path: string, home: string): string {
+  if (path === '~') return home;
+  return path.startsWith('~/') ? join(home, path.slice(2)) : path;
+}
+
+function portFrom(text: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new Failure(
+    'usage',
+    `SVC_MONITOR_PORT must be a port number from 0 to 65535, found ${JSON.stringify(text)}.`,
+  );
+}

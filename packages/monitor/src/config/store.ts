@@ -1,0 +1,60 @@
+// Changes configuration files: one locked read-modify-write, atomic, format kept, mode 600 where secrets live.
+import type { Layer } from '@svc/core';
+import { writeFileAtomically } from '../disk/atomic-write.ts';
+import type { FileLocks } from '../disk/lock.ts';
+import { Failure } from '../errors.ts';
+import { setInJson, unsetInJson } from './edit-json.ts';
+import type { ConfigFiles } from './load.ts';
+import { readJsonFile } from './read-json.ts';
+
+const NEW_FILE = '{}\n';
+
+export type ConfigStore = {
+  /** Sets one value and returns the file that holds it now. */
+  set: (layer: Layer, path: readonly string[], value: unknown) => Promise<string>;
+  /** Removes one value; `removed` is false when it was not there. */
+  unset: (layer: Layer, path: readonly string[]) => Promise<{ file: string; removed: boolean }>;
+};
+
+export function createConfigStore({ locks, files }: { locks: FileLocks; files: ConfigFiles }): ConfigStore {
+  const change = async (
+    layer: Layer,
+    edit: (text: string) => string,
+  ): Promise<{ file: string; changed: boolean }> => {
+    const file = fileOf(files, layer);
+    return locks.withLock(file, async () => {
+      const text = await currentText(file);
+      const next = edit(text);
+      if (next === text) return { file, changed: false };
+      await writeFileAtomically(file, next, layer === 'project' ? {} : { mode: 0o600, folderMode: 0o700 });
+      return { file, changed: true };
+    });
+  };
+  return {
+    async set(layer, path, value) {
+      return (await change(layer, (text) => setInJson(text, path, value))).file;
+    },
+    async unset(layer, path) {
+      const { file, changed } = await change(layer, (text) => unsetInJson(text, path));
+      return { file, removed: changed };
+    },
+  };
+}
+
+function fileOf(files: ConfigFiles, layer: Layer): string {
+  if (layer === 'project') return files.project.file;
+  if (layer === 'global') return files.global;
+  // Without a project key there is no file of the project's own; the global one is its fallback.
+  return files.secrets.ownFile ?? files.global;
+}
+
+async function currentText(file: string): Promise<string> {
+  const read = await readJsonFile(file);
+  if (read.state === 'absent') return NEW_FILE;
+  if (read.state === 'read') return read.text;
+  throw new Failure(
+    'config-invalid',
+    `${file} ${read.problem.message}`,
+    'Mend the file by hand first; nothing was changed.',
+  );
+}

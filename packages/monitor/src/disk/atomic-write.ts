@@ -1,0 +1,78 @@
+// Replaces a file so that a reader sees the old or the new content, never a part, also after a power cut.
+import { constants } from 'node:fs';
+import { mkdir, open, realpath, rename, stat, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { systemErrorCode } from '../errors.ts';
+
+export type WriteOptions = {
+  /** Mode of the file, also when it existed with another. Without it an existing file keeps its mode. */
+  mode?: number;
+  /** Mode of folders that have to be made. */
+  folderMode?: number;
+};
+
+export async function writeFileAtomically(
+  path: string,
+  text: string,
+  options: WriteOptions = {},
+): Promise<void> {
+  const target = await throughLinks(path);
+  const folder = dirname(target);
+  await mkdir(folder, { recursive: true, mode: options.folderMode ?? 0o755 });
+  const mode = options.mode ?? (await modeOf(target)) ?? 0o644;
+  const temporary = join(folder, `.${basename(target)}.${process.pid}.${crypto.randomUUID()}.tmp`);
+  try {
+    await writeDurably(temporary, text, mode);
+    await rename(temporary, target);
+  } catch (error) {
+    await removeIfThere(temporary);
+    throw error;
+  }
+  await syncFolder(folder);
+}
+
+async function writeDurably(path: string, text: string, mode: number): Promise<void> {
+  const handle = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode);
+  try {
+    await handle.chmod(mode);
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Makes the names in a folder durable: without it a new file may be gone after a power cut. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** A linked file is replaced where it really lies, so that the link stays a link. */
+async function throughLinks(path: string): Promise<string> {
+  return whenThere(realpath(path), path);
+}
+
+async function modeOf(path: string): Promise<number | undefined> {
+  return whenThere(
+    stat(path).then((stats) => stats.mode & 0o777),
+    undefined,
+  );
+}
+
+async function removeIfThere(path: string): Promise<void> {
+  await whenThere(unlink(path), undefined);
+}
+
+async function whenThere<T, F>(work: Promise<T>, otherwise: F): Promise<T | F> {
+  try {
+    return await work;
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return otherwise;
+    throw error;
+  }
+}

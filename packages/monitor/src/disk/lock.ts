@@ -1,0 +1,64 @@
+// A lock between processes that dies with its holder: an open write transaction on an empty SQLite file.
+// The kernel gives it up when the process ends, however it ends, so that there is no stale lock to judge.
+import { createHash } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Failure } from '../errors.ts';
+
+const BUSY = 5;
+
+export type FileLocks = { withLock: <T>(path: string, work: () => Promise<T>) => Promise<T> };
+
+/** Locks by path. The lock files lie in `folder`, never beside the files that they guard. */
+export function createFileLocks({
+  folder,
+  patienceMs = 10_000,
+}: {
+  folder: string;
+  patienceMs?: number;
+}): FileLocks {
+  return {
+    async withLock(path, work) {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const lock = new DatabaseSync(join(folder, lockName(path)), { timeout: 0 });
+      try {
+        await acquire(lock, path, patienceMs);
+        return await work();
+      } finally {
+        lock.close();
+      }
+    },
+  };
+}
+
+function lockName(path: string): string {
+  const hash = createHash('sha256').update(resolve(path)).digest('hex').slice(0, 16);
+  return `${basename(path)}-${hash}.lock`;
+}
+
+async function acquire(lock: DatabaseSync, path: string, patienceMs: number): Promise<void> {
+  const deadline = performance.now() + patienceMs;
+  for (let wait = 2; !tryLock(lock); wait = Math.min(wait * 1.5, 40)) {
+    if (performance.now() > deadline) {
+      const seconds = Math.round(patienceMs / 1000);
+      throw new Failure(
+        'file-busy',
+        `Another process has been changing ${path} for ${seconds} s.`,
+        'Try again when it is done.',
+      );
+    }
+    await sleep(wait * (0.5 + Math.random()));
+  }
+}
+
+function tryLock(lock: DatabaseSync): boolean {
+  try {
+    lock.exec('BEGIN IMMEDIATE');
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'errcode' in error && error.errcode === BUSY) return false;
+    throw error;
+  }
+}

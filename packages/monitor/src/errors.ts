@@ -1,0 +1,37 @@
+// Every failure that a person or a program may have to handle: its code, the exit code of the command
+// line, the HTTP status, and the remedy. A bug throws something else.
+const failures = {
+  usage: { exit: 2, status: 400 },
+  'config-invalid': { exit: 4, status: 500 },
+  'not-in-this-version': { exit: 6, status: 501 },
+  'file-busy': { exit: 6, status: 503 },
+  'file-unusable': { exit: 6, status: 500 },
+} as const;
+
+export type FailureCode = keyof typeof failures;
+
+export class Failure extends Error {
+  readonly code: FailureCode;
+  readonly remedy: string | undefined;
+
+  constructor(code: FailureCode, message: string, remedy?: string) {
+    super(message);
+    this.name = 'Failure';
+    this.code = code;
+    this.remedy = remedy;
+  }
+
+  get exitCode(): number {
+    return failures[this.code].exit;
+  }
+
+  get status(): number {
+    return failures[this.code].status;
+  }
+}
+
+/** The error code of a failed system call (`ENOENT`, `ENOSPC`, …). */
+export function systemErrorCode(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
