@@ -1,0 +1,88 @@
+// The scripts in bin/, run as a person runs them: from anywhere, through links, before and after a build.
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { temporaryFolder } from '@svc/testkit';
+import { expect, test } from 'vitest';
+
+const bin = join(import.meta.dirname, '..', '..', '..', 'bin');
+const run = promisify(execFile);
+
+async function outcome(
+  program: string,
+  words: string[],
+  options: { cwd: string; env?: Record<string, string> },
+) {
+  const env = { HOME: options.cwd, PATH: process.env['PATH'] ?? '', ...options.env };
+  try {
+    return { code: 0, ...(await run(program, words, { cwd: options.cwd, env })) };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+    return { code, stdout, stderr };
+  }
+}
+
+test('svc works from any folder and through links to links', async () => {
+  const folder = temporaryFolder();
+  symlinkSync(join(bin, 'svc'), join(folder, 'one'));
+  symlinkSync('one', join(folder, 'two words'));
+  const { code, stdout } = await outcome(join(folder, 'two words'), ['--version'], { cwd: folder });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '0.1.0\n' });
+});
+
+test('the helpers reach their verbs and pass every word on as it is', async () => {
+  const folder = temporaryFolder();
+  const path = 'plans/a "b" $(c) *.md';
+  symlinkSync(join(bin, 'workflow-context.sh'), join(folder, 'context'));
+  expect(
+    await outcome(join(folder, 'context'), ['add', 'plans', path, 'ABC-1'], { cwd: folder }),
+  ).toMatchObject({ code: 0 });
+  const { stdout } = await outcome(join(bin, 'workflow-context.sh'), ['recent', 'plans'], { cwd: folder });
+  expect(stdout).toBe(`${path}\n`);
+  expect(await outcome(join(bin, 'feedback-consent.sh'), ['check'], { cwd: folder })).toMatchObject({
+    code: 1,
+  });
+});
+
+test('every name of the interface is there and answers --help', async () => {
+  const names = readdirSync(bin).filter((name) => name.endsWith('.sh'));
+  expect(names).toEqual(
+    expect.arrayContaining([
+      'svc-monitor.sh',
+      'setup-webhooks.sh',
+      'resolve-tracker-ids.sh',
+      'add-finding.sh',
+      'feedback-consent.sh',
+      'workflow-context.sh',
+      'check-project-setup.sh',
+    ]),
+  );
+});
+
+test('without a build it says what to run', async () => {
+  const clone = temporaryFolder();
+  cpSync(bin, join(clone, 'bin'), { recursive: true });
+  const { code, stderr } = await outcome(join(clone, 'bin', 'svc'), [], { cwd: clone });
+  expect(code).toBe(6);
+  expect(stderr).toContain(`(cd '${clone}' && npm ci && npm run build)`);
+});
+
+test('without a Node that is new enough it says so in one sentence', async () => {
+  const clone = temporaryFolder();
+  cpSync(bin, join(clone, 'bin'), { recursive: true });
+  mkdirSync(join(clone, 'packages/monitor/dist'), { recursive: true });
+  writeFileSync(join(clone, 'packages/monitor/dist/svc.js'), '');
+  const old = join(clone, 'old-node');
+  writeFileSync(old, '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+  const { code, stderr } = await outcome(join(clone, 'bin', 'svc'), [], {
+    cwd: clone,
+    env: { SVC_NODE: old, PATH: '/usr/bin:/bin' },
+  });
+  const systemNodeIsNew = code === 0;
+  if (!systemNodeIsNew) {
+    expect(code).toBe(6);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+    expect(stderr).toContain('svc needs Node 24 or newer');
+  }
+});

@@ -1,0 +1,36 @@
+// The whole command line. A verb is one file in verbs/; it is added here by one line.
+import { type CommandUnknownOpts, createCommand } from '@commander-js/extra-typings';
+import type { Terminal } from './terminal.ts';
+import { configVerbs } from './verbs/config.ts';
+import { contextVerbs } from './verbs/context.ts';
+import { feedbackVerbs } from './verbs/feedback.ts';
+import { notYetVerbs } from './verbs/not-yet.ts';
+import { VERSION } from './version.ts';
+
+export function buildProgram(terminal: Terminal): CommandUnknownOpts {
+  const program = createCommand('svc')
+    .description('What every coding agent, pull request, deploy and ticket is doing, live and true.')
+    .version(VERSION)
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 ok, 1 the answer is no, 2 usage; the others: docs/reference/exit-codes.md',
+    )
+    .addCommand(configVerbs(terminal))
+    .addCommand(contextVerbs(terminal))
+    .addCommand(feedbackVerbs(terminal));
+  for (const verb of notYetVerbs()) program.addCommand(verb, { hidden: true });
+  prepare(program, terminal);
+  return program;
+}
+
+/** Commander keeps these per command: no process exit from inside, output through the terminal. */
+function prepare(command: CommandUnknownOpts, terminal: Terminal): void {
+  command.exitOverride().showHelpAfterError('(add --help for the options and an example)');
+  command.configureOutput({
+    writeOut: (text) => terminal.out(text.trimEnd()),
+    writeErr: (text) => terminal.err(text.trimEnd()),
+    getOutHasColors: () => terminal.colour,
+    getErrHasColors: () => terminal.colour,
+  });
+  for (const child of command.commands) prepare(child, terminal);
+}

@@ -1,0 +1,35 @@
+// Runs one command line: parses it, performs the verb, and turns every ending into a documented exit code.
+import { CommanderError } from '@commander-js/extra-typings';
+import { Failure } from '../errors.ts';
+import { AnswerIsNo } from './endings.ts';
+import { buildProgram } from './program.ts';
+import { paint, type Terminal } from './terminal.ts';
+
+const EXIT_NO = 1;
+const EXIT_USAGE = 2;
+const EXIT_BUG = 70;
+
+export async function runCommandLine(terminal: Terminal, words: readonly string[]): Promise<number> {
+  const program = buildProgram(terminal);
+  try {
+    await program.parseAsync([...words], { from: 'user' });
+    return 0;
+  } catch (error) {
+    return exitCodeOf(terminal, error);
+  }
+}
+
+function exitCodeOf(terminal: Terminal, error: unknown): number {
+  if (error instanceof AnswerIsNo) return EXIT_NO;
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
+  if (error instanceof Failure) {
+    terminal.err(`${paint(terminal, 'red', 'error:')} ${error.message}`);
+    if (error.remedy !== undefined) terminal.err(error.remedy);
+    return error.exitCode;
+  }
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  terminal.err(
+    `${paint(terminal, 'red', 'This is a bug in svc. Please report it with these lines:')}\n${stack}`,
+  );
+  return EXIT_BUG;
+}

@@ -1,0 +1,40 @@
+// What a verb may touch of the outside: streams, environment, time. Passed in, so that tests need no process.
+import { styleText } from 'node:util';
+import type { Environment } from '@svc/core';
+
+export type Terminal = {
+  out: (text: string) => void;
+  err: (text: string) => void;
+  /** The whole of standard input, as text. */
+  readInput: () => Promise<string>;
+  inputIsTerminal: boolean;
+  /** Colour only where a person looks. */
+  colour: boolean;
+  environment: Environment;
+  home: string;
+  folder: string;
+  now: () => Date;
+};
+
+type Style = Parameters<typeof styleText>[0];
+
+export function paint(terminal: Terminal, style: Style, text: string): string {
+  return terminal.colour ? styleText(style, text, { validateStream: false }) : text;
+}
+
+export function printJson(terminal: Terminal, value: unknown): void {
+  terminal.out(JSON.stringify(value, null, 2));
+}
+
+/** Columns padded to their widest cell; the last one is left ragged. */
+export function printTable(terminal: Terminal, rows: readonly (readonly string[])[]): void {
+  const widths: number[] = [];
+  for (const row of rows)
+    row.forEach((cell, column) => (widths[column] = Math.max(widths[column] ?? 0, cell.length)));
+  for (const row of rows) {
+    const cells = row.map((cell, column) =>
+      column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0),
+    );
+    terminal.out(cells.join('  ').trimEnd());
+  }
+}

@@ -1,0 +1,26 @@
+// A verb of the command line: what it does, an example, the route that it calls where it has one.
+// Help shows all three, and a verb cannot be added without them.
+import { type Command, type CommandUnknownOpts, createCommand } from '@commander-js/extra-typings';
+
+export type VerbWords = { summary: string; example: string | readonly string[]; route?: string };
+
+/** A verb with its help. Arguments, options and the action are added by the caller. */
+export function verb(name: string, words: VerbWords): Command {
+  const examples = [words.example].flat().map((example) => `  $ ${example}`);
+  const route = words.route === undefined ? [] : ['', `Route: ${words.route}`];
+  return createCommand(name)
+    .summary(words.summary)
+    .description(words.summary)
+    .addHelpText('after', ['', 'Example:', ...examples, ...route].join('\n'));
+}
+
+/** A group of verbs, which by itself does nothing. */
+export function verbGroup(
+  name: string,
+  words: VerbWords,
+  verbs: readonly CommandUnknownOpts[],
+): CommandUnknownOpts {
+  const group = verb(name, words);
+  for (const child of verbs) group.addCommand(child);
+  return group;
+}

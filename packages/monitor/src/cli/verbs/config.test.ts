@@ -1,0 +1,184 @@
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { testTerminal } from '@svc/testkit';
+import { expect, test } from 'vitest';
+import { runCommandLine } from '../run.ts';
+
+type Given = {
+  project?: unknown;
+  secrets?: unknown;
+  global?: unknown;
+  environment?: Record<string, string>;
+  input?: string;
+};
+
+function house(given: Given = {}) {
+  const terminal = testTerminal(given);
+  const write = (path: string, value: unknown) => {
+    mkdirSync(join(terminal.home, path, '..'), { recursive: true });
+    writeFileSync(
+      join(terminal.home, path),
+      typeof value === 'string' ? value : JSON.stringify(value, null, 2),
+    );
+  };
+  if (given.project !== undefined) write('.svc/config.json', given.project);
+  if (given.secrets !== undefined) write('.config/svc/config-demo.json', given.secrets);
+  if (given.global !== undefined) write('.config/svc/config.json', given.global);
+  return {
+    terminal,
+    svc: (...words: string[]) => runCommandLine(terminal, words),
+    path: (name: string) => join(terminal.home, name),
+    read: (name: string) => readFileSync(join(terminal.home, name), 'utf8'),
+  };
+}
+
+test('explain says value, source, default and what else was looked at', async () => {
+  const { terminal, svc, path } = house({ project: { svc: { tracker: { stateMap: { research: null } } } } });
+  expect(await svc('config', 'explain', 'svc.tracker.stateMap.research')).toBe(0);
+  expect(terminal.printed().split('\n')).toEqual([
+    'svc.tracker.stateMap.research = null',
+    '  State set when research-codebase runs',
+    `  source     ${path('.svc/config.json')}:5`,
+    '  default    "In Progress"',
+    '  expects    a non-empty string, or null',
+    `  looked at  ${path('.svc/config.json')}:5: null`,
+  ]);
+});
+
+test('explain of a group explains each key, of an unknown key suggests one', async () => {
+  const { terminal, svc } = house();
+  expect(await svc('config', 'explain', 'otel', '--json')).toBe(0);
+  expect(JSON.parse(terminal.printed())).toHaveLength(3);
+  expect(await svc('config', 'explain', 'svc.tracker.teamKye')).toBe(2);
+  expect(terminal.complained()).toContain('Did you mean svc.tracker.teamKey?');
+});
+
+test('secrets are masked everywhere', async () => {
+  const { terminal, svc } = house({
+    project: { svc: { projectKey: 'demo' } },
+    secrets: { svc: { tracker: { apiToken: 'hush-hush' } } },
+  });
+  for (const words of [
+    ['show'],
+    ['show', '--json'],
+    ['explain', 'svc.tracker.apiToken'],
+    ['explain', 'svc.tracker', '--json'],
+  ]) {
+    expect(await svc('config', ...words)).toBe(0);
+  }
+  expect(terminal.printed()).toContain('********');
+  expect(terminal.printed() + terminal.complained()).not.toContain('hush-hush');
+});
+
+test('a secret is never taken from the arguments, and its file is mode 600', async () => {
+  const { terminal, svc, path, read } = house({
+    project: { svc: { projectKey: 'demo' } },
+    input: 'hush-hush\n',
+  });
+  expect(await svc('config', 'set', 'svc.tracker.apiToken', 'hush-hush')).toBe(2);
+  expect(terminal.complained()).toContain('standard input');
+  expect(existsSync(path('.config/svc/config-demo.json'))).toBe(false);
+  expect(await svc('config', 'set', 'svc.tracker.apiToken', '-')).toBe(0);
+  expect(JSON.parse(read('.config/svc/config-demo.json'))).toEqual({
+    svc: { tracker: { apiToken: 'hush-hush' } },
+  });
+  expect(statSync(path('.config/svc/config-demo.json')).mode & 0o777).toBe(0o600);
+  expect(statSync(path('.config/svc')).mode & 0o777).toBe(0o700);
+});
+
+test('a file with secrets that others can read is closed when it is written', async () => {
+  const { svc, path } = house({ global: {} });
+  expect(await svc('config', 'set', 'otel.enabled', 'true', '--layer', 'global')).toBe(0);
+  expect(statSync(path('.config/svc/config.json')).mode & 0o777).toBe(0o600);
+});
+
+test('set keeps unknown keys, order and form; unset takes back', async () => {
+  const project = '{\n    "z": 1,\n    "svc": { "unknown": [1,2], "projectKey": "demo" }\n}\n';
+  const { svc, read } = house({ project });
+  expect(await svc('config', 'set', 'svc.orchestration.maxParallel', '5')).toBe(0);
+  expect(read('.svc/config.json')).toBe(
+    project.replace('"demo" }', '"demo", "orchestration": {"maxParallel":5} }'),
+  );
+  expect(await svc('config', 'unset', 'svc.orchestration.maxParallel')).toBe(0);
+  expect(await svc('config', 'unset', 'svc.orchestration.maxParallel')).toBe(1);
+});
+
+test('a linked configuration file stays a link', async () => {
+  const { svc, path, read } = house();
+  mkdirSync(path('dotfiles'));
+  mkdirSync(path('.config/svc'), { recursive: true });
+  writeFileSync(path('dotfiles/config.json'), '{}');
+  symlinkSync(path('dotfiles/config.json'), path('.config/svc/config.json'));
+  expect(await svc('config', 'set', 'archive.retention.days', '30')).toBe(0);
+  expect(JSON.parse(read('dotfiles/config.json'))).toEqual({ archive: { retention: { days: 30 } } });
+});
+
+test.each([
+  ['an unknown key', ['svc.nothing', '1'], 'no configuration key'],
+  ['a group', ['svc.tracker', '1'], 'group of keys'],
+  ['a wrong value', ['svc.orchestration.maxParallel', 'many'], 'expected a whole number'],
+  ['a wrong file', ['otel.enabled', 'true', '--layer', 'project'], 'is not read from the project file'],
+  [
+    'a secret where a name belongs',
+    ['svc.monitor.github.webhookSecretEnv', 'ab'.repeat(32)],
+    'environment variable',
+  ],
+  ['a secret look', ['svc.repository.name', `ghp_${'a1'.repeat(18)}`], 'looks like a code-host token'],
+])('set refuses %s and touches nothing', async (_, words, message) => {
+  const { terminal, svc, path } = house();
+  expect(await svc('config', 'set', ...words)).toBe(2);
+  expect(terminal.complained()).toContain(message);
+  expect(existsSync(path('.svc'))).toBe(false);
+});
+
+test('set does not overwrite a broken file', async () => {
+  const { terminal, svc, read } = house({ project: '{"svc": ' });
+  expect(await svc('config', 'set', 'svc.projectKey', 'demo')).toBe(4);
+  expect(terminal.complained()).toContain('nothing was changed');
+  expect(read('.svc/config.json')).toBe('{"svc": ');
+});
+
+test('a first secrets file hides values of the global one, and that is said', async () => {
+  const { terminal, svc } = house({
+    project: { svc: { projectKey: 'demo' } },
+    global: { svc: { tracker: { apiToken: 'from-global' } } },
+    input: 'key',
+  });
+  expect(await svc('config', 'set', 'svc.search.apiKey', '-')).toBe(0);
+  expect(terminal.complained()).toContain('no longer apply to it: svc.tracker.apiToken');
+});
+
+test('validate: exit 0 and the file, or exit 1 and every problem', async () => {
+  const good = house({ project: { svc: {} } });
+  expect(await good.svc('config', 'validate')).toBe(0);
+  expect(good.terminal.printed()).toContain('is valid');
+  const bad = house({ project: { svc: { projectKy: 'x', orchestration: { maxParallel: 'three' } } } });
+  expect(await bad.svc('config', 'validate')).toBe(1);
+  expect(bad.terminal.printed()).toMatch(
+    /config\.json:3: svc\.projectKy: nothing reads this key\. Did you mean projectKey\?/,
+  );
+  expect(bad.terminal.printed()).toMatch(
+    /maxParallel: expected a whole number of at least 1, found string "three"/,
+  );
+});
+
+test('.claude/config.json is read where there is no .svc/config.json', async () => {
+  const { terminal, svc, path } = house();
+  mkdirSync(path('.claude'));
+  writeFileSync(path('.claude/config.json'), '{"svc":{"projectKey":"old"}}');
+  await svc('config', 'explain', 'svc.projectKey');
+  expect(terminal.printed()).toContain('svc.projectKey = "old"');
+});
+
+test('an empty environment variable counts as not set, and that is said', async () => {
+  const { terminal, svc } = house({ environment: { PROMETHEUS_URL: '' } });
+  await svc('config', 'explain', 'otel.prometheusUrl');
+  expect(terminal.printed()).toContain('environment PROMETHEUS_URL: not set (empty counts as not set)');
+});
+
+test('schema prints a JSON Schema that knows the fields', async () => {
+  const { terminal, svc } = house();
+  expect(await svc('config', 'schema', 'project')).toBe(0);
+  expect(JSON.parse(terminal.printed()).properties.svc.properties.tracker.properties.stateMap).toBeDefined();
+  expect(await svc('config', 'schema', 'wrong')).toBe(2);
+});

@@ -1,0 +1,230 @@
+// svc config show | explain | validate | set | unset | schema
+
+import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
+import { contracts, findKey, formatProblem, jsonSchemaOf, layers, type ResolvedValue } from '@svc/core';
+import { createConfigStore } from '../../config/store.ts';
+import { Failure } from '../../errors.ts';
+import { fieldForWriting, layerForWriting, valueForWriting } from '../config-input.ts';
+import { explainLines, maskedValue, sourceText, valueText } from '../config-text.ts';
+import { AnswerIsNo } from '../endings.ts';
+import { openSession } from '../session.ts';
+import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
+import { verb, verbGroup } from '../verb.ts';
+
+const projectOption = () =>
+  new Option('--project <folder>', 'the project (default: found from the current folder upwards)');
+const layerOption = () => new Option('--layer <layer>', 'the file to write').choices(layers);
+
+export function configVerbs(terminal: Terminal): CommandUnknownOpts {
+  return verbGroup(
+    'config',
+    { summary: 'Show, explain, check and change the configuration', example: 'svc config show' },
+    [
+      showVerb(terminal),
+      explainVerb(terminal),
+      validateVerb(terminal),
+      setVerb(terminal),
+      unsetVerb(terminal),
+      schemaVerb(terminal),
+    ],
+  );
+}
+
+function showVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('show', {
+    summary: 'Every value and where it came from; secrets are masked',
+    example: 'svc config show --json',
+  })
+    .option('--json', 'print JSON')
+    .addOption(projectOption())
+    .action(async (options) => {
+      const session = openSession(terminal, options);
+      const loaded = await session.load();
+      if (options.json) {
+        printJson(terminal, {
+          files: filesOf(loaded.files),
+          values: Object.fromEntries(
+            loaded.values.map((value) => [
+              value.key,
+              { value: maskedValue(value), source: sourceText(value) },
+            ]),
+          ),
+          machine: Object.fromEntries(
+            session.machine.settings.map(({ variable, value, fromEnvironment }) => [
+              variable,
+              { value, fromEnvironment },
+            ]),
+          ),
+          problems: loaded.problems,
+        });
+        return;
+      }
+      printTable(
+        terminal,
+        loaded.values.map((value) => [
+          value.key,
+          valueText(value),
+          paint(terminal, 'dim', sourceText(value)),
+        ]),
+      );
+      terminal.out('');
+      printTable(
+        terminal,
+        session.machine.settings.map(({ variable, value, fromEnvironment }) => [
+          variable,
+          value,
+          paint(terminal, 'dim', fromEnvironment ? 'environment' : 'default'),
+        ]),
+      );
+      for (const problem of loaded.problems) terminal.err(`${problem.severity}: ${formatProblem(problem)}`);
+    });
+}
+
+function explainVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('explain', {
+    summary: 'One value: what it is, where it came from, its default, and what else was looked at',
+    example: 'svc config explain svc.tracker.stateMap.research',
+  })
+    .argument('<key>', 'a key, or a group of keys')
+    .option('--json', 'print JSON')
+    .addOption(projectOption())
+    .action(async (key, options) => {
+      const answer = findKey(key);
+      if (!answer.ok) throw new Failure('usage', answer.message);
+      const { files, values } = await openSession(terminal, options).load();
+      const { path } = answer.found;
+      const asked = values.filter((value) => path.every((segment, index) => value.path[index] === segment));
+      if (asked.length === 0) throw new Failure('usage', `Nothing is configured at ${key}.`);
+      if (options.json) return printJson(terminal, asked.map(explanationOf));
+      asked.forEach((value, index) => {
+        if (index > 0) terminal.out('');
+        for (const line of explainLines(value, files)) terminal.out(line);
+      });
+    });
+}
+
+function validateVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('validate', {
+    summary: 'Check all files of the project; exit 1 when something is wrong or ignored',
+    example: 'svc config validate',
+  })
+    .option('--json', 'print JSON')
+    .addOption(projectOption())
+    .action(async (options) => {
+      const { problems, files } = await openSession(terminal, options).load();
+      const valid = problems.every((problem) => problem.severity === 'deprecated');
+      if (options.json) printJson(terminal, { valid, problems, files: filesOf(files) });
+      else {
+        for (const problem of problems)
+          terminal.out(
+            `${paint(terminal, problem.severity === 'error' ? 'red' : 'yellow', problem.severity)} ${formatProblem(problem)}`,
+          );
+        if (valid)
+          terminal.out(
+            `The configuration is valid. Project file: ${files.project.folder === undefined ? 'none' : files.project.file}`,
+          );
+      }
+      if (!valid) throw new AnswerIsNo();
+    });
+}
+
+function setVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('set', {
+    summary: 'Set one value; a secret is read from standard input with -',
+    example: [
+      'svc config set svc.orchestration.maxParallel 5',
+      'svc config set svc.tracker.apiToken - < token.txt',
+    ],
+  })
+    .argument('<key>')
+    .argument('<value>', 'the value, null, JSON, or - for standard input')
+    .addOption(layerOption())
+    .addOption(projectOption())
+    .action(async (key, text, options) => {
+      const { path, field } = fieldForWriting(key);
+      const value = await valueForWriting(terminal, key, field, text);
+      const layer = layerForWriting(key, field, options.layer);
+      const session = openSession(terminal, options);
+      const before = await session.load();
+      const file = await createConfigStore({ locks: session.locks, files: before.files }).set(
+        layer,
+        path,
+        value,
+      );
+      terminal.out(`${key} is set in ${file}`);
+      tellWhatWasLost(terminal, before.values, (await session.load()).values);
+    });
+}
+
+function unsetVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('unset', {
+    summary: 'Remove one value; exit 1 when it was not set there',
+    example: 'svc config unset svc.orchestration.maxParallel',
+  })
+    .argument('<key>')
+    .addOption(layerOption())
+    .addOption(projectOption())
+    .action(async (key, options) => {
+      const { path, field } = fieldForWriting(key);
+      const layer = layerForWriting(key, field, options.layer);
+      const session = openSession(terminal, options);
+      const { files } = await session.load();
+      const { file, removed } = await createConfigStore({ locks: session.locks, files }).unset(layer, path);
+      terminal.out(removed ? `${key} is removed from ${file}` : `${key} is not set in ${file}`);
+      if (!removed) throw new AnswerIsNo();
+    });
+}
+
+function schemaVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('schema', {
+    summary: 'Print the JSON Schema of a configuration file',
+    example: 'svc config schema project',
+  })
+    .argument('<layer>', `one of ${layers.join(', ')}`)
+    .action((layer) => {
+      const contract = contracts.get(`config-${layer}`);
+      if (contract === undefined)
+        throw new Failure('usage', `There is no layer ${layer}; it is one of ${layers.join(', ')}.`);
+      printJson(terminal, jsonSchemaOf(contract()));
+    });
+}
+
+/** The secrets file is used whole or not at all: making it can hide values of the global file. */
+function tellWhatWasLost(
+  terminal: Terminal,
+  before: readonly ResolvedValue[],
+  after: readonly ResolvedValue[],
+): void {
+  const left = new Set(after.filter((value) => value.value !== undefined).map((value) => value.key));
+  const lost = before
+    .filter((value) => value.value !== undefined && !left.has(value.key))
+    .map((value) => value.key);
+  if (lost.length === 0) return;
+  terminal.err(
+    `warning: the project now has a secrets file of its own, so these values of the global file no longer apply to it: ${lost.join(', ')}`,
+  );
+}
+
+function explanationOf(value: ResolvedValue): Record<string, unknown> {
+  const { key, field, source, lookedAt } = value;
+  const masked = field.secret ? lookedAt.map(({ value: _, ...rest }) => rest) : lookedAt;
+  return {
+    key,
+    value: maskedValue(value),
+    source,
+    default: field.default ?? null,
+    description: field.description,
+    expects: field.expects,
+    lookedAt: masked,
+  };
+}
+
+function filesOf(
+  files: Awaited<ReturnType<ReturnType<typeof openSession>['load']>>['files'],
+): Record<string, string | null> {
+  return {
+    project: files.project.folder === undefined ? null : files.project.file,
+    secrets: files.secrets.file,
+    global: files.global,
+  };
+}

@@ -1,0 +1,116 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { testTerminal } from '@svc/testkit';
+import { expect, test } from 'vitest';
+import { runCommandLine } from '../run.ts';
+
+function worktree(name = 'ABC-12-login') {
+  const terminal = testTerminal();
+  const root = join(terminal.home, name);
+  mkdirSync(join(root, '.git'), { recursive: true });
+  mkdirSync(join(root, 'src'));
+  const inside = { ...terminal, folder: join(root, 'src') };
+  const file = join(root, '.svc', '.workflow-context.json');
+  return {
+    terminal,
+    file,
+    run: (...words: string[]) => runCommandLine(inside, ['context', ...words]),
+    content: () => JSON.parse(readFileSync(file, 'utf8')),
+  };
+}
+
+test('init makes the file at the root of the worktree, with the ticket of its name, and keeps one that is there', async () => {
+  const { run, content, file } = worktree();
+  expect(await run('init')).toBe(0);
+  expect(content()).toEqual({
+    lastUpdated: '2026-01-02T03:04:05.678Z',
+    currentTicket: 'ABC-12',
+    orchestration: null,
+    mostRecentDocument: null,
+    workflow: { research: [], plans: [], handoffs: [], prs: [] },
+  });
+  writeFileSync(file, JSON.stringify({ ...content(), currentTicket: 'ABC-99', mine: true }));
+  expect(await run('init')).toBe(0);
+  expect(content()).toMatchObject({ currentTicket: 'ABC-99', mine: true });
+});
+
+test('a worktree that is not named for a ticket has none', async () => {
+  const { run, content } = worktree('login-page');
+  await run('init');
+  expect(content().currentTicket).toBeNull();
+});
+
+test('set-ticket and set-orchestration; null is null, not the string; unknown fields survive', async () => {
+  const { run, content, file } = worktree();
+  await run('set-ticket', 'ABC-7');
+  writeFileSync(file, JSON.stringify({ ...content(), mine: { kept: 1 } }));
+  await run('set-orchestration', 'spring');
+  expect(content()).toMatchObject({ currentTicket: 'ABC-7', orchestration: 'spring', mine: { kept: 1 } });
+  await run('set-ticket', 'null');
+  await run('set-orchestration', 'null');
+  expect(content()).toMatchObject({ currentTicket: null, orchestration: null });
+});
+
+test('add puts the newest first with path, created and ticket, and remembers the most recent', async () => {
+  const { run, content } = worktree();
+  await run('add', 'plans', 'plans/a.md', 'ABC-1');
+  await run('add', 'plans', 'plans/b.md', 'null');
+  await run('add', 'research', 'research/c.md', 'ABC-2');
+  const created = '2026-01-02T03:04:05.678Z';
+  expect(content().workflow.plans).toEqual([
+    { path: 'plans/b.md', created, ticket: null },
+    { path: 'plans/a.md', created, ticket: 'ABC-1' },
+  ]);
+  expect(content().mostRecentDocument).toEqual({
+    type: 'research',
+    path: 'research/c.md',
+    created,
+    ticket: 'ABC-2',
+  });
+  expect(content().currentTicket).toBe('ABC-2');
+});
+
+test('adding a path again moves it to the front', async () => {
+  const { run, content } = worktree();
+  for (const path of ['a.md', 'b.md', 'a.md']) await run('add', 'prs', path, 'ABC-1');
+  expect(content().workflow.prs.map((entry: { path: string }) => entry.path)).toEqual(['a.md', 'b.md']);
+});
+
+test('recent, most-recent and ticket answer from the file; no answer is exit 1', async () => {
+  const { run, terminal } = worktree();
+  expect(await run('recent', 'plans')).toBe(1);
+  expect(await run('most-recent')).toBe(1);
+  expect(await run('ticket', 'ABC-1')).toBe(1);
+  await run('add', 'plans', 'a.md', 'ABC-1');
+  await run('add', 'handoffs', 'b.md', 'ABC-1');
+  const before = terminal.printed().length;
+  expect(await run('recent', 'plans')).toBe(0);
+  expect(await run('most-recent')).toBe(0);
+  expect(terminal.printed().slice(before).trim().split('\n')).toEqual(['a.md', 'b.md']);
+  const length = terminal.printed().length;
+  expect(await run('ticket', 'ABC-1')).toBe(0);
+  const documents = JSON.parse(terminal.printed().slice(length));
+  expect(documents.plans[0].path + documents.handoffs[0].path).toBe('a.mdb.md');
+});
+
+test('an unknown type is an error that lists the types', async () => {
+  const { run, terminal } = worktree();
+  expect(await run('add', 'plan', 'a.md', 'ABC-1')).toBe(2);
+  expect(await run('recent', 'plan')).toBe(2);
+  expect(terminal.complained()).toContain('research, plans, handoffs, prs');
+});
+
+test('a corrupt file is named and not overwritten', async () => {
+  const { run, terminal, file } = worktree();
+  await run('init');
+  writeFileSync(file, '{"currentTicket": 5}');
+  expect(await run('set-ticket', 'ABC-1')).toBe(6);
+  expect(terminal.complained()).toContain('is not a workflow context');
+  expect(readFileSync(file, 'utf8')).toBe('{"currentTicket": 5}');
+});
+
+test('twenty additions at once are twenty entries', async () => {
+  const { run, content } = worktree();
+  await Promise.all(Array.from({ length: 20 }, (_, index) => run('add', 'research', `${index}.md`, 'ABC-1')));
+  expect(content().workflow.research).toHaveLength(20);
+});

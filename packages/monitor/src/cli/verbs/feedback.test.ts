@@ -1,0 +1,51 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { testTerminal } from '@svc/testkit';
+import { expect, test } from 'vitest';
+import { runCommandLine } from '../run.ts';
+
+function project(config: unknown) {
+  const terminal = testTerminal();
+  mkdirSync(join(terminal.home, '.svc'));
+  const file = join(terminal.home, '.svc', 'config.json');
+  writeFileSync(file, JSON.stringify(config));
+  return {
+    terminal,
+    file,
+    consent: (...words: string[]) => runCommandLine(terminal, ['feedback', 'consent', ...words]),
+  };
+}
+
+test.each([
+  ['no block', {}, 1],
+  ['false', { svc: { feedback: { autoFile: false } } }, 1],
+  ['true', { svc: { feedback: { autoFile: true } } }, 0],
+])('check is silent and answers by exit code: %s', async (_, config, code) => {
+  const { terminal, consent } = project(config);
+  expect(await consent('check')).toBe(code);
+  expect(terminal.printed() + terminal.complained()).toBe('');
+});
+
+test('grant writes autoFile true to the project file; setting it to false revokes', async () => {
+  const { terminal, file, consent } = project({ svc: { feedback: { labels: ['x'] } } });
+  expect(await consent('grant')).toBe(0);
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
+    svc: { feedback: { labels: ['x'], autoFile: true } },
+  });
+  expect(await consent('check')).toBe(0);
+  await runCommandLine(terminal, ['config', 'set', 'svc.feedback.autoFile', 'false']);
+  expect(await consent('check')).toBe(1);
+});
+
+test('status says it in words and as JSON', async () => {
+  const { terminal, file, consent } = project({ svc: { feedback: { autoFile: true } } });
+  expect(await consent('status')).toBe(0);
+  expect(terminal.printed()).toBe(`granted (svc.feedback.autoFile is true in ${file})`);
+  expect(await project({}).consent('status', '--json')).toBe(0);
+});
+
+test('a broken configuration is no consent and no silence', async () => {
+  const { terminal, consent } = project({ svc: { feedback: { autoFile: 'yes' } } });
+  expect(await consent('check')).toBe(4);
+  expect(terminal.complained()).toContain('expected true or false, found string "yes"');
+});

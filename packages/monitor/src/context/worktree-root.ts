@@ -1,0 +1,10 @@
+// The folder that a helper works for: the git worktree around the starting folder, else that folder itself.
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+
+export function worktreeRoot(start: string): string {
+  for (let folder = resolve(start); dirname(folder) !== folder; folder = dirname(folder)) {
+    if (existsSync(join(folder, '.git'))) return folder;
+  }
+  return resolve(start);
+}
