@@ -5,7 +5,13 @@ const failures = {
   'config-invalid': { exit: 4, status: 500 },
   'not-in-this-version': { exit: 6, status: 501 },
   'file-busy': { exit: 6, status: 503 },
+  busy: { exit: 6, status: 503 },
   'file-unusable': { exit: 6, status: 500 },
+  'already-running': { exit: 6, status: 409 },
+  'port-taken': { exit: 6, status: 503 },
+  'not-answering': { exit: 6, status: 503 },
+  'start-failed': { exit: 6, status: 500 },
+  'stop-failed': { exit: 6, status: 500 },
 } as const;
 
 export type FailureCode = keyof typeof failures;

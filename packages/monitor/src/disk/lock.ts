@@ -1,8 +1,9 @@
 // A lock between processes that dies with its holder: an open write transaction on an empty SQLite file.
 // The kernel gives it up when the process ends, however it ends, so that there is no stale lock to judge.
 import { createHash } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../errors.ts';
@@ -31,6 +32,25 @@ export function createFileLocks({
       }
     },
   };
+}
+
+export type Hold = { release: () => void };
+
+/**
+ * Takes the lock file itself, without waiting; undefined while another process or hold has it.
+ * Keep the hold in reach until `release`: the garbage collector would let the lock go with it.
+ */
+export function tryHold(path: string): Hold | undefined {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const lock = new DatabaseSync(path, { timeout: 0 });
+  try {
+    if (tryLock(lock)) return { release: () => lock.close() };
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
+  lock.close();
+  return undefined;
 }
 
 function lockName(path: string): string {

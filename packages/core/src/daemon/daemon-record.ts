@@ -1,0 +1,22 @@
+// What the daemon says of itself: in the health answer, and in daemon.json so that it can be found.
+import { z } from 'zod';
+
+/** The part of the health answer that tells one daemon from every other process. */
+export const DaemonIdentity = z.object({
+  instance: z.uuid(),
+  pid: z.int().positive(),
+  port: z.int().min(1).max(65_535),
+  url: z.url(),
+  version: z.string(),
+  startedAt: z.iso.datetime(),
+});
+
+/** daemon.json: a hint, never a proof. Before the daemon listens it has a pid and no address. */
+export const DaemonRecord = z.discriminatedUnion('state', [
+  DaemonIdentity.pick({ pid: true, version: true, startedAt: true }).extend({ state: z.literal('starting') }),
+  DaemonIdentity.extend({ state: z.literal('running') }),
+  DaemonIdentity.extend({ state: z.literal('stopping') }),
+]);
+
+export type DaemonIdentity = z.infer<typeof DaemonIdentity>;
+export type DaemonRecord = z.infer<typeof DaemonRecord>;

@@ -1,0 +1,111 @@
+// What holds for every route: who may call, what every answer carries, health and metrics.
+import { createServer, request } from 'node:http';
+import { expect, test } from 'vitest';
+import { startInProcess } from './in-process-daemon.ts';
+
+function call(url: string, path: string, options: { method?: string; headers?: Record<string, string> }) {
+  return new Promise<{ status: number; body: string }>((resolve, reject) => {
+    const sent = request(url + path, options, (response) => {
+      let body = '';
+      response
+        .on('data', (part) => (body += part))
+        .on('end', () => resolve({ status: response.statusCode ?? 0, body }));
+    });
+    sent.on('error', reject).end();
+  });
+}
+
+test('it listens on 127.0.0.1 only', async () => {
+  const { url } = await startInProcess();
+  expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+});
+
+test.each([
+  ['a foreign name', { Host: 'evil.example' }, 403],
+  ['a name that begins like ours', { Host: 'localhost.evil.example:7400' }, 403],
+  ['localhost', { Host: 'localhost:7400' }, 200],
+  ['IPv6 loopback', { Host: '[::1]:7400' }, 200],
+])('Host: %s', async (_, headers, status) => {
+  const { url } = await startInProcess();
+  expect((await call(url, '/api/health', { headers })).status).toBe(status);
+});
+
+test('a state-changing request of another origin is refused, on every route', async () => {
+  const { url } = await startInProcess({ environment: { SVC_WEBHOOK_SECRET: 'x' } });
+  for (const path of ['/api/events', '/api/webhook', '/api/webhook/tracker']) {
+    const { status, body } = await call(url, path, {
+      method: 'POST',
+      headers: { Origin: 'http://evil.example' },
+    });
+    expect(status).toBe(403);
+    expect(JSON.parse(body).code).toBe('foreign-origin');
+  }
+  const own = await call(url, '/api/webhook', { method: 'POST', headers: { Origin: url } });
+  expect(own.status).toBe(401);
+});
+
+test('every answer carries the security headers, errors have one shape', async () => {
+  const daemon = await startInProcess();
+  for (const { headers } of [await daemon.get('/api/health'), await daemon.get('/nowhere')]) {
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+  }
+  expect((await daemon.get('/nowhere?x=1')).body).toEqual({
+    error: 'There is no GET /nowhere.',
+    code: 'no-such-route',
+  });
+  const broken = await daemon.post('/api/events', '{"event":', { 'Content-Type': 'application/json' });
+  expect(broken.status).toBe(400);
+  expect(Object.keys(broken.body)).toEqual(['error', 'code']);
+});
+
+test('health names what is disabled with the remedy, and counts what was delivered', async () => {
+  const daemon = await startInProcess({ environment: { SVC_WEBHOOK_SECRET: 'x' } });
+  await daemon.post('/api/webhook', '{}');
+  const { body } = await daemon.get('/api/health');
+  expect(body).toMatchObject({
+    status: 'ok',
+    pid: process.pid,
+    port: daemon.port,
+    url: daemon.url,
+    version: '1.2.3',
+    feeds: {
+      codehost: { receiver: 'ready', lastAcceptedAt: null, outcomes: { 'bad-signature': 1 } },
+      tracker: { receiver: 'disabled', why: 'no secret: SVC_TRACKER_WEBHOOK_SECRET not set' },
+    },
+    log: { state: 'live', queued: 0, indexLag: 0 },
+  });
+});
+
+test('metrics are in Prometheus format', async () => {
+  const daemon = await startInProcess({ environment: { SVC_WEBHOOK_SECRET: 'x' } });
+  await daemon.post('/api/webhook', '{}');
+  const text = await (await fetch(`${daemon.url}/metrics`)).text();
+  expect(text).toContain('svc_http_requests_total{route="/api/webhook",method="POST",status="401"} 1');
+  expect(text).toContain('svc_deliveries_total{feed="codehost",outcome="bad-signature"} 1');
+  for (const name of ['svc_log_commit_seconds_count', 'svc_log_queue_depth', 'svc_log_index_lag_lines']) {
+    expect(text).toMatch(new RegExp(`^${name} \\d`, 'm'));
+  }
+});
+
+test('a broken project configuration is named in health, and the daemon runs', async () => {
+  const { mkdirSync, writeFileSync } = await import('node:fs');
+  const { temporaryFolder } = await import('@svc/testkit');
+  const home = temporaryFolder();
+  mkdirSync(`${home}/.svc`);
+  writeFileSync(`${home}/.svc/config.json`, '{"svc": {"orchestration": {"maxParallel": "x"}}}');
+  const { body } = await (await startInProcess({ home })).get('/api/health');
+  expect(body['status']).toBe('degraded');
+  expect(JSON.stringify(body['configuration'])).toContain(
+    'svc.orchestration.maxParallel: expected a whole number',
+  );
+});
+
+test('a port that is taken is an error, not a second choice', async () => {
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  const address = other.address();
+  const port = typeof address === 'object' && address ? String(address.port) : '';
+  await expect(startInProcess({ environment: { SVC_MONITOR_PORT: port } })).rejects.toThrow('EADDRINUSE');
+  other.close();
+});

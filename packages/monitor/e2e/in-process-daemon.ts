@@ -1,0 +1,68 @@
+// A whole daemon inside the test's process, in a home of its own, with what it wrote at hand.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { EventLine } from '@svc/core';
+import { temporaryFolder } from '@svc/testkit';
+import { onTestFinished } from 'vitest';
+import { readMachine } from '../src/config/environment.ts';
+import { runDaemon } from '../src/daemon/run.ts';
+
+export type InProcessDaemon = Awaited<ReturnType<typeof startInProcess>>;
+
+export async function startInProcess(
+  given: { environment?: Record<string, string>; home?: string; now?: () => Date } = {},
+) {
+  const home = given.home ?? temporaryFolder();
+  const environment = { SVC_MONITOR_PORT: '0', ...given.environment };
+  const machine = readMachine(environment, home);
+  const printed: string[] = [];
+  const daemon = await runDaemon({
+    machine,
+    environment,
+    folder: home,
+    version: '1.2.3',
+    pid: process.pid,
+    logTo: { write: (line) => void printed.push(line) },
+    now: given.now ?? (() => new Date()),
+  });
+  let closed: Promise<void> | undefined;
+  const close = (): Promise<void> => (closed ??= daemon.close());
+  onTestFinished(close);
+  return {
+    ...daemon,
+    close,
+    home,
+    machine,
+    /** The daemon's own log, as text. */
+    printed: () => printed.join(''),
+    /** Every line of the event log, read from its files; the daemon's own are left out. */
+    lines: (): EventLine[] =>
+      readdirSync(machine.eventsDir)
+        .filter((name) => name.endsWith('.jsonl'))
+        .toSorted()
+        .flatMap((name) => readFileSync(join(machine.eventsDir, name), 'utf8').split('\n'))
+        .filter((text) => text !== '')
+        .map((text) => JSON.parse(text) as EventLine)
+        .filter((line) => line.source !== 'monitor'),
+    get: async (path: string, headers: Record<string, string> = {}) => {
+      const response = await fetch(daemon.url + path, { headers });
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: (await response.json()) as Record<string, unknown>,
+      };
+    },
+    post: async (
+      path: string,
+      body: string | Uint8Array<ArrayBuffer>,
+      headers: Record<string, string> = {},
+    ) => {
+      const response = await fetch(daemon.url + path, { method: 'POST', body, headers });
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: (await response.json()) as Record<string, unknown>,
+      };
+    },
+  };
+}

@@ -1,0 +1,306 @@
+// Both receivers over real HTTP: the order of answers, the names, the secrets, one line per delivery.
+import { createHmac } from 'node:crypto';
+import { request } from 'node:http';
+import { parseEventLine } from '@svc/core';
+import { codehostExample, codehostExamples, trackerExamples } from '@svc/testkit';
+import { describe, expect, test } from 'vitest';
+import { startInProcess } from './in-process-daemon.ts';
+
+const SECRET = 'a'.repeat(64);
+const TRACKER_SECRET = 'b'.repeat(64);
+const environment = { SVC_WEBHOOK_SECRET: SECRET, SVC_TRACKER_WEBHOOK_SECRET: TRACKER_SECRET };
+const hmac = (secret: string, body: string | Uint8Array) =>
+  createHmac('sha256', secret).update(body).digest('hex');
+const merged = JSON.stringify(codehostExample('pull_request merged').payload);
+
+const codehost = (body: string | Uint8Array, more: Record<string, string> = {}, secret = SECRET) => ({
+  'Content-Type': 'application/json',
+  'X-Hub-Signature-256': `sha256=${hmac(secret, body)}`,
+  'X-Codehost-Event': 'pull_request',
+  'X-Codehost-Delivery': 'delivery-1',
+  ...more,
+});
+const tracker = (body: string, more: Record<string, string> = {}) => ({
+  'Content-Type': 'application/json',
+  'Tracker-Signature': hmac(TRACKER_SECRET, body),
+  'Tracker-Delivery': 'delivery-1',
+  ...more,
+});
+const without = (headers: Record<string, string>, name: string) =>
+  Object.fromEntries(Object.entries(headers).filter(([key]) => key !== name));
+
+describe('POST /api/webhook', () => {
+  test('an accepted delivery is one line with topic, source, scope and delivery id', async () => {
+    const daemon = await startInProcess({ environment });
+    const { status, body } = await daemon.post('/api/webhook', merged, codehost(merged));
+    expect(status).toBe(200);
+    const [line] = daemon.lines();
+    expect(body).toEqual({ ok: true, event: 'codehost.pr.merged', id: line?.id });
+    expect(line).toMatchObject({ source: 'codehost.webhook', via: 'live', deliveryId: 'delivery-1' });
+    expect(line?.scope.mergeSha).toMatch(/^[0-9a-f]{40}$/);
+  });
+
+  test('the same delivery again is 200, a duplicate, and no second line', async () => {
+    const daemon = await startInProcess({ environment });
+    const first = await daemon.post('/api/webhook', merged, codehost(merged));
+    const second = await daemon.post('/api/webhook', merged, codehost(merged));
+    expect(second.status).toBe(200);
+    expect(second.body).toEqual({ ok: true, duplicate: true, id: first.body['id'] });
+    expect(daemon.lines()).toHaveLength(1);
+  });
+
+  test('a delivery that races itself is one line', async () => {
+    const daemon = await startInProcess({ environment });
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => daemon.post('/api/webhook', merged, codehost(merged))),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    expect(answers.filter(({ body }) => body['duplicate'] === true)).toHaveLength(19);
+    expect(daemon.lines()).toHaveLength(1);
+  });
+
+  test('a delivery is known after a restart', async () => {
+    const daemon = await startInProcess({ environment });
+    await daemon.post('/api/webhook', merged, codehost(merged));
+    await daemon.close();
+    const again = await startInProcess({ environment, home: daemon.home });
+    const { body } = await again.post('/api/webhook', merged, codehost(merged));
+    expect(body['duplicate']).toBe(true);
+    expect(again.lines().map((line) => line.seq)).toHaveLength(1);
+  });
+
+  test('all published examples of the ten event types become valid lines', async () => {
+    const daemon = await startInProcess({ environment });
+    const examples = codehostExamples();
+    for (const [index, { type, payload }] of examples.entries()) {
+      const body = JSON.stringify(payload);
+      const headers = codehost(body, { 'X-Codehost-Event': type, 'X-Codehost-Delivery': `d-${index}` });
+      expect((await daemon.post('/api/webhook', body, headers)).status).toBe(200);
+    }
+    const lines = daemon.lines();
+    expect(lines).toHaveLength(examples.length);
+    for (const line of lines) expect(parseEventLine(line).ok).toBe(true);
+  });
+
+  test('the real names of the headers work too', async () => {
+    const daemon = await startInProcess({ environment });
+    const headers = {
+      'X-Hub-Signature-256': `sha256=${hmac(SECRET, merged)}`,
+      'X-GitHub-Event': 'pull_request',
+      'X-GitHub-Delivery': 'x',
+    };
+    expect((await daemon.post('/api/webhook', merged, headers)).body['event']).toBe('codehost.pr.merged');
+  });
+
+  test('without an event header the type is inferred from the payload', async () => {
+    const daemon = await startInProcess({ environment });
+    const { body } = await daemon.post('/api/webhook', merged, without(codehost(merged), 'X-Codehost-Event'));
+    expect(body['event']).toBe('codehost.pr.merged');
+  });
+
+  test('a form with the JSON in payload is read, its signature over the raw form', async () => {
+    const daemon = await startInProcess({ environment });
+    const form = new URLSearchParams({ payload: merged }).toString();
+    const headers = codehost(form, { 'Content-Type': 'application/x-www-form-urlencoded' });
+    expect((await daemon.post('/api/webhook', form, headers)).body['event']).toBe('codehost.pr.merged');
+  });
+
+  test('the signature is over the raw bytes: other spacing needs another signature', async () => {
+    const daemon = await startInProcess({ environment });
+    const pretty = JSON.stringify(JSON.parse(merged), null, 2);
+    expect((await daemon.post('/api/webhook', pretty, codehost(merged))).status).toBe(401);
+    expect((await daemon.post('/api/webhook', pretty, codehost(pretty))).status).toBe(200);
+  });
+
+  test('each of several configured secrets is accepted', async () => {
+    const { mkdirSync, writeFileSync } = await import('node:fs');
+    const { temporaryFolder } = await import('@svc/testkit');
+    const home = temporaryFolder();
+    for (const [name, variable] of [
+      ['one', 'SECRET_ONE'],
+      ['two', 'SECRET_TWO'],
+    ]) {
+      mkdirSync(`${home}/${name}/.svc`, { recursive: true });
+      writeFileSync(
+        `${home}/${name}/.svc/config.json`,
+        JSON.stringify({ svc: { monitor: { github: { webhookSecretEnv: variable } } } }),
+      );
+    }
+    mkdirSync(`${home}/.config/svc`, { recursive: true });
+    writeFileSync(
+      `${home}/.config/svc/config.json`,
+      JSON.stringify({ svc: { projects: [`${home}/one`, `${home}/two`] } }),
+    );
+    const daemon = await startInProcess({ home, environment: { SECRET_ONE: 'first', SECRET_TWO: 'second' } });
+    for (const secret of ['first', 'second']) {
+      const headers = codehost(merged, { 'X-Codehost-Delivery': secret }, secret);
+      expect((await daemon.post('/api/webhook', merged, headers)).status).toBe(200);
+    }
+    expect((await daemon.post('/api/webhook', merged, codehost(merged, {}, 'third'))).status).toBe(401);
+  });
+
+  describe('refusals, in their order', () => {
+    test.each([
+      ['no secret configured, whatever else is wrong', {}, 'not json', {}, 503, 'no-secret'],
+      [
+        'no signature',
+        environment,
+        merged,
+        without(codehost(merged), 'X-Hub-Signature-256'),
+        401,
+        'bad-signature',
+      ],
+      [
+        'a signature without its prefix',
+        environment,
+        merged,
+        codehost(merged, { 'X-Hub-Signature-256': hmac(SECRET, merged) }),
+        401,
+        'bad-signature',
+      ],
+      [
+        'a signature of another secret',
+        environment,
+        merged,
+        codehost(merged, {}, 'other'),
+        401,
+        'bad-signature',
+      ],
+      [
+        'a wrong signature on what is not JSON',
+        environment,
+        'not json',
+        codehost('other'),
+        401,
+        'bad-signature',
+      ],
+      ['not JSON', environment, 'not json', codehost('not json'), 400, 'bad-payload'],
+      ['an empty body', environment, '', codehost(''), 400, 'bad-payload'],
+      ['JSON that is no object', environment, '[1]', codehost('[1]'), 400, 'bad-payload'],
+      [
+        'an event type that cannot be known',
+        environment,
+        '{}',
+        without(codehost('{}'), 'X-Codehost-Event'),
+        400,
+        'bad-payload',
+      ],
+      [
+        'no delivery id',
+        environment,
+        merged,
+        without(codehost(merged), 'X-Codehost-Delivery'),
+        400,
+        'no-delivery-id',
+      ],
+      [
+        'a hostile delivery id',
+        environment,
+        merged,
+        codehost(merged, { 'X-Codehost-Delivery': 'a b' }),
+        400,
+        'no-delivery-id',
+      ],
+    ])('%s', async (_, variables, body, headers, status, code) => {
+      const daemon = await startInProcess({ environment: variables });
+      const answer = await daemon.post('/api/webhook', body, headers);
+      expect({ status: answer.status, code: answer.body['code'] }).toEqual({ status, code });
+      expect(typeof answer.body['error']).toBe('string');
+      expect(daemon.lines()).toEqual([]);
+    });
+
+    test('over 25 MiB announced: 413 before the body is read', async () => {
+      const daemon = await startInProcess({ environment });
+      const status = await new Promise((resolve) => {
+        const headers = { ...codehost(''), 'Content-Length': String(25 * 1024 * 1024 + 1) };
+        const call = request(`${daemon.url}/api/webhook`, { method: 'POST', headers }, (response) =>
+          resolve(response.statusCode),
+        );
+        call.on('error', () => undefined);
+        call.flushHeaders();
+      });
+      expect(status).toBe(413);
+    });
+
+    test('25 MiB are taken', async () => {
+      const daemon = await startInProcess({ environment });
+      const payload = JSON.stringify({ ...JSON.parse(merged), padding: '' });
+      const body = payload.replace(
+        '"padding":""',
+        `"padding":"${'x'.repeat(25 * 1024 * 1024 - payload.length)}"`,
+      );
+      expect(body).toHaveLength(25 * 1024 * 1024);
+      expect((await daemon.post('/api/webhook', body, codehost(body))).status).toBe(200);
+    });
+  });
+
+  test('a secret never appears in an answer or in the log', async () => {
+    const daemon = await startInProcess({ environment });
+    const answers = [
+      await daemon.post('/api/webhook', merged, codehost(merged, {}, 'other')),
+      await daemon.post('/api/webhook', merged, codehost(merged)),
+      await daemon.get('/api/health'),
+    ];
+    await daemon.close();
+    const everything =
+      JSON.stringify(answers.map(({ body }) => body)) + daemon.printed() + JSON.stringify(daemon.lines());
+    expect(everything).not.toContain(SECRET);
+    expect(everything).not.toContain(TRACKER_SECRET);
+  });
+});
+
+describe('POST /api/webhook/tracker', () => {
+  test.each(trackerExamples().map((example) => [example.name, example] as const))(
+    '%s',
+    async (_, example) => {
+      const daemon = await startInProcess({ environment });
+      const body = JSON.stringify(example.payload);
+      const { status } = await daemon.post('/api/webhook/tracker', body, tracker(body));
+      expect(status).toBe(200);
+      expect(daemon.lines()[0]?.source).toBe('tracker.webhook');
+    },
+  );
+
+  test('the real path and header names work too', async () => {
+    const daemon = await startInProcess({ environment });
+    const body = JSON.stringify(trackerExamples()[0]?.payload);
+    const headers = { 'Linear-Signature': hmac(TRACKER_SECRET, body), 'Linear-Delivery': 'x' };
+    expect((await daemon.post('/api/webhook/linear', body, headers)).status).toBe(200);
+  });
+
+  test('a prefixed signature is refused: it is bare hex here', async () => {
+    const daemon = await startInProcess({ environment });
+    const body = JSON.stringify(trackerExamples()[0]?.payload);
+    const headers = tracker(body, { 'Tracker-Signature': `sha256=${hmac(TRACKER_SECRET, body)}` });
+    expect((await daemon.post('/api/webhook/tracker', body, headers)).status).toBe(401);
+  });
+
+  test.each([
+    ['missing', {}],
+    ['empty', { SVC_TRACKER_WEBHOOK_SECRET: '' }],
+  ])('503 when the secret variable is %s', async (_, variables) => {
+    const daemon = await startInProcess({ environment: { SVC_WEBHOOK_SECRET: SECRET, ...variables } });
+    const { status, body } = await daemon.post('/api/webhook/tracker', '{}', tracker('{}'));
+    expect(status).toBe(503);
+    expect(body['remedy']).toContain('SVC_TRACKER_WEBHOOK_SECRET');
+  });
+
+  test('a payload older than 60 s is accepted when its id is new, marked as replay', async () => {
+    const daemon = await startInProcess({ environment });
+    const old = JSON.stringify({ ...trackerExamples()[0]?.payload, webhookTimestamp: Date.now() - 61_000 });
+    const fresh = JSON.stringify({ ...trackerExamples()[0]?.payload, webhookTimestamp: Date.now() });
+    await daemon.post('/api/webhook/tracker', old, tracker(old, { 'Tracker-Delivery': 'old' }));
+    await daemon.post('/api/webhook/tracker', fresh, tracker(fresh, { 'Tracker-Delivery': 'fresh' }));
+    expect(daemon.lines().map(({ via }) => via)).toEqual(['replay', 'live']);
+    const again = await daemon.post('/api/webhook/tracker', old, tracker(old, { 'Tracker-Delivery': 'old' }));
+    expect(again.body['duplicate']).toBe(true);
+  });
+
+  test('the same id at both feeds is two deliveries', async () => {
+    const daemon = await startInProcess({ environment });
+    const body = JSON.stringify(trackerExamples()[0]?.payload);
+    await daemon.post('/api/webhook/tracker', body, tracker(body));
+    await daemon.post('/api/webhook', merged, codehost(merged));
+    expect(daemon.lines()).toHaveLength(2);
+  });
+});

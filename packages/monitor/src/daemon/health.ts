@@ -1,0 +1,99 @@
+// What works and what does not, for GET /api/health: each part with a state, the reason and the remedy.
+import { type ConfigProblem, formatProblem } from '@svc/core';
+import type { LogStats } from '../log/event-log.ts';
+import type { LogNotice } from '../log/log-notice.ts';
+import type { FeedName } from '../receive/feed.ts';
+import type { Outcome } from '../receive/receiver.ts';
+import type { FeedSecrets, Secrets } from '../receive/secrets.ts';
+import { type Metrics, observe } from '../telemetry/metrics.ts';
+
+const KEPT_NOTICES = 20;
+
+type FeedFigures = { lastAcceptedAt: string | null; outcomes: Partial<Record<Outcome, number>> };
+
+export type Health = ReturnType<typeof createHealth>;
+
+export function createHealth(options: {
+  identity: { instance: string; pid: number; version: string; startedAt: string; port: number; url: string };
+  projects: { folders: string[]; problems: ConfigProblem[] };
+  secrets: Secrets;
+  metrics: Metrics;
+  now: () => Date;
+}) {
+  const { identity, projects, secrets, metrics, now } = options;
+  const feeds: Record<FeedName, FeedFigures> = {
+    codehost: { lastAcceptedAt: null, outcomes: {} },
+    tracker: { lastAcceptedAt: null, outcomes: {} },
+  };
+  const notices: (LogNotice & { at: string })[] = [];
+  let logStats: (() => LogStats) | undefined;
+
+  const feedReport = (name: FeedName): object => ({ ...receiverState(secrets[name]), ...feeds[name] });
+
+  const report = (): object => {
+    const stats = logStats?.();
+    const log = stats && logReport(stats, notices);
+    const configuration = { folders: projects.folders, problems: projects.problems.map(formatProblem) };
+    const broken = projects.problems.some(({ severity }) => severity === 'error') || log?.state !== 'live';
+    return {
+      status: broken ? 'degraded' : 'ok',
+      ...identity,
+      now: now().toISOString(),
+      configuration,
+      feeds: { codehost: feedReport('codehost'), tracker: feedReport('tracker') },
+      log,
+    };
+  };
+
+  return {
+    report,
+    noteDelivery(feed: FeedName, outcome: Outcome): void {
+      const figures = feeds[feed];
+      figures.outcomes[outcome] = (figures.outcomes[outcome] ?? 0) + 1;
+      metrics.deliveries.inc({ feed, outcome });
+      if (outcome !== 'accepted') return;
+      const at = now();
+      figures.lastAcceptedAt = at.toISOString();
+      metrics.lastDelivery.set({ feed }, at.getTime() / 1000);
+    },
+    noteLog(notice: LogNotice): void {
+      notices.push({ ...notice, at: now().toISOString() });
+      if (notices.length > KEPT_NOTICES) notices.shift();
+    },
+    watchLog(stats: () => LogStats): void {
+      logStats = stats;
+      observe(metrics, 'svc_log_queue_depth', 'Lines waiting for the disk', () => stats().queued);
+      observe(metrics, 'svc_log_index_lag_lines', 'Durable lines that the index has not seen', () => {
+        const { lastSeq, indexedTo } = stats();
+        return lastSeq - indexedTo;
+      });
+      observe(metrics, 'svc_log_last_seq', 'Seq of the last durable line', () => stats().lastSeq);
+      observe(metrics, 'svc_log_corrupt_lines', 'Lines that could not be read', () => stats().corruptLines);
+      observe(metrics, 'svc_log_tail_readers', 'Live readers of the log, the index among them', () => stats().tailReaders);
+    },
+  };
+}
+
+function receiverState({ variables, values }: FeedSecrets): object {
+  if (values.length > 0) return { receiver: 'ready' };
+  const why = `no secret: ${variables.join(' and ')} not set`;
+  return {
+    receiver: 'disabled',
+    why,
+    remedy: `Set ${variables.join(' or ')} and run: svc-monitor.sh restart`,
+  };
+}
+
+function logReport(stats: LogStats, notices: readonly object[]) {
+  const failing = stats.failing ?? stats.indexFailing;
+  return {
+    state: failing === null ? 'live' : 'degraded',
+    ...(failing !== null && {
+      why: failing,
+      remedy: 'Free disk space and check the data folder; it goes on by itself.',
+    }),
+    ...stats,
+    indexLag: stats.lastSeq - stats.indexedTo,
+    notices,
+  };
+}

@@ -1,0 +1,122 @@
+// The composition root: builds every part with its collaborators and starts them in order.
+import type { Environment } from '@svc/core';
+import type { DestinationStream } from 'pino';
+import type { Machine } from '../config/environment.ts';
+import { eventRoutes } from '../http/event-routes.ts';
+import { healthRoutes } from '../http/health-routes.ts';
+import { createHttpServer, type OnAnswer } from '../http/server.ts';
+import { createWebhookHandler } from '../http/webhook-handler.ts';
+import { openEventLog } from '../log/event-log.ts';
+import { codehostFeed, type Feed, trackerFeed } from '../receive/feed.ts';
+import { createReceiver } from '../receive/receiver.ts';
+import { readSecrets } from '../receive/secrets.ts';
+import { createLogger } from '../telemetry/logger.ts';
+import { createMetrics } from '../telemetry/metrics.ts';
+import { createHealth } from './health.ts';
+import { identifyHost } from './host.ts';
+import { loadProjects } from './projects.ts';
+
+export type DaemonOptions = {
+  machine: Machine;
+  environment: Environment;
+  /** The folder that the daemon was started from: its project is served too. */
+  folder: string;
+  version: string;
+  pid: number;
+  /** Where structured logs go. */
+  logTo: DestinationStream;
+  now: () => Date;
+};
+
+export type RunningDaemon = {
+  instance: string;
+  port: number;
+  url: string;
+  startedAt: string;
+  close: () => Promise<void>;
+};
+
+export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> {
+  const { machine, environment, version, pid, now } = options;
+  const nowMs = (): number => now().getTime();
+  const logger = createLogger(options.logTo);
+  const metrics = createMetrics();
+  const projects = await loadProjects(machine, environment, options.folder);
+  const secrets = readSecrets(projects.configs, environment);
+  const identity = {
+    instance: crypto.randomUUID(),
+    pid,
+    version,
+    startedAt: now().toISOString(),
+    port: 0,
+    url: '',
+  };
+  const health = createHealth({ identity, projects, secrets, metrics, now });
+
+  const log = openEventLog({
+    eventsFolder: machine.eventsDir,
+    databaseFile: machine.databaseFile,
+    clock: { now: nowMs },
+    host: await identifyHost(machine.dataDir),
+    newId: () => crypto.randomUUID(),
+    onNotice(notice) {
+      logger.warn(notice, 'event log');
+      health.noteLog(notice);
+    },
+    onCommit({ lines, milliseconds }) {
+      metrics.commitSeconds.observe(milliseconds / 1000);
+      metrics.lines.inc(lines);
+    },
+  });
+  health.watchLog(log.stats);
+
+  const ticketPrefixes = projects.configs.flatMap(
+    ({ svc }) => svc.project.ticketPrefix ?? svc.tracker.teamKey ?? [],
+  );
+  const receiverOf = (feed: Feed) =>
+    createReceiver({
+      feed,
+      secrets: secrets[feed.name],
+      log,
+      ticketPrefixes,
+      now: nowMs,
+      onOutcome: (outcome) => health.noteDelivery(feed.name, outcome),
+    });
+  const onAnswer: OnAnswer = (route, method, status) => metrics.requests.inc({ route, method, status });
+  const server = createHttpServer({
+    logger,
+    direct: createWebhookHandler({
+      receivers: [codehostFeed, trackerFeed].map(receiverOf),
+      logger,
+      onAnswer,
+    }),
+    routes: [healthRoutes(health.report, metrics), eventRoutes({ log, now: nowMs })],
+    onAnswer,
+  });
+  // A full disk must not keep the daemon from starting or stopping; health shows that the log is failing.
+  const tell = async (event: 'monitor.daemon.started' | 'monitor.daemon.stopped'): Promise<void> => {
+    const detail = { pid, version };
+    await log
+      .append({ event, source: 'monitor', via: 'local', scope: {}, detail })
+      .catch((error: unknown) => logger.error({ err: error }, `${event} is not in the log`));
+  };
+  try {
+    await log.ready;
+    identity.port = await server.listen(machine.port);
+  } catch (error) {
+    await log.close();
+    throw error;
+  }
+  identity.url = `http://127.0.0.1:${identity.port}`;
+  await tell('monitor.daemon.started');
+  logger.info({ ...identity, dataDir: machine.dataDir }, 'daemon started');
+  return {
+    ...identity,
+    async close() {
+      await server.close();
+      await tell('monitor.daemon.stopped');
+      await log.close();
+      logger.info('daemon stopped');
+    },
+  };
+}

@@ -1,0 +1,112 @@
+// The door to SQLite. Several rooms share one database file: each opens it under its own name and brings
+// its own migrations, so that rooms change their tables independently of each other.
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+
+const CORRUPT = 11;
+const NOT_A_DATABASE = 26;
+
+export type Database = {
+  prepare: (sql: string) => StatementSync;
+  exec: (sql: string) => void;
+  /** All of `work` or nothing of it. `work` must not wait: the lock on the file is held until it returns. */
+  transaction: <T>(work: () => T) => T;
+  close: () => void;
+};
+
+export type DatabaseOptions = {
+  /** Who brings the migrations: `log`, `outbox`, … */
+  room: string;
+  /** SQL in order; the number of those that have run is kept per room. Never edit one that was released. */
+  migrations: readonly string[];
+  /** How long to wait for another process's transaction. */
+  busyMs?: number;
+  /** Memory for pages of the file. */
+  cacheKib?: number;
+};
+
+/** Opens the file, makes it if need be, and brings the room's tables up to date. */
+export function openDatabase(
+  path: string,
+  { room, migrations, busyMs = 5_000, cacheKib = 16_384 }: DatabaseOptions,
+): Database {
+  mkdirSync(dirname(path), { recursive: true });
+  const connection = new DatabaseSync(path, { timeout: busyMs });
+  try {
+    connection.exec(
+      `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -${cacheKib}`,
+    );
+    const database = wrap(connection);
+    migrate(database, room, migrations);
+    return database;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+function wrap(connection: DatabaseSync): Database {
+  return {
+    prepare: (sql) => connection.prepare(sql),
+    exec: (sql) => connection.exec(sql),
+    close: () => connection.close(),
+    transaction(work) {
+      if (connection.isTransaction) return work();
+      connection.exec('BEGIN IMMEDIATE');
+      try {
+        const result = work();
+        connection.exec('COMMIT');
+        return result;
+      } catch (error) {
+        // A full disk ends the transaction by itself.
+        if (connection.isTransaction) connection.exec('ROLLBACK');
+        throw error;
+      }
+    },
+  };
+}
+
+/** Runs those migrations of a room that this file has not seen, each in a transaction of its own. */
+export function migrate(database: Database, room: string, migrations: readonly string[]): void {
+  database.exec(
+    'CREATE TABLE IF NOT EXISTS schema_rooms (room TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT',
+  );
+  const versionOf = database.prepare('SELECT version FROM schema_rooms WHERE room = ?');
+  const setVersion = database.prepare('INSERT OR REPLACE INTO schema_rooms (room, version) VALUES (?, ?)');
+  const version = (): number => Number(versionOf.get(room)?.['version'] ?? 0);
+  if (version() > migrations.length) throw new DatabaseFromNewerVersion(room);
+  for (const [index, sql] of migrations.entries()) {
+    if (version() > index) continue;
+    database.transaction(() => {
+      if (version() > index) return;
+      database.exec(sql);
+      setVersion.run(room, index + 1);
+    });
+  }
+}
+
+export class DatabaseFromNewerVersion extends Error {
+  readonly code = 'database-newer';
+  readonly remedy = 'Update svc, or name another file with SVC_DB_FILE.';
+
+  constructor(room: string) {
+    super(`The tables of "${room}" were made by a newer version of svc.`);
+    this.name = 'DatabaseFromNewerVersion';
+  }
+}
+
+/** Whether an error says that the file itself is damaged, or is not a database at all. */
+export function isDamage(error: unknown): boolean {
+  if (!(error instanceof Error) || !('errcode' in error)) return false;
+  const code = Number(error.errcode) & 0xff;
+  return code === CORRUPT || code === NOT_A_DATABASE;
+}
+
+/** Moves a damaged file out of the way, for a person to look at; returns its new path. */
+export function setDatabaseAside(path: string, now: number): string {
+  const aside = `${path}.damaged-${now}`;
+  renameSync(path, aside);
+  for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
+  return aside;
+}

@@ -1,0 +1,84 @@
+// The conditions of an event request, from its query. An unknown or empty condition is an error: a filter
+// that is not applied would answer a question that nobody asked.
+import { type EventFilter, parseSince, type Since, topicsOfGlob } from '@svc/core';
+import { Failure } from '../errors.ts';
+
+const MAX_LIMIT = 1000;
+const filterNames = ['event', 'ticket', 'repo', 'pr', 'since'] as const;
+const listNames = [...filterNames, 'sha', 'orchestrator', 'until', 'limit', 'order'] as const;
+
+export type StreamQuery = EventFilter & { since: Since | undefined };
+export type ListQuery = StreamQuery & {
+  sha: string | undefined;
+  orchestrator: string | undefined;
+  until: Since | undefined;
+  limit: number;
+  order: 'oldest-first' | 'newest-first';
+};
+
+export function streamQuery(query: unknown, now: number): StreamQuery {
+  const given = onlyKnown(query, filterNames);
+  return { ...filterOf(given), since: pointOf('since', given.get('since'), now) };
+}
+
+export function listQuery(query: unknown, now: number): ListQuery {
+  const given = onlyKnown(query, listNames);
+  const order = given.get('order') ?? 'newest-first';
+  if (order !== 'oldest-first' && order !== 'newest-first')
+    throw wrong('order', 'oldest-first or newest-first');
+  return {
+    ...filterOf(given),
+    since: pointOf('since', given.get('since'), now),
+    until: pointOf('until', given.get('until'), now),
+    sha: given.get('sha'),
+    orchestrator: given.get('orchestrator'),
+    limit: numberOf('limit', given.get('limit'), MAX_LIMIT) ?? 50,
+    order,
+  };
+}
+
+function onlyKnown(query: unknown, names: readonly string[]): Map<string, string> {
+  const given = new Map<string, string>();
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (!names.includes(name)) {
+      throw new Failure('usage', `There is no condition ${name}; there are ${names.join(', ')}.`);
+    }
+    if (typeof value !== 'string' || value === '') throw wrong(name, 'one value');
+    given.set(name, value);
+  }
+  return given;
+}
+
+function filterOf(given: ReadonlyMap<string, string>): EventFilter {
+  return {
+    topics: topicsOf(given.get('event')),
+    ticket: given.get('ticket')?.toUpperCase(),
+    repo: given.get('repo'),
+    pr: numberOf('pr', given.get('pr'), Number.MAX_SAFE_INTEGER),
+  };
+}
+
+function topicsOf(glob: string | undefined): ReadonlySet<string> | undefined {
+  if (glob === undefined) return undefined;
+  const answer = topicsOfGlob(glob);
+  if (!answer.ok) throw new Failure('usage', answer.message);
+  return answer.topics;
+}
+
+function pointOf(name: string, text: string | undefined, now: number): Since | undefined {
+  if (text === undefined) return undefined;
+  const point = parseSince(text, now);
+  if (point === undefined) throw wrong(name, 'a seq, an ISO time, or a duration like 15m');
+  return point;
+}
+
+function numberOf(name: string, text: string | undefined, most: number): number | undefined {
+  if (text === undefined) return undefined;
+  const number = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= 1 && number <= most) return number;
+  throw wrong(name, `a whole number from 1 to ${most}`);
+}
+
+function wrong(name: string, expected: string): Failure {
+  return new Failure('usage', `${name}: expected ${expected}.`);
+}

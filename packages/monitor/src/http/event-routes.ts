@@ -1,0 +1,77 @@
+// GET /api/events (from the index), GET /api/events/stream (live), POST /api/events (facts of helpers).
+import { isHelperTopic, parseEventDraft, type Since } from '@svc/core';
+import type { FastifyPluginCallback, FastifyRequest } from 'fastify';
+import { Failure } from '../errors.ts';
+import type { EventLog } from '../log/event-log.ts';
+import { listQuery, streamQuery } from './event-query.ts';
+import { streamEvents } from './event-stream.ts';
+
+const MAX_STREAMS = 1000;
+
+export function eventRoutes({ log, now }: { log: EventLog; now: () => number }): FastifyPluginCallback {
+  let streams = 0;
+  return (app, _options, done) => {
+    app.get('/api/events', async (request) => {
+      const { topics, ...query } = listQuery(request.query, now());
+      const page = await log.list({ ...query, event: topics && [...topics] });
+      return { events: page.entries.map(({ line }) => line), next: page.next, indexedTo: page.indexedTo };
+    });
+
+    app.get('/api/events/stream', async (request, reply) => {
+      const { since, ...filter } = streamQuery(request.query, now());
+      if (streams >= MAX_STREAMS)
+        throw new Failure('busy', 'Too many streams are open.', 'Close one and try again.');
+      const after =
+        resumeAfter(request) ?? (since === undefined ? log.lastSeq() : await seqBefore(log, since));
+      reply.hijack();
+      const gone = new AbortController();
+      reply.raw.once('close', () => gone.abort());
+      streams += 1;
+      try {
+        await streamEvents({ log, response: reply.raw, after, filter, signal: gone.signal });
+      } finally {
+        streams -= 1;
+      }
+    });
+
+    app.post('/api/events', async (request) => {
+      const parsed = parseEventDraft({
+        source: 'cli',
+        via: 'local',
+        scope: {},
+        detail: {},
+        ...asObject(request.body),
+      });
+      if (!parsed.ok) throw new Failure('usage', `The event cannot be taken: ${parsed.problem}.`);
+      const { draft } = parsed;
+      const ours = draft.via === 'local' && (draft.source === 'cli' || draft.source === 'orchestrator');
+      if (!ours || !isHelperTopic(draft.event)) {
+        throw new Failure(
+          'usage',
+          `A helper cannot report ${draft.event} from ${draft.source}.`,
+          'See: svc events append --help',
+        );
+      }
+      const { id, seq, duplicate } = await log.appendOnce(draft);
+      return { ok: true, ...(duplicate ? { duplicate } : { event: draft.event }), id, seq };
+    });
+    done();
+  };
+}
+
+/** The last line before a point: what comes after it is what was asked for. */
+async function seqBefore(log: EventLog, since: Since): Promise<number> {
+  if ('seq' in since) return since.seq;
+  const { entries } = await log.list({ since, order: 'oldest-first', limit: 1 });
+  return (entries[0]?.line.seq ?? log.lastSeq() + 1) - 1;
+}
+
+function resumeAfter(request: FastifyRequest): number | undefined {
+  const id = request.headers['last-event-id'];
+  return typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : undefined;
+}
+
+function asObject(body: unknown): object {
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body;
+  throw new Failure('usage', 'The event must be a JSON object.');
+}

@@ -1,0 +1,77 @@
+// The receivers on node:http: reads the raw body within limits, hands it on, answers. Nothing of a
+// framework stands between a burst of deliveries and the log.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { canonicalPath } from '@svc/core';
+import type { Logger } from 'pino';
+import { type Answer, failedToAnswer, type Receiver, tooBusy, tooLarge } from '../receive/receiver.ts';
+import { type Room, readBody } from './read-body.ts';
+import { answerJson, type DirectHandler, type OnAnswer } from './server.ts';
+
+const MAX_BODY_BYTES = 25 * 1024 * 1024;
+/** Bodies held in memory at once; beyond it a sender is told to come back. */
+const MAX_BYTES_UNDER_WAY = 100 * 1024 * 1024;
+
+export function createWebhookHandler(options: {
+  receivers: readonly Receiver[];
+  logger: Logger;
+  onAnswer: OnAnswer;
+}): DirectHandler {
+  const { logger, onAnswer } = options;
+  const byPath = new Map<string, Receiver>(
+    options.receivers.map((receiver) => [receiver.feed.path, receiver]),
+  );
+  const room = createRoom(MAX_BYTES_UNDER_WAY);
+
+  return (request, response) => {
+    const receiver = request.method === 'POST' ? byPath.get(canonicalPath(pathOf(request))) : undefined;
+    if (receiver === undefined) return false;
+    const started = performance.now();
+    const answer = (given: Answer): void => {
+      send(request, response, given);
+      onAnswer(receiver.feed.path, 'POST', given.status, performance.now() - started);
+    };
+    take(receiver, request, room).then(answer, (error: unknown) => {
+      logger.error({ err: error }, 'a delivery failed');
+      answer(failedToAnswer());
+    });
+    return true;
+  };
+}
+
+async function take(receiver: Receiver, request: IncomingMessage, room: Room): Promise<Answer> {
+  const refused = receiver.refuseEarly(request.headers);
+  if (refused) return refused;
+  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES)
+    return receiver.refuse(tooLarge(MAX_BODY_BYTES));
+  const body = await readBody(request, MAX_BODY_BYTES, room);
+  if (body.ok) return receiver.receive({ headers: request.headers, body: body.bytes });
+  return receiver.refuse(body.why === 'too-large' ? tooLarge(MAX_BODY_BYTES) : tooBusy());
+}
+
+function createRoom(size: number): Room {
+  let free = size;
+  return {
+    take(bytes) {
+      if (bytes > free) return false;
+      free -= bytes;
+      return true;
+    },
+    give(bytes) {
+      free += bytes;
+    },
+  };
+}
+
+function pathOf(request: IncomingMessage): string {
+  const url = request.url ?? '';
+  const query = url.indexOf('?');
+  return query < 0 ? url : url.slice(0, query);
+}
+
+function send(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
+  if (response.destroyed) return;
+  if (answer.status === 503) response.setHeader('Retry-After', '5');
+  // What was not read of the body must not be taken for the next request.
+  if (!request.complete) response.setHeader('Connection', 'close');
+  answerJson(response, answer.status, answer.body);
+}

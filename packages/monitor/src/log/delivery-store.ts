@@ -1,0 +1,97 @@
+// Which line a delivery is in, by hash. Hashes are scattered, so that each new one would rewrite a page of
+// the table; they therefore arrive as runs, one per block, are kept in memory too, and go into the table
+// many at a time in its own order. A run is stored with its block, so that nothing is lost in between.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Database } from '../disk/sqlite.ts';
+import type { Side } from './index-tables.ts';
+
+export type DeliveryStore = {
+  /** Called inside the transaction that stores the block. */
+  addRun: (firstSeq: number, deliveries: ReadonlyMap<number, number>) => void;
+  /** Lines with this hash, usually none or one. */
+  seqs: (hash: number) => number[];
+  /** Moves the runs into the table once they are many, with turns of the event loop in between. */
+  mergeIfMany: () => Promise<void>;
+  clear: () => void;
+};
+
+/** Rows per transaction while merging: a few milliseconds. */
+const SLICE = 256;
+
+export function createDeliveryStore({
+  database,
+  side,
+  mergeAt = 65_536,
+}: {
+  database: Database;
+  side: Side;
+  mergeAt?: number;
+}): DeliveryStore {
+  const sql = {
+    addRun: database.prepare(`INSERT OR REPLACE INTO log_delivery_run_${side} VALUES (?, ?)`),
+    runs: database.prepare(`SELECT first_seq, rows FROM log_delivery_run_${side} ORDER BY first_seq`),
+    dropRuns: database.prepare(`DELETE FROM log_delivery_run_${side} WHERE first_seq <= ?`),
+    add: database.prepare(`INSERT OR IGNORE INTO log_delivery_${side} VALUES (?, ?)`),
+    any: database.prepare(`SELECT seq FROM log_delivery_${side} WHERE hash = ? LIMIT 1`),
+    all: database.prepare(`SELECT seq FROM log_delivery_${side} WHERE hash = ?`),
+  };
+  const unmerged = new Map<number, number>();
+  let lastRun = 0;
+  for (const row of sql.runs.all()) {
+    lastRun = Number(row['first_seq']);
+    if (row['rows'] instanceof Uint8Array) remember(unpack(row['rows']));
+  }
+
+  function remember(deliveries: Iterable<readonly [number, number]>): void {
+    for (const [hash, seq] of deliveries) if (!unmerged.has(hash)) unmerged.set(hash, seq);
+  }
+
+  return {
+    addRun(firstSeq, deliveries) {
+      if (deliveries.size === 0) return;
+      sql.addRun.run(firstSeq, pack(deliveries));
+      remember(deliveries);
+      lastRun = firstSeq;
+    },
+    seqs(hash) {
+      const recent = unmerged.get(hash);
+      const merged = sql.any.get(hash) === undefined ? [] : sql.all.all(hash);
+      const seqs = merged.map((row) => Number(row['seq']));
+      return recent === undefined ? seqs : [...seqs, recent];
+    },
+    async mergeIfMany() {
+      if (unmerged.size < mergeAt) return;
+      const until = lastRun;
+      const rows = [...unmerged].toSorted(([left], [right]) => left - right);
+      for (let from = 0; from < rows.length; from += SLICE) {
+        database.transaction(() => {
+          for (const [hash, seq] of rows.slice(from, from + SLICE)) sql.add.run(hash, seq);
+        });
+        await nextTurn();
+      }
+      sql.dropRuns.run(until);
+      unmerged.clear();
+    },
+    clear() {
+      database.exec(`DELETE FROM log_delivery_${side}; DELETE FROM log_delivery_run_${side}`);
+      unmerged.clear();
+    },
+  };
+}
+
+/** Hash and seq of each delivery, two numbers of 8 bytes. */
+function pack(deliveries: ReadonlyMap<number, number>): Uint8Array {
+  const numbers = new Float64Array(deliveries.size * 2);
+  let at = 0;
+  for (const [hash, seq] of deliveries) {
+    numbers[at] = hash;
+    numbers[at + 1] = seq;
+    at += 2;
+  }
+  return new Uint8Array(numbers.buffer);
+}
+
+function* unpack(bytes: Uint8Array): Generator<readonly [number, number]> {
+  const numbers = new Float64Array(bytes.slice().buffer);
+  for (let at = 0; at + 1 < numbers.length; at += 2) yield [numbers[at] ?? 0, numbers[at + 1] ?? 0];
+}

@@ -1,0 +1,167 @@
+// The event log as the rest of the daemon knows it: append, ask, follow. Nothing outside of this room
+// knows files, offsets or tables. Opening it mends what a crash left; closing it loses nothing.
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import type { EventDraft, EventHost, EventLine } from '@svc/core';
+import { type Appended, createDedupe } from './dedupe.ts';
+import { findLines, type LineQuery, meets } from './find-lines.ts';
+import { createIndexKeeper } from './index-keeper.ts';
+import { createLineEncoder } from './line-encoder.ts';
+import { createLineReader } from './line-reader.ts';
+import { createLiveTail, type TailOptions } from './live-tail.ts';
+import type { LogDisk } from './log-disk.ts';
+import type { LogEntry } from './log-entry.ts';
+import type { LogNotice } from './log-notice.ts';
+import { createMonthWriter } from './month-writer.ts';
+import type { CorruptLine } from './read-lines.ts';
+import { recoverTail } from './recovery.ts';
+import { type Clock, type Commit, createLogWriter, type WriterStats } from './writer.ts';
+
+export type EventLogOptions = {
+  eventsFolder: string;
+  databaseFile: string;
+  clock: Clock;
+  host: EventHost;
+  newId: () => string;
+  onNotice?: (notice: LogNotice) => void;
+  onCommit?: (commit: Commit) => void;
+  disk?: LogDisk;
+  cut?: (line: EventLine, maxBytes: number) => EventLine;
+};
+
+export type LinePage = {
+  entries: LogEntry[];
+  /** The seq to go on from (`until` newest first, `since` oldest first); null when there is no more. */
+  next: number | null;
+  /** The last line that the answer takes into account: earlier than the log's end while the index catches up. */
+  indexedTo: number;
+};
+
+export type LogStats = WriterStats & {
+  indexedTo: number;
+  indexFailing: string | null;
+  rebuilding: boolean;
+  recentDeliveries: number;
+  tailReaders: number;
+  corruptLines: number;
+};
+
+export type EventLog = {
+  /** Resolves when the line is durable. Rejects with `LogNotWritable` when it is not in the log. */
+  append: (draft: EventDraft) => Promise<EventLine>;
+  /** The same, unless a line with this delivery is in the log already. Waits until `ready`. */
+  appendOnce: (draft: EventDraft) => Promise<Appended>;
+  list: (query?: LineQuery) => Promise<LinePage>;
+  /** Lines in order, first the past after `after`, then as they become durable. */
+  subscribe: (options?: TailOptions) => AsyncGenerator<LogEntry[]>;
+  /** The relay's position of the newest line that came through a channel. Call it after `ready`. */
+  cursorOf: (channel: string) => string | null;
+  lastSeq: () => number;
+  /** Resolves when the index has seen every line of before the start. */
+  ready: Promise<void>;
+  reindex: (onProgress?: (done: { seq: number; of: number }) => void) => Promise<void>;
+  stats: () => LogStats;
+  close: () => Promise<void>;
+};
+
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 10_000;
+/** Lines read back before other work of the daemon gets its turn. */
+const READ_SLICE = 64;
+/** How long a question waits for the index to see lines that are durable already. */
+const INDEX_PATIENCE_MS = 500;
+
+export function openEventLog(options: EventLogOptions): EventLog {
+  const { eventsFolder: folder, clock } = options;
+  const notice = options.onNotice ?? (() => undefined);
+  let corruptLines = 0;
+  const onCorrupt = (corrupt: CorruptLine): void => {
+    corruptLines += 1;
+    notice({ kind: 'corrupt-line', ...corrupt });
+  };
+
+  function recover() {
+    const { tail, torn } = recoverTail({ folder, now: clock.now() });
+    for (const tornTail of torn) notice({ kind: 'torn-tail', ...tornTail });
+    return tail;
+  }
+
+  const end = recover();
+  const reader = createLineReader({ folder });
+  const tail = createLiveTail({ folder, lastSeq: end.seq, onCorrupt });
+  const keeper = createIndexKeeper({
+    path: options.databaseFile,
+    clock,
+    tail,
+    reader,
+    notice,
+    onProgress: (lastSeq) => dedupe.noteIndexed(lastSeq),
+  });
+  const ready = keeper.index().reached(end.seq);
+  const month = createMonthWriter({
+    folder,
+    tail: end,
+    recover,
+    ...(options.disk && { disk: options.disk }),
+  });
+  const writer = createLogWriter({
+    clock,
+    tail: end,
+    month,
+    encode: createLineEncoder(options),
+    onDurable(entries) {
+      dedupe.noteDurable(entries);
+      tail.push(entries);
+    },
+    onFailing: (reason) =>
+      notice(reason === null ? { kind: 'writable-again' } : { kind: 'not-writable', reason }),
+    ...(options.onCommit && { onCommit: options.onCommit }),
+  });
+  const dedupe = createDedupe({ append: writer.append, index: keeper.index, reader, ready });
+
+  async function list(query: LineQuery = {}): Promise<LinePage> {
+    const index = keeper.index();
+    if (index.lastSeq() < tail.lastSeq()) {
+      await Promise.race([
+        index.reached(tail.lastSeq()),
+        sleep(INDEX_PATIENCE_MS, undefined, { ref: false }),
+      ]);
+    }
+    const limit = Math.min(query.limit ?? DEFAULT_LIMIT, MAX_LIMIT);
+    const indexedTo = index.lastSeq();
+    const places = findLines(index, query)
+      .take(limit + 1)
+      .toArray();
+    const entries: LogEntry[] = [];
+    for (const [position, place] of places.slice(0, limit).entries()) {
+      if (position % READ_SLICE === READ_SLICE - 1) await nextTurn();
+      const entry = reader.read(place);
+      if (entry !== null && meets(entry.line, query)) entries.push(entry);
+    }
+    return { entries, next: places.length > limit ? (places[limit - 1]?.seq ?? null) : null, indexedTo };
+  }
+
+  return {
+    append: writer.append,
+    appendOnce: dedupe.appendOnce,
+    list,
+    subscribe: tail.subscribe,
+    cursorOf: (channel) => keeper.index().relayCursor(channel),
+    lastSeq: tail.lastSeq,
+    ready,
+    reindex: keeper.rebuild,
+    stats: () => ({
+      ...writer.stats(),
+      indexedTo: keeper.index().lastSeq(),
+      indexFailing: keeper.index().failing(),
+      rebuilding: keeper.rebuilding(),
+      recentDeliveries: dedupe.recent(),
+      tailReaders: tail.readers(),
+      corruptLines,
+    }),
+    async close() {
+      await writer.close();
+      await keeper.close();
+      reader.close();
+    },
+  };
+}

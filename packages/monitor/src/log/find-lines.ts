@@ -1,0 +1,147 @@
+// Answers a question about the log from the index: which lines, newest or oldest first, a page at a time.
+// A question is a list of conditions that must all hold, each met by any of its terms.
+import { type EventLine, matchesGlob } from '@svc/core';
+import { type BlockLines, placeAt, seqAt } from './index-block.ts';
+import type { SeqRange } from './index-store.ts';
+import type { LinePlace } from './line-reader.ts';
+import type { LogIndex } from './log-index.ts';
+import { pullRequestTerm, term } from './terms.ts';
+
+/** A line by its number, or a moment in milliseconds. */
+export type LogPoint = { seq: number } | { time: number };
+
+export type LineQuery = {
+  /** Topics or globs of topics; a line is of any of them. */
+  event?: string | readonly string[] | undefined;
+  repo?: string | undefined;
+  pr?: number | undefined;
+  ticket?: string | undefined;
+  sha?: string | undefined;
+  orchestrator?: string | undefined;
+  worker?: string | undefined;
+  deploymentId?: number | undefined;
+  /** After this line, or at this moment or later. */
+  since?: LogPoint | undefined;
+  /** Before this line, or before this moment. */
+  until?: LogPoint | undefined;
+  order?: 'newest-first' | 'oldest-first' | undefined;
+  limit?: number | undefined;
+};
+
+/** Above this many blocks it is cheaper to look at all blocks in order than to list those with a term. */
+const FEW_BLOCKS = 2_000;
+
+/** Places of lines that meet the query, in its order. By hash: whoever reads the line checks it. */
+export function* findLines(index: LogIndex, query: LineQuery): Generator<LinePlace> {
+  const range = rangeOf(index, query);
+  const conditions = conditionsOf(index, query);
+  if (range.low > range.high || conditions.some((terms) => terms.length === 0)) return;
+  if (query.order === 'oldest-first') {
+    yield* inStore(index, conditions, range, false);
+    yield* inOpenBlock(index, conditions, range, false);
+  } else {
+    yield* inOpenBlock(index, conditions, range, true);
+    yield* inStore(index, conditions, range, true);
+  }
+}
+
+/** Whether a line meets the query's conditions, its range apart. */
+export function meets({ event, scope }: EventLine, query: LineQuery): boolean {
+  const globs = globsOf(query);
+  return (
+    (globs === null || globs.some((glob) => matchesGlob(glob, event))) &&
+    (query.repo === undefined || scope.repo === query.repo) &&
+    (query.pr === undefined || scope.pr === query.pr) &&
+    (query.ticket === undefined || scope.ticket === query.ticket) &&
+    (query.sha === undefined || scope.sha === query.sha || scope.mergeSha === query.sha) &&
+    (query.orchestrator === undefined || scope.orchestrator === query.orchestrator) &&
+    (query.worker === undefined || scope.worker === query.worker) &&
+    (query.deploymentId === undefined || scope.deploymentId === query.deploymentId)
+  );
+}
+
+function globsOf({ event }: LineQuery): readonly string[] | null {
+  if (event === undefined) return null;
+  return typeof event === 'string' ? [event] : event;
+}
+
+function conditionsOf(index: LogIndex, query: LineQuery): number[][] {
+  const conditions: number[][] = [];
+  const globs = globsOf(query);
+  if (globs !== null && !globs.includes('*')) {
+    const topics = index.topics().filter((topic) => globs.some((glob) => matchesGlob(glob, topic)));
+    conditions.push(topics.map((topic) => term('topic', topic)));
+  }
+  if (query.pr !== undefined) conditions.push([pullRequestTerm(query.pr, query.repo)]);
+  else if (query.repo !== undefined) conditions.push([term('repo', query.repo)]);
+  if (query.ticket !== undefined) conditions.push([term('ticket', query.ticket)]);
+  if (query.sha !== undefined) conditions.push([term('sha', query.sha)]);
+  if (query.orchestrator !== undefined) conditions.push([term('orchestrator', query.orchestrator)]);
+  if (query.worker !== undefined) conditions.push([term('worker', query.worker)]);
+  if (query.deploymentId !== undefined) conditions.push([term('deployment', String(query.deploymentId))]);
+  return conditions;
+}
+
+function rangeOf(index: LogIndex, { since, until }: LineQuery): SeqRange {
+  let low = 1;
+  let high = index.lastSeq();
+  if (since !== undefined) low = 'seq' in since ? since.seq + 1 : index.seqAtTime(since.time);
+  if (until !== undefined)
+    high = Math.min(high, ('seq' in until ? until.seq : index.seqAtTime(until.time)) - 1);
+  return { low, high };
+}
+
+function* inOpenBlock(index: LogIndex, conditions: number[][], range: SeqRange, newestFirst: boolean) {
+  const block = index.openBlock();
+  if (block === null) return;
+  const positions = meeting(conditions, block.lines.count, (name) => block.terms.get(name) ?? []);
+  yield* places(block.lines, positions, range, newestFirst);
+}
+
+function* inStore(index: LogIndex, conditions: number[][], range: SeqRange, newestFirst: boolean) {
+  const { store } = index;
+  const open = index.openBlock();
+  const stored = { low: range.low, high: Math.min(range.high, (open?.lines.firstSeq ?? Infinity) - 1) };
+  if (stored.low > stored.high) return;
+  const blocks = blocksToVisit(index, conditions, stored).toSorted((left, right) => left - right);
+  for (const firstSeq of newestFirst ? blocks.toReversed() : blocks) {
+    const lines = conditions.length === 0 ? store.blockOf(firstSeq) : null;
+    const positions = meeting(conditions, lines?.count ?? 0, (name) => store.positions(name, firstSeq));
+    if (positions.length === 0) continue;
+    const found = lines ?? store.blockOf(firstSeq);
+    if (found !== null) yield* places(found, positions, stored, newestFirst);
+  }
+}
+
+/** The blocks of the condition that the fewest have; all when every condition is common. */
+function blocksToVisit({ store }: LogIndex, conditions: number[][], range: SeqRange): number[] {
+  let fewest: number[] | null = null;
+  for (const terms of conditions) {
+    const blocks = new Set<number>();
+    for (const name of terms) {
+      for (const firstSeq of store.blocksWith(name, range, FEW_BLOCKS)) blocks.add(firstSeq);
+      if (blocks.size >= FEW_BLOCKS) break;
+    }
+    if (blocks.size < FEW_BLOCKS && blocks.size < (fewest?.length ?? Infinity)) fewest = [...blocks];
+  }
+  return fewest ?? store.blocksIn(range);
+}
+
+/** The positions in a block that meet every condition, in order. */
+function meeting(conditions: number[][], count: number, of: (name: number) => readonly number[]): number[] {
+  let positions: number[] | null = null;
+  for (const terms of conditions) {
+    const met = new Set(terms.flatMap((name) => of(name)));
+    positions = (positions ?? [...met]).filter((position) => met.has(position));
+    if (positions.length === 0) return [];
+  }
+  if (positions === null) return Array.from({ length: count }, (_, position) => position);
+  return positions.toSorted((left, right) => left - right);
+}
+
+function* places(lines: BlockLines, positions: number[], range: SeqRange, newestFirst: boolean) {
+  for (const position of newestFirst ? positions.toReversed() : positions) {
+    const seq = seqAt(lines, position);
+    if (seq >= range.low && seq <= range.high) yield placeAt(lines, position);
+  }
+}

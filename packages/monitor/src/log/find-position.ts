@@ -1,0 +1,124 @@
+// Finds a place in the log by halving: lines stand in the order of `seq` and of time, so that a few reads
+// find one among millions, without an index and with the daemon down.
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { LONGEST_LINE_BYTES, type Position, parseHead } from './log-entry.ts';
+import { listMonthFiles } from './month-file.ts';
+
+type Head = { seq: number; time: number };
+type Found = Head & { start: number; end: number };
+type IsBefore = (head: Head) => boolean;
+
+const CHUNK = 16 * 1024;
+const NEWLINE = 0x0a;
+
+/** The place of the first line whose `seq` is this or greater; the log's end when there is none. */
+export function findPositionOfSeq(folder: string, seq: number): Position | null {
+  return findPosition(folder, (head) => head.seq < seq);
+}
+
+/** The place of the first line that was accepted at this time or later; the log's end when there is none. */
+export function findPositionOfTime(folder: string, time: number): Position | null {
+  return findPosition(folder, (head) => head.time < time);
+}
+
+/** The end of the last whole line; null for a log without files. */
+export function findEnd(folder: string): Position | null {
+  return findPosition(folder, () => true);
+}
+
+function findPosition(folder: string, isBefore: IsBefore): Position | null {
+  const files = listMonthFiles(folder);
+  for (const file of files.toReversed()) {
+    const offset = inFile(join(folder, file), isBefore, file === files[0]);
+    if (offset === null) continue;
+    const next = files[files.indexOf(file) + 1];
+    return next !== undefined && offset.isEnd && hasLine(join(folder, next))
+      ? { file: next, offset: 0 }
+      : { file, offset: offset.at };
+  }
+  return null;
+}
+
+/** Null when the place is in an earlier file: the first line here is not before it, or there is none. */
+function inFile(path: string, isBefore: IsBefore, isOldest: boolean): { at: number; isEnd: boolean } | null {
+  const descriptor = openSync(path, 'r');
+  try {
+    const size = fstatSync(descriptor).size;
+    const first = firstLine(descriptor, 0, size, size);
+    if (!isOldest && (first === null || !isBefore(first))) return null;
+    return halve(descriptor, size, isBefore);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function hasLine(path: string): boolean {
+  const descriptor = openSync(path, 'r');
+  try {
+    const size = fstatSync(descriptor).size;
+    return firstLine(descriptor, 0, size, size) !== null;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Every line that starts below `low` is before the place; none that starts at `high` or above is. */
+function halve(descriptor: number, size: number, isBefore: IsBefore): { at: number; isEnd: boolean } {
+  let low = 0;
+  let high = size;
+  let place: number | null = null;
+  let lastEnd = 0;
+  while (low < high) {
+    const middle = high - low <= CHUNK ? low : Math.floor((low + high) / 2);
+    const begin = middle === low ? low : lineStartAfter(descriptor, middle, high);
+    const line = begin < high ? firstLine(descriptor, begin, high, size) : null;
+    if (line === null) {
+      high = middle;
+    } else if (isBefore(line)) {
+      low = line.end;
+      lastEnd = line.end;
+    } else {
+      place = line.start;
+      high = middle;
+    }
+  }
+  return { at: place ?? lastEnd, isEnd: place === null };
+}
+
+/** Where the next line starts at or after a byte; `high` when none does below it. */
+function lineStartAfter(descriptor: number, from: number, high: number): number {
+  const newline = findNewline(descriptor, from - 1, high);
+  return newline < 0 ? high : newline + 1;
+}
+
+/** The first line that can be read and starts in `begin..high`. `begin` is the start of a line. */
+function firstLine(descriptor: number, begin: number, high: number, size: number): Found | null {
+  let start = begin;
+  while (start < high) {
+    const newline = findNewline(descriptor, start, size);
+    if (newline < 0) return null;
+    const head =
+      newline - start > LONGEST_LINE_BYTES ? null : parseHead(readText(descriptor, start, newline));
+    if (head !== null) return { ...head, start, end: newline + 1 };
+    start = newline + 1;
+  }
+  return null;
+}
+
+function findNewline(descriptor: number, from: number, limit: number): number {
+  const chunk = Buffer.allocUnsafe(CHUNK);
+  for (let at = from; at < limit; ) {
+    const bytes = readSync(descriptor, chunk, 0, Math.min(CHUNK, limit - at), at);
+    if (bytes === 0) return -1;
+    const found = chunk.subarray(0, bytes).indexOf(NEWLINE);
+    if (found >= 0) return at + found;
+    at += bytes;
+  }
+  return -1;
+}
+
+function readText(descriptor: number, start: number, end: number): string {
+  const bytes = Buffer.allocUnsafe(end - start);
+  return bytes.toString('utf8', 0, readSync(descriptor, bytes, 0, bytes.length, start));
+}

@@ -1,0 +1,157 @@
+// The index is made of blocks: some thousand neighbouring lines of one month file, where each stands, and
+// for every term the lines of the block that have it. One small row per term and block, instead of one per
+// term and line, is what keeps indexing cheap. The newest block is open, in memory; a full one is stored.
+
+import type { LinePlace } from './line-reader.ts';
+import type { LogEntry } from './log-entry.ts';
+import { deliveryKey, term, termsOf } from './terms.ts';
+
+export const BLOCK_LINES = 4096;
+/** Numbers kept per line: seq, offset and time (relative to the block's first), and length. */
+const WIDTH = 4;
+const BITMAP_BYTES = BLOCK_LINES / 8;
+const MAX_DELTA = 2 ** 32 - 1;
+
+/** Where the lines of a block stand; the same for the open block and a stored one. */
+export type BlockLines = {
+  firstSeq: number;
+  firstTime: number;
+  file: string;
+  start: number;
+  count: number;
+  numbers: Uint32Array;
+};
+
+export type OpenBlock = {
+  lines: BlockLines;
+  /** False when the line has to go into another block. */
+  add: (entry: LogEntry) => boolean;
+  lastSeq: () => number;
+  lastTime: () => number;
+  terms: ReadonlyMap<number, readonly number[]>;
+  /** Delivery term → seq. */
+  deliveries: ReadonlyMap<number, number>;
+  topics: ReadonlySet<string>;
+  relay: ReadonlyMap<string, { id: string; seq: number }>;
+};
+
+export function createOpenBlock(first: LogEntry): OpenBlock {
+  const terms = new Map<number, number[]>();
+  const deliveries = new Map<number, number>();
+  const topics = new Set<string>();
+  const relay = new Map<string, { id: string; seq: number }>();
+  const lines: BlockLines = {
+    firstSeq: first.line.seq,
+    firstTime: Date.parse(first.line.ts) || 0,
+    file: first.file,
+    start: first.offset,
+    count: 0,
+    numbers: new Uint32Array(BLOCK_LINES * WIDTH),
+  };
+  let lastTime = lines.firstTime;
+  let lastTs = first.line.ts;
+
+  function noteTime(ts: string): void {
+    if (ts === lastTs) return;
+    lastTs = ts;
+    lastTime = Math.max(lastTime, Date.parse(ts) || 0);
+  }
+
+  function note(entry: LogEntry, index: number): void {
+    const { line } = entry;
+    for (const name of termsOf(line)) {
+      const list = terms.get(name);
+      if (list === undefined) terms.set(name, [index]);
+      else if (list.at(-1) !== index) list.push(index);
+    }
+    topics.add(line.event);
+    const key = deliveryKey(line);
+    if (key !== undefined) {
+      const name = term('delivery', key);
+      if (!deliveries.has(name)) deliveries.set(name, line.seq);
+    }
+    if (line.relay !== undefined) relay.set(line.relay.channel, { id: line.relay.id, seq: line.seq });
+  }
+
+  return {
+    lines,
+    terms,
+    deliveries,
+    topics,
+    relay,
+    lastSeq: () => lines.firstSeq + (lines.numbers[(lines.count - 1) * WIDTH] ?? 0),
+    lastTime: () => lastTime,
+    add(entry) {
+      const { count, numbers } = lines;
+      noteTime(entry.line.ts);
+      const [seq, offset, time] = [
+        entry.line.seq - lines.firstSeq,
+        entry.offset - lines.start,
+        lastTime - lines.firstTime,
+      ];
+      const fits = Math.max(seq, offset, time) <= MAX_DELTA && Math.min(seq, offset) >= 0;
+      if (count === BLOCK_LINES || entry.file !== lines.file || !fits) return false;
+      numbers.set([seq, offset, time, entry.length], count * WIDTH);
+      lines.count += 1;
+      note(entry, count);
+      return true;
+    },
+  };
+}
+
+export function seqAt(lines: BlockLines, index: number): number {
+  return lines.firstSeq + (lines.numbers[index * WIDTH] ?? 0);
+}
+
+export function timeAt(lines: BlockLines, index: number): number {
+  return lines.firstTime + (lines.numbers[index * WIDTH + 2] ?? 0);
+}
+
+export function placeAt(lines: BlockLines, index: number): LinePlace {
+  return {
+    seq: seqAt(lines, index),
+    file: lines.file,
+    offset: lines.start + (lines.numbers[index * WIDTH + 1] ?? 0),
+    length: lines.numbers[index * WIDTH + 3] ?? 0,
+  };
+}
+
+/** The first line of a block for which the test holds, where it holds for all that follow; else `count`. */
+export function firstIndex(lines: BlockLines, holds: (index: number) => boolean): number {
+  let low = 0;
+  let high = lines.count;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+export function packLines({ numbers, count }: BlockLines): Uint8Array {
+  return new Uint8Array(numbers.buffer, numbers.byteOffset, count * WIDTH * 4);
+}
+
+export function unpackLines(bytes: Uint8Array): { numbers: Uint32Array; count: number } {
+  const numbers = new Uint32Array(bytes.slice().buffer);
+  return { numbers, count: numbers.length / WIDTH };
+}
+
+/** A few positions as a list, many as one bit per line of the block: at most 512 bytes either way. */
+export function packPositions(positions: readonly number[]): Uint8Array {
+  if (positions.length * 2 < BITMAP_BYTES) return new Uint8Array(Uint16Array.from(positions).buffer);
+  const bits = new Uint8Array(BITMAP_BYTES);
+  for (const position of positions) bits[position >> 3] = (bits[position >> 3] ?? 0) | (1 << (position & 7));
+  return bits;
+}
+
+export function unpackPositions(bytes: Uint8Array): number[] {
+  if (bytes.byteLength !== BITMAP_BYTES) return Array.from(new Uint16Array(bytes.slice().buffer));
+  const positions: number[] = [];
+  for (const [index, byte] of bytes.entries()) {
+    for (let bit = 0; byte >> bit > 0; bit += 1) {
+      if (((byte >> bit) & 1) === 1) positions.push(index * 8 + bit);
+    }
+  }
+  return positions;
+}

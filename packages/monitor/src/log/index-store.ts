@@ -1,0 +1,125 @@
+// One side of the stored index: writes whole blocks and answers what `find-lines` and `log-index` ask.
+import type { SQLOutputValue } from 'node:sqlite';
+import type { Database } from '../disk/sqlite.ts';
+import { createDeliveryStore } from './delivery-store.ts';
+import {
+  type BlockLines,
+  type OpenBlock,
+  packLines,
+  packPositions,
+  unpackLines,
+  unpackPositions,
+} from './index-block.ts';
+import type { Side } from './index-tables.ts';
+
+export type SeqRange = { low: number; high: number };
+
+export type IndexStore = {
+  /** Stores a block, all of it or nothing. */
+  write: (block: OpenBlock) => Promise<void>;
+  lastBlock: () => BlockLines | null;
+  blockOf: (seq: number) => BlockLines | null;
+  /** The block that holds the first line of this time or later. */
+  blockAtTime: (time: number) => BlockLines | null;
+  /** First seqs of the blocks that hold any of a range, unordered. */
+  blocksIn: (range: SeqRange) => number[];
+  /** The same for those with a line of the term, at most `limit` of them. */
+  blocksWith: (term: number, range: SeqRange, limit: number) => number[];
+  positions: (term: number, firstSeq: number) => number[];
+  deliverySeqs: (term: number) => number[];
+  topics: () => string[];
+  relay: (channel: string) => string | null;
+  clear: () => void;
+};
+
+type Row = Record<string, SQLOutputValue>;
+
+export function createIndexStore(database: Database, side: Side): IndexStore {
+  const deliveries = createDeliveryStore({ database, side });
+  const sql = {
+    addBlock: database.prepare(`INSERT OR REPLACE INTO log_block_${side} VALUES (?, ?, ?, ?, ?, ?, ?)`),
+    addPosting: database.prepare(`INSERT OR REPLACE INTO log_posting_${side} VALUES (?, ?, ?)`),
+    addTopic: database.prepare(`INSERT OR IGNORE INTO log_topic_${side} VALUES (?)`),
+    addRelay: database.prepare(`INSERT OR REPLACE INTO log_relay_${side} VALUES (?, ?, ?)`),
+    last: database.prepare(`SELECT * FROM log_block_${side} ORDER BY first_seq DESC LIMIT 1`),
+    of: database.prepare(
+      `SELECT * FROM log_block_${side} WHERE first_seq <= ? ORDER BY first_seq DESC LIMIT 1`,
+    ),
+    atTime: database.prepare(
+      `SELECT * FROM log_block_${side} WHERE last_time >= ? ORDER BY last_time, first_seq LIMIT 1`,
+    ),
+    startOf: database.prepare(
+      `SELECT coalesce(max(first_seq), 0) AS start FROM log_block_${side} WHERE first_seq <= ?`,
+    ),
+    between: database.prepare(`SELECT first_seq FROM log_block_${side} WHERE first_seq BETWEEN ? AND ?`),
+    with: database.prepare(
+      `SELECT first_seq FROM log_posting_${side} WHERE term = ? AND first_seq BETWEEN ? AND ? LIMIT ?`,
+    ),
+    posting: database.prepare(`SELECT lines FROM log_posting_${side} WHERE term = ? AND first_seq = ?`),
+    topics: database.prepare(`SELECT topic FROM log_topic_${side}`),
+    relay: database.prepare(`SELECT id FROM log_relay_${side} WHERE channel = ?`),
+  };
+
+  function startOf(seq: number): number {
+    return Number(sql.startOf.get(seq)?.['start'] ?? 0);
+  }
+
+  return {
+    async write(block) {
+      const { lines } = block;
+      database.transaction(() => {
+        for (const [name, positions] of block.terms) {
+          sql.addPosting.run(name, lines.firstSeq, packPositions(positions));
+        }
+        for (const topic of block.topics) sql.addTopic.run(topic);
+        for (const [channel, { id, seq }] of block.relay) sql.addRelay.run(channel, id, seq);
+        sql.addBlock.run(
+          lines.firstSeq,
+          block.lastSeq(),
+          lines.firstTime,
+          block.lastTime(),
+          lines.file,
+          lines.start,
+          packLines(lines),
+        );
+        deliveries.addRun(lines.firstSeq, block.deliveries);
+      });
+      await deliveries.mergeIfMany();
+    },
+    lastBlock: () => toLines(sql.last.get()),
+    blockOf: (seq) => toLines(sql.of.get(seq)),
+    blockAtTime: (time) => toLines(sql.atTime.get(time)),
+    blocksIn: ({ low, high }) => sql.between.all(startOf(low), high).map((row) => Number(row['first_seq'])),
+    blocksWith: (name, { low, high }, limit) =>
+      sql.with.all(name, startOf(low), high, limit).map((row) => Number(row['first_seq'])),
+    positions(name, firstSeq) {
+      const bytes = sql.posting.get(name, firstSeq)?.['lines'];
+      return bytes instanceof Uint8Array ? unpackPositions(bytes) : [];
+    },
+    deliverySeqs: deliveries.seqs,
+    topics: () => sql.topics.all().map((row) => String(row['topic'])),
+    relay(channel) {
+      const id = sql.relay.get(channel)?.['id'];
+      return typeof id === 'string' ? id : null;
+    },
+    clear() {
+      database.transaction(() => {
+        for (const table of ['block', 'posting', 'topic', 'relay']) {
+          database.exec(`DELETE FROM log_${table}_${side}`);
+        }
+        deliveries.clear();
+      });
+    },
+  };
+}
+
+function toLines(row: Row | undefined): BlockLines | null {
+  if (row === undefined || !(row['lines'] instanceof Uint8Array)) return null;
+  return {
+    firstSeq: Number(row['first_seq']),
+    firstTime: Number(row['first_time']),
+    file: String(row['file']),
+    start: Number(row['start']),
+    ...unpackLines(row['lines']),
+  };
+}

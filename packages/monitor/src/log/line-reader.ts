@@ -1,0 +1,57 @@
+// Reads single lines back by their place, with one descriptor per month file, the few used last.
+import { closeSync, openSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemErrorCode } from '../errors.ts';
+import { type LogEntry, parseEntry } from './log-entry.ts';
+
+export type LinePlace = { seq: number; file: string; offset: number; length: number };
+
+export type LineReader = {
+  /** Null when the line is no longer there, or another is in its place. */
+  read: (place: LinePlace) => LogEntry | null;
+  close: () => void;
+};
+
+export function createLineReader({ folder, maxOpen = 8 }: { folder: string; maxOpen?: number }): LineReader {
+  const open = new Map<string, number>();
+
+  function descriptorOf(file: string): number | null {
+    const known = open.get(file);
+    if (known !== undefined) {
+      open.delete(file);
+      open.set(file, known);
+      return known;
+    }
+    try {
+      const descriptor = openSync(join(folder, file), 'r');
+      open.set(file, descriptor);
+      if (open.size > maxOpen) closeOldest();
+      return descriptor;
+    } catch (error) {
+      if (systemErrorCode(error) === 'ENOENT') return null;
+      throw error;
+    }
+  }
+
+  function closeOldest(): void {
+    for (const [file, descriptor] of open) {
+      open.delete(file);
+      closeSync(descriptor);
+      return;
+    }
+  }
+
+  return {
+    read({ seq, file, offset, length }) {
+      const descriptor = descriptorOf(file);
+      if (descriptor === null) return null;
+      const bytes = Buffer.allocUnsafe(length);
+      const text = bytes.toString('utf8', 0, readSync(descriptor, bytes, 0, length, offset));
+      const entry = parseEntry({ text, file, offset, length });
+      return entry?.line.seq === seq ? entry : null;
+    },
+    close() {
+      while (open.size > 0) closeOldest();
+    },
+  };
+}

@@ -1,0 +1,146 @@
+// Hands the log to readers inside the daemon: one shared ring holds the newest lines, and each reader is
+// only a number, the `seq` it wants next. So a reader costs nothing while it waits. A reader's modes:
+// - from file: what it wants is older than the ring; it streams at its own pace, in bounded memory.
+//   Left when the ring holds what it wants next.
+// - live: it takes lines out of the ring, and waits when it has all. Left when it falls out of the ring:
+//   then it is cut off with the last `seq` it got (`TailCutOff`), or goes back to the file if it asked to.
+// Only durable lines come out, each once, in order.
+import { findPositionOfSeq } from './find-position.ts';
+import type { LogEntry } from './log-entry.ts';
+import { TailCutOff } from './log-errors.ts';
+import { type CorruptLine, readEntries } from './read-lines.ts';
+
+export type TailOptions = {
+  /** The last line the reader has; beyond the log's end, or absent, means from now on. 0 is from the start. */
+  after?: number | undefined;
+  signal?: AbortSignal | undefined;
+  whenSlow?: 'cut-off' | 'read-file';
+};
+
+export type LiveTail = {
+  push: (entries: readonly LogEntry[]) => void;
+  subscribe: (options?: TailOptions) => AsyncGenerator<LogEntry[]>;
+  lastSeq: () => number;
+  readers: () => number;
+};
+
+const BATCH = 256;
+
+export function createLiveTail({
+  folder,
+  lastSeq: startSeq,
+  maxLines = 8_192,
+  maxBytes = 8 * 1024 * 1024,
+  onCorrupt,
+}: {
+  folder: string;
+  lastSeq: number;
+  maxLines?: number;
+  maxBytes?: number;
+  onCorrupt?: (corrupt: CorruptLine) => void;
+}): LiveTail {
+  const ring = Array.from<LogEntry | undefined>({ length: maxLines });
+  let firstSeq = startSeq + 1;
+  let lastSeq = startSeq;
+  let bytes = 0;
+  let readers = 0;
+  const waiting = new Set<() => void>();
+
+  function dropOldest(): void {
+    const slot = firstSeq % maxLines;
+    bytes -= ring[slot]?.length ?? 0;
+    ring[slot] = undefined;
+    firstSeq += 1;
+  }
+
+  function add(entry: LogEntry): void {
+    const { seq } = entry.line;
+    if (seq !== lastSeq + 1) {
+      while (firstSeq <= lastSeq) dropOldest();
+      firstSeq = seq;
+    }
+    if (seq - firstSeq >= maxLines) dropOldest();
+    ring[seq % maxLines] = entry;
+    lastSeq = seq;
+    bytes += entry.length;
+    while (bytes > maxBytes && firstSeq < lastSeq) dropOldest();
+  }
+
+  function fromRing(next: number): LogEntry[] {
+    const batch: LogEntry[] = [];
+    for (let seq = next; seq <= lastSeq && batch.length < BATCH; seq += 1) {
+      const entry = ring[seq % maxLines];
+      if (entry !== undefined) batch.push(entry);
+    }
+    return batch;
+  }
+
+  /** Resolves with the next line, or when the reader goes. */
+  function news(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        waiting.delete(wake);
+        signal?.removeEventListener('abort', wake);
+        resolve();
+      };
+      waiting.add(wake);
+      signal?.addEventListener('abort', wake);
+    });
+  }
+
+  /** From the file until the ring holds what comes next. Returns the next `seq` wanted. */
+  async function* fromFile(
+    start: number,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<LogEntry[], number> {
+    let next = start;
+    const from = findPositionOfSeq(folder, next);
+    if (from !== null) {
+      for await (const read of readEntries({ folder, from, signal, onCorrupt })) {
+        // What stands behind the last durable line may yet be taken back.
+        const batch = read.filter(({ line }) => line.seq >= next && line.seq <= lastSeq);
+        next = (batch.at(-1)?.line.seq ?? next - 1) + 1;
+        if (batch.length > 0) yield batch;
+        if (next >= firstSeq) return next;
+      }
+    }
+    // Lines that are nowhere any more: somebody removed or damaged a file.
+    return Math.max(next, firstSeq);
+  }
+
+  async function* subscribe({ after, signal, whenSlow = 'cut-off' }: TailOptions = {}) {
+    let next = Math.min(after ?? lastSeq, lastSeq) + 1;
+    let live = false;
+    readers += 1;
+    try {
+      for (;;) {
+        if (signal?.aborted === true) return;
+        if (next > lastSeq) {
+          live = true;
+          await news(signal);
+        } else if (next >= firstSeq) {
+          live = true;
+          const batch = fromRing(next);
+          next = (batch.at(-1)?.line.seq ?? lastSeq) + 1;
+          yield batch;
+        } else if (live && whenSlow === 'cut-off') {
+          throw new TailCutOff(next - 1);
+        } else {
+          next = yield* fromFile(next, signal);
+        }
+      }
+    } finally {
+      readers -= 1;
+    }
+  }
+
+  return {
+    push(entries) {
+      for (const entry of entries) add(entry);
+      for (const wake of waiting) wake();
+    },
+    subscribe,
+    lastSeq: () => lastSeq,
+    readers: () => readers,
+  };
+}

@@ -1,0 +1,70 @@
+// A line of the log together with where it stands. Reading trusts nothing: what is not a line is null.
+import type { EventLine } from '@svc/core';
+
+/** A place in the log: a month file and a byte in it. */
+export type Position = { file: string; offset: number };
+
+/** A whole line as bytes on disk; `length` is in bytes, without the newline. */
+export type RawLine = Position & { text: string; length: number };
+
+export type LogEntry = RawLine & { line: EventLine };
+
+/** The end of the log: where the next line goes, and what the last line said. `seq` 0 is an empty log. */
+export type LogTail = { file: string | null; length: number; seq: number; time: number };
+
+/** Longer than any line can be: what has no newline for so long is not a line. */
+export const LONGEST_LINE_BYTES = 1024 * 1024;
+
+export function parseEntry(raw: RawLine): LogEntry | null {
+  const line = parseLine(raw.text);
+  return line === null
+    ? null
+    : { line, text: raw.text, file: raw.file, offset: raw.offset, length: raw.length };
+}
+
+/** Checks only what every reader relies on: millions of lines are read this way. */
+export function parseLine(text: string): EventLine | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  return isLine(value) ? value : null;
+}
+
+function isLine(value: unknown): value is EventLine {
+  if (typeof value !== 'object' || value === null) return false;
+  const line = value as Partial<Record<keyof EventLine, unknown>>;
+  return (
+    isSeq(line.seq) &&
+    typeof line.ts === 'string' &&
+    typeof line.id === 'string' &&
+    typeof line.event === 'string' &&
+    typeof line.source === 'string' &&
+    isObject(line.scope) &&
+    isObject(line.detail) &&
+    (line.deliveryId === undefined || typeof line.deliveryId === 'string')
+  );
+}
+
+function isSeq(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) > 0;
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const head = /^\{"seq":([1-9]\d{0,15}),"ts":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)",/;
+
+/** `seq` and time of a line, without parsing all of it where the writer's own order of fields allows. */
+export function parseHead(text: string): { seq: number; time: number } | null {
+  const match = head.exec(text);
+  if (match !== null && text.endsWith('}'))
+    return { seq: Number(match[1]), time: Date.parse(match[2] ?? '') };
+  const line = parseLine(text);
+  if (line === null) return null;
+  const time = Date.parse(line.ts);
+  return Number.isNaN(time) ? null : { seq: line.seq, time };
+}

@@ -1,0 +1,156 @@
+// Keeps the index at the log's end. It is a reader of the live tail like any other, off the path of the
+// acknowledgement: at start it takes what it has not seen from the files, then line by line from memory.
+// Its modes:
+// - behind: there are durable lines that it has not seen. Entered at start and with every commit.
+// - current: it has seen all. `reached` resolves here.
+// - failing: a block could not be stored. Tries again every second; the lines wait in the log, not in memory.
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { createOpenBlock, firstIndex, type OpenBlock, placeAt, seqAt, timeAt } from './index-block.ts';
+import type { IndexStore } from './index-store.ts';
+import type { LinePlace } from './line-reader.ts';
+import type { TailOptions } from './live-tail.ts';
+import type { LogEntry } from './log-entry.ts';
+import { messageOf } from './log-errors.ts';
+
+export type LogIndex = {
+  store: IndexStore;
+  openBlock: () => OpenBlock | null;
+  lastSeq: () => number;
+  /** Resolves when this line is in the index; rejects when the index stops before. */
+  reached: (seq: number) => Promise<void>;
+  placeOf: (seq: number) => LinePlace | null;
+  /** The first line accepted at this time or later; beyond the last line when there is none. */
+  seqAtTime: (time: number) => number;
+  /** Lines that were delivered under this term. */
+  deliverySeqs: (term: number) => number[];
+  relayCursor: (channel: string) => string | null;
+  topics: () => string[];
+  failing: () => string | null;
+  /** Stops reading and stores what is in memory. */
+  close: () => Promise<void>;
+};
+
+export type LogIndexOptions = {
+  store: IndexStore;
+  subscribe: (options: TailOptions) => AsyncGenerator<LogEntry[]>;
+  /** Called after every batch of lines. */
+  onProgress?: (lastSeq: number) => void;
+  onFailing?: (reason: string | null) => void;
+  retryMs?: number;
+};
+
+export function createLogIndex({
+  store,
+  subscribe,
+  onProgress,
+  onFailing,
+  retryMs = 1_000,
+}: LogIndexOptions): LogIndex {
+  const stop = new AbortController();
+  const waiting = new Set<{ seq: number; resolve: () => void; reject: (error: Error) => void }>();
+  const stored = store.lastBlock();
+  let lastSeq = stored === null ? 0 : seqAt(stored, stored.count - 1);
+  let block: OpenBlock | null = null;
+  let failing: string | null = null;
+
+  function setFailing(reason: string | null): void {
+    if (reason === failing) return;
+    failing = reason;
+    onFailing?.(reason);
+  }
+
+  async function pause(cause: unknown): Promise<void> {
+    setFailing(messageOf(cause));
+    // Rejects only when the index is closed, which ends the pause.
+    await sleep(retryMs, undefined, { signal: stop.signal }).catch(() => undefined);
+  }
+
+  async function put(full: OpenBlock): Promise<void> {
+    for (;;) {
+      try {
+        await store.write(full);
+        setFailing(null);
+        return;
+      } catch (error) {
+        await pause(error);
+        if (stop.signal.aborted) return;
+      }
+    }
+  }
+
+  async function add(entries: readonly LogEntry[]): Promise<void> {
+    for (const entry of entries) {
+      if (block?.add(entry) !== true) {
+        if (block !== null) await put(block);
+        if (failing !== null) return;
+        block = createOpenBlock(entry);
+        block.add(entry);
+      }
+      lastSeq = entry.line.seq;
+    }
+    for (const reader of waiting) {
+      if (reader.seq > lastSeq) continue;
+      waiting.delete(reader);
+      reader.resolve();
+    }
+    onProgress?.(lastSeq);
+  }
+
+  async function run(): Promise<void> {
+    while (!stop.signal.aborted) {
+      try {
+        const options = { after: lastSeq, signal: stop.signal, whenSlow: 'read-file' } as const;
+        for await (const entries of subscribe(options)) {
+          // Whoever waits for these lines to be durable goes first.
+          await nextTurn();
+          await add(entries);
+        }
+      } catch (error) {
+        await pause(error);
+      }
+    }
+  }
+
+  const running = run();
+
+  function placeOf(seq: number): LinePlace | null {
+    const lines = block !== null && seq >= block.lines.firstSeq ? block.lines : store.blockOf(seq);
+    if (lines === null) return null;
+    const index = firstIndex(lines, (at) => seqAt(lines, at) >= seq);
+    const place = index < lines.count ? placeAt(lines, index) : null;
+    return place?.seq === seq ? place : null;
+  }
+
+  return {
+    store,
+    openBlock: () => block,
+    lastSeq: () => lastSeq,
+    placeOf,
+    failing: () => failing,
+    reached(seq) {
+      if (seq <= lastSeq) return Promise.resolve();
+      if (stop.signal.aborted) return Promise.reject(new Error('The index was closed'));
+      return new Promise((resolve, reject) => waiting.add({ seq, resolve, reject }));
+    },
+    seqAtTime(time) {
+      const lines = store.blockAtTime(time) ?? block?.lines ?? null;
+      if (lines === null) return lastSeq + 1;
+      const index = firstIndex(lines, (at) => timeAt(lines, at) >= time);
+      return index < lines.count ? seqAt(lines, index) : lastSeq + 1;
+    },
+    deliverySeqs(name) {
+      const recent = block?.deliveries.get(name);
+      const older = store.deliverySeqs(name);
+      return recent === undefined ? older : [...older, recent];
+    },
+    relayCursor: (channel) => block?.relay.get(channel)?.id ?? store.relay(channel),
+    topics: () => [...new Set([...store.topics(), ...(block?.topics ?? [])])],
+    async close() {
+      stop.abort();
+      await running;
+      for (const reader of waiting) reader.reject(new Error('The index was closed'));
+      waiting.clear();
+      if (block !== null && block.lines.count > 0) await put(block);
+    },
+  };
+}

@@ -1,0 +1,13 @@
+// What happens to the log that a person may want to know of; the daemon shows it.
+import type { CorruptLine } from './read-lines.ts';
+import type { TornTail } from './recovery.ts';
+
+export type LogNotice =
+  | ({ kind: 'torn-tail' } & TornTail)
+  | ({ kind: 'corrupt-line' } & CorruptLine)
+  | { kind: 'not-writable'; reason: string }
+  | { kind: 'writable-again' }
+  | { kind: 'index-rebuilding'; reason: string }
+  | { kind: 'index-failing'; reason: string }
+  | { kind: 'index-works-again' }
+  | { kind: 'database-set-aside'; path: string; reason: string };

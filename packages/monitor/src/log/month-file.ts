@@ -1,0 +1,30 @@
+// The files of the log: one per UTC month, named so that the order of the names is the order of time.
+import { readdirSync } from 'node:fs';
+import { systemErrorCode } from '../errors.ts';
+
+const pattern = /^\d{4}-(?:0[1-9]|1[0-2])\.jsonl$/;
+
+/** `2026-11.jsonl` for any millisecond of that month, UTC. */
+export function monthFileName(time: number): string {
+  return `${new Date(time).toISOString().slice(0, 7)}.jsonl`;
+}
+
+export function isMonthFile(name: string): boolean {
+  return pattern.test(name);
+}
+
+/** The first millisecond of the month after this one: until then `monthFileName` stays the same. */
+export function endOfMonth(time: number): number {
+  const date = new Date(time);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
+}
+
+/** Names of the month files in a folder, oldest first; none when there is no such folder. */
+export function listMonthFiles(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter(isMonthFile).toSorted();
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+}

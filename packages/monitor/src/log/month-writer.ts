@@ -1,0 +1,143 @@
+// The open end of the log: bytes go after what is known to be durable, or nowhere. Its modes:
+// - closed: no file is open; `ready` opens the month's file.
+// - open: the file is exactly as long as what is durable.
+// - unsure: a batch failed, and bytes of it may stand behind what is durable. Entered when a write or sync
+//   fails; left when they could be cut off. Nothing is written before.
+import { join } from 'node:path';
+import { type LogDisk, realDisk } from './log-disk.ts';
+import type { LogTail } from './log-entry.ts';
+
+export type MonthWriter = {
+  /**
+   * Makes the month's file ready for bytes, or throws. Returns the log's end when it had to be looked for
+   * anew, because the file was not as we left it.
+   */
+  ready: (month: string) => LogTail | null;
+  /** Writes and syncs; on an error nothing of it stays, as soon as the disk allows. */
+  write: (bytes: Uint8Array) => Promise<void>;
+  file: () => string;
+  length: () => number;
+  close: () => void;
+};
+
+export function createMonthWriter({
+  folder,
+  tail,
+  recover,
+  disk = realDisk,
+}: {
+  folder: string;
+  tail: LogTail;
+  /** Looks at the log anew, when the file is not as we left it: removed, cut or written to by others. */
+  recover: () => LogTail;
+  disk?: LogDisk;
+}): MonthWriter {
+  let descriptor: number | null = null;
+  let file = tail.file ?? '';
+  let length = tail.length;
+  let unsure = false;
+
+  function open(): number {
+    const opened = disk.open(join(folder, file));
+    try {
+      disk.syncFolder(folder);
+    } catch (error) {
+      disk.close(opened);
+      throw error;
+    }
+    descriptor = opened;
+    return opened;
+  }
+
+  function close(): void {
+    if (descriptor === null) return;
+    const closing = descriptor;
+    descriptor = null;
+    disk.close(closing);
+  }
+
+  /** Cuts off what a failed batch may have left. */
+  function settle(): void {
+    const opened = descriptor ?? open();
+    if (disk.status(opened).length > length) disk.truncate(opened, length);
+    unsure = false;
+  }
+
+  function isAsLeft(): boolean {
+    if (descriptor === null) return false;
+    const status = disk.status(descriptor);
+    return status.linked && status.length === length;
+  }
+
+  /** Opens the month's file, or the last one if that is of a later month: months never go back. */
+  function startAt(end: LogTail, month: string): void {
+    close();
+    const isLater = end.file === null || month > end.file;
+    length = isLater ? 0 : end.length;
+    file = isLater ? month : (end.file ?? month);
+    open();
+  }
+
+  function prepare(month: string): LogTail | null {
+    if (unsure) settle();
+    const end: LogTail = { file: file === '' ? null : file, length, seq: 0, time: 0 };
+    if (descriptor === null || month > file) startAt(end, month);
+    if (isAsLeft()) return null;
+    const found = recover();
+    startAt(found, month);
+    if (!isAsLeft()) throw new Error(`${file} is being changed by another program`);
+    return found;
+  }
+
+  /** After a failure the file is opened anew by its name: the descriptor may be what is broken. */
+  function letGo(): void {
+    try {
+      if (unsure) settle();
+    } finally {
+      close();
+    }
+  }
+
+  return {
+    file: () => file,
+    length: () => length,
+    close,
+    ready(month) {
+      try {
+        return prepare(month);
+      } catch (error) {
+        throw afterLettingGo(error);
+      }
+    },
+    async write(bytes) {
+      if (descriptor === null) throw new Error('The log file is not open');
+      try {
+        writeAll(disk, descriptor, bytes, length);
+        await disk.sync(descriptor);
+        length += bytes.byteLength;
+      } catch (error) {
+        unsure = true;
+        throw afterLettingGo(error);
+      }
+    },
+  };
+
+  /** The first failure is the one to report; if letting go fails as well, `ready` tries that again. */
+  function afterLettingGo(error: unknown): unknown {
+    try {
+      letGo();
+      return error;
+    } catch {
+      return error;
+    }
+  }
+}
+
+function writeAll(disk: LogDisk, descriptor: number, bytes: Uint8Array, position: number): void {
+  let done = 0;
+  while (done < bytes.byteLength) {
+    const written = disk.write(descriptor, bytes.subarray(done), position + done);
+    if (written === 0) throw new Error('The disk took no bytes');
+    done += written;
+  }
+}

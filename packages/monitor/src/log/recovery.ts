@@ -1,0 +1,128 @@
+// What the log looks like after a crash: finds the last whole line of the newest file, from its end and in
+// pieces, and moves whatever stands behind it into quarantine. Nothing that was acknowledged can be there.
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { realDisk } from './log-disk.ts';
+import { LONGEST_LINE_BYTES, type LogTail, parseLine } from './log-entry.ts';
+import { listMonthFiles } from './month-file.ts';
+
+/** Bytes behind the last whole line, and where they are now. */
+export type TornTail = { file: string; offset: number; bytes: number; quarantine: string };
+
+export type Recovery = { tail: LogTail; torn: TornTail[] };
+
+const CHUNK = 64 * 1024;
+const NEWLINE = 0x0a;
+
+/** The end of the log, mended if need be. Files without a line are passed over. */
+export function recoverTail({ folder, now }: { folder: string; now: number }): Recovery {
+  const torn: TornTail[] = [];
+  for (const file of listMonthFiles(folder).toReversed()) {
+    const path = join(folder, file);
+    if (statSync(path).size === 0) continue;
+    const descriptor = openSync(path, 'r+');
+    try {
+      const size = fstatSync(descriptor).size;
+      const last = findLastLine(descriptor, size);
+      const end = last?.end ?? 0;
+      if (end < size) torn.push(quarantine({ folder, file, descriptor, offset: end, size, now }));
+      if (last !== null) return { tail: { file, length: end, seq: last.seq, time: last.time }, torn };
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+  return { tail: { file: null, length: 0, seq: 0, time: 0 }, torn };
+}
+
+type LastLine = { seq: number; time: number; end: number };
+
+function findLastLine(descriptor: number, size: number): LastLine | null {
+  const newlineBefore = createBackwardSearch(descriptor);
+  let before = size;
+  for (;;) {
+    const newline = newlineBefore(before);
+    if (newline < 0) return null;
+    const start = newlineBefore(newline) + 1;
+    const found = readLastLine(descriptor, start, newline);
+    if (found !== null) return found;
+    before = start;
+  }
+}
+
+function readLastLine(descriptor: number, start: number, newline: number): LastLine | null {
+  if (newline - start > LONGEST_LINE_BYTES) return null;
+  const bytes = Buffer.allocUnsafe(newline - start);
+  const line = parseLine(bytes.toString('utf8', 0, readSync(descriptor, bytes, 0, bytes.length, start)));
+  if (line === null) return null;
+  const time = Date.parse(line.ts);
+  return Number.isNaN(time) ? null : { seq: line.seq, time, end: newline + 1 };
+}
+
+/** Returns a search for the last newline before a byte; -1 is none. Keeps the piece that it looked at last. */
+function createBackwardSearch(descriptor: number): (before: number) => number {
+  const chunk = Buffer.allocUnsafe(CHUNK);
+  let start = 0;
+  let end = 0;
+  return (before) => {
+    let limit = before;
+    while (limit > 0) {
+      if (limit <= start || limit > end) {
+        start = Math.max(0, limit - CHUNK);
+        end = start + readSync(descriptor, chunk, 0, limit - start, start);
+        if (end < limit) return -1;
+      }
+      const found = chunk.subarray(0, limit - start).lastIndexOf(NEWLINE);
+      if (found >= 0) return start + found;
+      limit = start;
+    }
+    return -1;
+  };
+}
+
+/** Copies the bytes durably before it cuts them off, so that a crash in between loses nothing. */
+function quarantine({
+  folder,
+  file,
+  descriptor,
+  offset,
+  size,
+  now,
+}: {
+  folder: string;
+  file: string;
+  descriptor: number;
+  offset: number;
+  size: number;
+  now: number;
+}): TornTail {
+  const shelf = join(folder, 'quarantine');
+  mkdirSync(shelf, { recursive: true, mode: 0o700 });
+  const path = join(shelf, `${file}-${offset}-${now}.torn`);
+  const copy = openSync(path, 'w', 0o600);
+  try {
+    const chunk = Buffer.allocUnsafe(CHUNK);
+    for (let at = offset; at < size; ) {
+      const bytes = readSync(descriptor, chunk, 0, Math.min(CHUNK, size - at), at);
+      if (bytes === 0) break;
+      writeSync(copy, chunk, 0, bytes);
+      at += bytes;
+    }
+    fsyncSync(copy);
+  } finally {
+    closeSync(copy);
+  }
+  realDisk.syncFolder(shelf);
+  ftruncateSync(descriptor, offset);
+  fsyncSync(descriptor);
+  return { file, offset, bytes: size - offset, quarantine: path };
+}

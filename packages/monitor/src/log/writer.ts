@@ -1,0 +1,233 @@
+// The one writer of the log, with group commit: what arrives while the disk is busy goes out together in
+// one write and one sync. A caller hears of success only when its line would survive a power cut.
+// - `seq` goes up by one per line, over restarts and months; those of a failed batch are used again.
+// - `ts` never goes back: when the clock does, lines carry the latest time so far until it has caught up.
+//   So the month of a line is the month of its file, and both `seq` and time can be searched by halving.
+import type { EventDraft, EventLine } from '@svc/core';
+import type { LineEncoder } from './line-encoder.ts';
+import type { LogEntry, LogTail } from './log-entry.ts';
+import { LogNotWritable, messageOf } from './log-errors.ts';
+import { endOfMonth, monthFileName } from './month-file.ts';
+import type { MonthWriter } from './month-writer.ts';
+
+export type Clock = { now(): number };
+export type Commit = { lines: number; bytes: number; milliseconds: number };
+
+export type WriterStats = {
+  queued: number;
+  commits: number;
+  lines: number;
+  bytes: number;
+  failedCommits: number;
+  lastCommitMs: number;
+  lastSeq: number;
+  file: string;
+  fileBytes: number;
+  /** Why the last commit failed, while none has succeeded since. */
+  failing: string | null;
+  /** How far the clock is behind the last line, after it was set back. */
+  clockBehindMs: number;
+};
+
+export type LogWriter = {
+  append: (draft: EventDraft) => Promise<EventLine>;
+  stats: () => WriterStats;
+  /** Refuses new lines, and resolves when all accepted ones are settled. */
+  close: () => Promise<void>;
+};
+
+export type LogWriterOptions = {
+  clock: Clock;
+  tail: LogTail;
+  encode: LineEncoder;
+  month: MonthWriter;
+  /** Called once per commit, when its lines are durable and before their callers hear of it. */
+  onDurable: (entries: LogEntry[]) => void;
+  onCommit?: (commit: Commit) => void;
+  /** Called when the log stops being writable, and with null when it is again. */
+  onFailing?: (reason: string | null) => void;
+  monotonic?: () => number;
+  /** Beyond this many waiting lines the log refuses more: the disk is stuck. */
+  maxQueued?: number;
+  maxBatchBytes?: number;
+  maxBatchLines?: number;
+};
+
+type Waiting = {
+  draft: EventDraft;
+  resolve: (line: EventLine) => void;
+  reject: (error: Error) => void;
+};
+
+const LARGEST_LINE = 64 * 1024;
+
+export function createLogWriter({
+  clock,
+  tail,
+  encode,
+  month,
+  onDurable,
+  onCommit,
+  onFailing,
+  monotonic = () => performance.now(),
+  maxQueued = 50_000,
+  maxBatchBytes = 1024 * 1024,
+  maxBatchLines = 1024,
+}: LogWriterOptions): LogWriter {
+  const buffer = Buffer.allocUnsafe(maxBatchBytes + LARGEST_LINE);
+  let queue: Waiting[] = [];
+  let running: Promise<void> | null = null;
+  let closed = false;
+  let lastSeq = tail.seq;
+  const time = createLineTime(clock, tail.time);
+  const counts = { commits: 0, lines: 0, bytes: 0, failedCommits: 0, lastCommitMs: 0 };
+  let failing: string | null = null;
+
+  function setFailing(reason: string | null): void {
+    if (failing === reason) return;
+    failing = reason;
+    onFailing?.(reason);
+  }
+
+  /** One turn of the event loop passes first, so that all deliveries of that turn share a commit. */
+  async function run(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    while (queue.length > 0) await commit();
+    running = null;
+  }
+
+  async function commit(): Promise<void> {
+    const startedAt = monotonic();
+    const taken: Waiting[] = [];
+    let entries: LogEntry[];
+    let bytes: number;
+    try {
+      const now = ready();
+      entries = fill(taken, now.ts);
+      const last = entries.at(-1);
+      if (last === undefined) return;
+      bytes = last.offset + last.length + 1 - month.length();
+      await month.write(buffer.subarray(0, bytes));
+      lastSeq = last.line.seq;
+      time.keep(now.time);
+    } catch (error) {
+      fail(taken.length > 0 ? taken : takeAll(), error);
+      return;
+    }
+    succeed(taken, entries, { lines: entries.length, bytes, milliseconds: monotonic() - startedAt });
+  }
+
+  function ready() {
+    const now = time.next();
+    const found = month.ready(now.file);
+    if (found === null) return now;
+    lastSeq = Math.max(lastSeq, found.seq);
+    time.keep(found.time);
+    const later = time.next();
+    month.ready(later.file);
+    return later;
+  }
+
+  /** Encodes what is waiting into the buffer. A draft that cannot be encoded fails alone. */
+  function fill(taken: Waiting[], ts: string): LogEntry[] {
+    const entries: LogEntry[] = [];
+    const file = month.file();
+    const start = month.length();
+    let length = 0;
+    let looked = 0;
+    for (const waiting of queue) {
+      if (entries.length >= maxBatchLines || length >= maxBatchBytes) break;
+      looked += 1;
+      try {
+        const { line, text } = encode(waiting.draft, lastSeq + entries.length + 1, ts);
+        const bytes = buffer.write(text, length);
+        buffer[length + bytes] = 0x0a;
+        entries.push({ line, text, file, offset: start + length, length: bytes });
+        taken.push(waiting);
+        length += bytes + 1;
+      } catch (error) {
+        waiting.reject(error instanceof Error ? error : new Error(messageOf(error)));
+      }
+    }
+    queue = looked === queue.length ? [] : queue.slice(looked);
+    return entries;
+  }
+
+  function takeAll(): Waiting[] {
+    const all = queue;
+    queue = [];
+    return all;
+  }
+
+  function succeed(taken: Waiting[], entries: LogEntry[], done: Commit): void {
+    counts.commits += 1;
+    counts.lines += done.lines;
+    counts.bytes += done.bytes;
+    counts.lastCommitMs = done.milliseconds;
+    setFailing(null);
+    try {
+      onDurable(entries);
+      onCommit?.(done);
+    } finally {
+      for (const [index, waiting] of taken.entries()) {
+        const entry = entries[index];
+        if (entry !== undefined) waiting.resolve(entry.line);
+      }
+    }
+  }
+
+  function fail(taken: Waiting[], cause: unknown): void {
+    const error = new LogNotWritable(messageOf(cause), { cause });
+    counts.failedCommits += 1;
+    for (const waiting of taken) waiting.reject(error);
+    setFailing(error.reason);
+  }
+
+  return {
+    append(draft) {
+      if (closed) return Promise.reject(new LogNotWritable('the daemon is stopping'));
+      if (queue.length >= maxQueued) {
+        return Promise.reject(new LogNotWritable(`${maxQueued} lines are waiting for the disk`));
+      }
+      return new Promise((resolve, reject) => {
+        queue.push({ draft, resolve, reject });
+        running ??= run();
+      });
+    },
+    stats: () => ({
+      queued: queue.length,
+      ...counts,
+      lastSeq,
+      file: month.file(),
+      fileBytes: month.length(),
+      failing,
+      clockBehindMs: time.behind(),
+    }),
+    async close() {
+      closed = true;
+      await running;
+      month.close();
+    },
+  };
+}
+
+/** The time of lines: never earlier than that of the line before. */
+function createLineTime(clock: Clock, latest: number) {
+  let last = latest;
+  let current = { time: -1, ts: '', file: '' };
+  let monthEnds = 0;
+  return {
+    next() {
+      const time = Math.max(clock.now(), last);
+      if (time === current.time) return current;
+      const file = time < monthEnds && time > current.time ? current.file : monthFileName(time);
+      monthEnds = endOfMonth(time);
+      current = { time, ts: new Date(time).toISOString(), file };
+      return current;
+    },
+    keep(time: number) {
+      last = Math.max(last, time);
+    },
+    behind: () => Math.max(0, last - clock.now()),
+  };
+}

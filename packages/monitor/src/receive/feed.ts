@@ -1,0 +1,68 @@
+// The two feeds that deliver to us, as data: where the signature and the delivery id stand, and how a
+// payload becomes an event. Their names in headers are known to core alone.
+import {
+  codehostEventType,
+  type DeliveryHeader,
+  type DeliveryMeta,
+  headerValue,
+  type Mapping,
+  mapCodehost,
+  mapTracker,
+  parseCodehostSignature,
+  parseTrackerSignature,
+  type ReceivedHeaders,
+} from '@svc/core';
+
+export type FeedName = 'codehost' | 'tracker';
+
+export type Feed = {
+  name: FeedName;
+  path: '/api/webhook' | '/api/webhook/tracker';
+  signatureHeader: DeliveryHeader;
+  deliveryHeader: DeliveryHeader;
+  /** The signature in hex, or undefined when the header is missing or malformed. */
+  signatureIn: (headers: ReceivedHeaders) => string | undefined;
+  map: (headers: ReceivedHeaders, payload: unknown, meta: DeliveryMeta) => Mapping;
+  /** How old a payload says it is; undefined when it does not say. */
+  sentAt: (payload: unknown) => number | undefined;
+};
+
+export const codehostFeed: Feed = {
+  name: 'codehost',
+  path: '/api/webhook',
+  signatureHeader: 'X-Hub-Signature-256',
+  deliveryHeader: 'X-Codehost-Delivery',
+  signatureIn: (headers) => parseCodehostSignature(headerValue(headers, 'X-Hub-Signature-256')),
+  map(headers, payload, meta) {
+    const type = codehostEventType(headerValue(headers, 'X-Codehost-Event'), payload);
+    if (type === undefined)
+      return { ok: false, problem: 'the event type is neither in a header nor evident' };
+    return mapCodehost(type, payload, meta);
+  },
+  sentAt: () => undefined,
+};
+
+export const trackerFeed: Feed = {
+  name: 'tracker',
+  path: '/api/webhook/tracker',
+  signatureHeader: 'Tracker-Signature',
+  deliveryHeader: 'Tracker-Delivery',
+  signatureIn: (headers) => parseTrackerSignature(headerValue(headers, 'Tracker-Signature')),
+  map(_headers, payload, meta) {
+    if (typeIn(payload) === undefined) return { ok: false, problem: 'the payload has no type' };
+    return mapTracker(payload, meta);
+  },
+  sentAt(payload) {
+    const time = fieldOf(payload, 'webhookTimestamp');
+    return typeof time === 'number' && Number.isFinite(time) ? time : undefined;
+  },
+};
+
+function typeIn(payload: unknown): string | undefined {
+  const type = fieldOf(payload, 'type');
+  return typeof type === 'string' && type !== '' ? type : undefined;
+}
+
+function fieldOf(payload: unknown, name: string): unknown {
+  return typeof payload === 'object' && payload !== null ? Reflect.get(payload, name) : undefined;
+}

@@ -1,0 +1,51 @@
+// The daemon's own figures, in Prometheus format at /metrics.
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+export type Metrics = ReturnType<typeof createMetrics>;
+
+export function createMetrics() {
+  const registry = new Registry();
+  const registers = [registry];
+  return {
+    registry,
+    requests: new Counter({
+      name: 'svc_http_requests_total',
+      help: 'Requests by route, method and status',
+      labelNames: ['route', 'method', 'status'],
+      registers,
+    }),
+    deliveries: new Counter({
+      name: 'svc_deliveries_total',
+      help: 'Deliveries by feed and outcome (accepted, duplicate, or the code of the refusal)',
+      labelNames: ['feed', 'outcome'],
+      registers,
+    }),
+    lastDelivery: new Gauge({
+      name: 'svc_last_delivery_timestamp_seconds',
+      help: 'When the last delivery of a feed was accepted',
+      labelNames: ['feed'],
+      registers,
+    }),
+    commitSeconds: new Histogram({
+      name: 'svc_log_commit_seconds',
+      help: 'Time of one group commit of the event log: write and fdatasync',
+      buckets: [0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1],
+      registers,
+    }),
+    lines: new Counter({ name: 'svc_log_lines_total', help: 'Lines made durable', registers }),
+  };
+}
+
+/** A gauge that is read when it is asked for. */
+export function observe(metrics: Metrics, name: string, help: string, read: () => number): void {
+  metrics.registry.registerMetric(
+    new Gauge({
+      name,
+      help,
+      registers: [],
+      collect() {
+        this.set(read());
+      },
+    }),
+  );
+}
