@@ -5,6 +5,7 @@ import type { EventLine } from '@svc/core';
 import { temporaryFolder } from '@svc/testkit';
 import { onTestFinished } from 'vitest';
 import { readMachine } from '../src/config/environment.ts';
+import { claimInstance } from '../src/daemon/instance.ts';
 import { runDaemon } from '../src/daemon/run.ts';
 
 export type InProcessDaemon = Awaited<ReturnType<typeof startInProcess>>;
@@ -25,8 +26,19 @@ export async function startInProcess(
     logTo: { write: (line) => void printed.push(line) },
     now: given.now ?? (() => new Date()),
   });
+  const { instance, port, url, startedAt } = daemon;
+  const claimed = claimInstance(machine.dataDir);
+  await claimed?.announce({
+    state: 'running',
+    instance,
+    pid: process.pid,
+    port,
+    url,
+    version: '1.2.3',
+    startedAt,
+  });
   let closed: Promise<void> | undefined;
-  const close = (): Promise<void> => (closed ??= daemon.close());
+  const close = (): Promise<void> => (closed ??= daemon.close().then(() => claimed?.withdraw()));
   onTestFinished(close);
   return {
     ...daemon,

@@ -7,6 +7,8 @@ const failures = {
   'file-busy': { exit: 6, status: 503 },
   busy: { exit: 6, status: 503 },
   'file-unusable': { exit: 6, status: 500 },
+  'daemon-refused': { exit: 6, status: 502 },
+  'daemon-needed': { exit: 5, status: 503 },
   'already-running': { exit: 6, status: 409 },
   'port-taken': { exit: 6, status: 503 },
   'not-answering': { exit: 6, status: 503 },

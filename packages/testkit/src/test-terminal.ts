@@ -17,6 +17,7 @@ export function testTerminal(
     home,
     folder: home,
     now: () => new Date(given.now ?? '2026-01-02T03:04:05.678Z'),
+    interrupted: new AbortController().signal,
     /** What was printed, by stream. */
     printed: () => out.join('\n'),
     complained: () => err.join('\n'),

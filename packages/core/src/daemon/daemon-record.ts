@@ -11,12 +11,8 @@ export const DaemonIdentity = z.object({
   startedAt: z.iso.datetime(),
 });
 
-/** daemon.json: a hint, never a proof. Before the daemon listens it has a pid and no address. */
-export const DaemonRecord = z.discriminatedUnion('state', [
-  DaemonIdentity.pick({ pid: true, version: true, startedAt: true }).extend({ state: z.literal('starting') }),
-  DaemonIdentity.extend({ state: z.literal('running') }),
-  DaemonIdentity.extend({ state: z.literal('stopping') }),
-]);
+/** daemon.json, written when the daemon listens: a hint, never a proof. */
+export const DaemonRecord = DaemonIdentity.extend({ state: z.enum(['running', 'stopping']) });
 
 export type DaemonIdentity = z.infer<typeof DaemonIdentity>;
 export type DaemonRecord = z.infer<typeof DaemonRecord>;

@@ -27,7 +27,11 @@ describe('a line matches when the filter gives anything but false and null', () 
 test.each([
   ['what is not jq', '.event ==', 'cannot be used'],
   ['an unknown function', '.event | startwith("x")', 'startwith/1 is not defined'],
-  ['a topic that cannot exist', '.event == "codehost.pr.megred"', 'No event can have the topic codehost.pr.megred'],
+  [
+    'a topic that cannot exist',
+    '.event == "codehost.pr.megred"',
+    'No event can have the topic codehost.pr.megred',
+  ],
 ])('%s is refused at once', async (_, text, message) => {
   await expect(createJqFilter(text)).rejects.toThrow(message);
 });

@@ -12,7 +12,11 @@ const MAX_RESULTS = 10_000;
 export async function createJqFilter(text: string): Promise<LineFilter> {
   const impossible = impossibleTopicIn(text);
   if (impossible !== undefined) {
-    throw new Failure('usage', `No event can have the topic ${impossible}.`, 'See the topics: svc events topics');
+    throw new Failure(
+      'usage',
+      `No event can have the topic ${impossible}.`,
+      'See the topics: svc events topics',
+    );
   }
   const { loadJq } = await import('jq-wasm');
   const jq = await loadJq();

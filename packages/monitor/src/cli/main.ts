@@ -12,6 +12,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
+const interrupt = new AbortController();
+process.once('SIGINT', () => interrupt.abort());
+
 process.exitCode = await runCommandLine(
   {
     out: (line) => process.stdout.write(`${line}\n`),
@@ -23,6 +26,7 @@ process.exitCode = await runCommandLine(
     home: homedir(),
     folder: process.cwd(),
     now: () => new Date(),
+    interrupted: interrupt.signal,
   },
   process.argv.slice(2),
 );

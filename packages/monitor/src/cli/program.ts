@@ -3,7 +3,9 @@ import { type CommandUnknownOpts, createCommand } from '@commander-js/extra-typi
 import type { Terminal } from './terminal.ts';
 import { configVerbs } from './verbs/config.ts';
 import { contextVerbs } from './verbs/context.ts';
+import { eventsVerbs } from './verbs/events.ts';
 import { feedbackVerbs } from './verbs/feedback.ts';
+import { monitorVerbs } from './verbs/monitor.ts';
 import { notYetVerbs } from './verbs/not-yet.ts';
 import { VERSION } from './version.ts';
 
@@ -15,7 +17,9 @@ export function buildProgram(terminal: Terminal): CommandUnknownOpts {
       'after',
       '\nExit codes: 0 ok, 1 the answer is no, 2 usage; the others: docs/reference/exit-codes.md',
     )
+    .addCommand(monitorVerbs(terminal))
     .addCommand(configVerbs(terminal))
+    .addCommand(eventsVerbs(terminal))
     .addCommand(contextVerbs(terminal))
     .addCommand(feedbackVerbs(terminal));
   for (const verb of notYetVerbs()) program.addCommand(verb, { hidden: true });

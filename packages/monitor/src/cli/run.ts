@@ -8,19 +8,20 @@ import { paint, type Terminal } from './terminal.ts';
 const EXIT_NO = 1;
 const EXIT_USAGE = 2;
 const EXIT_BUG = 70;
+const EXIT_INTERRUPTED = 130;
 
 export async function runCommandLine(terminal: Terminal, words: readonly string[]): Promise<number> {
   const program = buildProgram(terminal);
   try {
     await program.parseAsync([...words], { from: 'user' });
-    return 0;
+    return terminal.interrupted.aborted ? EXIT_INTERRUPTED : 0;
   } catch (error) {
     return exitCodeOf(terminal, error);
   }
 }
 
 function exitCodeOf(terminal: Terminal, error: unknown): number {
-  if (error instanceof AnswerIsNo) return EXIT_NO;
+  if (error instanceof AnswerIsNo) return terminal.interrupted.aborted ? EXIT_INTERRUPTED : EXIT_NO;
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
   if (error instanceof Failure) {
     terminal.err(`${paint(terminal, 'red', 'error:')} ${error.message}`);

@@ -14,6 +14,8 @@ export type Terminal = {
   home: string;
   folder: string;
   now: () => Date;
+  /** Aborted when the person interrupts. */
+  interrupted: AbortSignal;
 };
 
 type Style = Parameters<typeof styleText>[0];

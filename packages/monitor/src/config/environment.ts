@@ -15,7 +15,10 @@ export type Machine = {
   commsDir: string;
   databaseFile: string;
   pluginCacheRoot: string;
+  /** Where the version is read; without it the version of the build counts. */
+  versionFile: string | undefined;
   locksDir: string;
+  spoolDir: string;
   port: number;
   settings: Setting[];
 };
@@ -46,7 +49,9 @@ export function readMachine(environment: Environment, home: string): Machine {
       join(home, '.claude', 'plugins', 'cache', 'svc', 'svc-dev'),
       'Installed plugin versions, for version drift',
     ),
+    versionFile: path('SVC_VERSION_FILE', '', 'Version file; bin/svc names the one beside it') || undefined,
     locksDir: join(dataDir, 'locks'),
+    spoolDir: join(dataDir, 'spool'),
     port: portFrom(setting('SVC_MONITOR_PORT', '7400', 'Port of the daemon')),
     settings,
   };

@@ -1,12 +1,14 @@
 // The composition root: builds every part with its collaborators and starts them in order.
-import type { Environment } from '@svc/core';
+import { type Environment, type EventDraft, isHelperTopic } from '@svc/core';
 import type { DestinationStream } from 'pino';
 import type { Machine } from '../config/environment.ts';
+import { Failure } from '../errors.ts';
 import { eventRoutes } from '../http/event-routes.ts';
 import { healthRoutes } from '../http/health-routes.ts';
 import { createHttpServer, type OnAnswer } from '../http/server.ts';
 import { createWebhookHandler } from '../http/webhook-handler.ts';
-import { openEventLog } from '../log/event-log.ts';
+import { type EventLog, openEventLog } from '../log/event-log.ts';
+import { watchSpool } from '../log/spool.ts';
 import { codehostFeed, type Feed, trackerFeed } from '../receive/feed.ts';
 import { createReceiver } from '../receive/receiver.ts';
 import { readSecrets } from '../receive/secrets.ts';
@@ -109,14 +111,27 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
   }
   identity.url = `http://127.0.0.1:${identity.port}`;
   await tell('monitor.daemon.started');
+  const spool = watchSpool({
+    folder: machine.spoolDir,
+    appendOnce: (draft) => appendHelperFact(log, draft),
+    onDrained: (drained) => logger.info(drained, 'spool drained'),
+    onFailure: (error) => logger.error({ err: error }, 'the spool cannot be read'),
+  });
   logger.info({ ...identity, dataDir: machine.dataDir }, 'daemon started');
   return {
     ...identity,
     async close() {
       await server.close();
+      await spool.close();
       await tell('monitor.daemon.stopped');
       await log.close();
       logger.info('daemon stopped');
     },
   };
+}
+
+/** The spool is a way in for helpers, and for nothing that only a delivery can say. */
+async function appendHelperFact(log: EventLog, draft: EventDraft): Promise<unknown> {
+  if (!isHelperTopic(draft.event)) throw new Failure('usage', `A helper cannot report ${draft.event}.`);
+  return log.appendOnce(draft);
 }

@@ -23,7 +23,7 @@ export function createFileLocks({
   return {
     async withLock(path, work) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      const lock = new DatabaseSync(join(folder, lockName(path)), { timeout: 0 });
+      const lock = openLock(join(folder, lockName(path)));
       try {
         await acquire(lock, path, patienceMs);
         return await work();
@@ -42,7 +42,7 @@ export type Hold = { release: () => void };
  */
 export function tryHold(path: string): Hold | undefined {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const lock = new DatabaseSync(path, { timeout: 0 });
+  const lock = openLock(path);
   try {
     if (tryLock(lock)) return { release: () => lock.close() };
   } catch (error) {
@@ -71,6 +71,13 @@ async function acquire(lock: DatabaseSync, path: string, patienceMs: number): Pr
     }
     await sleep(wait * (0.5 + Math.random()));
   }
+}
+
+/** Without a journal on disk: nothing is ever written, and a killed holder leaves no file behind. */
+function openLock(path: string): DatabaseSync {
+  const lock = new DatabaseSync(path, { timeout: 0 });
+  lock.exec('PRAGMA journal_mode = MEMORY');
+  return lock;
 }
 
 function tryLock(lock: DatabaseSync): boolean {

@@ -1,4 +1,5 @@
-// GET /api/events (from the index), GET /api/events/stream (live), POST /api/events (facts of helpers).
+// GET /api/events (from the index), GET /api/events/stream (live), POST /api/events (facts of helpers),
+// POST /api/events/reindex.
 import { isHelperTopic, parseEventDraft, type Since } from '@svc/core';
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify';
 import { Failure } from '../errors.ts';
@@ -54,6 +55,16 @@ export function eventRoutes({ log, now }: { log: EventLog; now: () => number }):
       }
       const { id, seq, duplicate } = await log.appendOnce(draft);
       return { ok: true, ...(duplicate ? { duplicate } : { event: draft.event }), id, seq };
+    });
+
+    app.post('/api/events/reindex', async () => {
+      const started = performance.now();
+      await log.reindex();
+      return {
+        ok: true,
+        lines: log.lastSeq(),
+        seconds: Math.round((performance.now() - started) / 100) / 10,
+      };
     });
     done();
   };

@@ -84,14 +84,15 @@ export function createOpenBlock(first: LogEntry): OpenBlock {
     add(entry) {
       const { count, numbers } = lines;
       noteTime(entry.line.ts);
-      const [seq, offset, time] = [
-        entry.line.seq - lines.firstSeq,
-        entry.offset - lines.start,
-        lastTime - lines.firstTime,
-      ];
-      const fits = Math.max(seq, offset, time) <= MAX_DELTA && Math.min(seq, offset) >= 0;
+      const seq = entry.line.seq - lines.firstSeq;
+      const offset = entry.offset - lines.start;
+      const time = lastTime - lines.firstTime;
+      const fits = seq >= 0 && seq <= MAX_DELTA && offset >= 0 && offset <= MAX_DELTA && time <= MAX_DELTA;
       if (count === BLOCK_LINES || entry.file !== lines.file || !fits) return false;
-      numbers.set([seq, offset, time, entry.length], count * WIDTH);
+      numbers[count * WIDTH] = seq;
+      numbers[count * WIDTH + 1] = offset;
+      numbers[count * WIDTH + 2] = time;
+      numbers[count * WIDTH + 3] = entry.length;
       lines.count += 1;
       note(entry, count);
       return true;

@@ -29,8 +29,8 @@ const BATCH = 256;
 export function createLiveTail({
   folder,
   lastSeq: startSeq,
-  maxLines = 8_192,
-  maxBytes = 8 * 1024 * 1024,
+  maxLines = 4_096,
+  maxBytes = 4 * 1024 * 1024,
   onCorrupt,
 }: {
   folder: string;

@@ -1,0 +1,334 @@
+// The events verbs and routes against a real daemon, and with none.
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { temporaryFolder, testTerminal } from '@svc/testkit';
+import { describe, expect, test } from 'vitest';
+import { runCommandLine } from '../src/cli/run.ts';
+import { type InProcessDaemon, startInProcess } from './in-process-daemon.ts';
+
+const fact = (ticket: string, to = 'done') => ({
+  event: 'orchestrator.worker.status_changed',
+  scope: { ticket },
+  detail: { to },
+});
+const report = (daemon: InProcessDaemon, body: object) =>
+  daemon.post('/api/events', JSON.stringify(body), { 'Content-Type': 'application/json' });
+
+/** The command line in the home of a daemon that runs or not. */
+function cli(home: string, input?: string) {
+  const terminal = {
+    ...testTerminal({ environment: { SVC_DATA_DIR: join(home, 'svc') }, ...(input && { input }) }),
+    folder: home,
+  };
+  return {
+    terminal,
+    svc: (...words: string[]) => runCommandLine(terminal, words),
+    printed: () => terminal.printed().split('\n').filter(Boolean),
+  };
+}
+
+async function waitUntil(condition: () => boolean): Promise<void> {
+  for (let round = 0; round < 200 && !condition(); round += 1) await sleep(20);
+  expect(condition()).toBe(true);
+}
+
+describe('wait-for', () => {
+  test('prints the line that comes and exits 0', async () => {
+    const daemon = await startInProcess();
+    const { svc, printed } = cli(daemon.home);
+    const waiting = svc('events', 'wait-for', '--ticket', 'abc-2', '--timeout', '10');
+    await sleep(300);
+    await report(daemon, fact('ABC-1'));
+    await report(daemon, fact('ABC-2'));
+    expect(await waiting).toBe(0);
+    expect(JSON.parse(printed()[0] ?? '')).toMatchObject({
+      scope: { ticket: 'ABC-2' },
+      detail: { to: 'done' },
+    });
+  });
+
+  test('exits 1 when the time is over', async () => {
+    const { home } = await startInProcess();
+    const { svc, terminal } = cli(home);
+    const started = performance.now();
+    expect(await svc('events', 'wait-for', '--event', 'codehost.push', '--timeout', '0.3')).toBe(1);
+    expect(performance.now() - started).toBeLessThan(3_000);
+    expect(terminal.complained()).toContain('No such event came in time.');
+  });
+
+  test('--since finds what came before the wait, so that check-then-wait has no race', async () => {
+    const daemon = await startInProcess();
+    await report(daemon, fact('ABC-1'));
+    for (const since of ['0', '5m', '2020-01-01T00:00:00Z']) {
+      const { svc } = cli(daemon.home);
+      expect(await svc('events', 'wait-for', '--ticket', 'ABC-1', '--since', since, '--timeout', '5')).toBe(
+        0,
+      );
+    }
+    expect(await cli(daemon.home).svc('events', 'wait-for', '--ticket', 'ABC-1', '--timeout', '0.3')).toBe(1);
+  });
+
+  test('a jq filter decides on the whole line', async () => {
+    const daemon = await startInProcess();
+    await report(daemon, fact('ABC-1', 'merged'));
+    await report(daemon, fact('ABC-1', 'done'));
+    const { svc, printed } = cli(daemon.home);
+    expect(
+      await svc('events', 'wait-for', '--since', '0', '--filter', '.detail.to == "done"', '--timeout', '5'),
+    ).toBe(0);
+    expect(JSON.parse(printed()[0] ?? '').detail.to).toBe('done');
+  });
+
+  test.each([
+    ['a topic that cannot exist', ['--event', 'codehost.pr.megred'], 'Did you mean codehost.pr.merged?'],
+    [
+      'a topic that cannot exist, in jq',
+      ['--filter', '.event == "codehost.pr.megred"'],
+      'No event can have the topic',
+    ],
+    ['what is not jq', ['--filter', '.event =='], 'cannot be used'],
+    ['a since that is none', ['--since', 'yesterday'], '--since'],
+    ['a timeout that is none', ['--timeout', 'soon'], '--timeout'],
+    ['a pull request that is none', ['--pr', 'seven'], '--pr'],
+  ])('%s is a usage error, not a silent wait', async (_, words, message) => {
+    const { svc, terminal } = cli(temporaryFolder());
+    expect(await svc('events', 'wait-for', ...words)).toBe(2);
+    expect(terminal.complained()).toContain(message);
+  });
+
+  test('goes on when the daemon is stopped and started again meanwhile', async () => {
+    const first = await startInProcess();
+    const { svc } = cli(first.home);
+    const waiting = svc('events', 'wait-for', '--ticket', 'ABC-9', '--timeout', '15');
+    await sleep(300);
+    await report(first, fact('ABC-8'));
+    await first.close();
+    const second = await startInProcess({ home: first.home });
+    await report(second, fact('ABC-9'));
+    expect(await waiting).toBe(0);
+  });
+
+  test('waits with the daemon down, and wakes when it is up', async () => {
+    const home = temporaryFolder();
+    const { svc } = cli(home);
+    const waiting = svc('events', 'wait-for', '--ticket', 'ABC-1', '--timeout', '15');
+    await sleep(300);
+    const daemon = await startInProcess({ home });
+    await report(daemon, fact('ABC-1'));
+    expect(await waiting).toBe(0);
+  });
+});
+
+describe('list', () => {
+  test('answers from the index, and from the files when the daemon is down', async () => {
+    const daemon = await startInProcess();
+    for (const ticket of ['ABC-1', 'ABC-2', 'ABC-1']) await report(daemon, fact(ticket));
+    const up = cli(daemon.home);
+    expect(await up.svc('events', 'list', '--ticket', 'ABC-1')).toBe(0);
+    expect(up.printed()).toHaveLength(2);
+    await daemon.close();
+    const down = cli(daemon.home);
+    expect(await down.svc('events', 'list', '--ticket', 'ABC-1')).toBe(0);
+    expect(down.printed()).toEqual(up.printed());
+    expect(down.terminal.complained()).toContain('without the index');
+  });
+
+  test('nothing found is exit 1; --limit gives the newest', async () => {
+    const daemon = await startInProcess();
+    for (const ticket of ['ABC-1', 'ABC-2', 'ABC-3']) await report(daemon, fact(ticket));
+    const { svc, printed } = cli(daemon.home);
+    expect(await svc('events', 'list', '--ticket', 'ABC-7')).toBe(1);
+    expect(await svc('events', 'list', '--event', 'orchestrator.*', '--limit', '2')).toBe(0);
+    expect(printed().map((line) => line.split(' ').at(-1))).toEqual(['ABC-2', 'ABC-3']);
+  });
+
+  test('names from outside cannot steer the terminal', async () => {
+    const daemon = await startInProcess();
+    await report(daemon, {
+      event: 'comms.attention',
+      scope: { ticket: 'A\u001b[2J\nB' },
+      detail: { reason: 'x-y', message: 'm', severity: 'low' },
+    });
+    const { svc, printed } = cli(daemon.home);
+    await svc('events', 'list', '--event', 'comms.*');
+    expect(printed()).toHaveLength(1);
+    expect(printed()[0]).toContain('A?[2J?B');
+  });
+});
+
+describe('append', () => {
+  test('goes to the daemon; the same key is taken once', async () => {
+    const daemon = await startInProcess();
+    const { svc, terminal } = cli(daemon.home);
+    const words = [
+      'events',
+      'append',
+      '--event',
+      'orchestrator.worker.status_changed',
+      '--ticket',
+      'ABC-1',
+      '--detail',
+      '{"to":"done"}',
+      '--key',
+      'k1',
+    ];
+    expect(await svc(...words)).toBe(0);
+    expect(await svc(...words)).toBe(0);
+    expect(terminal.printed()).toContain('"duplicate": true');
+    expect(daemon.lines()).toMatchObject([{ source: 'cli', via: 'local', scope: { ticket: 'ABC-1' } }]);
+  });
+
+  test('waits in the spool while the daemon is down, and is taken at start', async () => {
+    const home = temporaryFolder();
+    const { svc, terminal } = cli(home);
+    expect(
+      await svc(
+        'events',
+        'append',
+        '--event',
+        'orchestrator.worker.status_changed',
+        '--ticket',
+        'ABC-1',
+        '--detail',
+        '{"to":"done"}',
+      ),
+    ).toBe(0);
+    expect(terminal.printed()).toContain('"spooled"');
+    const daemon = await startInProcess({ home });
+    await waitUntil(() => daemon.lines().length === 1);
+    expect(readdirSync(daemon.machine.spoolDir)).toEqual([]);
+  });
+
+  test('a forged delivery in the spool is set aside, not believed', async () => {
+    const home = temporaryFolder();
+    const spool = join(home, 'svc', 'spool');
+    mkdirSync(spool, { recursive: true });
+    const forged = {
+      event: 'codehost.pr.merged',
+      source: 'cli',
+      via: 'local',
+      scope: { pr: 1 },
+      detail: { merged: true },
+    };
+    writeFileSync(join(spool, '1.json'), JSON.stringify(forged));
+    writeFileSync(join(spool, '2.json'), '{"cut');
+    const daemon = await startInProcess({ home });
+    await waitUntil(() => readdirSync(join(spool)).length === 1);
+    expect(readdirSync(join(spool, 'rejected')).toSorted()).toEqual(['1.json', '2.json']);
+    expect(daemon.lines()).toEqual([]);
+  });
+
+  test.each([
+    ['a topic of the code host', ['--event', 'codehost.push'], 'cannot report'],
+    ['an unknown topic', ['--event', 'orchestrator.worker.dance'], 'is not a topic'],
+    ['a detail that is not JSON', ['--event', 'orchestrator.worker.died', '--detail', '{'], 'not JSON'],
+    [
+      'a detail that is not the topic’s',
+      ['--event', 'orchestrator.worker.status_changed', '--detail', '{"to":"dancing"}'],
+      'detail.to',
+    ],
+  ])('%s is refused', async (_, words, message) => {
+    const { svc, terminal } = cli(temporaryFolder());
+    expect(await svc('events', 'append', ...words)).toBe(2);
+    expect(terminal.complained()).toContain(message);
+  });
+});
+
+describe('routes', () => {
+  test('POST /api/events refuses what a helper cannot know', async () => {
+    const daemon = await startInProcess();
+    for (const body of [
+      { event: 'codehost.pr.merged', scope: {}, detail: { merged: true } },
+      { ...fact('ABC-1'), source: 'codehost.webhook' },
+      { ...fact('ABC-1'), via: 'live' },
+      { event: 'monitor.daemon.started' },
+      [],
+    ]) {
+      expect((await report(daemon, body)).status).toBe(400);
+    }
+    expect(daemon.lines()).toEqual([]);
+  });
+
+  test('GET /api/events pages with next, and an unknown condition is an error', async () => {
+    const daemon = await startInProcess();
+    for (const ticket of ['ABC-1', 'ABC-2', 'ABC-3']) await report(daemon, fact(ticket));
+    const first = await daemon.get('/api/events?event=orchestrator.*&limit=2');
+    expect((first.body['events'] as { scope: object }[]).map(({ scope }) => scope)).toEqual([
+      { ticket: 'ABC-3' },
+      { ticket: 'ABC-2' },
+    ]);
+    const rest = await daemon.get(
+      `/api/events?event=orchestrator.*&limit=2&until=${String(first.body['next'])}`,
+    );
+    expect(rest.body).toMatchObject({ events: [{ scope: { ticket: 'ABC-1' } }], next: null });
+    for (const query of [
+      'tickt=ABC-1',
+      'ticket=',
+      'limit=0',
+      'limit=1001',
+      'order=up',
+      'event=no.topic',
+      'pr=x',
+      'since=x',
+      'ticket=a&ticket=b',
+    ]) {
+      expect((await daemon.get(`/api/events?${query}`)).status).toBe(400);
+    }
+  });
+
+  test('GET /api/events/stream sends ids, resumes after Last-Event-ID, and keeps the order', async () => {
+    const daemon = await startInProcess();
+    for (const ticket of ['ABC-1', 'ABC-2', 'ABC-3']) await report(daemon, fact(ticket));
+    const stop = new AbortController();
+    const response = await fetch(`${daemon.url}/api/events/stream?event=orchestrator.*`, {
+      headers: { 'Last-Event-ID': '2' },
+      signal: stop.signal,
+    });
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    await report(daemon, fact('ABC-4'));
+    let text = '';
+    for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += part;
+      if (text.includes('ABC-4')) break;
+    }
+    stop.abort();
+    expect([...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))).toEqual([3, 4, 5]);
+    expect([...text.matchAll(/"ticket":"(ABC-\d)"/g)].map(([, ticket]) => ticket)).toEqual([
+      'ABC-2',
+      'ABC-3',
+      'ABC-4',
+    ]);
+  });
+
+  test('a reindex gives the same answers', async () => {
+    const daemon = await startInProcess();
+    for (const ticket of ['ABC-1', 'ABC-2']) await report(daemon, fact(ticket));
+    const before = (await daemon.get('/api/events?ticket=ABC-1')).body;
+    expect(await cli(daemon.home).svc('events', 'reindex')).toBe(0);
+    expect((await daemon.get('/api/events?ticket=ABC-1')).body).toEqual(before);
+    await daemon.close();
+    const alone = cli(daemon.home);
+    expect(await alone.svc('events', 'reindex', '--json')).toBe(0);
+    expect(JSON.parse(alone.terminal.printed()).lines).toBe(4);
+  });
+});
+
+test('tail follows, with a jq filter, until interrupted: exit 130', async () => {
+  const daemon = await startInProcess();
+  const { terminal } = cli(daemon.home);
+  const interrupt = new AbortController();
+  const tailing = runCommandLine({ ...terminal, interrupted: interrupt.signal }, [
+    'events',
+    'tail',
+    '--filter',
+    '.scope.ticket == "ABC-2"',
+    '--since',
+    '0',
+  ]);
+  for (const ticket of ['ABC-1', 'ABC-2']) await report(daemon, fact(ticket));
+  await waitUntil(() => terminal.printed().includes('ABC-2'));
+  interrupt.abort();
+  expect(await tailing).toBe(130);
+  expect(terminal.printed()).not.toContain('ABC-1');
+});

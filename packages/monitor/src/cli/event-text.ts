@@ -1,0 +1,16 @@
+// An event line in words, one line of a terminal: when, what, where, by whom.
+import type { EventLine } from '@svc/core';
+
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/g;
+
+export function eventSummary({ seq, ts, event, scope, actor, detail }: EventLine): string {
+  const place = [
+    scope.ticket,
+    scope.repo === undefined ? undefined : scope.repo + (scope.pr === undefined ? '' : `#${scope.pr}`),
+    scope.environment,
+    actor?.login,
+    typeof detail['title'] === 'string' ? JSON.stringify(detail['title'].slice(0, 60)) : undefined,
+  ].filter((part) => part !== undefined);
+  // Names come from outside: nothing of them may steer the terminal.
+  return `${seq} ${ts} ${event} ${place.join(' ')}`.trimEnd().replaceAll(CONTROL, '?');
+}

@@ -1,0 +1,216 @@
+// svc monitor start | stop | restart | status | logs | run
+import { type CommandUnknownOpts, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { formatProblem } from '@svc/core';
+import { type Host, thisProcess } from '../../daemon/control-host.ts';
+import { remedyFor } from '../../daemon/control-not-answering.ts';
+import { startDaemon } from '../../daemon/control-start.ts';
+import { stopDaemon } from '../../daemon/control-stop.ts';
+import { runUntilStopped } from '../../daemon/instance-lifetime.ts';
+import { logFileOf } from '../../daemon/log-file.ts';
+import { followLines, lastLines } from '../../daemon/log-file-tail.ts';
+import { loadProjects } from '../../daemon/projects.ts';
+import { fillSecrets } from '../../daemon/secrets-file.ts';
+import { findDaemon } from '../../daemon/status.ts';
+import { reportStatus, type StatusReport } from '../../daemon/status-report.ts';
+import { driftWarning, measureDrift, ownVersion } from '../../daemon/version-drift.ts';
+import { readSecrets } from '../../receive/secrets.ts';
+import { AnswerIsNo } from '../endings.ts';
+import { openSession, type Session } from '../session.ts';
+import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
+import { verb, verbGroup } from '../verb.ts';
+import { VERSION } from '../version.ts';
+
+const HEALTH = 'GET /api/health';
+
+export function monitorVerbs(terminal: Terminal, host: Host = thisProcess): CommandUnknownOpts {
+  return verbGroup(
+    'monitor',
+    { summary: 'The daemon of this machine: start, stop, status, logs', example: 'svc monitor start' },
+    [
+      startVerb(terminal, host),
+      stopVerb(terminal, host),
+      restartVerb(terminal, host),
+      statusVerb(terminal),
+      logsVerb(terminal),
+      runVerb(terminal, host),
+    ],
+  );
+}
+
+function startVerb(terminal: Terminal, host: Host): CommandUnknownOpts {
+  return verb('start', {
+    summary: 'Start the daemon in the background; does nothing when it runs',
+    example: 'svc-monitor.sh start',
+    route: HEALTH,
+  }).action(() => unlessInterrupted(terminal, start(terminal, host, openSession(terminal))));
+}
+
+function stopVerb(terminal: Terminal, host: Host): CommandUnknownOpts {
+  return verb('stop', {
+    summary: 'Stop the daemon; does nothing when it is stopped',
+    example: 'svc-monitor.sh stop',
+    route: HEALTH,
+  }).action(() => unlessInterrupted(terminal, stop(terminal, host, openSession(terminal))));
+}
+
+function restartVerb(terminal: Terminal, host: Host): CommandUnknownOpts {
+  return verb('restart', {
+    summary: 'Stop the daemon if it runs, then start it with this version and this environment',
+    example: 'svc-monitor.sh restart',
+    route: HEALTH,
+  }).action(async () => {
+    const session = openSession(terminal);
+    await unlessInterrupted(terminal, stop(terminal, host, session));
+    await unlessInterrupted(terminal, start(terminal, host, session));
+  });
+}
+
+function statusVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('status', {
+    summary: 'Whether the daemon runs, and where; exit 0 when it runs and answers, 1 when not',
+    example: ['svc-monitor.sh status', 'svc-monitor.sh status --json'],
+    route: HEALTH,
+  })
+    .option('--json', 'print JSON')
+    .action(async (options) => {
+      const { machine } = openSession(terminal);
+      const found = await findDaemon(machine.dataDir);
+      const own = ownVersion(machine.versionFile, VERSION);
+      const report = await reportStatus(found, machine, own);
+      if (options.json) printJson(terminal, report);
+      else {
+        printStatus(terminal, report);
+        if (found.state === 'not-answering') terminal.err(remedyFor(found, machine.dataDir));
+        const remedy = driftWarning(report, own, machine.pluginCacheRoot)?.remedy;
+        if (remedy !== undefined) terminal.err(remedy);
+      }
+      if (!report.running) throw new AnswerIsNo();
+    });
+}
+
+function logsVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('logs', {
+    summary: 'The last lines of the daemon’s log, one JSON object each',
+    example: ['svc-monitor.sh logs --lines 200', 'svc-monitor.sh logs --follow'],
+  })
+    .option('--lines <count>', 'how many lines', countFrom, 50)
+    .option('--follow', 'go on with what is added, until Ctrl-C')
+    .action(async (options) => {
+      const file = logFileOf(openSession(terminal).machine.dataDir);
+      const last = lastLines(file, options.lines);
+      for (const line of last?.lines ?? []) terminal.out(line);
+      if (options.follow) return followLines(file, last?.end, terminal.out, terminal.interrupted);
+      if (last !== undefined) return;
+      terminal.err(`There is no log yet (${file}). It is written by: svc monitor start`);
+      throw new AnswerIsNo();
+    });
+}
+
+function runVerb(terminal: Terminal, host: Host): CommandUnknownOpts {
+  return verb('run', {
+    summary: 'Run the daemon in the foreground until Ctrl-C; logs go to standard output',
+    example: 'svc monitor run',
+  })
+    .addHelpText('after', '\nExit codes: 0 stopped, 6 already running or port taken, 70 a bug, 130 Ctrl-C')
+    .addOption(new Option('--log-file <path>', 'where logs go instead').hideHelp())
+    .action(async (options) => {
+      const { machine } = openSession(terminal);
+      // Of this start only: what the daemon runs may be another version of svc.
+      const { SVC_VERSION_FILE: _, ...environment } = terminal.environment;
+      await runUntilStopped({
+        machine,
+        environment,
+        folder: terminal.folder,
+        version: ownVersion(machine.versionFile, VERSION),
+        now: terminal.now,
+        host,
+        logFile: options.logFile,
+      });
+    });
+}
+
+async function start(terminal: Terminal, host: Host, session: Session): Promise<void> {
+  const { machine } = session;
+  await warnOfDrift(terminal, session);
+  const { daemon, wasRunning } = await startDaemon({
+    dataDir: machine.dataDir,
+    program: host.program,
+    environment: () => environmentWithSecrets(terminal, session),
+    folder: terminal.folder,
+    interrupted: terminal.interrupted,
+    onWaiting: () => terminal.err('Waiting for the daemon to answer …'),
+  });
+  terminal.out(`${wasRunning ? 'Already running' : 'Started'}: pid ${daemon.pid}, ${daemon.url}`);
+}
+
+async function stop(terminal: Terminal, host: Host, { machine }: Session): Promise<void> {
+  const pid = await stopDaemon({
+    dataDir: machine.dataDir,
+    signal: host.signal,
+    interrupted: terminal.interrupted,
+  });
+  terminal.out(pid === undefined ? 'Not running.' : `Stopped: pid ${pid}`);
+}
+
+/** A person who does not want to wait any longer is told where to look, not that something failed. */
+async function unlessInterrupted(terminal: Terminal, work: Promise<void>): Promise<void> {
+  await work.catch((error: unknown) => {
+    if (!terminal.interrupted.aborted) throw error;
+    terminal.err('Interrupted. What became of it: svc monitor status');
+    throw new AnswerIsNo();
+  });
+}
+
+async function warnOfDrift(terminal: Terminal, session: Session): Promise<void> {
+  const { machine } = session;
+  const { values } = await session.load();
+  if (values.some(({ key, value }) => key === 'svc.monitor.suppressVersionWarning' && value === true)) return;
+  const own = ownVersion(machine.versionFile, VERSION);
+  const found = await findDaemon(machine.dataDir);
+  const running = found.state === 'running' ? found.daemon.version : own;
+  const drift = await measureDrift(running, machine.pluginCacheRoot);
+  const warning = driftWarning(drift, own, machine.pluginCacheRoot);
+  if (warning !== undefined) terminal.err(`warning: ${warning.warning}\n${warning.remedy}`);
+}
+
+async function environmentWithSecrets(terminal: Terminal, { machine }: Session) {
+  const { configs, problems } = await loadProjects(machine, terminal.environment, terminal.folder);
+  for (const problem of problems) terminal.err(`warning: ${formatProblem(problem)}`);
+  const { codehost, tracker } = readSecrets(configs, terminal.environment);
+  const { environment, warnings } = await fillSecrets(machine.configDir, terminal.environment, {
+    codehost: codehost.variables,
+    tracker: tracker.variables,
+  });
+  for (const warning of warnings) terminal.err(`warning: ${warning}`);
+  return environment;
+}
+
+const stateWords = {
+  running: ['green', 'running'],
+  starting: ['yellow', 'starting'],
+  stopping: ['yellow', 'stopping'],
+  'not-answering': ['red', 'running, but not answering'],
+  stopped: ['red', 'stopped'],
+} as const;
+
+function printStatus(terminal: Terminal, report: StatusReport): void {
+  const [colour, words] = stateWords[report.state];
+  const { latestAvailableVersion: latest, isStale } = report;
+  const newest = latest === null ? '' : isStale ? `; ${latest} is installed` : ', the newest installed';
+  printTable(terminal, [
+    ['daemon', paint(terminal, colour, words)],
+    ...(report.pid === null ? [] : [['pid', String(report.pid)]]),
+    ['url', report.url],
+    ['version', report.runningVersion + newest],
+    ...(report.startedAt === null ? [] : [['started', report.startedAt]]),
+    ['data', report.dataDir],
+    ['log', report.logFile],
+  ]);
+  if (report.state === 'stopped') terminal.err('Start it: svc monitor start');
+}
+
+function countFrom(text: string): number {
+  const count = Number(text);
+  if (Number.isSafeInteger(count) && count >= 0) return count;
+  throw new InvalidArgumentError('Expected a whole number.');
+}

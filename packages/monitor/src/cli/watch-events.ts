@@ -1,0 +1,92 @@
+// The log as it grows, for a verb that waits. Its modes:
+// - streaming: the daemon runs and sends what was asked for. Left when the stream ends or falls silent.
+// - following: no daemon runs; the files are read as they grow. Left when a daemon answers again.
+// The seq of the last line seen goes along from one mode to the other: no line is missed or seen twice.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { matchesFilter } from '@svc/core';
+import { EventSourceParserStream } from 'eventsource-parser/stream';
+import type { Machine } from '../config/environment.ts';
+import { followLog } from '../log/follow.ts';
+import { connectDaemon, type DaemonClient } from './daemon-client.ts';
+import { type Conditions, pointText } from './event-conditions.ts';
+
+/** Three keep-alives missed: the daemon is stuck. */
+const SILENCE_MS = 45_000;
+const LOOK_FOR_DAEMON_MS = 1_000;
+
+export type WatchedLine = { seq: number; text: string };
+
+/** Batches of lines that meet the conditions, in order; ends when the signal does. */
+export async function* watchEvents(
+  machine: Machine,
+  conditions: Conditions,
+  signal: AbortSignal,
+): AsyncGenerator<WatchedLine[]> {
+  const cursor: Cursor = { since: conditions.since };
+  while (!signal.aborted) {
+    const daemon = await connectDaemon(machine);
+    if (daemon) yield* streaming(daemon, conditions, cursor, signal);
+    else yield* following(machine, conditions, cursor, signal);
+    if (!signal.aborted) await sleep(50);
+  }
+}
+
+/** Where to go on: the condition given at first, then the last line seen. */
+type Cursor = { since: Conditions['since'] };
+
+async function* streaming(daemon: DaemonClient, { query }: Conditions, cursor: Cursor, signal: AbortSignal) {
+  const silence = new AbortController();
+  const ended = AbortSignal.any([signal, silence.signal]);
+  const since = cursor.since === undefined ? {} : { since: pointText(cursor.since) };
+  let watchdog = setTimeout(() => silence.abort(), SILENCE_MS);
+  const heard = (): void => {
+    clearTimeout(watchdog);
+    watchdog = setTimeout(() => silence.abort(), SILENCE_MS);
+  };
+  try {
+    const parameters = new URLSearchParams({ ...query, ...since }).toString();
+    const response = await fetch(`${daemon.url}/api/events/stream?${parameters}`, { signal: ended });
+    if (!response.ok || response.body === null) return;
+    const frames = response.body
+      .pipeThrough(new TextDecoderStream())
+      .pipeThrough(new EventSourceParserStream({ onComment: heard }));
+    for await (const { event, id, data } of frames) {
+      heard();
+      if (event === 'ready') cursor.since ??= { seq: (JSON.parse(data) as { after: number }).after };
+      if (event !== undefined || id === undefined) continue;
+      cursor.since = { seq: Number(id) };
+      yield [{ seq: Number(id), text: data }];
+    }
+  } catch (error) {
+    // The daemon went away, or we stopped listening: the caller looks for it again.
+    if (!ended.aborted && !(error instanceof TypeError)) throw error;
+  } finally {
+    clearTimeout(watchdog);
+    silence.abort();
+  }
+}
+
+async function* following(machine: Machine, { filter }: Conditions, cursor: Cursor, signal: AbortSignal) {
+  const found = new AbortController();
+  const ended = AbortSignal.any([signal, found.signal]);
+  const look = setInterval(() => {
+    connectDaemon(machine).then(
+      (daemon) => daemon && found.abort(),
+      () => undefined,
+    );
+  }, LOOK_FOR_DAEMON_MS);
+  try {
+    for await (const entries of followLog({
+      folder: machine.eventsDir,
+      from: cursor.since ?? 'end',
+      signal: ended,
+    })) {
+      const last = entries.at(-1);
+      if (last) cursor.since = { seq: last.line.seq };
+      const wanted = entries.filter(({ line }) => matchesFilter(line, filter));
+      if (wanted.length > 0) yield wanted.map(({ line, text }) => ({ seq: line.seq, text }));
+    }
+  } finally {
+    clearInterval(look);
+  }
+}

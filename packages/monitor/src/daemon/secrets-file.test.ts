@@ -1,0 +1,79 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryFolder } from '@svc/testkit';
+import { describe, expect, test } from 'vitest';
+import { fillSecrets } from './secrets-file.ts';
+
+const variables = { codehost: ['CODEHOST'], tracker: ['TRACKER'] };
+
+function configDir(files: Record<string, { text: string; mode?: number }>): string {
+  const folder = temporaryFolder();
+  for (const [name, { text, mode = 0o600 }] of Object.entries(files)) {
+    writeFileSync(join(folder, name), text);
+    chmodSync(join(folder, name), mode);
+  }
+  return folder;
+}
+
+test('an unset or empty variable is filled, each from its own file', async () => {
+  const folder = configDir({
+    'webhook-secret': { text: 'hush\n' },
+    'linear-webhook-secret': { text: 'quiet' },
+  });
+  expect(await fillSecrets(folder, { PATH: '/bin', TRACKER: '' }, variables)).toEqual({
+    environment: { PATH: '/bin', CODEHOST: 'hush', TRACKER: 'quiet' },
+    warnings: [],
+  });
+});
+
+test('every variable that a project names is filled', async () => {
+  const folder = configDir({ 'webhook-secret': { text: 'hush' } });
+  const { environment } = await fillSecrets(folder, {}, { codehost: ['ONE', 'TWO'], tracker: [] });
+  expect(environment).toEqual({ ONE: 'hush', TWO: 'hush' });
+});
+
+test('without files nothing is filled and nothing said', async () => {
+  expect(await fillSecrets(join(temporaryFolder(), 'absent'), { CODEHOST: 'mine' }, variables)).toEqual({
+    environment: { CODEHOST: 'mine' },
+    warnings: [],
+  });
+});
+
+test('a variable that is set wins; that it differs is said without either value', async () => {
+  const folder = configDir({ 'webhook-secret': { text: 'rotated' } });
+  const { environment, warnings } = await fillSecrets(folder, { CODEHOST: 'before' }, variables);
+  expect(environment).toEqual({ CODEHOST: 'before' });
+  expect(warnings).toHaveLength(1);
+  expect(warnings[0]).toContain('CODEHOST is set, but not to what');
+  expect(warnings[0]).not.toMatch(/rotated|before/);
+  expect((await fillSecrets(folder, { CODEHOST: 'rotated' }, variables)).warnings).toEqual([]);
+});
+
+describe('a file that is not used, and why', () => {
+  test.each([
+    ['readable by others', 'hush', 0o644, 'its mode 644 is wider than 600'],
+    ['readable by the group', 'hush', 0o640, 'its mode 640 is wider than 600'],
+    ['empty', '\n', 0o600, 'must hold the secret on one line'],
+    ['of two lines', 'hush\nhush', 0o600, 'must hold the secret on one line'],
+    ['holding what no variable can', 'hu\0sh', 0o600, 'must hold the secret on one line'],
+  ])('%s', async (_, text, mode, reason) => {
+    const folder = configDir({ 'webhook-secret': { text, mode } });
+    const { environment, warnings } = await fillSecrets(folder, {}, variables);
+    expect(environment).toEqual({});
+    expect(warnings).toEqual([expect.stringContaining(reason)]);
+    expect(warnings[0]).not.toContain('hush');
+  });
+
+  test('a folder', async () => {
+    const folder = configDir({});
+    mkdirSync(join(folder, 'webhook-secret'));
+    expect((await fillSecrets(folder, {}, variables)).warnings).toEqual([
+      expect.stringContaining('is not a file'),
+    ]);
+  });
+
+  test('a stricter mode is fine', async () => {
+    const folder = configDir({ 'webhook-secret': { text: 'hush', mode: 0o400 } });
+    expect((await fillSecrets(folder, {}, variables)).environment).toEqual({ CODEHOST: 'hush' });
+  });
+});

@@ -1,0 +1,94 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import type { DaemonRecord } from '@svc/core';
+import { temporaryFolder } from '@svc/testkit';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { claimInstance } from './instance.ts';
+import { findDaemon, waitForDaemon } from './status.ts';
+import { askHealth } from './status-health.ts';
+
+const identity = {
+  instance: '00000000-0000-4000-8000-000000000001',
+  pid: 4321,
+  port: 7400,
+  url: 'http://127.0.0.1:7400',
+  version: '1.2.3',
+  startedAt: '2026-01-02T03:04:05.678Z',
+};
+
+/** Something that answers on a port of its own; undefined never answers. */
+async function answering(body: unknown, status = 200): Promise<number> {
+  const server = createServer((_request, response) => {
+    if (body === undefined) return;
+    response.writeHead(status).end(typeof body === 'string' ? body : JSON.stringify(body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close().closeAllConnections());
+  return (server.address() as AddressInfo).port;
+}
+
+function dataRoot(given: { record?: Partial<DaemonRecord>; held: boolean }): string {
+  const dataDir = temporaryFolder();
+  const instance = given.held ? claimInstance(dataDir) : undefined;
+  if (instance) onTestFinished(() => instance.withdraw());
+  if (given.record) {
+    writeFileSync(
+      join(dataDir, 'daemon.json'),
+      JSON.stringify({ state: 'running', ...identity, ...given.record }),
+    );
+  }
+  return dataDir;
+}
+
+test('running: it answers with the recorded instance and pid', async () => {
+  const port = await answering({ ...identity, feeds: {} });
+  const found = await findDaemon(dataRoot({ record: { port }, held: true }));
+  expect(found).toEqual({ state: 'running', daemon: identity });
+});
+
+describe('never taken for the daemon', () => {
+  test.each([
+    ['another instance', { ...identity, instance: '00000000-0000-4000-8000-000000000002' }, 200],
+    ['a reused pid', { ...identity, pid: 1 }, 200],
+    ['another program', 'hello', 200],
+    ['a program that has no health', identity, 404],
+    ['JSON of something else', { status: 'ok' }, 200],
+  ])('%s', async (_, body, status) => {
+    const port = await answering(body, status);
+    expect(await findDaemon(dataRoot({ record: { port }, held: false }))).toEqual({ state: 'stopped' });
+    expect(await findDaemon(dataRoot({ record: { port }, held: true }))).toMatchObject({
+      state: 'not-answering',
+      record: { pid: identity.pid },
+    });
+  });
+});
+
+test('starting: the lock is held, and there is no address yet', async () => {
+  expect(await findDaemon(dataRoot({ held: true }))).toEqual({ state: 'starting' });
+});
+
+test('stopping: the holder has said so', async () => {
+  expect(await findDaemon(dataRoot({ record: { state: 'stopping' }, held: true }))).toMatchObject({
+    state: 'stopping',
+  });
+});
+
+test('stopped: nothing is there', async () => {
+  expect(await findDaemon(join(temporaryFolder(), 'absent'))).toEqual({ state: 'stopped' });
+});
+
+test('waiting ends when it is content, and when the person interrupts', async () => {
+  const dataDir = dataRoot({ held: true });
+  const interrupt = new AbortController();
+  const waiting = waitForDaemon(dataDir, () => false, { patienceMs: 60_000, interrupted: interrupt.signal });
+  interrupt.abort();
+  expect(await waiting).toEqual({ state: 'starting' });
+});
+
+test('a port that never answers is given up in time', async () => {
+  const started = performance.now();
+  expect(await askHealth(await answering(undefined), 100)).toBeUndefined();
+  expect(performance.now() - started).toBeLessThan(2_000);
+});

@@ -1,0 +1,79 @@
+import { join } from 'node:path';
+import { temporaryFolder } from '@svc/testkit';
+import { expect, test } from 'vitest';
+import { LogNotWritable } from './log-errors.ts';
+import { createFaultyDisk } from './testing/faulty-disk.ts';
+import { draft, openTestLog, readAllLines } from './testing/sample-log.ts';
+
+const delivery = (deliveryId: string) => draft({ deliveryId });
+
+test('the same delivery many times at once is one line, and all hear of it', async () => {
+  const folder = temporaryFolder();
+  const log = openTestLog(folder);
+  const results = await Promise.all(Array.from({ length: 50 }, () => log.appendOnce(delivery('d'))));
+  expect(results.filter(({ duplicate }) => !duplicate)).toHaveLength(1);
+  expect(new Set(results.map(({ id }) => id)).size).toBe(1);
+  expect(await log.appendOnce(delivery('d'))).toMatchObject({ duplicate: true, id: results[0]?.id, seq: 1 });
+  await log.close();
+  expect(readAllLines(join(folder, 'events'))).toHaveLength(1);
+});
+
+test('a second arrival hears nothing before the first is durable', async () => {
+  const disk = createFaultyDisk();
+  const log = openTestLog(temporaryFolder(), { disk });
+  await log.ready;
+  const release = disk.holdSyncs();
+  let heard = 0;
+  const both = [1, 2].map(() => log.appendOnce(delivery('d')).then(() => (heard += 1)));
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  expect(heard).toBe(0);
+  release();
+  await Promise.all(both);
+  await log.close();
+});
+
+test('a delivery that could not be written was never seen', async () => {
+  const disk = createFaultyDisk();
+  const log = openTestLog(temporaryFolder(), { disk });
+  await log.ready;
+  disk.faults = { write: 'ENOSPC' };
+  const results = await Promise.allSettled([log.appendOnce(delivery('d')), log.appendOnce(delivery('d'))]);
+  for (const result of results) {
+    expect(result).toMatchObject({ status: 'rejected', reason: expect.any(LogNotWritable) });
+  }
+  disk.faults = {};
+  expect(await log.appendOnce(delivery('d'))).toMatchObject({ duplicate: false, seq: 1 });
+  await log.close();
+});
+
+test('the way it came makes no difference, the sender does', async () => {
+  const log = openTestLog(temporaryFolder());
+  const sent = (source: 'codehost.webhook' | 'codehost.poll' | 'tracker.webhook') =>
+    log.appendOnce(draft({ source, deliveryId: 'same' }));
+  expect(await sent('codehost.webhook')).toMatchObject({ duplicate: false });
+  expect(await sent('codehost.poll')).toMatchObject({ duplicate: true });
+  expect(await sent('tracker.webhook')).toMatchObject({ duplicate: false });
+  await log.close();
+});
+
+test('facts without a delivery are all different', async () => {
+  const log = openTestLog(temporaryFolder());
+  await Promise.all([log.appendOnce(draft()), log.appendOnce(draft())]);
+  expect(log.lastSeq()).toBe(2);
+  await log.close();
+});
+
+test('deliveries are known after a restart, whether their block was stored or not', async () => {
+  const folder = temporaryFolder();
+  let log = openTestLog(folder);
+  const ids = Array.from({ length: 9_000 }, (_, index) => `d-${index}`);
+  const first = await Promise.all(ids.map((id) => log.appendOnce(delivery(id))));
+  await log.close();
+  log = openTestLog(folder);
+  const again = await Promise.all(ids.map((id) => log.appendOnce(delivery(id))));
+  expect(again.map(({ id, seq, duplicate }) => ({ id, seq, duplicate }))).toEqual(
+    first.map(({ id, seq }) => ({ id, seq, duplicate: true })),
+  );
+  expect(await log.appendOnce(delivery('new'))).toMatchObject({ duplicate: false, seq: 9_001 });
+  await log.close();
+});

@@ -1,0 +1,73 @@
+// Rings when something in a folder may have changed: the system's notice where it comes, and a poll every
+// second where it does not (network drives, some containers, a folder that is not there yet).
+// A change between two calls of `next` is never lost: the second returns at once.
+import { type FSWatcher, watch } from 'node:fs';
+import { basename } from 'node:path';
+import { systemErrorCode } from '../errors.ts';
+
+export type FolderBell = {
+  /** Resolves at the next change, the next poll, or when closed. */
+  next: () => Promise<void>;
+  close: () => void;
+};
+
+export function createFolderBell({
+  folder,
+  pollMs = 1_000,
+}: {
+  folder: string;
+  pollMs?: number;
+}): FolderBell {
+  let watcher: FSWatcher | null = null;
+  let rung = false;
+  let closed = false;
+  let wake: (() => void) | null = null;
+
+  function ring(): void {
+    rung = true;
+    wake?.();
+  }
+
+  function letGo(): void {
+    watcher?.close();
+    watcher = null;
+  }
+
+  /** Without a watcher (no such folder, no more watches to be had) the poll alone has to do. */
+  function watchIfPossible(): void {
+    if (watcher !== null || closed) return;
+    try {
+      watcher = watch(folder, { persistent: false }, (kind, name) => {
+        // The folder itself was removed or renamed: what we watch is no longer what is there.
+        if (kind === 'rename' && name === basename(folder)) letGo();
+        ring();
+      });
+      watcher.on('error', letGo);
+      rung = true;
+    } catch (error) {
+      if (systemErrorCode(error) === undefined) throw error;
+    }
+  }
+
+  return {
+    async next() {
+      watchIfPossible();
+      if (!rung && !closed) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, pollMs);
+          wake = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+        wake = null;
+      }
+      rung = false;
+    },
+    close() {
+      closed = true;
+      letGo();
+      wake?.();
+    },
+  };
+}

@@ -1,0 +1,152 @@
+// Facts that helpers could not hand to the daemon because it was down: one file each, written whole or not
+// at all. The daemon takes them in the order of their names. A file goes only when its line is durable; a
+// crash in between makes no second line, because the line carries the file's name as its delivery.
+import { mkdir, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type EventDraft, parseEventDraft } from '@svc/core';
+import { writeFileAtomically } from '../disk/atomic-write.ts';
+import { systemErrorCode } from '../errors.ts';
+import { createFolderBell } from './folder-bell.ts';
+import { LogNotWritable, messageOf } from './log-errors.ts';
+
+/** Files taken at once: as many lines can share one commit. */
+const AT_ONCE = 64;
+const LARGEST_FILE = 8 * 1024 * 1024;
+
+export type RejectedDraft = { file: string; problem: string };
+
+/** What became of the files: `left` are still there, because the log could not be written. */
+export type Drained = { taken: number; rejected: RejectedDraft[]; left: number };
+
+export type AppendOnce = (draft: EventDraft) => Promise<unknown>;
+
+/** Leaves a fact for the daemon; resolves with the file's name when it would survive a power cut. */
+export async function leaveInSpool({
+  folder,
+  draft,
+  now,
+  random,
+}: {
+  folder: string;
+  draft: EventDraft;
+  now: number;
+  /** Makes names of the same millisecond differ: letters and digits. */
+  random: string;
+}): Promise<string> {
+  const name = `${new Date(now).toISOString().replaceAll(/[-:.]/g, '')}-${random}.json`;
+  await writeFileAtomically(join(folder, name), JSON.stringify(draft), { mode: 0o600, folderMode: 0o700 });
+  return name;
+}
+
+/** Takes what is there. Stops at the first that the log cannot take now; the rest stays for the next time. */
+export async function drainSpool(folder: string, appendOnce: AppendOnce): Promise<Drained> {
+  const names = await listSpool(folder);
+  const drained: Drained = { taken: 0, rejected: [], left: names.length };
+  for (let from = 0; from < names.length; from += AT_ONCE) {
+    const some = names.slice(from, from + AT_ONCE);
+    const drafts = await Promise.all(some.map((name) => readDraft(join(folder, name), name)));
+    const results = await Promise.all(drafts.map((draft) => take(draft, appendOnce)));
+    for (const [index, result] of results.entries()) {
+      const name = some[index];
+      if (name === undefined || result === 'not-now') continue;
+      drained.left -= 1;
+      if (result === 'taken') {
+        await unlink(join(folder, name));
+        drained.taken += 1;
+      } else {
+        await reject(folder, name);
+        drained.rejected.push({ file: name, problem: result.problem });
+      }
+    }
+    if (results.includes('not-now')) return drained;
+  }
+  return drained;
+}
+
+/** Drains at once, and again whenever a helper leaves something. */
+export function watchSpool({
+  folder,
+  appendOnce,
+  onDrained,
+  onFailure,
+  pollMs,
+}: {
+  folder: string;
+  appendOnce: AppendOnce;
+  /** Called when files were taken or rejected, or had to be left. */
+  onDrained?: (drained: Drained) => void;
+  onFailure?: (error: unknown) => void;
+  pollMs?: number;
+}): { close: () => Promise<void> } {
+  const bell = createFolderBell({ folder, ...(pollMs !== undefined && { pollMs }) });
+  let closed = false;
+
+  async function run(): Promise<void> {
+    for (;;) {
+      try {
+        const drained = await drainSpool(folder, appendOnce);
+        if (drained.taken + drained.rejected.length + drained.left > 0) onDrained?.(drained);
+      } catch (error) {
+        onFailure?.(error);
+      }
+      if (closed) return;
+      await bell.next();
+      if (closed) return;
+    }
+  }
+
+  const running = run();
+  return {
+    async close() {
+      closed = true;
+      bell.close();
+      await running;
+    },
+  };
+}
+
+async function listSpool(folder: string): Promise<string[]> {
+  try {
+    const names = await readdir(folder);
+    return names.filter((name) => name.endsWith('.json') && !name.startsWith('.')).toSorted();
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+type Problem = { problem: string };
+
+async function readDraft(path: string, name: string): Promise<EventDraft | Problem> {
+  const { size } = await stat(path);
+  if (size > LARGEST_FILE) return { problem: `${size} bytes are too many for one event` };
+  let value: unknown;
+  try {
+    value = JSON.parse(await readFile(path, 'utf8'));
+  } catch (error) {
+    if (error instanceof SyntaxError) return { problem: 'not JSON' };
+    throw error;
+  }
+  const parsed = parseEventDraft(value);
+  if (!parsed.ok) return { problem: parsed.problem };
+  return { ...parsed.draft, deliveryId: parsed.draft.deliveryId ?? `spool:${name}` };
+}
+
+async function take(
+  draft: EventDraft | Problem,
+  appendOnce: AppendOnce,
+): Promise<'taken' | 'not-now' | Problem> {
+  if ('problem' in draft) return draft;
+  try {
+    await appendOnce(draft);
+    return 'taken';
+  } catch (error) {
+    return error instanceof LogNotWritable ? 'not-now' : { problem: messageOf(error) };
+  }
+}
+
+/** Kept for a person to look at, where the daemon does not trip over it again. */
+async function reject(folder: string, name: string): Promise<void> {
+  await mkdir(join(folder, 'rejected'), { recursive: true, mode: 0o700 });
+  await rename(join(folder, name), join(folder, 'rejected', name));
+}

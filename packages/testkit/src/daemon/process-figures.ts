@@ -1,0 +1,27 @@
+// What the system says about a process and this machine. Linux only, as chaos and benches are.
+import { readFileSync } from 'node:fs';
+import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os';
+
+const TICKS_PER_SECOND = 100;
+
+/** Processor time of a process so far, user and system, in microseconds; steps of 10 ms. */
+export function cpuMicroseconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The name in parentheses may hold spaces; user and system time are the 12th and 13th field behind it.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return ((Number(fields[11]) + Number(fields[12])) * 1_000_000) / TICKS_PER_SECOND;
+}
+
+/** Resident memory in MB. */
+export function rssMegabytes(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Math.round(Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1024);
+}
+
+/** `2 cores Intel …, 24 GB, Linux 6.18, node v24.1.0, load 1.2`: the load tells who else was working. */
+export function describeMachine(): string {
+  const model = cpus()[0]?.model.trim() ?? 'unknown processor';
+  const gigabytes = Math.round(totalmem() / 2 ** 30);
+  const load = loadavg()[0]?.toFixed(1);
+  return `${availableParallelism()} cores (${model}), ${gigabytes} GB, Linux ${release()}, node ${process.version}, load ${load}`;
+}

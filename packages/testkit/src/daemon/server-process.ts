@@ -1,0 +1,121 @@
+// A server in a process of its own, for chaos and benches: started, waited for, killed by its own pid.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** What a server writes into a file when it listens. */
+export type Announcement = { pid: number; port: number; instance?: string };
+
+export type ServerProcess = {
+  pid: number;
+  /** Resolves when it listens; rejects when it ends before, or takes too long. */
+  ready: Promise<Announcement>;
+  /** Resolves when it has ended, with its exit code or the signal that ended it. */
+  ended: Promise<number | string>;
+  /** -9: no chance to say goodbye. */
+  kill(): Promise<void>;
+  /** Asks it to stop; after `patienceMs` it is killed, and that is an error. */
+  stop(patienceMs?: number): Promise<number | string>;
+};
+
+export type ServerOptions = {
+  /** Arguments of node. */
+  command: readonly string[];
+  environment: Record<string, string>;
+  folder: string;
+  /** The file of its announcement: one of another pid is an old one. */
+  announcedIn: string;
+  /** Where its output is appended. */
+  output: string;
+  patienceMs?: number;
+};
+
+const running = new Set<ChildProcess>();
+
+/** No server outlives the script that started it, however that ends. */
+function endWithScript(child: ChildProcess): void {
+  if (running.size === 0 && process.listenerCount('SIGTERM') === 0) {
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => process.exit(1));
+    process.on('exit', () => {
+      for (const left of running) left.kill('SIGKILL');
+    });
+  }
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+}
+
+export function startServer(options: ServerOptions): ServerProcess {
+  const output = openSync(options.output, 'a');
+  const child = spawn(process.execPath, options.command, {
+    cwd: options.folder,
+    env: { PATH: process.env['PATH'], ...options.environment },
+    stdio: ['ignore', output, output],
+  });
+  closeSync(output);
+  const pid = child.pid;
+  if (pid === undefined) throw new Error(`node ${options.command.join(' ')} could not be started`);
+  endWithScript(child);
+  const ended = endOf(child);
+  const ready = announcementOf(child, pid, options);
+  // Whoever kills it while it starts has no use for the rejection.
+  ready.catch(() => undefined);
+  return {
+    pid,
+    ready,
+    ended,
+    async kill() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+    async stop(patienceMs = 15_000) {
+      child.kill('SIGTERM');
+      const enough = new AbortController();
+      const late = sleep(patienceMs, 'late' as const, { signal: enough.signal }).catch(
+        () => 'on time' as const,
+      );
+      const how = await Promise.race([ended, late]);
+      enough.abort();
+      if (how !== 'late') return how;
+      child.kill('SIGKILL');
+      throw new Error(`process ${pid} did not stop within ${patienceMs} ms`);
+    },
+  };
+}
+
+function endOf(child: ChildProcess): Promise<number | string> {
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => resolve(code ?? signal ?? 'unknown'));
+  });
+}
+
+async function announcementOf(
+  child: ChildProcess,
+  pid: number,
+  { announcedIn, output, patienceMs = 20_000 }: ServerOptions,
+): Promise<Announcement> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    const found = readAnnouncement(announcedIn);
+    if (found?.pid === pid) return found;
+    if (child.exitCode !== null || child.signalCode !== null) {
+      throw new Error(`process ${pid} ended before it listened:\n${lastLines(output)}`);
+    }
+    if (performance.now() > deadline) {
+      throw new Error(`process ${pid} does not listen after ${patienceMs} ms:\n${lastLines(output)}`);
+    }
+    await sleep(10);
+  }
+}
+
+function readAnnouncement(file: string): Announcement | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    // Not there yet, or half written: it is looked at again.
+    return undefined;
+  }
+}
+
+function lastLines(file: string): string {
+  return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-15).join('\n');
+}

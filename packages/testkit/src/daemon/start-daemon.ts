@@ -1,0 +1,66 @@
+// The real daemon, as it is shipped: the bundle in dist/, in a home of its own, with secrets of its own.
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ServerProcess, startServer } from './server-process.ts';
+
+const repository = join(import.meta.dirname, '../../../..');
+const bundle = join(repository, 'packages/monitor/dist');
+
+/** Secrets of test daemons: they guard nothing. */
+export const codehostSecret = '6368616f73'.repeat(6);
+export const trackerSecret = '62656e6368'.repeat(6);
+
+export type DaemonHome = {
+  home: string;
+  dataDir: string;
+  eventsDir: string;
+  /** Everything that daemons of this home printed. */
+  output: string;
+  remove(): void;
+};
+
+/** A folder that goes with the process; tests use `temporaryFolder`. */
+export function createDaemonHome(name: string): DaemonHome {
+  const home = mkdtempSync(join(tmpdir(), `svc-${name}-`));
+  const dataDir = join(home, 'data');
+  mkdirSync(dataDir);
+  copyBundle(home);
+  const remove = (): void => rmSync(home, { recursive: true, force: true });
+  process.once('exit', remove);
+  return {
+    home,
+    dataDir,
+    eventsDir: join(dataDir, 'events'),
+    output: join(home, 'daemon.log'),
+    remove,
+  };
+}
+
+/** `svc monitor run` on a port of the loopback address; `nodeOptions` such as `--cpu-prof`. */
+export function startDaemon(
+  { home, dataDir, output }: DaemonHome,
+  given: { port?: number; environment?: Record<string, string>; nodeOptions?: readonly string[] } = {},
+): ServerProcess {
+  return startServer({
+    command: [...(given.nodeOptions ?? []), join(home, 'dist/svc.js'), 'monitor', 'run'],
+    environment: {
+      HOME: home,
+      SVC_DATA_DIR: dataDir,
+      SVC_MONITOR_PORT: String(given.port ?? 0),
+      SVC_WEBHOOK_SECRET: codehostSecret,
+      SVC_TRACKER_WEBHOOK_SECRET: trackerSecret,
+      ...given.environment,
+    },
+    folder: home,
+    announcedIn: join(dataDir, 'daemon.json'),
+    output,
+  });
+}
+
+/** A copy, so that a build in the meantime does not change what is being tried. */
+function copyBundle(home: string): void {
+  if (!existsSync(join(bundle, 'svc.js'))) throw new Error('There is no bundle; run: npm run build');
+  cpSync(bundle, join(home, 'dist'), { recursive: true });
+  symlinkSync(join(repository, 'node_modules'), join(home, 'node_modules'));
+}

@@ -1,0 +1,90 @@
+// An honest sender: many deliveries at once, and each again until it was answered with 2xx. It writes down
+// what it was told, so that the log can be held against it.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DeliveryAnswer, Post } from './post-delivery.ts';
+import type { SignedDelivery } from './signed-delivery.ts';
+
+export type Acknowledged = { lineId: string; event?: string };
+
+export type SendReport = {
+  /** By delivery id: what the receiver said that it wrote. */
+  acknowledged: Map<string, Acknowledged>;
+  /** Answers by status, and `none` for a connection that broke. */
+  answers: Map<string, number>;
+  duplicates: number;
+  /** Answers that cannot be true: two ids for one delivery, two acceptances, a refusal of a good one. */
+  contradictions: string[];
+};
+
+export type SendOptions = {
+  sends: readonly SignedDelivery[];
+  atOnce: number;
+  post: Post['post'];
+  /** Called after every acknowledged send. */
+  onAcknowledged?: (sends: number) => void;
+  onAnswer?: (status: string) => void;
+  deadlineMs: number;
+};
+
+const PAUSE_MS = 20;
+
+export function createReport(): SendReport {
+  return { acknowledged: new Map(), answers: new Map(), duplicates: 0, contradictions: [] };
+}
+
+/** `report` may be looked at while it grows. */
+export async function sendUntilAcknowledged(options: SendOptions, report: SendReport): Promise<void> {
+  const waiting = options.sends.values();
+  const deadline = performance.now() + options.deadlineMs;
+  let done = 0;
+
+  async function insist(delivery: SignedDelivery): Promise<void> {
+    while (performance.now() < deadline) {
+      const answer = await attempt(options.post, delivery);
+      const status = answer === undefined ? 'none' : String(answer.status);
+      report.answers.set(status, (report.answers.get(status) ?? 0) + 1);
+      options.onAnswer?.(status);
+      if (answer !== undefined && note(report, delivery, answer)) return;
+      await sleep(PAUSE_MS);
+    }
+    throw new Error(`not acknowledged within ${options.deadlineMs} ms: ${delivery.deliveryId}`);
+  }
+
+  async function sendOneAfterAnother(): Promise<void> {
+    for (const delivery of waiting) {
+      await insist(delivery);
+      done += 1;
+      options.onAcknowledged?.(done);
+    }
+  }
+
+  await Promise.all(Array.from({ length: options.atOnce }, sendOneAfterAnother));
+}
+
+async function attempt(post: Post['post'], delivery: SignedDelivery): Promise<DeliveryAnswer | undefined> {
+  try {
+    return await post(delivery);
+  } catch {
+    // Whatever broke the connection: not acknowledged, to be sent again.
+    return undefined;
+  }
+}
+
+/** Whether it is acknowledged. */
+function note(report: SendReport, { deliveryId }: SignedDelivery, { status, body }: DeliveryAnswer): boolean {
+  if (status < 200 || status > 299) {
+    if (status < 500 || status === 500)
+      report.contradictions.push(`${deliveryId} refused with ${status} ${body.code}`);
+    return false;
+  }
+  const lineId = body.id ?? '';
+  const before = report.acknowledged.get(deliveryId);
+  if (before !== undefined && before.lineId !== lineId) {
+    report.contradictions.push(`${deliveryId} was line ${before.lineId}, now ${lineId}`);
+  }
+  if (body.duplicate === true) report.duplicates += 1;
+  else if (before?.event !== undefined) report.contradictions.push(`${deliveryId} was accepted twice`);
+  const event = body.event ?? before?.event;
+  report.acknowledged.set(deliveryId, { lineId, ...(event !== undefined && { event }) });
+  return true;
+}

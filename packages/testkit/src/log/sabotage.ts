@@ -1,0 +1,46 @@
+// Damages a log, or a copy of one, in a known way. A check that does not notice is no check.
+import { appendFileSync, cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What is done to one line, and what the verdict has to say then. */
+export const sabotages = {
+  'remove a line': { does: (_line: string) => '', says: 'lost 1 duplicated 0 torn 0' },
+  'repeat a line': { does: (line: string) => line + line, says: 'lost 0 duplicated 1 torn 0' },
+  'tear a line': {
+    does: (line: string) => `${line.slice(0, line.length / 2)}\n`,
+    says: 'lost 1 duplicated 0 torn 1',
+  },
+} as const;
+
+/** Copies the log and damages the line of one delivery. */
+export function sabotageCopy(
+  eventsDir: string,
+  copy: string,
+  deliveryId: string,
+  does: (line: string) => string,
+): void {
+  cpSync(eventsDir, copy, { recursive: true });
+  for (const name of readdirSync(copy).filter((file) => file.endsWith('.jsonl'))) {
+    const path = join(copy, name);
+    const text = readFileSync(path, 'utf8');
+    const at = text.indexOf(`"deliveryId":"${deliveryId}"`);
+    if (at < 0) continue;
+    const start = text.lastIndexOf('\n', at) + 1;
+    const end = text.indexOf('\n', at) + 1;
+    writeFileSync(path, text.slice(0, start) + does(text.slice(start, end)) + text.slice(end));
+    return;
+  }
+  throw new Error(`There is no line of ${deliveryId} to damage`);
+}
+
+/** Leaves what a power cut may leave at the end of the newest file: the beginning of a line. */
+export function leaveTornEnd(eventsDir: string, length: number): boolean {
+  const newest = readdirSync(eventsDir)
+    .filter((file) => file.endsWith('.jsonl'))
+    .toSorted()
+    .at(-1);
+  if (newest === undefined) return false;
+  const line = `{"seq":9007199254740991,"ts":"2026-01-02T03:04:05.678Z","id":"torn","detail":{"text":"${'x'.repeat(length)}`;
+  appendFileSync(join(eventsDir, newest), line.slice(0, length));
+  return true;
+}

@@ -1,0 +1,105 @@
+// Sends bytes as they are and waits for the first answer: on a connection of its own, in pieces, with
+// pauses, with an early end; or on a connection that is kept for the next.
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createResponseReader, type RawResponse } from './response-reader.ts';
+
+/** `closed`: the connection ended without an answer. `silent`: nothing came within the patience. */
+export type Reply = RawResponse | 'closed' | 'silent';
+
+export type Sending = {
+  pieces: Iterable<Uint8Array>;
+  /** Between two pieces. */
+  pauseMs?: number;
+  /** After the last piece: end our half, or cut the connection, or neither. */
+  then?: 'end' | 'cut';
+};
+
+export async function exchange(port: number, sending: Sending, patienceMs = 20_000): Promise<Reply> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+  const reply = firstReply(socket, patienceMs);
+  try {
+    await write(socket, sending);
+    if (sending.then === 'end') socket.end();
+    if (sending.then === 'cut') socket.destroy();
+    return await reply;
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** Stops early when the other side has answered or gone: that is for the reply to tell. */
+async function write(socket: Socket, { pieces, pauseMs = 0 }: Sending): Promise<void> {
+  for (const piece of pieces) {
+    if (socket.destroyed || !socket.writable) return;
+    const room = socket.write(piece);
+    if (!room) await drained(socket);
+    if (pauseMs > 0) await sleep(pauseMs);
+  }
+}
+
+function drained(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    socket.once('drain', resolve);
+    socket.once('close', () => resolve());
+  });
+}
+
+function firstReply(socket: Socket, patienceMs: number): Promise<Reply> {
+  return new Promise((resolve) => {
+    const patience = setTimeout(() => resolve('silent'), patienceMs);
+    const settle = (reply: Reply): void => {
+      clearTimeout(patience);
+      resolve(reply);
+    };
+    socket.on('data', createResponseReader(settle));
+    // A reset is an end like another: what counts is whether an answer came before.
+    socket.on('error', () => settle('closed'));
+    socket.on('close', () => settle('closed'));
+  });
+}
+
+export type KeptConnection = { exchange(pieces: Iterable<Uint8Array>): Promise<Reply>; close(): void };
+
+/** One request after another on the same connection, with a new one when the other side closed it. */
+export function keepConnection(port: number, patienceMs = 20_000): KeptConnection {
+  let socket: Socket | undefined;
+  let settle: ((reply: Reply) => void) | undefined;
+
+  function open(): Socket {
+    const opened = connect({ port, host: '127.0.0.1', noDelay: true });
+    opened.on(
+      'data',
+      createResponseReader((response) => {
+        if (response.closes) forget(opened);
+        settle?.(response);
+      }),
+    );
+    opened.on('error', () => forget(opened));
+    opened.on('close', () => {
+      forget(opened);
+      settle?.('closed');
+    });
+    return opened;
+  }
+
+  function forget(closing: Socket): void {
+    if (socket === closing) socket = undefined;
+  }
+
+  return {
+    exchange(pieces) {
+      return new Promise((resolve) => {
+        const patience = setTimeout(() => settle?.('silent'), patienceMs);
+        settle = (reply) => {
+          clearTimeout(patience);
+          settle = undefined;
+          resolve(reply);
+        };
+        socket ??= open();
+        for (const piece of pieces) socket.write(piece);
+      });
+    },
+    close: () => socket?.destroy(),
+  };
+}
