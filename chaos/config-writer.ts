@@ -13,6 +13,7 @@ const terminal = {
   home: homedir(),
   folder: process.cwd(),
   now: () => new Date(),
+  interrupted: new AbortController().signal,
 };
 
 for (let index = 0; index < (sets ?? 0); index += 1) {

@@ -58,6 +58,30 @@ test('every name of the interface is there and answers --help', async () => {
       'check-project-setup.sh',
     ]),
   );
+  const folder = temporaryFolder();
+  for (const name of names) {
+    const { code, stdout } = await outcome(join(bin, name), ['--help'], { cwd: folder });
+    expect({ name, code }).toEqual({ name, code: 0 });
+    expect(stdout).toContain('Usage: svc');
+  }
+});
+
+test('the version is that of the version.txt beside bin, and without a plugin cache none is newer', async () => {
+  const clone = temporaryFolder();
+  cpSync(bin, join(clone, 'bin'), { recursive: true });
+  mkdirSync(join(clone, 'packages/monitor'), { recursive: true });
+  symlinkSync(join(bin, '..', 'packages/monitor/dist'), join(clone, 'packages/monitor/dist'));
+  writeFileSync(join(clone, 'version.txt'), '7.8.9\n');
+  const { code, stdout } = await outcome(join(clone, 'bin/svc-monitor.sh'), ['status', '--json'], {
+    cwd: clone,
+  });
+  expect(code).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({
+    running: false,
+    runningVersion: '7.8.9',
+    latestAvailableVersion: null,
+    isStale: false,
+  });
 });
 
 test('without a build it says what to run', async () => {

@@ -1,9 +1,9 @@
 // The events verbs and routes against a real daemon, and with none.
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { temporaryFolder, testTerminal } from '@svc/testkit';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
 import { type InProcessDaemon, startInProcess } from './in-process-daemon.ts';
 
@@ -55,6 +55,17 @@ describe('wait-for', () => {
     expect(await svc('events', 'wait-for', '--event', 'codehost.push', '--timeout', '0.3')).toBe(1);
     expect(performance.now() - started).toBeLessThan(3_000);
     expect(terminal.complained()).toContain('No such event came in time.');
+  });
+
+  test('waits 600 s unless told otherwise', async () => {
+    const { home } = await startInProcess();
+    const inReality = AbortSignal.timeout.bind(AbortSignal);
+    const timeout = vi
+      .spyOn(AbortSignal, 'timeout')
+      .mockImplementation((milliseconds) => inReality(milliseconds === 600_000 ? 200 : milliseconds));
+    onTestFinished(() => timeout.mockRestore());
+    expect(await cli(home).svc('events', 'wait-for', '--event', 'codehost.push')).toBe(1);
+    expect(timeout).toHaveBeenCalledWith(600_000);
   });
 
   test('--since finds what came before the wait, so that check-then-wait has no race', async () => {
@@ -312,6 +323,14 @@ describe('routes', () => {
     expect(await alone.svc('events', 'reindex', '--json')).toBe(0);
     expect(JSON.parse(alone.terminal.printed()).lines).toBe(4);
   });
+});
+
+test('the index is ~/svc/svc.db, or where SVC_DB_FILE says', async () => {
+  expect(existsSync(join((await startInProcess()).home, 'svc', 'svc.db'))).toBe(true);
+  const file = join(temporaryFolder(), 'elsewhere.db');
+  const { home } = await startInProcess({ environment: { SVC_DB_FILE: file } });
+  expect(existsSync(file)).toBe(true);
+  expect(existsSync(join(home, 'svc', 'svc.db'))).toBe(false);
 });
 
 test('tail follows, with a jq filter, until interrupted: exit 130', async () => {

@@ -18,6 +18,12 @@ function call(url: string, path: string, options: { method?: string; headers?: R
 test('it listens on 127.0.0.1 only', async () => {
   const { url } = await startInProcess();
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  expect((await call(url, '/api/health', {})).status).toBe(200);
+  // A server that listens on every address answers here too.
+  const headers = { Host: 'localhost' };
+  await expect(call(url.replace('127.0.0.1', '127.0.0.2'), '/api/health', { headers })).rejects.toThrow(
+    /ECONNREFUSED|EADDRNOTAVAIL/,
+  );
 });
 
 test.each([

@@ -40,6 +40,19 @@ describe('POST /api/webhook', () => {
     expect(line?.scope.mergeSha).toMatch(/^[0-9a-f]{40}$/);
   });
 
+  test('the line stands in ~/svc/events, in the file of its UTC month', async () => {
+    const { readFileSync } = await import('node:fs');
+    const now = () => new Date('2026-01-31T23:59:59.999Z');
+    const daemon = await startInProcess({ environment, now });
+    await daemon.post('/api/webhook', merged, codehost(merged));
+    const lines = readFileSync(`${daemon.home}/svc/events/2026-01.jsonl`, 'utf8').trimEnd().split('\n');
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({
+      event: 'codehost.pr.merged',
+      source: 'codehost.webhook',
+      ts: '2026-01-31T23:59:59.999Z',
+    });
+  });
+
   test('the same delivery again is 200, a duplicate, and no second line', async () => {
     const daemon = await startInProcess({ environment });
     const first = await daemon.post('/api/webhook', merged, codehost(merged));
@@ -283,6 +296,39 @@ describe('POST /api/webhook/tracker', () => {
     const { status, body } = await daemon.post('/api/webhook/tracker', '{}', tracker('{}'));
     expect(status).toBe(503);
     expect(body['remedy']).toContain('SVC_TRACKER_WEBHOOK_SECRET');
+  });
+
+  test('the secret is that of the variable which the configuration names', async () => {
+    const { mkdirSync, writeFileSync } = await import('node:fs');
+    const { temporaryFolder } = await import('@svc/testkit');
+    const home = temporaryFolder();
+    mkdirSync(`${home}/.svc`);
+    writeFileSync(
+      `${home}/.svc/config.json`,
+      JSON.stringify({ svc: { monitor: { linear: { webhookSecretEnv: 'MY_TRACKER' } } } }),
+    );
+    const body = JSON.stringify(trackerExamples()[0]?.payload);
+    const unset = await startInProcess({ home, environment });
+    const refused = await unset.post('/api/webhook/tracker', body, tracker(body));
+    expect(refused.status).toBe(503);
+    expect(refused.body['remedy']).toContain('MY_TRACKER');
+    await unset.close();
+    const named = { MY_TRACKER: TRACKER_SECRET, SVC_TRACKER_WEBHOOK_SECRET: 'another' };
+    const daemon = await startInProcess({ home, environment: named });
+    expect((await daemon.post('/api/webhook/tracker', body, tracker(body))).status).toBe(200);
+  });
+
+  test('a signature of another secret or of other bytes is refused', async () => {
+    const daemon = await startInProcess({ environment });
+    const body = JSON.stringify(trackerExamples()[0]?.payload);
+    for (const headers of [
+      tracker(body, { 'Tracker-Signature': hmac('another', body) }),
+      tracker(`${body} `),
+      without(tracker(body), 'Tracker-Signature'),
+    ]) {
+      expect((await daemon.post('/api/webhook/tracker', body, headers)).status).toBe(401);
+    }
+    expect(daemon.lines()).toEqual([]);
   });
 
   test('a payload older than 60 s is accepted when its id is new, marked as replay', async () => {

@@ -4,6 +4,7 @@ const failures = {
   usage: { exit: 2, status: 400 },
   'config-invalid': { exit: 4, status: 500 },
   'not-in-this-version': { exit: 6, status: 501 },
+  'relay-unavailable': { exit: 6, status: 502 },
   'file-busy': { exit: 6, status: 503 },
   busy: { exit: 6, status: 503 },
   'file-unusable': { exit: 6, status: 500 },
@@ -14,6 +15,13 @@ const failures = {
   'not-answering': { exit: 6, status: 503 },
   'start-failed': { exit: 6, status: 500 },
   'stop-failed': { exit: 6, status: 500 },
+  'not-configured': { exit: 4, status: 503 },
+  'tracker-refused-token': { exit: 6, status: 502 },
+  'tracker-quota-used-up': { exit: 6, status: 503 },
+  'tracker-unavailable': { exit: 6, status: 502 },
+  'tracker-error': { exit: 6, status: 502 },
+  'registered-elsewhere': { exit: 2, status: 409 },
+  'not-registered': { exit: 1, status: 404 },
 } as const;
 
 export type FailureCode = keyof typeof failures;

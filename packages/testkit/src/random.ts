@@ -2,13 +2,13 @@
 
 export type Random = {
   /** From 0 up to, not including, 1. */
-  next(): number;
+  next: () => number;
   /** A whole number from 0 up to, not including, `limit`. */
-  below(limit: number): number;
-  chance(probability: number): boolean;
-  pick<T>(list: readonly T[]): T;
-  shuffled<T>(list: readonly T[]): T[];
-  bytes(length: number): Buffer;
+  below: (limit: number) => number;
+  chance: (probability: number) => boolean;
+  pick: <T>(list: readonly T[]) => T;
+  shuffled: <T>(list: readonly T[]) => T[];
+  bytes: (length: number) => Buffer;
 };
 
 /** `createRandom(7).below(6)` */

@@ -1,5 +1,7 @@
 // One row for every field of the specification: its default, a value from its file, its environment
 // variable, its deprecated names, and what is said of a wrong value.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { deprecations } from './deprecations.ts';
 import type { Layer } from './layers.ts';
@@ -181,6 +183,11 @@ test('the table has a row for every field', () => {
   expect(rows.map((row) => placeholder(row.key)).toSorted()).toEqual(keys.toSorted());
 });
 
+test('every key stands under svc, but those of ai, otel and archive', () => {
+  const outside = allFields().flatMap(({ path: [first] }) => (first === 'svc' ? [] : first));
+  expect(new Set(outside)).toEqual(new Set(['ai', 'otel', 'archive']));
+});
+
 describe.each(rows)('$key', (row) => {
   const path = pathOf(row.key);
   const keyed = row.key !== path.join('.') || /^svc\.(deploy|ai\.providers)\./.test(row.key);
@@ -219,6 +226,20 @@ describe.each(rows)('$key', (row) => {
     });
 });
 
+test('what is deprecated, and in which files', () => {
+  expect(deprecations.map(({ key, layers, replacement }) => [key, layers, replacement])).toEqual([
+    ['svc.monitor.github.smeeChannel', ['project'], 'svc.monitor.github.smeeChannel'],
+    ['otel.prometheus', ['secrets', 'global'], 'otel.prometheusUrl'],
+    ['otel.loki', ['secrets', 'global'], 'otel.lokiUrl'],
+  ]);
+});
+
+test('a deprecated name is read until the next release cycle', () => {
+  const version = readFileSync(join(import.meta.dirname, '../../../../version.txt'), 'utf8').trim();
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  for (const { removedIn } of deprecations) expect(removedIn).toBe(`${major}.${minor + 1}.0`);
+});
+
 describe.each(deprecations)('deprecated $key in $layers', (deprecation) => {
   const [layer = 'project'] = deprecation.layers;
   const old = fileWith(layer, deprecation.key.split('.'), 'https://old.example/x');
@@ -246,4 +267,16 @@ test('a wrong environment value is an error that names the variable', () => {
   const { config, problems } = resolveConfig([], { OTEL_ENABLED: 'perhaps' });
   expect(config).toBeUndefined();
   expect(problems[0]).toMatchObject({ file: 'environment', key: 'OTEL_ENABLED' });
+});
+
+test('SVC_RELAY_CHANNEL wins over the channel of every file, the deprecated place among them', () => {
+  const key = 'svc.monitor.github.smeeChannel';
+  const files = (['project', 'global'] as const).map((layer) =>
+    fileWith(layer, key.split('.'), `https://relay.example/${layer}`),
+  );
+  expect(valueAt(resolveConfig(files, {}), key)?.value).toBe('https://relay.example/global');
+  const environment = { SVC_RELAY_CHANNEL: 'https://relay.example/env' };
+  for (const file of files) {
+    expect(valueAt(resolveConfig([file], environment), key)?.value).toBe('https://relay.example/env');
+  }
 });

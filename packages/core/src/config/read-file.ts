@@ -99,7 +99,10 @@ function takeField(
   reading: FileReading,
 ): void {
   const deprecation = deprecationOf(canonicalKey(formatKey(written)), file.layers);
-  const layer = field.layers.find((candidate) => file.layers.includes(candidate));
+  // A layer that is read from this file goes before one that only may stand in it.
+  const layer =
+    field.layers.find((candidate) => file.reads.includes(candidate)) ??
+    field.layers.find((candidate) => file.layers.includes(candidate));
   if (layer === undefined && deprecation === undefined) {
     reading.problems.push(wrongFile(file, field, written));
     return;

@@ -30,6 +30,44 @@ describe('false and null mean what they say', () => {
   });
 });
 
+describe('groups that are keyed by a name', () => {
+  test('svc.deploy is keyed by owner/repo, and a repository has the defaults', () => {
+    expect(project({ deploy: { 'acme/web': {} } }).config?.svc.deploy).toEqual({
+      'acme/web': {
+        timeoutSec: 1800,
+        productionEnvironment: 'production',
+        stagingEnvironment: 'staging',
+        skipDeployVerification: true,
+        acceptDescendants: true,
+      },
+    });
+    const { config, problems } = project({ deploy: { web: { timeoutSec: 60 } } });
+    expect(config).toBeUndefined();
+    expect(problems[0]).toMatchObject({ code: 'wrong-name', key: 'svc.deploy.web' });
+  });
+
+  test('the providers are provider-a, provider-b and provider-c', () => {
+    const providers = Object.fromEntries(
+      ['provider-a', 'provider-b', 'provider-c'].map((name) => [name, { apiKeyEnv: 'KEY' }]),
+    );
+    expect(project({ ai: { providers } }).config?.svc.ai.providers).toEqual(providers);
+    const { config, problems } = project({ ai: { providers: { 'provider-d': { apiKeyEnv: 'KEY' } } } });
+    expect(config).toBeUndefined();
+    expect(problems[0]).toMatchObject({ code: 'wrong-name', key: 'svc.ai.providers.provider-d' });
+  });
+});
+
+test('otel is read from the secrets file as well as from the global one', () => {
+  const otel = (prometheusUrl: string) => ({ otel: { enabled: true, prometheusUrl } });
+  const secrets = file('secrets', otel('http://secrets.example'));
+  expect(resolveConfig([secrets], {}).config?.otel).toMatchObject({
+    enabled: true,
+    prometheusUrl: 'http://secrets.example',
+  });
+  const both = resolveConfig([file('global', otel('http://global.example'), ['global']), secrets], {});
+  expect(both.config?.otel.prometheusUrl).toBe('http://secrets.example');
+});
+
 describe('secrets', () => {
   const token = `lin_api_${'a'.repeat(40)}`;
 
@@ -62,6 +100,13 @@ describe('secrets', () => {
     expect(beside.config?.svc.tracker.apiToken).toBeUndefined();
     expect(beside.problems).toEqual([]);
   });
+});
+
+test('otel of the global file counts beside a secrets file of the project, which wins where it speaks', () => {
+  const global = file('global', { otel: { enabled: true, lokiUrl: 'http://global.example' } }, ['global']);
+  const own = file('secrets', { otel: { lokiUrl: 'http://own.example' } });
+  const { config } = resolveConfig([own, global], {});
+  expect(config?.otel).toMatchObject({ enabled: true, lokiUrl: 'http://own.example' });
 });
 
 describe('keys that nothing reads are named', () => {
@@ -124,6 +169,27 @@ describe('values that belong together', () => {
   test('the briefing needs gateway and key', () => {
     const { problems } = resolveConfig([file('secrets', { ai: { gateway: 'https://g.example' } })], {});
     expect(problems[0]).toMatchObject({ code: 'incomplete', key: 'ai.gateway' });
+    const reverse = resolveConfig([file('secrets', { ai: { apiKey: 'words' } })], {});
+    expect(reverse.problems[0]).toMatchObject({ code: 'incomplete', key: 'ai.apiKey' });
+  });
+
+  test.each([
+    ['errorTracking', ['org', 'project', 'authToken']],
+    ['analytics', ['apiKey', 'projectId']],
+  ])('%s needs all of %j, or none', (name, keys) => {
+    const given = (present: string[]) =>
+      resolveConfig(
+        [file('secrets', { svc: { [name]: Object.fromEntries(present.map((key) => [key, 'words'])) } })],
+        {},
+      );
+    expect(given([]).problems).toEqual([]);
+    expect(given(keys).problems).toEqual([]);
+    for (const missing of keys) {
+      const { config, problems } = given(keys.filter((key) => key !== missing));
+      expect(config).toBeUndefined();
+      expect(problems[0]?.code).toBe('incomplete');
+      expect(problems[0]?.message).toContain(`svc.${name}.${missing}`);
+    }
   });
 });
 

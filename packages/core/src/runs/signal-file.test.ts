@@ -39,6 +39,12 @@ describe('SignalFile', () => {
     expect(SignalFile.parse(signal)).toEqual(signal);
   });
 
+  test('the states of the deploy lifecycle are among the statuses', () => {
+    expect(workerStatuses).toEqual(
+      expect.arrayContaining(['merged', 'deploying', 'done', 'deploy-failed', 'stalled']),
+    );
+  });
+
   test.each(workerStatuses)('status %s', (status) => {
     expect(SignalFile.safeParse({ ...minimal, status }).success).toBe(true);
   });

@@ -7,6 +7,7 @@ import { eventsVerbs } from './verbs/events.ts';
 import { feedbackVerbs } from './verbs/feedback.ts';
 import { monitorVerbs } from './verbs/monitor.ts';
 import { notYetVerbs } from './verbs/not-yet.ts';
+import { resolveTrackerIdsVerb } from './verbs/resolve-tracker-ids.ts';
 import { VERSION } from './version.ts';
 
 export function buildProgram(terminal: Terminal): CommandUnknownOpts {
@@ -21,7 +22,8 @@ export function buildProgram(terminal: Terminal): CommandUnknownOpts {
     .addCommand(configVerbs(terminal))
     .addCommand(eventsVerbs(terminal))
     .addCommand(contextVerbs(terminal))
-    .addCommand(feedbackVerbs(terminal));
+    .addCommand(feedbackVerbs(terminal))
+    .addCommand(resolveTrackerIdsVerb(terminal));
   for (const verb of notYetVerbs()) program.addCommand(verb, { hidden: true });
   prepare(program, terminal);
   return program;

@@ -20,6 +20,8 @@ export type Machine = {
   locksDir: string;
   spoolDir: string;
   port: number;
+  trackerApiUrl: string;
+  relayUrl: string;
   settings: Setting[];
 };
 
@@ -53,6 +55,14 @@ export function readMachine(environment: Environment, home: string): Machine {
     locksDir: join(dataDir, 'locks'),
     spoolDir: join(dataDir, 'spool'),
     port: portFrom(setting('SVC_MONITOR_PORT', '7400', 'Port of the daemon')),
+    relayUrl: apiUrlFrom(
+      'SVC_RELAY_URL',
+      setting('SVC_RELAY_URL', 'https://smee.io', 'Relay that setup-webhooks.sh makes channels at'),
+    ),
+    trackerApiUrl: apiUrlFrom(
+      'SVC_TRACKER_API_URL',
+      setting('SVC_TRACKER_API_URL', 'https://api.linear.app/graphql', 'GraphQL API of the issue tracker'),
+    ),
     settings,
   };
 }
@@ -69,5 +79,16 @@ function portFrom(text: string): number {
   throw new Failure(
     'usage',
     `SVC_MONITOR_PORT must be a port number from 0 to 65535, found ${JSON.stringify(text)}.`,
+  );
+}
+
+/** A token goes to this address, so that it must be encrypted, or not leave the machine. */
+function apiUrlFrom(variable: string, text: string): string {
+  const url = URL.parse(text);
+  const isLoopback = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url?.hostname ?? '');
+  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback)) return text;
+  throw new Failure(
+    'usage',
+    `${variable} must be an https URL, or http on this machine, found ${JSON.stringify(text)}.`,
   );
 }

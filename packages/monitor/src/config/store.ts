@@ -9,9 +9,14 @@ import { readJsonFile } from './read-json.ts';
 
 const NEW_FILE = '{}\n';
 
+/** A value to set; undefined removes what is there. */
+export type ConfigChange = { path: readonly string[]; value: unknown };
+
 export type ConfigStore = {
   /** Sets one value and returns the file that holds it now. */
   set: (layer: Layer, path: readonly string[], value: unknown) => Promise<string>;
+  /** Makes several changes of one file in one write: all or none. Returns the file. */
+  setMany: (layer: Layer, changes: readonly ConfigChange[]) => Promise<string>;
   /** Removes one value; `removed` is false when it was not there. */
   unset: (layer: Layer, path: readonly string[]) => Promise<{ file: string; removed: boolean }>;
 };
@@ -34,11 +39,18 @@ export function createConfigStore({ locks, files }: { locks: FileLocks; files: C
     async set(layer, path, value) {
       return (await change(layer, (text) => setInJson(text, path, value))).file;
     },
+    async setMany(layer, changes) {
+      return (await change(layer, (text) => changes.reduce(withChange, text))).file;
+    },
     async unset(layer, path) {
       const { file, changed } = await change(layer, (text) => unsetInJson(text, path));
       return { file, removed: changed };
     },
   };
+}
+
+function withChange(text: string, { path, value }: ConfigChange): string {
+  return value === undefined ? unsetInJson(text, path) : setInJson(text, path, value);
 }
 
 function fileOf(files: ConfigFiles, layer: Layer): string {

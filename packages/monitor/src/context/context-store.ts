@@ -1,5 +1,6 @@
 // The workflow-context file of a worktree: `.svc/.workflow-context.json`, changed under a lock, replaced atomically.
-import { basename, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { newContext, WorkflowContext } from '@svc/core';
 import { readJsonFile } from '../config/read-json.ts';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
@@ -31,6 +32,7 @@ export function createContextStore(options: {
         const current = (await read()) ?? newContext(time, ticketOfFolder(root));
         const changed = next(current, time);
         await writeFileAtomically(file, `${JSON.stringify(changed, null, 2)}\n`);
+        await keepOutOfGit(dirname(file));
         return changed;
       }),
   };
@@ -39,6 +41,12 @@ export function createContextStore(options: {
 /** A worktree is named for its ticket: `…/ABC-123` or `…/ABC-123-some-words`. */
 function ticketOfFolder(root: string): string | null {
   return /^([A-Z][A-Z0-9]{1,9}-\d+)(?![0-9A-Za-z])/.exec(basename(root))?.[1] ?? null;
+}
+
+/** The file is this worktree's own. The list of what git leaves alone lists itself, so that nothing is left to commit. */
+async function keepOutOfGit(folder: string): Promise<void> {
+  const list = join(folder, '.gitignore');
+  if (!existsSync(list)) await writeFileAtomically(list, '.gitignore\n.workflow-context.json\nfindings/\n');
 }
 
 async function readContext(file: string): Promise<WorkflowContext | undefined> {

@@ -26,5 +26,5 @@ export const thisProcess: Host = {
     process.on('uncaughtException', listener);
     process.on('unhandledRejection', listener);
   },
-  exit: (code) => process.exit(code),
+  exit: (code) => (code === undefined ? process.exit() : process.exit(code)),
 };

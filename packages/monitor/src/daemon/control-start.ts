@@ -5,6 +5,7 @@ import { closeSync } from 'node:fs';
 import type { DaemonIdentity, Environment } from '@svc/core';
 import { Failure } from '../errors.ts';
 import { notAnswering } from './control-not-answering.ts';
+import { usable } from './instance.ts';
 import { logFileOf, openToAppend } from './log-file.ts';
 import { linesBehind } from './log-file-tail.ts';
 import { type FoundDaemon, waitForDaemon } from './status.ts';
@@ -46,7 +47,7 @@ async function launch(options: StartOptions): Promise<Started> {
   const { dataDir, program, folder, interrupted } = options;
   const path = logFileOf(dataDir);
   const environment = await options.environment();
-  const log = openToAppend(path);
+  const log = usable(dataDir, () => openToAppend(path));
   try {
     const [command, ...words] = [...program, 'monitor', 'run', '--log-file', path];
     const child = spawn(command, words, {
@@ -59,11 +60,10 @@ async function launch(options: StartOptions): Promise<Started> {
     child.on('error', (error) => (ending = error.message));
     child.on('exit', (code, signal) => (ending = signal ?? `exit code ${code}`));
     child.unref();
-    const found = await waitForDaemon(
-      dataDir,
-      ({ state }) => state === 'running' || ending !== undefined,
-      { patienceMs: PATIENCE_MS, interrupted },
-    );
+    const found = await waitForDaemon(dataDir, ({ state }) => state === 'running' || ending !== undefined, {
+      patienceMs: PATIENCE_MS,
+      interrupted,
+    });
     // Where our process has ended because another was first, that other one may need a moment more.
     const last = found.state === 'running' ? found : await settled(options, SUCCESSOR_WITHIN_MS);
     if (last.state === 'running') return { daemon: last.daemon, wasRunning: last.daemon.pid !== child.pid };
@@ -74,8 +74,10 @@ async function launch(options: StartOptions): Promise<Started> {
 }
 
 function settled({ dataDir, interrupted }: StartOptions, patienceMs: number): Promise<FoundDaemon> {
-  const isSettled = ({ state }: FoundDaemon) => state === 'running' || state === 'stopped';
-  return waitForDaemon(dataDir, isSettled, { patienceMs, interrupted });
+  return waitForDaemon(dataDir, ({ state }) => state === 'running' || state === 'stopped', {
+    patienceMs,
+    interrupted,
+  });
 }
 
 function startFailed(path: string, ending: string | undefined, lines: readonly string[]): Failure {

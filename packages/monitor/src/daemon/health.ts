@@ -69,7 +69,12 @@ export function createHealth(options: {
       });
       observe(metrics, 'svc_log_last_seq', 'Seq of the last durable line', () => stats().lastSeq);
       observe(metrics, 'svc_log_corrupt_lines', 'Lines that could not be read', () => stats().corruptLines);
-      observe(metrics, 'svc_log_tail_readers', 'Live readers of the log, the index among them', () => stats().tailReaders);
+      observe(
+        metrics,
+        'svc_log_tail_readers',
+        'Live readers of the log, the index among them',
+        () => stats().tailReaders,
+      );
     },
   };
 }

@@ -34,6 +34,7 @@ export type LifetimeOptions = {
 export async function runUntilStopped(options: LifetimeOptions): Promise<void> {
   const { machine, host } = options;
   const instance = await claimOrSayWho(machine.dataDir);
+  const stopSignal = untilStopSignal(host);
   try {
     // Loaded only now: the command line starts fast, and a second daemon ends fast.
     const [{ runDaemon }, { createLogger }] = await Promise.all([
@@ -42,7 +43,10 @@ export async function runUntilStopped(options: LifetimeOptions): Promise<void> {
     ]);
     const logTo = await logDestination(options);
     const logger = createLogger(logTo);
-    const stopSignal = untilStopSignal(host, logger);
+    host.onFault((error) => {
+      logger.fatal({ err: error }, 'a bug in svc ended the daemon; please report it');
+      host.exit(EXIT_BUG);
+    });
     const daemon = await runDaemon({ ...options, pid: host.pid, logTo }).catch(async (error: unknown) => {
       throw systemErrorCode(error) === 'EADDRINUSE' ? await portTaken(machine.port) : error;
     });
@@ -68,13 +72,15 @@ async function serve(
     logger.info({ signal: await stopSignal }, 'stopping');
     await instance
       .announce({ state: 'stopping', ...identity })
-      .catch((error: unknown) => logger.warn({ err: error }, 'daemon.json does not say that the daemon stops'));
+      .catch((error: unknown) =>
+        logger.warn({ err: error }, 'daemon.json does not say that the daemon stops'),
+      );
   } finally {
-    const closed = await Promise.race([daemon.close().then(() => true), sleep(CLOSE_WITHIN_MS, false)]);
-    if (!closed) {
+    const late = setTimeout(() => {
       logger.fatal(`the daemon did not close within ${CLOSE_WITHIN_MS / 1000} s`);
       host.exit(EXIT_BUG);
-    }
+    }, CLOSE_WITHIN_MS);
+    await daemon.close().finally(() => clearTimeout(late));
   }
 }
 
@@ -123,11 +129,7 @@ async function logDestination({ logFile, now, host }: LifetimeOptions): Promise<
   return destination({ fd: host.standardOutput, sync: false, maxLength: 4 * 1024 * 1024 });
 }
 
-function untilStopSignal(host: Host, logger: Logger): Promise<NodeJS.Signals> {
-  host.onFault((error) => {
-    logger.fatal({ err: error }, 'a bug in svc ended the daemon; please report it');
-    host.exit(EXIT_BUG);
-  });
+function untilStopSignal(host: Host): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let asked = false;
     host.onStopSignal((name) => {

@@ -73,7 +73,8 @@ function recordFile(dataDir: string): string {
   return join(dataDir, 'daemon.json');
 }
 
-function usable<T>(dataDir: string, work: () => T): T {
+/** Runs work that needs the data root; that it cannot be used is a failure with a remedy. */
+export function usable<T>(dataDir: string, work: () => T): T {
   try {
     return work();
   } catch (error) {

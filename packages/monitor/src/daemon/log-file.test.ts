@@ -5,7 +5,9 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -27,7 +29,8 @@ function logIn(folder: string, maxBytes?: number) {
   };
 }
 
-const linesOf = (count: number, from = 0) => Array.from({ length: count }, (_, index) => `line ${from + index}`);
+const linesOf = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, index) => `line ${from + index}`);
 
 test('the log is for its owner alone, also where it was open to others', () => {
   const folder = temporaryFolder();
@@ -76,10 +79,19 @@ test('a log that cannot be rotated grows on', () => {
 });
 
 test('a full disk loses lines, which are counted, and not the daemon', () => {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, 'logs'));
   // Every write to this device fails as on a full disk.
-  const log = openLogFile('/dev/full', () => new Date(0), Number.POSITIVE_INFINITY);
-  onTestFinished(() => log.close());
-  expect(() => log.write('one\n')).not.toThrow();
+  symlinkSync('/dev/full', join(folder, 'logs', 'monitor.log'));
+  const { path, write, later, read } = logIn(folder);
+  write('one');
+  write('two');
+  rmSync(path);
+  later(60_000);
+  write('three');
+  const [first = '', second] = read().split('\n');
+  expect(JSON.parse(first)).toMatchObject({ lost: 2, msg: 'log lines could not be written' });
+  expect(second).toBe('three');
 });
 
 test('the last lines come from the end, across the rotation', () => {

@@ -2,8 +2,8 @@
 // before that goes. Only the daemon that holds the data root writes and rotates. Each line is written at
 // once, so that a crash loses none; a full disk loses lines, which are counted, and never the daemon.
 import {
-  chmodSync,
   closeSync,
+  fchmodSync,
   fstatSync,
   mkdirSync,
   openSync,
@@ -76,9 +76,9 @@ function succeeds(work: () => void): boolean {
 export function openToAppend(path: string): { fd: number; inode: number; size: number } {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const fd = openSync(path, 'a+', 0o600);
-  chmodSync(path, 0o600);
-  const { ino, size } = fstatSync(fd);
-  return { fd, inode: ino, size };
+  const stats = fstatSync(fd);
+  if (stats.isFile() && (stats.mode & 0o077) !== 0) fchmodSync(fd, 0o600);
+  return { fd, inode: stats.ino, size: stats.size };
 }
 
 function inodeOf(path: string): number | undefined {

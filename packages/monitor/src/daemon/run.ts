@@ -1,5 +1,5 @@
 // The composition root: builds every part with its collaborators and starts them in order.
-import { type Environment, type EventDraft, isHelperTopic } from '@svc/core';
+import { type Environment, type EventDraft, formatProblem, isHelperTopic } from '@svc/core';
 import type { DestinationStream } from 'pino';
 import type { Machine } from '../config/environment.ts';
 import { Failure } from '../errors.ts';
@@ -44,6 +44,7 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
   const logger = createLogger(options.logTo);
   const metrics = createMetrics();
   const projects = await loadProjects(machine, environment, options.folder);
+  for (const problem of projects.problems) logger.warn({ problem: formatProblem(problem) }, 'configuration');
   const secrets = readSecrets(projects.configs, environment);
   const identity = {
     instance: crypto.randomUUID(),
@@ -102,8 +103,11 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
       .append({ event, source: 'monitor', via: 'local', scope: {}, detail })
       .catch((error: unknown) => logger.error({ err: error }, `${event} is not in the log`));
   };
+  log.ready.then(
+    () => logger.info({ lastSeq: log.lastSeq() }, 'the index is up to date'),
+    (error: unknown) => logger.error({ err: error }, 'the index cannot catch up'),
+  );
   try {
-    await log.ready;
     identity.port = await server.listen(machine.port);
   } catch (error) {
     await log.close();

@@ -1,7 +1,7 @@
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { writeFileSync } from 'node:fs';
 import type { DaemonRecord } from '@svc/core';
 import { temporaryFolder } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -25,7 +25,7 @@ async function answering(body: unknown, status = 200): Promise<number> {
     response.writeHead(status).end(typeof body === 'string' ? body : JSON.stringify(body));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close().closeAllConnections());
+  onTestFinished(() => server.close().closeAllConnections());
   return (server.address() as AddressInfo).port;
 }
 

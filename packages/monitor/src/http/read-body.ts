@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 
 export type Body = { ok: true; bytes: Buffer } | { ok: false; why: 'too-large' | 'no-room' | 'cut-off' };
 
-/** `room` is asked before each part is kept, and told when the parts are let go. */
+/** `room` is asked before each part is kept. A whole body keeps its room until the caller gives it back. */
 export type Room = { take: (bytes: number) => boolean; give: (bytes: number) => void };
 
 export function readBody(request: IncomingMessage, limit: number, room: Room): Promise<Body> {
@@ -15,7 +15,10 @@ export function readBody(request: IncomingMessage, limit: number, room: Room): P
       request.removeListener('data', onData);
       request.removeListener('end', onEnd);
       request.removeListener('close', onCut);
-      room.give(length);
+      if (!body.ok) room.give(length);
+      // An error may still follow, when the connection goes: nothing is given back twice.
+      length = 0;
+      parts.length = 0;
       resolve(body);
     };
     const onData = (part: Buffer): void => {

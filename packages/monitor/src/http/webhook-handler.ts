@@ -44,8 +44,12 @@ async function take(receiver: Receiver, request: IncomingMessage, room: Room): P
   if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES)
     return receiver.refuse(tooLarge(MAX_BODY_BYTES));
   const body = await readBody(request, MAX_BODY_BYTES, room);
-  if (body.ok) return receiver.receive({ headers: request.headers, body: body.bytes });
-  return receiver.refuse(body.why === 'too-large' ? tooLarge(MAX_BODY_BYTES) : tooBusy());
+  if (!body.ok) return receiver.refuse(body.why === 'too-large' ? tooLarge(MAX_BODY_BYTES) : tooBusy());
+  try {
+    return await receiver.receive({ headers: request.headers, body: body.bytes });
+  } finally {
+    room.give(body.bytes.length);
+  }
 }
 
 function createRoom(size: number): Room {

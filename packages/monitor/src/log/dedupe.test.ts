@@ -56,6 +56,16 @@ test('the way it came makes no difference, the sender does', async () => {
   await log.close();
 });
 
+test('a live delivery that races its replay is one line', async () => {
+  const log = openTestLog(temporaryFolder());
+  const results = await Promise.all(
+    (['live', 'replay'] as const).map((via) => log.appendOnce(draft({ via, deliveryId: 'd' }))),
+  );
+  expect(results.map(({ duplicate }) => duplicate)).toEqual([false, true]);
+  expect(log.lastSeq()).toBe(1);
+  await log.close();
+});
+
 test('facts without a delivery are all different', async () => {
   const log = openTestLog(temporaryFolder());
   await Promise.all([log.appendOnce(draft()), log.appendOnce(draft())]);

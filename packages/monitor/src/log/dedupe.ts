@@ -3,6 +3,7 @@
 // - recent: its line is durable, and the index has not seen it yet.
 // - indexed. Found by a hash, and then verified against the line itself.
 // It counts as seen only once its line is durable; a line that could not be written was never seen.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventDraft, EventLine } from '@svc/core';
 import type { LineReader } from './line-reader.ts';
 import type { LogEntry } from './log-entry.ts';
@@ -30,6 +31,7 @@ export function createDedupe({
   reader,
   ready,
   maxRecent = 200_000,
+  patienceMs = 10_000,
 }: {
   append: (draft: EventDraft) => Promise<EventLine>;
   /** The index in use now: a rebuild puts another in its place. */
@@ -38,6 +40,8 @@ export function createDedupe({
   /** Resolves when the index has seen all lines of before the start: no answer is true earlier. */
   ready: Promise<void>;
   maxRecent?: number;
+  /** How long a delivery waits for that before it is refused. */
+  patienceMs?: number;
 }): Dedupe {
   const inFlight = new Map<string, Promise<EventLine>>();
   const recent = new Map<string, Line>();
@@ -49,6 +53,15 @@ export function createDedupe({
       () => true,
       () => false,
     );
+  }
+
+  async function becomingReady(): Promise<void> {
+    const waited = sleep(patienceMs, 'late' as const, { ref: false });
+    if ((await Promise.race([ready, waited])) === 'late') {
+      throw new LogNotWritable('the index is still being brought up to date', {
+        remedy: 'Wait and send again.',
+      });
+    }
   }
 
   function findIndexed(key: string): Line | null {
@@ -83,7 +96,7 @@ export function createDedupe({
 
   return {
     async appendOnce(draft) {
-      if (!isReady) await ready;
+      if (!isReady) await becomingReady();
       const key = deliveryKey(draft);
       if (key === undefined) {
         const line = await append(draft);

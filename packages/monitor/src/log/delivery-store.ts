@@ -21,7 +21,7 @@ const SLICE = 256;
 export function createDeliveryStore({
   database,
   side,
-  mergeAt = 65_536,
+  mergeAt = 32_768,
 }: {
   database: Database;
   side: Side;
@@ -62,10 +62,10 @@ export function createDeliveryStore({
     async mergeIfMany() {
       if (unmerged.size < mergeAt) return;
       const until = lastRun;
-      const rows = [...unmerged].toSorted(([left], [right]) => left - right);
-      for (let from = 0; from < rows.length; from += SLICE) {
+      const hashes = Float64Array.from(unmerged.keys()).toSorted();
+      for (let from = 0; from < hashes.length; from += SLICE) {
         database.transaction(() => {
-          for (const [hash, seq] of rows.slice(from, from + SLICE)) sql.add.run(hash, seq);
+          for (const hash of hashes.subarray(from, from + SLICE)) sql.add.run(hash, unmerged.get(hash) ?? 0);
         });
         await nextTurn();
       }

@@ -1,7 +1,7 @@
 // Answers a question about the log from the index: which lines, newest or oldest first, a page at a time.
 // A question is a list of conditions that must all hold, each met by any of its terms.
 import { type EventLine, matchesGlob } from '@svc/core';
-import { type BlockLines, placeAt, seqAt } from './index-block.ts';
+import { BLOCK_LINES, type BlockLines, placeAt, seqAt } from './index-block.ts';
 import type { SeqRange } from './index-store.ts';
 import type { LinePlace } from './line-reader.ts';
 import type { LogIndex } from './log-index.ts';
@@ -29,7 +29,7 @@ export type LineQuery = {
 };
 
 /** Above this many blocks it is cheaper to look at all blocks in order than to list those with a term. */
-const FEW_BLOCKS = 2_000;
+const FEW_BLOCKS = 256;
 
 /** Places of lines that meet the query, in its order. By hash: whoever reads the line checks it. */
 export function* findLines(index: LogIndex, query: LineQuery): Generator<LinePlace> {
@@ -129,14 +129,22 @@ function blocksToVisit({ store }: LogIndex, conditions: number[][], range: SeqRa
 
 /** The positions in a block that meet every condition, in order. */
 function meeting(conditions: number[][], count: number, of: (name: number) => readonly number[]): number[] {
-  let positions: number[] | null = null;
-  for (const terms of conditions) {
-    const met = new Set(terms.flatMap((name) => of(name)));
-    positions = (positions ?? [...met]).filter((position) => met.has(position));
-    if (positions.length === 0) return [];
+  if (conditions.length === 0) return Array.from({ length: count }, (_, position) => position);
+  // Per line, how many conditions it meets so far: only a line that met all before can meet the next.
+  const met = new Uint8Array(BLOCK_LINES);
+  let last: number[] = [];
+  for (const [before, terms] of conditions.entries()) {
+    last = [];
+    for (const name of terms) {
+      for (const position of of(name)) {
+        if (met[position] !== before) continue;
+        met[position] = before + 1;
+        last.push(position);
+      }
+    }
+    if (last.length === 0) return last;
   }
-  if (positions === null) return Array.from({ length: count }, (_, position) => position);
-  return positions.toSorted((left, right) => left - right);
+  return last.toSorted((left, right) => left - right);
 }
 
 function* places(lines: BlockLines, positions: number[], range: SeqRange, newestFirst: boolean) {

@@ -3,7 +3,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { LONGEST_LINE_BYTES, type Position, parseHead } from './log-entry.ts';
-import { listMonthFiles } from './month-file.ts';
+import { listFilledMonthFiles } from './month-file.ts';
 
 type Head = { seq: number; time: number };
 type Found = Head & { start: number; end: number };
@@ -28,7 +28,7 @@ export function findEnd(folder: string): Position | null {
 }
 
 function findPosition(folder: string, isBefore: IsBefore): Position | null {
-  const files = listMonthFiles(folder);
+  const files = listFilledMonthFiles(folder);
   for (const file of files.toReversed()) {
     const offset = inFile(join(folder, file), isBefore, file === files[0]);
     if (offset === null) continue;

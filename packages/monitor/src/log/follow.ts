@@ -4,13 +4,11 @@
 // takes that line back and gives its `seq` to another. The follower notices, because the last line that it
 // handed out is no longer where it was; it goes back to the last one that is, and hands out what stands
 // there now. So after a failed write a `seq` may come twice, with different ids; the second one counts.
-import { join } from 'node:path';
-import { statSync } from 'node:fs';
 import { findEnd, findPositionOfSeq, findPositionOfTime } from './find-position.ts';
 import { createFolderBell } from './folder-bell.ts';
 import { createLineReader } from './line-reader.ts';
 import type { LogEntry, Position } from './log-entry.ts';
-import { listMonthFiles } from './month-file.ts';
+import { listFilledMonthFiles } from './month-file.ts';
 import { type CorruptLine, parseEntries, readFileLines } from './read-lines.ts';
 
 /** After a line, from a moment on, or only what is new. */
@@ -79,16 +77,13 @@ function isWanted({ line }: LogEntry, from: FollowFrom): boolean {
 }
 
 function firstPlace(folder: string): Position | null {
-  const [file] = listMonthFiles(folder);
+  const [file] = listFilledMonthFiles(folder);
   return file === undefined ? null : { file, offset: 0 };
 }
 
-/** The next month file with anything in it. */
+/** Only files with something in them count: the writer may still be in the month before an empty one. */
 function nextFile(folder: string, file: string): string | null {
-  const later = listMonthFiles(folder).filter((name) => name > file);
-  return (
-    later.find((name) => (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0) > 0) ?? null
-  );
+  return listFilledMonthFiles(folder).find((name) => name > file) ?? null;
 }
 
 function remember(handedOut: HandedOut[], entries: readonly LogEntry[]): void {

@@ -149,9 +149,11 @@ export function packPositions(positions: readonly number[]): Uint8Array {
 export function unpackPositions(bytes: Uint8Array): number[] {
   if (bytes.byteLength !== BITMAP_BYTES) return Array.from(new Uint16Array(bytes.slice().buffer));
   const positions: number[] = [];
-  for (const [index, byte] of bytes.entries()) {
-    for (let bit = 0; byte >> bit > 0; bit += 1) {
-      if (((byte >> bit) & 1) === 1) positions.push(index * 8 + bit);
+  for (let index = 0; index < BITMAP_BYTES; index += 1) {
+    let bits = bytes[index] ?? 0;
+    for (let position = index * 8; bits > 0; position += 1) {
+      if ((bits & 1) === 1) positions.push(position);
+      bits >>= 1;
     }
   }
   return positions;

@@ -98,7 +98,7 @@ function openFitting(options: IndexKeeperOptions): { database: Database; side: S
 }
 
 function openChecked({ path, tail, reader, notice }: IndexKeeperOptions): { database: Database; side: Side } {
-  const database = openDatabase(path, { room: 'log', migrations: indexMigrations, cacheKib: 32_768 });
+  const database = openDatabase(path, { room: 'log', migrations: indexMigrations });
   try {
     const side: Side = database.prepare('SELECT side FROM log_index').get()?.['side'] === 'b' ? 'b' : 'a';
     const store = createIndexStore(database, side);

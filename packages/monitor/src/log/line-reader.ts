@@ -25,7 +25,8 @@ export function createLineReader({ folder, maxOpen = 8 }: { folder: string; maxO
     try {
       const descriptor = openSync(join(folder, file), 'r');
       open.set(file, descriptor);
-      if (open.size > maxOpen) closeOldest();
+      const [oldest] = open.keys();
+      if (open.size > maxOpen && oldest !== undefined) forget(oldest);
       return descriptor;
     } catch (error) {
       if (systemErrorCode(error) === 'ENOENT') return null;
@@ -33,25 +34,33 @@ export function createLineReader({ folder, maxOpen = 8 }: { folder: string; maxO
     }
   }
 
-  function closeOldest(): void {
-    for (const [file, descriptor] of open) {
-      open.delete(file);
-      closeSync(descriptor);
-      return;
-    }
+  function forget(file: string): void {
+    const descriptor = open.get(file);
+    if (descriptor === undefined) return;
+    open.delete(file);
+    closeSync(descriptor);
+  }
+
+  function readOnce({ seq, file, offset, length }: LinePlace): LogEntry | null {
+    const descriptor = descriptorOf(file);
+    if (descriptor === null) return null;
+    const bytes = Buffer.allocUnsafe(length);
+    const text = bytes.toString('utf8', 0, readSync(descriptor, bytes, 0, length, offset));
+    const entry = parseEntry({ text, file, offset, length });
+    return entry?.line.seq === seq ? entry : null;
   }
 
   return {
-    read({ seq, file, offset, length }) {
-      const descriptor = descriptorOf(file);
-      if (descriptor === null) return null;
-      const bytes = Buffer.allocUnsafe(length);
-      const text = bytes.toString('utf8', 0, readSync(descriptor, bytes, 0, length, offset));
-      const entry = parseEntry({ text, file, offset, length });
-      return entry?.line.seq === seq ? entry : null;
+    read(place) {
+      const wasOpen = open.has(place.file);
+      const entry = readOnce(place);
+      if (entry !== null || !wasOpen) return entry;
+      // The file that is open may have been replaced by another of its name.
+      forget(place.file);
+      return readOnce(place);
     },
     close() {
-      while (open.size > 0) closeOldest();
+      for (const file of open.keys()) forget(file);
     },
   };
 }

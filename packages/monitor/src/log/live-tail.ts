@@ -109,6 +109,7 @@ export function createLiveTail({
   }
 
   async function* subscribe({ after, signal, whenSlow = 'cut-off' }: TailOptions = {}) {
+    if (after !== undefined && !(after >= 0)) throw new RangeError(`${after} is not a place in the log`);
     let next = Math.min(after ?? lastSeq, lastSeq) + 1;
     let live = false;
     readers += 1;

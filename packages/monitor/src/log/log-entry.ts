@@ -44,12 +44,20 @@ function isLine(value: unknown): value is EventLine {
     typeof line.source === 'string' &&
     isObject(line.scope) &&
     isObject(line.detail) &&
-    (line.deliveryId === undefined || typeof line.deliveryId === 'string')
+    (line.deliveryId === undefined || typeof line.deliveryId === 'string') &&
+    (line.relay === undefined || isRelay(line.relay))
   );
 }
 
 function isSeq(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) > 0;
+}
+
+function isRelay(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return (
+    'channel' in value && typeof value.channel === 'string' && 'id' in value && typeof value.id === 'string'
+  );
 }
 
 function isObject(value: unknown): boolean {

@@ -1,5 +1,6 @@
 // The files of the log: one per UTC month, named so that the order of the names is the order of time.
-import { readdirSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { systemErrorCode } from '../errors.ts';
 
 const pattern = /^\d{4}-(?:0[1-9]|1[0-2])\.jsonl$/;
@@ -27,4 +28,13 @@ export function listMonthFiles(folder: string): string[] {
     if (systemErrorCode(error) === 'ENOENT') return [];
     throw error;
   }
+}
+
+/** The same without empty ones: a month that has begun but has no line yet is not there for a reader. */
+export function listFilledMonthFiles(folder: string): string[] {
+  return listMonthFiles(folder).filter((name) => sizeOf(join(folder, name)) > 0);
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

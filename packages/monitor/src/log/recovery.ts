@@ -8,13 +8,12 @@ import {
   mkdirSync,
   openSync,
   readSync,
-  statSync,
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { realDisk } from './log-disk.ts';
 import { LONGEST_LINE_BYTES, type LogTail, parseLine } from './log-entry.ts';
-import { listMonthFiles } from './month-file.ts';
+import { listFilledMonthFiles } from './month-file.ts';
 
 /** Bytes behind the last whole line, and where they are now. */
 export type TornTail = { file: string; offset: number; bytes: number; quarantine: string };
@@ -27,9 +26,8 @@ const NEWLINE = 0x0a;
 /** The end of the log, mended if need be. Files without a line are passed over. */
 export function recoverTail({ folder, now }: { folder: string; now: number }): Recovery {
   const torn: TornTail[] = [];
-  for (const file of listMonthFiles(folder).toReversed()) {
+  for (const file of listFilledMonthFiles(folder).toReversed()) {
     const path = join(folder, file);
-    if (statSync(path).size === 0) continue;
     const descriptor = openSync(path, 'r+');
     try {
       const size = fstatSync(descriptor).size;

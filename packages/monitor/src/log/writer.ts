@@ -92,8 +92,11 @@ export function createLogWriter({
   /** One turn of the event loop passes first, so that all deliveries of that turn share a commit. */
   async function run(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
-    while (queue.length > 0) await commit();
-    running = null;
+    try {
+      while (queue.length > 0) await commit();
+    } finally {
+      running = null;
+    }
   }
 
   async function commit(): Promise<void> {

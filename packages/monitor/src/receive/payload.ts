@@ -7,7 +7,8 @@ export function parsePayload(body: Buffer, contentType: string | undefined): Pay
   if (!isUtf8(body)) return { ok: false, problem: 'the body is not UTF-8' };
   // One-byte strings parse faster, and most payloads are plain ASCII.
   const text = body.toString(isAscii(body) ? 'latin1' : 'utf8');
-  const isForm = contentType?.startsWith('application/x-www-form-urlencoded') === true && text.startsWith('payload=');
+  const isForm =
+    contentType?.startsWith('application/x-www-form-urlencoded') === true && text.startsWith('payload=');
   const json = isForm ? (new URLSearchParams(text).get('payload') ?? '') : text;
   try {
     return { ok: true, value: JSON.parse(json.charCodeAt(0) === 0xfeff ? json.slice(1) : json) };

@@ -4,7 +4,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** What a server writes into a file when it listens. */
-export type Announcement = { pid: number; port: number; instance?: string };
+type Announcement = { pid: number; port: number; instance?: string };
 
 export type ServerProcess = {
   pid: number;
@@ -13,9 +13,9 @@ export type ServerProcess = {
   /** Resolves when it has ended, with its exit code or the signal that ended it. */
   ended: Promise<number | string>;
   /** -9: no chance to say goodbye. */
-  kill(): Promise<void>;
+  kill: () => Promise<void>;
   /** Asks it to stop; after `patienceMs` it is killed, and that is an error. */
-  stop(patienceMs?: number): Promise<number | string>;
+  stop: (patienceMs?: number) => Promise<number | string>;
 };
 
 export type ServerOptions = {

@@ -17,7 +17,7 @@ export type DaemonHome = {
   eventsDir: string;
   /** Everything that daemons of this home printed. */
   output: string;
-  remove(): void;
+  remove: () => void;
 };
 
 /** A folder that goes with the process; tests use `temporaryFolder`. */

@@ -9,8 +9,8 @@ export type DeliveryAnswer = { status: number; body: AnswerBody };
 
 export type Post = {
   /** Rejects when there was no whole answer: refused, reset, cut off. */
-  post(delivery: SignedDelivery): Promise<DeliveryAnswer>;
-  close(): void;
+  post: (delivery: SignedDelivery) => Promise<DeliveryAnswer>;
+  close: () => void;
 };
 
 export function createPost(port: number, timeoutMs = 30_000): Post {

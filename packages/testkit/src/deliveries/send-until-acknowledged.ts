@@ -4,13 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeliveryAnswer, Post } from './post-delivery.ts';
 import type { SignedDelivery } from './signed-delivery.ts';
 
-export type Acknowledged = { lineId: string; event?: string };
+type Acknowledged = { lineId: string; event?: string };
 
 export type SendReport = {
   /** By delivery id: what the receiver said that it wrote. */
   acknowledged: Map<string, Acknowledged>;
   /** Answers by status, and `none` for a connection that broke. */
   answers: Map<string, number>;
+  /** Sends that were acknowledged in the end. */
+  sends: number;
   duplicates: number;
   /** Answers that cannot be true: two ids for one delivery, two acceptances, a refusal of a good one. */
   contradictions: string[];
@@ -20,8 +22,6 @@ export type SendOptions = {
   sends: readonly SignedDelivery[];
   atOnce: number;
   post: Post['post'];
-  /** Called after every acknowledged send. */
-  onAcknowledged?: (sends: number) => void;
   onAnswer?: (status: string) => void;
   deadlineMs: number;
 };
@@ -29,14 +29,13 @@ export type SendOptions = {
 const PAUSE_MS = 20;
 
 export function createReport(): SendReport {
-  return { acknowledged: new Map(), answers: new Map(), duplicates: 0, contradictions: [] };
+  return { acknowledged: new Map(), answers: new Map(), sends: 0, duplicates: 0, contradictions: [] };
 }
 
 /** `report` may be looked at while it grows. */
 export async function sendUntilAcknowledged(options: SendOptions, report: SendReport): Promise<void> {
   const waiting = options.sends.values();
   const deadline = performance.now() + options.deadlineMs;
-  let done = 0;
 
   async function insist(delivery: SignedDelivery): Promise<void> {
     while (performance.now() < deadline) {
@@ -53,8 +52,7 @@ export async function sendUntilAcknowledged(options: SendOptions, report: SendRe
   async function sendOneAfterAnother(): Promise<void> {
     for (const delivery of waiting) {
       await insist(delivery);
-      done += 1;
-      options.onAcknowledged?.(done);
+      report.sends += 1;
     }
   }
 

@@ -5,7 +5,7 @@ import type { Delivery } from '../payloads/example.ts';
 
 export type SignedDelivery = { deliveryId: string; headers: Record<string, string>; body: Buffer };
 
-export function codehostSignature(secret: string, body: Uint8Array): string {
+function codehostSignature(secret: string, body: Uint8Array): string {
   return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 }
 

@@ -11,17 +11,20 @@ export type Sending = {
   pieces: Iterable<Uint8Array>;
   /** Between two pieces. */
   pauseMs?: number;
-  /** After the last piece: end our half, or cut the connection, or neither. */
-  then?: 'end' | 'cut';
+  /** After the last piece: end our half, at once or when no answer comes, or cut the connection. */
+  after?: 'end' | 'end-later' | 'cut';
 };
+
+const END_LATER_MS = 5_000;
 
 export async function exchange(port: number, sending: Sending, patienceMs = 20_000): Promise<Reply> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   const reply = firstReply(socket, patienceMs);
   try {
     await write(socket, sending);
-    if (sending.then === 'end') socket.end();
-    if (sending.then === 'cut') socket.destroy();
+    if (sending.after === 'end') socket.end();
+    if (sending.after === 'end-later') setTimeout(() => socket.end(), END_LATER_MS).unref();
+    if (sending.after === 'cut') socket.destroy();
     return await reply;
   } finally {
     socket.destroy();
@@ -59,47 +62,46 @@ function firstReply(socket: Socket, patienceMs: number): Promise<Reply> {
   });
 }
 
-export type KeptConnection = { exchange(pieces: Iterable<Uint8Array>): Promise<Reply>; close(): void };
+export type KeptConnection = {
+  exchange: (pieces: Iterable<Uint8Array>) => Promise<Reply>;
+  close: () => void;
+};
 
-/** One request after another on the same connection, with a new one when the other side closed it. */
+/** One request after another on the same connection, on a new one when the other side has closed it. */
 export function keepConnection(port: number, patienceMs = 20_000): KeptConnection {
-  let socket: Socket | undefined;
-  let settle: ((reply: Reply) => void) | undefined;
+  let current: { socket: Socket; settle: (reply: Reply) => void } | undefined;
 
-  function open(): Socket {
-    const opened = connect({ port, host: '127.0.0.1', noDelay: true });
-    opened.on(
+  function open() {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    const opened = { socket, settle: (_reply: Reply): void => undefined };
+    const forget = (): void => {
+      if (current === opened) current = undefined;
+      opened.settle('closed');
+    };
+    socket.on(
       'data',
       createResponseReader((response) => {
-        if (response.closes) forget(opened);
-        settle?.(response);
+        if (response.closes && current === opened) current = undefined;
+        opened.settle(response);
       }),
     );
-    opened.on('error', () => forget(opened));
-    opened.on('close', () => {
-      forget(opened);
-      settle?.('closed');
-    });
+    socket.on('error', forget);
+    socket.on('close', forget);
     return opened;
-  }
-
-  function forget(closing: Socket): void {
-    if (socket === closing) socket = undefined;
   }
 
   return {
     exchange(pieces) {
       return new Promise((resolve) => {
-        const patience = setTimeout(() => settle?.('silent'), patienceMs);
-        settle = (reply) => {
+        const connection = (current ??= open());
+        const patience = setTimeout(() => connection.settle('silent'), patienceMs);
+        connection.settle = (reply) => {
           clearTimeout(patience);
-          settle = undefined;
           resolve(reply);
         };
-        socket ??= open();
-        for (const piece of pieces) socket.write(piece);
+        for (const piece of pieces) connection.socket.write(piece);
       });
     },
-    close: () => socket?.destroy(),
+    close: () => current?.socket.destroy(),
   };
 }

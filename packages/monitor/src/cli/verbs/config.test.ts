@@ -32,6 +32,38 @@ function house(given: Given = {}) {
   };
 }
 
+test('the project file, the secrets file that its key names and the global file are read', async () => {
+  const { terminal, svc, path } = house({
+    project: { svc: { projectKey: 'demo', repository: { name: 'shop' } } },
+    secrets: { svc: { tracker: { defaultTeam: 'ABC' } }, ai: { model: 'small' } },
+    global: { archive: { root: '/srv' } },
+  });
+  writeFileSync(path('.config/svc/config-other.json'), '{"svc":{"tracker":{"defaultTeam":"XYZ"}}}');
+  expect(await svc('config', 'show', '--json')).toBe(0);
+  const { values, problems } = JSON.parse(terminal.printed());
+  expect(problems).toEqual([]);
+  for (const [key, value, file] of [
+    ['svc.repository.name', 'shop', '.svc/config.json'],
+    ['svc.tracker.defaultTeam', 'ABC', '.config/svc/config-demo.json'],
+    ['ai.model', 'small', '.config/svc/config-demo.json'],
+    ['archive.root', '/srv', '.config/svc/config.json'],
+  ] as const) {
+    expect(values[key].value).toBe(value);
+    expect(values[key].source).toContain(path(file));
+  }
+});
+
+test('a project without a secrets file of its own has the secrets of the global file', async () => {
+  const global = { svc: { tracker: { defaultTeam: 'ALL' } } };
+  const project = { svc: { projectKey: 'demo' } };
+  const without = house({ project, global });
+  await without.svc('config', 'explain', 'svc.tracker.defaultTeam');
+  expect(without.terminal.printed()).toContain('svc.tracker.defaultTeam = "ALL"');
+  const beside = house({ project, global, secrets: {} });
+  await beside.svc('config', 'explain', 'svc.tracker.defaultTeam');
+  expect(beside.terminal.printed()).toContain('svc.tracker.defaultTeam = (not set)');
+});
+
 test('explain says value, source, default and what else was looked at', async () => {
   const { terminal, svc, path } = house({ project: { svc: { tracker: { stateMap: { research: null } } } } });
   expect(await svc('config', 'explain', 'svc.tracker.stateMap.research')).toBe(0);

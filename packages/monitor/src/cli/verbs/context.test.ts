@@ -1,15 +1,16 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testTerminal } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { runCommandLine } from '../run.ts';
 
-function worktree(name = 'ABC-12-login') {
+function worktree(name = 'ABC-12-login', now?: () => Date) {
   const terminal = testTerminal();
   const root = join(terminal.home, name);
   mkdirSync(join(root, '.git'), { recursive: true });
   mkdirSync(join(root, 'src'));
-  const inside = { ...terminal, folder: join(root, 'src') };
+  const inside = { ...terminal, folder: join(root, 'src'), ...(now && { now }) };
   const file = join(root, '.svc', '.workflow-context.json');
   return {
     terminal,
@@ -49,6 +50,22 @@ test('set-ticket and set-orchestration; null is null, not the string; unknown fi
   await run('set-ticket', 'null');
   await run('set-orchestration', 'null');
   expect(content()).toMatchObject({ currentTicket: null, orchestration: null });
+});
+
+test('every change is the last update', async () => {
+  let minute = 0;
+  const now = () => new Date(Date.UTC(2026, 0, 2, 3, minute));
+  const { run, content } = worktree('ABC-12-login', now);
+  for (const words of [
+    ['init'],
+    ['set-ticket', 'ABC-7'],
+    ['set-orchestration', 'spring'],
+    ['add', 'plans', 'a.md', 'ABC-7'],
+  ]) {
+    minute += 1;
+    await run(...words);
+    expect(content().lastUpdated).toBe(now().toISOString());
+  }
 });
 
 test('add puts the newest first with path, created and ticket, and remembers the most recent', async () => {
@@ -113,4 +130,13 @@ test('twenty additions at once are twenty entries', async () => {
   const { run, content } = worktree();
   await Promise.all(Array.from({ length: 20 }, (_, index) => run('add', 'research', `${index}.md`, 'ABC-1')));
   expect(content().workflow.research).toHaveLength(20);
+});
+
+test('git never sees the context file', async () => {
+  const { run, file } = worktree();
+  const root = join(file, '..', '..');
+  rmSync(join(root, '.git'), { recursive: true });
+  execFileSync('git', ['init', '--quiet', root]);
+  await run('init');
+  expect(execFileSync('git', ['-C', root, 'status', '--porcelain'], { encoding: 'utf8' })).toBe('');
 });

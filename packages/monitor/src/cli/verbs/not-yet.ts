@@ -5,7 +5,6 @@ import { verb } from '../verb.ts';
 
 const planned = [
   ['setup-webhooks', 'Set up relay channel, secret and hooks'],
-  ['resolve-tracker-ids', 'Cache the tracker’s team and state ids'],
   ['add-finding', 'Add a finding to the queue'],
   ['check-project-setup', 'Check what a project needs before a run'],
 ] as const;

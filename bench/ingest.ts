@@ -1,0 +1,181 @@
+// Ours against the least that any honest receiver must do, side by side in one run: rounds of (a) and (b)
+// in turn, the same 10 KB payloads, 64 connections, loopback, the same disk.
+// `npm run bench:ingest`; `-- --profile` adds where the time of both goes; `-- --goal 0.5` for a busy machine.
+import { fork } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  cpuMicroseconds,
+  describeMachine,
+  rssMegabytes,
+} from '../packages/testkit/src/daemon/process-figures.ts';
+import { type ServerProcess, startServer } from '../packages/testkit/src/daemon/server-process.ts';
+import {
+  createDaemonHome,
+  type DaemonHome,
+  startDaemon,
+} from '../packages/testkit/src/daemon/start-daemon.ts';
+import { auditLog } from '../packages/testkit/src/log/audit-log.ts';
+import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+import { functionTimes, type ProfileRow } from './cpu-profile.ts';
+import type { LoadFigures, LoadOrder } from './load.ts';
+
+const options = scriptOptions({
+  rounds: 5,
+  seconds: 4,
+  'warm-up': 3,
+  connections: 64,
+  goal: 0.75,
+  'goal-p99': 1.5,
+  profile: false,
+});
+
+type Contender = { name: string; home: DaemonHome; profile: string; server: ServerProcess; rounds: Round[] };
+type Round = LoadFigures & { perSecond: number; cpuMicroseconds: number; rss: number };
+
+const generator = fork(join(import.meta.dirname, 'load.ts'));
+const contenders = [contend('(a) bare node:http', startBare), contend('(b) svc daemon', startDaemon)];
+
+console.log(describeMachine());
+console.log(
+  `${options.rounds} rounds of ${options.seconds} s each in turn, ${options.connections} connections, 10 KB payloads of ten types`,
+);
+try {
+  for (const contender of contenders) await measure(contender, options['warm-up']);
+  for (let round = 0; round < options.rounds; round += 1) {
+    for (const contender of contenders) contender.rounds.push(await measure(contender, options.seconds));
+  }
+  for (const { server } of contenders) await server.stop();
+  report();
+  await checkLines();
+  if (options.profile) for (const contender of contenders) printProfile(contender);
+} finally {
+  generator.kill();
+  for (const { server, home } of contenders) {
+    await server.kill();
+    home.remove();
+  }
+}
+
+function contend(
+  name: string,
+  start: (home: DaemonHome, given: { nodeOptions: string[] }) => ServerProcess,
+): Contender {
+  const home = createDaemonHome('bench-ingest');
+  const profile = join(home.home, 'profile');
+  mkdirSync(profile);
+  const nodeOptions = options.profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : [];
+  return { name, home, profile, server: start(home, { nodeOptions }), rounds: [] };
+}
+
+function startBare({ home, dataDir, output }: DaemonHome, given: { nodeOptions: string[] }): ServerProcess {
+  return startServer({
+    command: [...given.nodeOptions, join(import.meta.dirname, 'bare-receiver.ts'), dataDir],
+    environment: { HOME: home },
+    folder: home,
+    announcedIn: join(dataDir, 'daemon.json'),
+    output,
+  });
+}
+
+async function measure({ server }: Contender, seconds: number): Promise<Round> {
+  const { port } = await server.ready;
+  const before = cpuMicroseconds(server.pid);
+  const figures = await order({ port, connections: options.connections, seconds });
+  const cpu = cpuMicroseconds(server.pid) - before;
+  return {
+    ...figures,
+    perSecond: figures.deliveries / figures.seconds,
+    cpuMicroseconds: cpu / figures.deliveries,
+    rss: rssMegabytes(server.pid),
+  };
+}
+
+function order(given: LoadOrder): Promise<LoadFigures> {
+  return new Promise((resolve, reject) => {
+    generator.once('exit', (code) => reject(new Error(`The load generator ended with ${code}`)));
+    generator.once('message', (figures: LoadFigures) => {
+      generator.removeAllListeners('exit');
+      resolve(figures);
+    });
+    generator.send(given);
+  });
+}
+
+function report(): void {
+  for (const { name, rounds } of contenders) {
+    console.log(
+      `${name}: deliveries/s by round ${rounds.map(({ perSecond }) => Math.round(perSecond)).join(' ')}`,
+    );
+  }
+  console.table(Object.fromEntries(contenders.map((contender) => [contender.name, summary(contender)])));
+  const ratio = pairedRatio(({ perSecond }) => perSecond);
+  const p99Ratio = pairedRatio(({ p99Ms }) => p99Ms);
+  const cpuRatio = pairedRatio(({ cpuMicroseconds: cpu }) => cpu);
+  const reached = ratio >= options.goal && p99Ratio <= options['goal-p99'];
+  console.log(
+    `median of the rounds' ratios: deliveries ${ratio.toFixed(2)} (goal at least ${options.goal}), p99 ratio ${p99Ratio.toFixed(2)} (goal at most ${options['goal-p99']}), processor time ${cpuRatio.toFixed(2)} times (a): ${reached ? 'reached' : 'MISSED'}`,
+  );
+  const refused = contenders.flatMap(({ rounds }) => rounds).reduce((sum, round) => sum + round.refused, 0);
+  if (refused > 0) console.log(`${refused} deliveries were not answered with 200`);
+  if (!reached || refused > 0) process.exitCode = 1;
+}
+
+/** Of rounds that were next to each other, so that what else the machine did falls out. */
+function pairedRatio(of: (round: Round) => number): number {
+  const [bare, ours] = contenders;
+  return medianOf((ours?.rounds ?? []).map((round, index) => of(round) / of(bare?.rounds[index] ?? round)));
+}
+
+function medianOf(values: readonly number[]): number {
+  return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
+}
+
+function summary({ rounds }: Contender) {
+  const median = (of: (round: Round) => number): number => medianOf(rounds.map(of));
+  const rounded = (value: number): number => Math.round(value * 10) / 10;
+  return {
+    'deliveries/s': Math.round(median(({ perSecond }) => perSecond)),
+    'p50 ms': rounded(median(({ p50Ms }) => p50Ms)),
+    'p99 ms': rounded(median(({ p99Ms }) => p99Ms)),
+    'cpu µs/delivery': rounded(median(({ cpuMicroseconds: cpu }) => cpu)),
+    'rss MB': median(({ rss }) => rss),
+  };
+}
+
+/** Speed is worth nothing if the lines are not there: ours are counted, and of the size that (a) writes. */
+async function checkLines(): Promise<void> {
+  const ours = contenders[1];
+  if (ours === undefined) return;
+  const audit = await auditLog(ours.home.eventsDir);
+  console.log(
+    `our log: ${audit.lines} lines of ${Math.round(audit.bytes / audit.lines)} bytes, torn ${audit.torn}, holes ${audit.holes}`,
+  );
+  const measured = ours.rounds.reduce((sum, round) => sum + round.deliveries, 0);
+  if (audit.torn + audit.holes > 0 || audit.deliveries.size < measured) process.exitCode = 1;
+}
+
+function printProfile({ name, profile, rounds }: Contender): void {
+  const rows = functionTimes(profile);
+  // The warm-up is in the profile too.
+  const seconds = rounds.reduce((sum, round) => sum + round.seconds, 0);
+  const measured = rounds.reduce((sum, round) => sum + round.deliveries, 0);
+  const deliveries = (measured * (seconds + options['warm-up'])) / seconds;
+  const ours = rows.filter(
+    ({ where, name: called }) => called === '(root)' || /^dist\/|bare-receiver/.test(where),
+  );
+  printRows(`${name}: own time, µs per delivery`, rows, deliveries, ({ own }) => own);
+  printRows(`${name}: with all that it calls, our functions only`, ours, deliveries, ({ whole }) => whole);
+}
+
+function printRows(
+  title: string,
+  rows: ProfileRow[],
+  deliveries: number,
+  time: (row: ProfileRow) => number,
+): void {
+  console.log(`\n${title}`);
+  for (const row of rows.toSorted((left, right) => time(right) - time(left)).slice(0, 30)) {
+    console.log(`${((time(row) * 1000) / deliveries).toFixed(1).padStart(7)}  ${row.name}  ${row.where}`);
+  }
+}

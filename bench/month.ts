@@ -1,0 +1,146 @@
+// A month of 2 GB: how soon the index answers, how soon `tail` starts, and how much memory the daemon needs.
+// `npm run bench:month` makes the file itself and removes it afterwards.
+import { execFile } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { codehostTopics } from '../packages/core/src/index.ts';
+import { describeMachine, rssMegabytes } from '../packages/testkit/src/daemon/process-figures.ts';
+import { createDaemonHome, startDaemon } from '../packages/testkit/src/daemon/start-daemon.ts';
+import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+
+/** All lines of one month that has passed already. */
+const START = Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() - 1, 1);
+const STEP_MS = 500;
+
+const options = scriptOptions({ megabytes: 2048, 'goal-list': 100, 'goal-tail': 200, 'goal-rss': 250 });
+const home = createDaemonHome('bench-month');
+const run = promisify(execFile);
+const environment = { HOME: home.home, SVC_DATA_DIR: home.dataDir, PATH: process.env['PATH'] };
+const svc = (...words: string[]) =>
+  run(process.execPath, [join(home.home, 'dist/svc.js'), ...words], { env: environment });
+let highest = 0;
+let failed = false;
+
+console.log(describeMachine());
+const { lines, seconds: writing } = writeMonth();
+console.log(`${lines} lines, ${options.megabytes} MB, written in ${writing} s`);
+const started = performance.now();
+const server = startDaemon(home);
+const sampling = setInterval(() => (highest = Math.max(highest, rssMegabytes(server.pid))), 250);
+try {
+  const { port } = await server.ready;
+  console.log(`it answers after ${((performance.now() - started) / 1000).toFixed(1)} s`);
+  while ((await indexLag(port)) > 0) await sleep(100);
+  const indexing = (performance.now() - started) / 1000;
+  console.log(
+    `index built from nothing after ${indexing.toFixed(1)} s (${Math.round(lines / indexing)} lines a second)`,
+  );
+  const middle = new Date(START + (lines / 2) * STEP_MS).toISOString();
+  for (const [name, query] of [
+    ['by ticket', 'ticket=ABC-777'],
+    ['by topic', 'event=codehost.deployment_status.failure'],
+    ['by time', `since=${middle}&order=oldest-first`],
+    ['by pull request', 'repo=acme/repo-7&pr=77'],
+    ['by ticket and topic', 'ticket=ABC-777&event=codehost.pr.*'],
+    ['nothing there', 'ticket=NONE-1'],
+  ] as const) {
+    const times: number[] = [];
+    let found = 0;
+    for (let round = 0; round < 11; round += 1) {
+      const before = performance.now();
+      const answer = (await (
+        await fetch(`http://127.0.0.1:${port}/api/events?${query}&limit=50`)
+      ).json()) as { events: object[] };
+      times.push(performance.now() - before);
+      found = answer.events.length;
+    }
+    judge(`list ${name} (${found} lines): worst of 11`, Math.max(...times), options['goal-list'], 'ms');
+  }
+  const command = await timed(() => svc('events', 'list', '--ticket', 'ABC-777', '--limit', '5'));
+  console.log(`svc events list --ticket, as a command: ${command.toFixed(0)} ms`);
+  judge('svc events tail, from command to first line', await timed(tailOnce), options['goal-tail'], 'ms');
+  clearInterval(sampling);
+  await server.stop();
+  const again = performance.now();
+  const second = startDaemon(home);
+  await second.ready;
+  console.log(`start with the index: ${((performance.now() - again) / 1000).toFixed(2)} s`);
+  await second.stop();
+  judge('highest RSS of the daemon', highest, options['goal-rss'], 'MB');
+} finally {
+  clearInterval(sampling);
+  await server.kill();
+  home.remove();
+}
+if (failed) process.exitCode = 1;
+
+async function indexLag(port: number): Promise<number> {
+  const health = (await (await fetch(`http://127.0.0.1:${port}/api/health`)).json()) as {
+    log: { indexLag: number };
+  };
+  return health.log.indexLag;
+}
+
+function judge(what: string, figure: number, goal: number, unit: string): void {
+  const reached = figure < goal;
+  failed ||= !reached;
+  console.log(
+    `${what}: ${figure.toFixed(0)} ${unit} (goal under ${goal}: ${reached ? 'reached' : 'NOT reached'})`,
+  );
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const before = performance.now();
+  await work();
+  return performance.now() - before;
+}
+
+/** `wait-for` is a tail that ends with its first line. */
+async function tailOnce(): Promise<void> {
+  await svc('events', 'wait-for', '--since', String(lines - 1), '--timeout', '10');
+}
+
+function writeMonth(): { lines: number; seconds: number } {
+  mkdirSync(home.eventsDir, { recursive: true, mode: 0o700 });
+  const before = performance.now();
+  const topics = Object.keys(codehostTopics);
+  const file = openSync(
+    join(home.eventsDir, `${new Date(START).toISOString().slice(0, 7)}.jsonl`),
+    'w',
+    0o600,
+  );
+  const padding = 'x'.repeat(500);
+  let bytes = 0;
+  let seq = 0;
+  while (bytes < options.megabytes * 1024 * 1024) {
+    const batch: string[] = [];
+    for (let index = 0; index < 1000; index += 1) batch.push(lineText((seq += 1), topics, padding));
+    bytes += writeSync(file, batch.join(''));
+  }
+  closeSync(file);
+  return { lines: seq, seconds: Math.round((performance.now() - before) / 1000) };
+}
+
+function lineText(seq: number, topics: readonly string[], padding: string): string {
+  const pr = seq % 500;
+  return `${JSON.stringify({
+    seq,
+    ts: new Date(START + seq * STEP_MS).toISOString(),
+    id: `00000000-0000-4000-8000-${String(seq).padStart(12, '0')}`,
+    schemaVersion: 1,
+    event: topics[(seq * 7) % topics.length],
+    source: 'codehost.webhook',
+    via: 'live',
+    host: { id: 'bench', name: 'bench' },
+    scope: {
+      repo: `acme/repo-${seq % 40}`,
+      pr,
+      ticket: `ABC-${seq % 5000}`,
+      sha: String(seq % 9973).padStart(40, '0'),
+    },
+    detail: { title: `Change number ${pr}`, body: padding },
+    deliveryId: `delivery-${seq}`,
+  })}\n`;
+}

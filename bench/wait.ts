@@ -1,0 +1,146 @@
+// From a delivery's 200 to the line printed by a waiting `svc events wait-for` in another process.
+// `npm run bench:wait` (1,000 waits, then 200 waiters at once under load); none may be missed.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeMachine } from '../packages/testkit/src/daemon/process-figures.ts';
+import {
+  codehostSecret,
+  createDaemonHome,
+  startDaemon,
+} from '../packages/testkit/src/daemon/start-daemon.ts';
+import { createPost } from '../packages/testkit/src/deliveries/post-delivery.ts';
+import { type SignedDelivery, signedDelivery } from '../packages/testkit/src/deliveries/signed-delivery.ts';
+import { codehostExample } from '../packages/testkit/src/payloads/codehost-examples.ts';
+import { patched, withDelivery } from '../packages/testkit/src/payloads/example.ts';
+import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+
+const options = scriptOptions({
+  waits: 1000,
+  together: 20,
+  crowd: 200,
+  'load-per-second': 200,
+  'goal-p50': 5,
+  'goal-p99': 25,
+});
+const home = createDaemonHome('bench-wait');
+const server = startDaemon(home);
+const { port } = await server.ready;
+const post = createPost(port);
+const waiters = new Set<ChildProcess>();
+let tickets = 0;
+
+type Waiter = { ticket: string; child: ChildProcess; printed: Promise<number> };
+
+console.log(describeMachine());
+try {
+  const latencies: number[] = [];
+  while (latencies.length < options.waits) {
+    const round = await startWaiters(Math.min(options.together, options.waits - latencies.length));
+    for (const waiter of round) {
+      latencies.push(await latencyOf(waiter));
+      await sleep(5);
+    }
+  }
+  const missed = latencies.filter((latency) => Number.isNaN(latency)).length;
+  const sorted = latencies.filter((latency) => !Number.isNaN(latency)).toSorted((a, b) => a - b);
+  const [p50, p99] = [0.5, 0.99].map((part) => sorted[Math.floor(sorted.length * part)] ?? Number.NaN);
+  console.log(
+    `waits ${options.waits}: p50 ${p50?.toFixed(1)} ms, p99 ${p99?.toFixed(1)} ms, missed ${missed}`,
+  );
+
+  const crowd = await startWaiters(options.crowd);
+  const load = startLoad();
+  await sleep(500);
+  const found = await Promise.all(crowd.map(latencyOf));
+  const missedByCrowd = found.filter((latency) => Number.isNaN(latency)).length;
+  const sent = await load.stop();
+  console.log(
+    `${options.crowd} waiters at once under load (${sent} other deliveries): missed ${missedByCrowd}`,
+  );
+  const slow = (p50 ?? Infinity) > options['goal-p50'] || (p99 ?? Infinity) > options['goal-p99'];
+  console.log(
+    `goal: p50 under ${options['goal-p50']} ms, p99 under ${options['goal-p99']} ms: ${slow ? 'NOT reached' : 'reached'}`,
+  );
+  if (missed + missedByCrowd > 0 || slow) process.exitCode = 1;
+} finally {
+  for (const child of waiters) child.kill('SIGKILL');
+  post.close();
+  await server.kill();
+  home.remove();
+}
+
+async function startWaiters(count: number): Promise<Waiter[]> {
+  const started = Array.from({ length: count }, startWaiter);
+  const deadline = performance.now() + 60_000;
+  while ((await tailReaders()) < count + 1) {
+    if (performance.now() > deadline) throw new Error('the waiters did not connect within 60 s');
+    await sleep(20);
+  }
+  return started;
+}
+
+function startWaiter(): Waiter {
+  const ticket = `BEN-${(tickets += 1)}`;
+  const words = [
+    'events',
+    'wait-for',
+    '--event',
+    'codehost.pr.merged',
+    '--ticket',
+    ticket,
+    '--timeout',
+    '120',
+  ];
+  const child = spawn(process.execPath, [join(home.home, 'dist/svc.js'), ...words], {
+    env: { HOME: home.home, SVC_DATA_DIR: home.dataDir, PATH: process.env['PATH'] },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  waiters.add(child);
+  child.once('exit', () => waiters.delete(child));
+  const printed = new Promise<number>((resolve) => {
+    child.stdout.once('data', () => resolve(performance.now()));
+    child.once('exit', () => resolve(Number.NaN));
+  });
+  return { ticket, child, printed };
+}
+
+/** Milliseconds from the answer to the printed line; NaN when the waiter ended without one. */
+async function latencyOf({ ticket, printed }: Waiter): Promise<number> {
+  const { status } = await post.post(merged(ticket, tickets));
+  if (status !== 200) throw new Error(`a delivery was answered ${status}`);
+  const answered = performance.now();
+  return Math.max(0, (await printed) - answered);
+}
+
+function merged(ticket: string, number: number): SignedDelivery {
+  const example = patched(codehostExample('pull_request merged'), ticket, {
+    pull_request: { head: { ref: `${ticket}-bench` } },
+  });
+  return signedDelivery({ ...withDelivery(example, number), deliveryId: `bench-${ticket}` }, codehostSecret);
+}
+
+function startLoad(): { stop: () => Promise<number> } {
+  let sent = 0;
+  let stopped = false;
+  const running = (async () => {
+    while (!stopped) {
+      const name = `LOAD-${(sent += 1)}`;
+      await Promise.all([post.post(merged(name, sent)), sleep(1000 / options['load-per-second'])]);
+    }
+  })();
+  return {
+    async stop() {
+      stopped = true;
+      await running;
+      return sent;
+    },
+  };
+}
+
+async function tailReaders(): Promise<number> {
+  const health = (await (await fetch(`http://127.0.0.1:${port}/api/health`)).json()) as {
+    log: { tailReaders: number };
+  };
+  return health.log.tailReaders;
+}

@@ -1,0 +1,133 @@
+// A request that something is wrong with (or, to be fair, nothing), and what may be answered to it.
+import { createHmac } from 'node:crypto';
+import { codehostSecret, trackerSecret } from '../../packages/testkit/src/daemon/start-daemon.ts';
+import { codehostExamples } from '../../packages/testkit/src/payloads/codehost-examples.ts';
+import { type Example, withDelivery } from '../../packages/testkit/src/payloads/example.ts';
+import { trackerExamples } from '../../packages/testkit/src/payloads/tracker-examples.ts';
+import type { Random } from '../../packages/testkit/src/random.ts';
+import type { Sending } from '../../packages/testkit/src/wire/exchange.ts';
+import { requestBytes } from '../../packages/testkit/src/wire/request-bytes.ts';
+import { type Draft, isAcceptable } from './model.ts';
+
+export type MayAnswer = number | 'closed';
+
+export type BadRequest = Sending & {
+  /** Sent on a connection that others use too; whatever may break one has its own. */
+  kept: boolean;
+  may: readonly MayAnswer[];
+  /** Whether a 200 would be right: the model's word, not the kind's. */
+  acceptable: boolean;
+  /** The id under which it may come into the log. */
+  deliveryId?: string;
+  /** Whether it was accepted before and a 200 has to say so; undefined where it may or may not have been. */
+  replay?: boolean;
+};
+
+export type Kind = { name: string; weight: number; make: (source: Source) => BadRequest };
+
+export type Source = {
+  random: Random;
+  /** A valid code-host delivery with an id that was never used. */
+  good: () => Draft;
+  /** The same for the tracker. */
+  goodTracker: () => Draft;
+  /** A validly signed delivery of these bytes, whatever they are. */
+  signed: (body: Uint8Array | string, headers?: Record<string, string>) => Draft;
+  /** One that was accepted before; the first request has to be a good one. */
+  replay: () => BadRequest;
+  /** To be called with what was accepted. */
+  remember: (request: BadRequest) => void;
+};
+
+/** Replays come from among so many of the accepted ones. */
+const REMEMBERED = 1000;
+
+export function createSource(random: Random, port: number): Source {
+  const examples = codehostExamples();
+  const ticketExamples = trackerExamples();
+  const accepted: BadRequest[] = [];
+  let lastId = 0;
+
+  const newId = (example: Example): string => {
+    lastId += 1;
+    return withDelivery(example, lastId).deliveryId;
+  };
+  const draft = (path: string, body: Buffer, headers: Record<string, string>): Draft => ({
+    method: 'POST',
+    path,
+    headers: Object.entries({
+      Host: `127.0.0.1:${port}`,
+      'Content-Type': 'application/json',
+      ...headers,
+      'Content-Length': String(body.length),
+    }),
+    body,
+  });
+  const signed = (bytes: Uint8Array | string, headers: Record<string, string> = {}): Draft => {
+    const example = random.pick(examples);
+    const body = Buffer.from(bytes);
+    return draft('/api/webhook', body, {
+      'X-Codehost-Event': example.type,
+      'X-Codehost-Delivery': newId(example),
+      'X-Hub-Signature-256': `sha256=${hmac(codehostSecret, body)}`,
+      ...headers,
+    });
+  };
+  return {
+    random,
+    signed,
+    good() {
+      const { payload, type } = random.pick(examples);
+      return signed(JSON.stringify(payload), { 'X-Codehost-Event': type });
+    },
+    goodTracker() {
+      const example = random.pick(ticketExamples);
+      const body = Buffer.from(JSON.stringify({ ...example.payload, webhookTimestamp: Date.now() }));
+      return draft('/api/webhook/tracker', body, {
+        'Tracker-Event': example.type,
+        'Tracker-Delivery': newId(example),
+        'Tracker-Signature': hmac(trackerSecret, body),
+      });
+    },
+    replay: () => ({ ...random.pick(accepted), replay: true }),
+    remember(request) {
+      if (!request.kept) return;
+      if (accepted.length < REMEMBERED) accepted.push(request);
+      else accepted[random.below(accepted.length)] = request;
+    },
+  };
+}
+
+export function hmac(secret: string, body: Uint8Array): string {
+  return createHmac('sha256', secret).update(body).digest('hex');
+}
+
+/** The draft with other headers; `undefined` leaves one out. */
+export function withHeaders(draft: Draft, changes: Record<string, string | undefined>): Draft {
+  const kept = draft.headers.filter(([name]) => !(name in changes));
+  const added = Object.entries(changes).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, value]],
+  );
+  return { ...draft, headers: [...kept, ...added] };
+}
+
+/** A well-framed request: sent whole, on a connection that is kept. */
+export function whole(draft: Draft, ...may: MayAnswer[]): BadRequest {
+  const deliveryId = deliveryIdOf(draft);
+  return {
+    pieces: [requestBytes(draft)],
+    kept: true,
+    may,
+    acceptable: isAcceptable(draft),
+    ...(deliveryId !== undefined && { deliveryId }),
+  };
+}
+
+/** Whatever may break the connection: pieces on one of its own. */
+export function apart(draft: Draft, sending: Sending, ...may: MayAnswer[]): BadRequest {
+  return { ...whole(draft, ...may), ...sending, kept: false };
+}
+
+export function deliveryIdOf({ headers }: Draft): string | undefined {
+  return headers.find(([name]) => /^(x-codehost|x-github|tracker|linear)-delivery$/i.test(name))?.[1].trim();
+}

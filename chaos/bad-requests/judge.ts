@@ -1,0 +1,67 @@
+// Keeps the answers, and holds them against the model: at once, and in the end together with the log.
+import type { AnswerBody } from '../../packages/testkit/src/deliveries/post-delivery.ts';
+import type { LogAudit } from '../../packages/testkit/src/log/audit-log.ts';
+import type { Reply } from '../../packages/testkit/src/wire/exchange.ts';
+import type { BadRequest, Source } from './bad-request.ts';
+
+export type Judge = {
+  note: (kind: string, request: BadRequest, reply: Reply) => void;
+  /** By kind: how often which answer came. */
+  table: () => Record<string, Record<string, number>>;
+  acceptedWrongly: () => number;
+  /** Answers that the model does not allow. */
+  problems: () => readonly string[];
+  /** What the log holds and should not, or the other way round. */
+  compare: (audit: LogAudit) => string[];
+};
+
+export function createJudge(remember: Source['remember']): Judge {
+  const counts: Record<string, Record<string, number>> = {};
+  const problems: string[] = [];
+  /** Lines that a sender was told of, by id. */
+  const told = new Set<string>();
+  /** Deliveries that may be in the log although no answer came. */
+  const unanswered = new Set<string>();
+  let acceptedWrongly = 0;
+
+  function noteAccepted(kind: string, request: BadRequest, body: AnswerBody): void {
+    const isDuplicate = body.duplicate === true;
+    if (!request.acceptable) acceptedWrongly += 1;
+    if (!request.acceptable) problems.push(`${kind}: accepted wrongly as ${body.id}`);
+    if (request.replay !== undefined && request.replay !== isDuplicate) {
+      problems.push(`${kind}: answered as ${isDuplicate ? 'duplicate' : 'new'}`);
+    }
+    if (!isDuplicate && body.id !== undefined) {
+      told.add(body.id);
+      remember(request);
+    }
+  }
+
+  return {
+    note(kind, request, reply) {
+      const answer = typeof reply === 'string' ? reply : reply.status;
+      const row = (counts[kind] ??= {});
+      row[answer] = (row[answer] ?? 0) + 1;
+      const isAllowed = answer !== 'silent' && request.may.includes(answer);
+      if (!isAllowed) problems.push(`${kind}: answered ${answer}, may be ${request.may.join(' or ')}`);
+      if (typeof reply !== 'string' && reply.status === 200) {
+        noteAccepted(kind, request, JSON.parse(reply.body.toString()));
+      } else if (request.acceptable && request.deliveryId !== undefined) unanswered.add(request.deliveryId);
+    },
+    table: () => counts,
+    acceptedWrongly: () => acceptedWrongly,
+    problems: () => problems,
+    compare({ deliveries }) {
+      const wrong: string[] = [];
+      for (const [deliveryId, lines] of deliveries) {
+        if (lines.length > 1) wrong.push(`${deliveryId} has ${lines.length} lines`);
+        for (const { lineId } of lines) {
+          if (!told.delete(lineId) && !unanswered.has(deliveryId))
+            wrong.push(`${deliveryId} is in the log, unasked for`);
+        }
+      }
+      for (const lineId of told) wrong.push(`line ${lineId} was acknowledged and is not in the log`);
+      return wrong;
+    },
+  };
+}

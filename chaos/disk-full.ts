@@ -1,0 +1,152 @@
+// The disk fills up in the middle of a burst: answers turn 503, nothing acknowledged is missing, and when
+// there is room again the same daemon goes on by itself. Three times: with the log on the small disk, with
+// log and database on it, and with a disk that is full when the daemon starts.
+// `npm run chaos:disk-full`; needs root for a small file system in memory, and says so where it is not.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeMachine } from '../packages/testkit/src/daemon/process-figures.ts';
+import { mountSmallDisk, type SmallDisk } from '../packages/testkit/src/daemon/small-disk.ts';
+import {
+  codehostSecret,
+  createDaemonHome,
+  startDaemon,
+} from '../packages/testkit/src/daemon/start-daemon.ts';
+import { exampleDeliveries, sentTwice } from '../packages/testkit/src/deliveries/example-deliveries.ts';
+import { createPost } from '../packages/testkit/src/deliveries/post-delivery.ts';
+import {
+  createReport,
+  sendUntilAcknowledged,
+} from '../packages/testkit/src/deliveries/send-until-acknowledged.ts';
+import { auditLog } from '../packages/testkit/src/log/audit-log.ts';
+import { isKept, judge, verdictLine } from '../packages/testkit/src/log/verdict.ts';
+import { createRandom } from '../packages/testkit/src/random.ts';
+import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+
+type Variant = {
+  name: string;
+  deliveries: number;
+  diskMebibytes: number;
+  /** Room for the burst before the disk is full. */
+  roomMebibytes: number;
+  databaseToo: boolean;
+};
+
+const options = scriptOptions({ 'at-once': 16, refusals: 200, 'full-ms': 1000, seed: 1, 'deadline-s': 60 });
+const variants: Variant[] = [
+  { name: 'log', deliveries: 2000, diskMebibytes: 4, roomMebibytes: 1, databaseToo: false },
+  { name: 'log and database', deliveries: 6000, diskMebibytes: 24, roomMebibytes: 3.3, databaseToo: true },
+  {
+    name: 'log, full from the start',
+    deliveries: 1000,
+    diskMebibytes: 4,
+    roomMebibytes: 0,
+    databaseToo: false,
+  },
+];
+
+console.log(describeMachine());
+for (const variant of variants) await run(variant);
+
+async function run(variant: Variant): Promise<void> {
+  const home = createDaemonHome('chaos-disk-full');
+  const disk = mountSmallDisk(join(home.home, 'small'), variant.diskMebibytes);
+  if (typeof disk === 'string') {
+    console.log(`SKIPPED ${variant.name}: a small file system cannot be mounted here: ${disk}`);
+    return home.remove();
+  }
+  const eventsDir = join(disk.folder, 'events');
+  mkdirSync(eventsDir);
+  if (variant.roomMebibytes > 0) disk.leave(variant.roomMebibytes);
+  else disk.fill();
+  const environment = {
+    SVC_EVENTS_DIR: eventsDir,
+    ...(variant.databaseToo && { SVC_DB_FILE: join(disk.folder, 'svc.db') }),
+  };
+  const daemon = startDaemon(home, { environment });
+  try {
+    const { port, instance } = await daemon.ready;
+    const { report, full, backMs } = await burst(variant, disk, port);
+    const isLive = await untilLive(port);
+    const after = await health(port);
+    const ending = await daemon.stop();
+    const audit = await auditLog(eventsDir);
+    const verdict = judge(report, audit);
+    for (const problem of verdict.problems.slice(0, 20)) console.log(`  ${problem}`);
+    const counts = [...report.answers].map(([status, count]) => `${status}: ${count}`).join(', ');
+    const isSame = after.instance === instance;
+    console.log(`${variant.name}: ${variant.deliveries} deliveries, answers ${counts}; ${audit.lines} lines`);
+    console.log(`  while full: ${full}`);
+    console.log(
+      `  first 200 ${backMs} ms after there was room; ${isSame ? 'the same daemon' : 'ANOTHER DAEMON'}, log and index ${isLive ? 'live' : 'NOT LIVE'}, stopped with ${ending}`,
+    );
+    console.log(`  ${verdictLine(verdict)}`);
+    const isComplete = verdict.acknowledged === variant.deliveries && isSame && isLive && ending === 0;
+    if (!isKept(verdict) || !isComplete) process.exitCode = 1;
+  } finally {
+    await daemon.kill();
+    disk.unmount();
+    home.remove();
+  }
+}
+
+/** Sends all; in the middle the disk is full for a while, then there is room. */
+async function burst(variant: Variant, disk: SmallDisk, port: number) {
+  const random = createRandom(options.seed);
+  const post = createPost(port);
+  const report = createReport();
+  let roomAt = 0;
+  let backMs = -1;
+  const sending = sendUntilAcknowledged(
+    {
+      sends: sentTwice(exampleDeliveries(variant.deliveries, codehostSecret), 0.2, random),
+      atOnce: options['at-once'],
+      post: post.post,
+      onAnswer(status) {
+        if (status === '200' && roomAt > 0 && backMs < 0) backMs = Math.round(performance.now() - roomAt);
+      },
+      deadlineMs: options['deadline-s'] * 1000,
+    },
+    report,
+  );
+  // Heard below; until then a failure must not count as unhandled.
+  sending.catch(() => undefined);
+  try {
+    while ((report.answers.get('503') ?? 0) < options.refusals) {
+      await Promise.race([sleep(5), sending]);
+      if (report.acknowledged.size === variant.deliveries) throw new Error('The disk was never full');
+    }
+    await sleep(options['full-ms']);
+    const full = describeFailing(await health(port));
+    disk.makeRoom();
+    roomAt = performance.now();
+    await sending;
+    return { report, full, backMs };
+  } finally {
+    post.close();
+  }
+}
+
+type Health = {
+  instance?: string;
+  log?: { state?: string; failing?: string | null; indexFailing?: string | null; indexLag?: number };
+};
+
+/** Whether health says within some seconds that all is well: the index tries again every second. */
+async function untilLive(port: number): Promise<boolean> {
+  for (let attempt = 0; attempt < 50; attempt += 1) {
+    const { log } = await health(port);
+    if (log?.state === 'live' && log.indexLag === 0) return true;
+    await sleep(100);
+  }
+  return false;
+}
+
+async function health(port: number): Promise<Health> {
+  const response = await fetch(`http://127.0.0.1:${port}/api/health`);
+  return JSON.parse(await response.text());
+}
+
+function describeFailing({ log }: Health): string {
+  return `health says log ${log?.failing ?? 'ok'}; index ${log?.indexFailing ?? 'ok'}`;
+}

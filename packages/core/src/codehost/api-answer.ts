@@ -1,0 +1,132 @@
+// What an answer of the code host's REST API means: how far its quota reaches, and what is wrong with it.
+// Times that the code host tells are put on our own clock by the answer's Date header, so that a wrong clock
+// here does no harm.
+import { z } from 'zod';
+import { cutText } from '../log/cut-text.ts';
+import type { CodehostProblem } from './problem.ts';
+
+export type CodehostAnswer = {
+  status: number;
+  /** By its name in small letters. */
+  header: (name: string) => string | undefined;
+  body: string;
+  /** When it arrived, milliseconds of our clock. */
+  receivedAt: number;
+};
+
+/** `resource` is the quota's name: `core` for REST, `graphql`. */
+export type ApiQuota = { resource: string; limit: number; remaining: number; resetAt: number };
+
+const ASSUMED_PAUSE_MS = 60_000;
+const LONGEST_PAUSE_MS = 3_600_000;
+const LONGEST_MESSAGE = 300;
+
+const ErrorBody = z.object({
+  message: z.string().catch(''),
+  errors: z
+    .array(z.object({ message: z.string().catch('') }))
+    .optional()
+    .catch(undefined),
+});
+
+export function readApiQuota(answer: CodehostAnswer): ApiQuota | undefined {
+  const limit = numberIn(answer.header('x-ratelimit-limit'));
+  const remaining = numberIn(answer.header('x-ratelimit-remaining'));
+  const reset = numberIn(answer.header('x-ratelimit-reset'));
+  if (limit === undefined || remaining === undefined || reset === undefined) return undefined;
+  const wait = boundedWait(reset * 1000 - hostTimeOf(answer));
+  const resource = answer.header('x-ratelimit-resource') ?? 'core';
+  return { resource, limit, remaining, resetAt: answer.receivedAt + wait };
+}
+
+/** What time it is at the code host. */
+export function hostTimeOf({ header, receivedAt }: CodehostAnswer): number {
+  const told = Date.parse(header('date') ?? '');
+  return Number.isFinite(told) ? told : receivedAt;
+}
+
+/** The problem that the answer tells; undefined when it is a success. */
+export function problemIn(answer: CodehostAnswer): CodehostProblem | undefined {
+  const { status } = answer;
+  if (status >= 200 && status <= 299) return undefined;
+  const message = messageOf(answer);
+  if (status === 401) return { kind: 'logged-out', message };
+  if (isRateLimit(answer, message))
+    return { kind: 'rate-limited', message, until: answer.receivedAt + pauseOf(answer) };
+  if (status >= 500 || status === 408) return { kind: 'unavailable', message };
+  const scope = missingScope(answer);
+  if (status === 403) return { kind: 'no-admin', message, ...(scope !== undefined && { scope }) };
+  // What a token may not see does not exist for it.
+  if (status === 404 && scope !== undefined) return { kind: 'no-admin', message, scope };
+  if (status === 404 || status === 410) return { kind: 'not-found', message };
+  if (status >= 300 && status <= 399) return { kind: 'repo-gone', message: `moved, ${message}` };
+  return { kind: 'refused', status, message };
+}
+
+function isRateLimit({ status, header }: CodehostAnswer, message: string): boolean {
+  if (status === 429) return true;
+  if (status !== 403) return false;
+  return (
+    header('x-ratelimit-remaining') === '0' ||
+    header('retry-after') !== undefined ||
+    /rate limit|abuse detection/i.test(message)
+  );
+}
+
+/** As long as it asks for; else until the quota comes back; else a minute, as its documentation says. */
+function pauseOf(answer: CodehostAnswer): number {
+  const asked = answer.header('retry-after')?.trim() ?? '';
+  const seconds = numberIn(asked);
+  if (seconds !== undefined) return boundedWait(seconds * 1000);
+  const date = Date.parse(asked);
+  if (Number.isFinite(date)) return boundedWait(date - hostTimeOf(answer));
+  const quota = readApiQuota(answer);
+  return quota?.remaining === 0 ? quota.resetAt - answer.receivedAt : ASSUMED_PAUSE_MS;
+}
+
+/** The scope that would have allowed it, where the answer says that the token has none of those. */
+function missingScope({ header }: CodehostAnswer): string | undefined {
+  const has = header('x-oauth-scopes');
+  const accepted = scopesIn(header('x-accepted-oauth-scopes'));
+  if (has === undefined || accepted.length === 0) return undefined;
+  const held = scopesIn(has);
+  if (accepted.some((scope) => held.includes(scope))) return undefined;
+  return accepted.find((scope) => scope.startsWith('admin:')) ?? accepted[0];
+}
+
+function scopesIn(text: string | undefined): string[] {
+  return (text ?? '')
+    .split(',')
+    .map((scope) => scope.trim())
+    .filter((scope) => /^[a-z:_]+$/.test(scope));
+}
+
+function messageOf({ status, body }: CodehostAnswer): string {
+  const read = ErrorBody.safeParse(parsed(body));
+  const parts = read.success
+    ? [read.data.message, ...(read.data.errors ?? []).map((error) => error.message)]
+    : [];
+  const words = parts.filter((part) => part !== '').join(': ');
+  return words === '' ? `HTTP ${status}` : `HTTP ${status}: ${plainWords(words)}`;
+}
+
+/** Nothing in somebody else's words may steer a terminal or fill a screen. */
+export function plainWords(text: string): string {
+  return cutText(text.replaceAll(/\p{Cc}+/gu, ' ').replace(/[.\s]+$/, ''), LONGEST_MESSAGE).trim();
+}
+
+function boundedWait(milliseconds: number): number {
+  return Math.min(Math.max(milliseconds, 0), LONGEST_PAUSE_MS);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function numberIn(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}

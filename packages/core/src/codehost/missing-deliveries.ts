@@ -1,0 +1,43 @@
+// Which deliveries of a hook have to be fetched. The code host's word that a delivery went well proves
+// nothing: a relay says 200 whether or not anybody listens. Only the log tells what arrived.
+import { z } from 'zod';
+
+export const REPLAY_WINDOW_MS = 3_600_000;
+
+/** `id` is the attempt's own, `guid` the event's: a redelivery has a new id and the same guid. */
+export const HookDelivery = z.object({
+  id: z.union([z.int(), z.string().regex(/^\d{1,20}$/)]).transform(String),
+  guid: z.string().min(1),
+  delivered_at: z.iso.datetime({ offset: true }),
+  redelivery: z.boolean().optional(),
+  event: z.string(),
+  action: z.string().nullish(),
+  status_code: z.number().nullish(),
+});
+export type HookDelivery = z.infer<typeof HookDelivery>;
+
+/** What was sent, once per event, in the order of the first attempts, oldest first; of attempts the newest. */
+export function deliveriesSince(deliveries: readonly HookDelivery[], since: number): HookDelivery[] {
+  // The code host lists the newest first, and several may have the same second.
+  const oldestFirst = deliveries.toReversed().toSorted((one, other) => timeOf(one) - timeOf(other));
+  const byEvent = new Map(oldestFirst.map((delivery) => [delivery.guid, delivery]));
+  return [...byEvent.values()].filter((delivery) => timeOf(delivery) >= since);
+}
+
+/** Those that the log does not have. */
+export function missingDeliveries(
+  sent: readonly HookDelivery[],
+  received: ReadonlySet<string>,
+): HookDelivery[] {
+  return sent.filter(({ guid }) => !received.has(guid));
+}
+
+/** Whether a page reaches so far back that no later page can hold anything newer. */
+export function reachesBefore(page: readonly HookDelivery[], since: number): boolean {
+  const last = page.at(-1);
+  return last === undefined || timeOf(last) < since;
+}
+
+function timeOf({ delivered_at }: HookDelivery): number {
+  return Date.parse(delivered_at);
+}

@@ -1,0 +1,147 @@
+// What an answer of the tracker's API means: the data, or the problem. The API says in three places that
+// something is wrong (status, errors of GraphQL, headers), and a gateway in front of it in other words;
+// here they become one list of kinds that a caller can act on.
+import { z } from 'zod';
+import { cutText } from '../log/cut-text.ts';
+
+export type TrackerProblem =
+  /** The token is wrong, expired or revoked. */
+  | { kind: 'unauthorised'; message: string }
+  /** The token is right, its owner may not do this. */
+  | { kind: 'forbidden'; message: string }
+  /** The quota is used up; asking earlier only makes it worse. */
+  | { kind: 'rate-limited'; message: string; retryAfterMs: number }
+  /** No answer, or one that says that the server is in trouble. Whether the operation was performed is not known. */
+  | { kind: 'unavailable'; message: string }
+  | { kind: 'not-found'; message: string }
+  /** The API refused the operation for another reason, told in its own words. */
+  | { kind: 'graphql'; message: string; code: string | undefined }
+  /** An answer that is not what the API promises. Whether the operation was performed is not known. */
+  | { kind: 'malformed'; message: string };
+
+export type TrackerAnswer = { ok: true; data: unknown } | { ok: false; problem: TrackerProblem };
+
+export type TrackerResponse = {
+  status: number;
+  header: (name: string) => string | null;
+  body: string;
+  /** When it arrived, milliseconds since 1970. */
+  receivedAt: number;
+};
+
+const ASSUMED_PAUSE_MS = 60_000;
+const SHORTEST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 24 * 3_600_000;
+const LONGEST_MESSAGE = 300;
+
+const ApiError = z.object({
+  message: z.string().catch(''),
+  extensions: z
+    .object({
+      code: z.string().optional().catch(undefined),
+      type: z.string().optional().catch(undefined),
+      userPresentableMessage: z.string().optional().catch(undefined),
+    })
+    .catch({}),
+});
+type ApiError = z.infer<typeof ApiError>;
+
+const Body = z.object({
+  data: z.unknown().optional(),
+  errors: z.array(ApiError).optional().catch(undefined),
+});
+
+export function readTrackerAnswer(response: TrackerResponse): TrackerAnswer {
+  const body = Body.safeParse(parsed(response.body));
+  const data = body.success ? body.data.data : undefined;
+  const errors = (body.success && body.data.errors) || [];
+  const problem =
+    refusalIn(response, errors, holdsAnything(data)) ?? flawIn(response.status, body.success, data);
+  return problem ? { ok: false, problem } : { ok: true, data };
+}
+
+/** What the API says that is wrong, by its errors or its status. */
+function refusalIn(
+  response: TrackerResponse,
+  errors: readonly ApiError[],
+  hasData: boolean,
+): TrackerProblem | undefined {
+  const { status } = response;
+  const [error] = errors;
+  const is = (code: string, type: string) =>
+    errors.some(({ extensions }) => extensions.code === code || extensions.type === type);
+  const message = error ? messageOf(error) : `it answered HTTP ${status}`;
+  if (status === 429 || is('RATELIMITED', 'ratelimited'))
+    return { kind: 'rate-limited', message, retryAfterMs: pauseOf(response) };
+  if (status === 401 || is('AUTHENTICATION_ERROR', 'authentication error'))
+    return { kind: 'unauthorised', message };
+  if (status >= 500 || is('INTERNAL_SERVER_ERROR', 'internal error')) return { kind: 'unavailable', message };
+  if (error && hasData) return { kind: 'malformed', message: `it answered only in part: ${message}` };
+  if (status === 403 || is('FORBIDDEN', 'forbidden')) return { kind: 'forbidden', message };
+  if (error && isNotFound(error)) return { kind: 'not-found', message };
+  return error && { kind: 'graphql', message, code: error.extensions.code };
+}
+
+/** What is wrong with an answer that names no error. */
+function flawIn(status: number, isJson: boolean, data: unknown): TrackerProblem | undefined {
+  const message = `it answered HTTP ${status}`;
+  // A web server that knows no such address also says 404, but not in JSON.
+  if (status === 404 && isJson) return { kind: 'not-found', message };
+  if (status < 200 || status > 299) return { kind: 'unavailable', message };
+  if (!isJson) return { kind: 'malformed', message: 'its answer is not JSON' };
+  return holdsAnything(data) ? undefined : { kind: 'malformed', message: 'its answer holds no data' };
+}
+
+/** Whether the problem proves that a change was not made; otherwise it may have been. */
+export function provesNoChange({ kind }: TrackerProblem): boolean {
+  return kind !== 'unavailable' && kind !== 'malformed';
+}
+
+export type TrackerQuota = { limit: number; remaining: number; resetAt: number | undefined };
+
+/** The quota of requests that an answer tells in its headers. */
+export function readTrackerQuota(header: TrackerResponse['header']): TrackerQuota | undefined {
+  const limit = numberIn(header('x-ratelimit-requests-limit'));
+  const remaining = numberIn(header('x-ratelimit-requests-remaining'));
+  if (limit === undefined || remaining === undefined) return undefined;
+  return { limit, remaining, resetAt: numberIn(header('x-ratelimit-requests-reset')) };
+}
+
+/** How long to leave the API alone: as it asks, else until the quota that is used up comes back. */
+function pauseOf({ header, receivedAt }: TrackerResponse): number {
+  const asked = header('retry-after')?.trim() ?? '';
+  const seconds = numberIn(asked);
+  const resets = ['requests', 'complexity']
+    .filter((unit) => numberIn(header(`x-ratelimit-${unit}-remaining`)) === 0)
+    .map((unit) => numberIn(header(`x-ratelimit-${unit}-reset`)) ?? 0);
+  const until =
+    seconds === undefined ? Math.max(Date.parse(asked) || 0, ...resets) : receivedAt + seconds * 1000;
+  if (until === 0) return ASSUMED_PAUSE_MS;
+  return Math.min(Math.max(until - receivedAt, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS);
+}
+
+function isNotFound({ message, extensions }: ApiError): boolean {
+  return /entity not found|could not find/i.test(`${message} ${extensions.userPresentableMessage ?? ''}`);
+}
+
+/** In the API's words, but nothing in them may steer a terminal or fill a screen. */
+function messageOf({ message, extensions }: ApiError): string {
+  const words = message || extensions.userPresentableMessage || extensions.code || 'an error without words';
+  return cutText(words.replaceAll(/\p{Cc}+/gu, ' ').replace(/[.\s]+$/, ''), LONGEST_MESSAGE);
+}
+
+function holdsAnything(data: unknown): boolean {
+  return typeof data === 'object' && data !== null && Object.values(data).some((value) => value !== null);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function numberIn(text: string | null | undefined): number | undefined {
+  return text && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}

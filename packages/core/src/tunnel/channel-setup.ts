@@ -1,0 +1,40 @@
+// Whether a feed has what it needs to be opened. Without a channel or a secret the daemon polls only; that
+// is no error, but it is said, with the command that changes it.
+export type ChannelSetup = { use: true; url: string } | { use: false; why: string; remedy: string };
+
+const setupCommands = {
+  codehost: 'setup-webhooks.sh',
+  tracker: 'setup-webhooks.sh --linear-register',
+} as const;
+
+export function channelSetup(given: {
+  feed: keyof typeof setupCommands;
+  channel: string | undefined;
+  /** The variables that configuration names for the secret, and whether one of them is set. */
+  secretVariables: readonly string[];
+  secretIsSet: boolean;
+}): ChannelSetup {
+  const setup = `Run: ${setupCommands[given.feed]}`;
+  if (given.channel === undefined || given.channel.trim() === '')
+    return { use: false, why: 'no relay channel is configured', remedy: setup };
+  const url = channelUrl(given.channel);
+  if (url === undefined)
+    return { use: false, why: 'the relay channel is not an http or https URL', remedy: setup };
+  if (given.secretIsSet) return { use: true, url };
+  const names = given.secretVariables;
+  return {
+    use: false,
+    why: `no secret: ${names.join(' and ')} not set`,
+    remedy: `Set ${names.join(' or ')} and run: svc-monitor.sh restart`,
+  };
+}
+
+/** One spelling for one channel, so that two feeds on the same channel share one connection. */
+export function channelUrl(text: string): string | undefined {
+  if (!URL.canParse(text.trim())) return undefined;
+  const url = new URL(text.trim());
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return undefined;
+  url.hash = '';
+  if (url.pathname.length > 1) url.pathname = url.pathname.replace(/\/+$/, '');
+  return url.href;
+}

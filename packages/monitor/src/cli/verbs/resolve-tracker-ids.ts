@@ -1,0 +1,56 @@
+// svc resolve-tracker-ids
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { createConfigStore } from '../../config/store.ts';
+import { openTracker } from '../../tracker/open-tracker.ts';
+import { type ResolvedIds, resolveTrackerIds } from '../../tracker/resolve-ids.ts';
+import { AnswerIsNo } from '../endings.ts';
+import { openSession, requireConfig } from '../session.ts';
+import { printJson, printTable, type Terminal } from '../terminal.ts';
+import { verb } from '../verb.ts';
+
+export function resolveTrackerIdsVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('resolve-tracker-ids', {
+    summary: 'Write the ids of the tracker’s team and workflow states to the project file, by one query',
+    example: ['resolve-tracker-ids.sh', 'resolve-tracker-ids.sh --force'],
+  })
+    .option('--force', 'ask again, after workflow states changed')
+    .option('--json', 'print JSON')
+    .option('--project <folder>', 'the project (default: found from the current folder upwards)')
+    .action(async (options) => {
+      const session = openSession(terminal, options);
+      const loaded = await requireConfig(terminal, session);
+      const ids = await resolveTrackerIds({
+        loaded,
+        store: createConfigStore({ locks: session.locks, files: loaded.files }),
+        force: options.force === true,
+        connect: () =>
+          openTracker({
+            ...loaded,
+            apiUrl: session.machine.trackerApiUrl,
+            fetch,
+            clock: { now: () => terminal.now().getTime() },
+            signal: terminal.interrupted,
+          }),
+      }).catch((error: unknown) => {
+        throw terminal.interrupted.aborted ? new AnswerIsNo() : error;
+      });
+      if (options.json) printJson(terminal, ids);
+      else printIds(terminal, ids);
+      for (const { phase, name } of ids.unknown) {
+        terminal.err(
+          `warning: svc.tracker.stateMap.${phase} is ${JSON.stringify(name)}, and the team has no such state. Name one that it has, or null: svc config set svc.tracker.stateMap.${phase} <state>`,
+        );
+      }
+    });
+}
+
+function printIds(terminal: Terminal, { asked, file, teamId, stateIds }: ResolvedIds): void {
+  terminal.out(
+    asked
+      ? `Wrote the ids of the team and of ${Object.keys(stateIds).length} states to ${file}`
+      : `The ids are in ${file} already; the tracker was not asked. After workflow states changed, add --force.`,
+  );
+  // Names come from outside: nothing of them may steer the terminal.
+  const states = Object.entries(stateIds).map(([name, id]) => [name.replaceAll(/\p{Cc}/gu, '?'), id]);
+  printTable(terminal, [['team', teamId], ...states]);
+}

@@ -1,0 +1,31 @@
+// A file that holds one secret: mode 600 in a folder of mode 700, replaced atomically.
+import { readFile, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { systemErrorCode } from '../errors.ts';
+import { syncFolder, writeFileAtomically } from './atomic-write.ts';
+
+/** The secret, or undefined when there is none. */
+export async function readSecretFile(path: string): Promise<string | undefined> {
+  try {
+    const secret = (await readFile(path, 'utf8')).trim();
+    return secret === '' ? undefined : secret;
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+export async function writeSecretFile(path: string, secret: string): Promise<void> {
+  await writeFileAtomically(path, `${secret}\n`, { mode: 0o600, folderMode: 0o700 });
+}
+
+/** Nothing happens when it is not there. */
+export async function removeSecretFile(path: string): Promise<void> {
+  try {
+    await rm(path);
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return;
+    throw error;
+  }
+  await syncFolder(dirname(path));
+}

@@ -1,0 +1,176 @@
+// Registers the tracker's webhook. What is done, and in which order, so that a run that fails or is killed
+// anywhere is finished by the next one:
+//
+//   1. The relay channel is in the global file before the tracker is told of it. Cut off after it: the next
+//      run uses the same channel.
+//   2. With --force the recorded webhook is deleted, then the record is cleared. Cut off between the two:
+//      the next deletion finds nothing, which is as good.
+//   3. The secret is in its file before the webhook exists. Cut off after creation, or left without its
+//      answer: the next run finds the webhook by its URL, and its secret is known.
+//   4. The record is written last: a record means that webhook and secret are in place.
+import {
+  type Config,
+  registrationIn,
+  registrationStep,
+  shortcomingsOf,
+  type TrackerWebhook,
+  trackerResourceTypes,
+} from '@svc/core';
+import type { ConfigStore } from '../config/store.ts';
+import { Failure } from '../errors.ts';
+import type { TrackerClient } from './client.ts';
+import { createWebhookWithSecret } from './create-webhook.ts';
+import { clearRecord, readSecretFile, writeChannel, writeRecord } from './registration-store.ts';
+import { knownWebhookUrl, type WebhookUrl } from './webhook-url.ts';
+
+export type RegisterOptions = {
+  /** The configuration as it is on disk now: it holds the record. */
+  config: Config;
+  /** `--webhook-url` */
+  webhookUrl?: string | undefined;
+  force: boolean;
+  /** Called only when the tracker has to be asked; fails when there is no token. */
+  connect: () => TrackerClient;
+  store: Pick<ConfigStore, 'setMany'>;
+  /** Makes a relay channel and returns its URL. */
+  provisionChannel: () => Promise<string>;
+  /** The tracker secret file. */
+  secretFile: string;
+  clock: { now: () => number };
+  newSecret?: () => string;
+  /** One line of progress for a person. */
+  tell: (line: string) => void;
+};
+
+export type RegisteredWebhook = {
+  outcome: 'already-registered' | 'reused' | 'created';
+  webhookId: string;
+  webhookUrl: string;
+  /** `missing`: nobody here knows the webhook's secret; the remedy was told. */
+  secret: 'kept' | 'written' | 'missing';
+};
+
+export async function registerTrackerWebhook(options: RegisterOptions): Promise<RegisteredWebhook> {
+  const { config, force, tell } = options;
+  const known = knownWebhookUrl(config, options.webhookUrl);
+  let [record, url, existing] = [
+    registrationIn(config),
+    known?.url,
+    undefined as TrackerWebhook[] | undefined,
+  ];
+  let opened: Opened | undefined;
+  for (;;) {
+    const next = registrationStep({ record, url, force, existing });
+    if (next.step === 'refuse') throw refusal(next.recordedUrl);
+    if (next.step === 'already-registered')
+      return alreadyRegistered(options, next.webhookId, next.url, known);
+    opened ??= await open(options, known);
+    const { client, teamId } = opened;
+    switch (next.step) {
+      case 'make-channel':
+        url = await makeChannel(options);
+        break;
+      case 'remove-recorded': {
+        const wasThere = await client.deleteWebhook(next.webhookId);
+        await clearRecord(options.store);
+        tell(wasThere ? `Deleted webhook ${next.webhookId}` : `Webhook ${next.webhookId} was gone already`);
+        [record, existing] = [undefined, []];
+        break;
+      }
+      case 'list':
+        existing = await client.listWebhooks();
+        tell(`The tracker has ${existing.length} webhooks`);
+        break;
+      case 'reuse':
+        return reuse(options, next.webhook, next.url, teamId);
+      case 'create':
+        return create(options, opened, next.url);
+    }
+  }
+}
+
+type Opened = { client: TrackerClient; teamId: string };
+
+/** All that is needed before anything is changed, here or at the tracker. */
+async function open({ config, connect, store }: RegisterOptions, known: WebhookUrl): Promise<Opened> {
+  const client = connect();
+  const { teamId } = config.svc.tracker;
+  if (teamId === null) {
+    throw new Failure(
+      'not-configured',
+      'The project file does not know the id of its team at the tracker (svc.tracker.teamId).',
+      'Look it up first: resolve-tracker-ids.sh',
+    );
+  }
+  if (known?.isChannel) await writeChannel(store, known.url);
+  return { client, teamId };
+}
+
+async function makeChannel({ provisionChannel, store, tell }: RegisterOptions): Promise<string> {
+  const url = await provisionChannel();
+  await writeChannel(store, url);
+  tell(`Made the relay channel ${url}`);
+  return url;
+}
+
+async function alreadyRegistered(
+  { store, secretFile, tell }: RegisterOptions,
+  webhookId: string,
+  webhookUrl: string,
+  known: WebhookUrl,
+): Promise<RegisteredWebhook> {
+  if (known?.isChannel) await writeChannel(store, webhookUrl);
+  tell(`The tracker webhook ${webhookId} is already registered for ${webhookUrl}`);
+  const secret = await secretState(secretFile, tell);
+  return { outcome: 'already-registered', webhookId, webhookUrl, secret };
+}
+
+async function reuse(
+  { store, clock, secretFile, tell }: RegisterOptions,
+  webhook: TrackerWebhook,
+  webhookUrl: string,
+  teamId: string,
+): Promise<RegisteredWebhook> {
+  const registeredAt = new Date(clock.now()).toISOString();
+  await writeRecord(store, { webhookId: webhook.id, webhookUrl, registeredAt });
+  tell(`The tracker has a webhook for ${webhookUrl} already; it is used: ${webhook.id}`);
+  for (const why of shortcomingsOf(webhook, teamId))
+    tell(`warning: this webhook is not as svc makes one: ${why}. To replace it, add --force.`);
+  const secret = await secretState(secretFile, tell);
+  return { outcome: 'reused', webhookId: webhook.id, webhookUrl, secret };
+}
+
+async function create(
+  options: RegisterOptions,
+  { client, teamId }: Opened,
+  url: string,
+): Promise<RegisteredWebhook> {
+  const { config, store, clock, secretFile, newSecret, tell } = options;
+  const label = ['svc', config.svc.projectKey].filter((word) => word !== undefined).join(' ');
+  const webhook = await createWebhookWithSecret({ client, url, teamId, label, secretFile, newSecret });
+  tell(`Created webhook ${webhook.id} for ${url}; its secret is in ${secretFile}`);
+  const file = await writeRecord(store, {
+    webhookId: webhook.id,
+    webhookUrl: url,
+    registeredAt: new Date(clock.now()).toISOString(),
+    resourceTypes: trackerResourceTypes,
+  });
+  tell(`Wrote the record to ${file}`);
+  return { outcome: 'created', webhookId: webhook.id, webhookUrl: url, secret: 'written' };
+}
+
+function refusal(recordedUrl: string | undefined): Failure {
+  return new Failure(
+    'registered-elsewhere',
+    `A tracker webhook is registered for another URL: ${recordedUrl ?? '(none in the record)'}. The record stays as it is.`,
+    'To replace that webhook, add --force.',
+  );
+}
+
+async function secretState(secretFile: string, tell: (line: string) => void): Promise<'kept' | 'missing'> {
+  if ((await readSecretFile(secretFile)) !== undefined) return 'kept';
+  tell(
+    `warning: the tracker tells a webhook's secret only once, and ${secretFile} is not there. Unless you have it elsewhere, deliveries cannot be checked: make a new webhook with --force.`,
+  );
+  return 'missing';
+}

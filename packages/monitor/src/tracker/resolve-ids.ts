@@ -1,0 +1,93 @@
+// Fills the cache of the tracker's ids in the project file: the team's UUID and its workflow states by
+// display name. One query, one write; nothing at all when both are there.
+import { nearest, stateIdsOf, type UnknownState, unknownStates } from '@svc/core';
+import type { LoadedConfig } from '../config/load.ts';
+import type { ConfigStore } from '../config/store.ts';
+import { Failure } from '../errors.ts';
+import type { TrackerClient } from './client.ts';
+
+export type ResolveIdsOptions = {
+  loaded: Pick<LoadedConfig, 'files' | 'values'> & { config: NonNullable<LoadedConfig['config']> };
+  /** Called only when the tracker has to be asked. */
+  connect: () => TrackerClient;
+  store: Pick<ConfigStore, 'setMany'>;
+  force: boolean;
+};
+
+export type ResolvedIds = {
+  /** False when the ids were there already, and the tracker was not asked. */
+  asked: boolean;
+  file: string;
+  teamId: string;
+  stateIds: Record<string, string>;
+  /** Phases of `stateMap` whose state the team does not have. */
+  unknown: UnknownState[];
+};
+
+export async function resolveTrackerIds({
+  loaded,
+  connect,
+  store,
+  force,
+}: ResolveIdsOptions): Promise<ResolvedIds> {
+  const { tracker, project } = loaded.config.svc;
+  const { teamId, stateIds, stateMap, teamKey } = tracker;
+  if (!force && teamId !== null && stateIds !== null && Object.keys(stateIds).length > 0) {
+    const unknown = unknownStates(stateMap, Object.keys(stateIds));
+    return { asked: false, file: loaded.files.project.file, teamId, stateIds, unknown };
+  }
+  demandProject(loaded);
+  if (teamKey === undefined) {
+    throw new Failure(
+      'not-configured',
+      `The project file names no team (svc.tracker.teamKey in ${loaded.files.project.file}).`,
+      `Name it: svc config set svc.tracker.teamKey ${project.ticketPrefix ?? '<KEY>'}`,
+    );
+  }
+  const client = connect();
+  const team = await client.teamStates(teamKey);
+  if (!team) throw await noSuchTeam(client, teamKey);
+  const ids = stateIdsOf(team.states);
+  const group = trackerGroup(loaded);
+  const file = await store.setMany('project', [
+    { path: [...group, 'teamId'], value: team.id },
+    { path: [...group, 'stateIds'], value: ids },
+  ]);
+  return {
+    asked: true,
+    file,
+    teamId: team.id,
+    stateIds: ids,
+    unknown: unknownStates(stateMap, Object.keys(ids)),
+  };
+}
+
+function demandProject({ files }: ResolveIdsOptions['loaded']): void {
+  if (files.project.folder !== undefined) return;
+  throw new Failure(
+    'not-configured',
+    `There is no project here: none of these files exists: ${files.project.lookedAt.join(', ')}.`,
+    'Run this in a project, or make one: svc config set svc.projectKey <name>',
+  );
+}
+
+async function noSuchTeam(client: TrackerClient, teamKey: string): Promise<Failure> {
+  const keys = (await client.listTeams()).map(({ key }) => key).toSorted();
+  const likely = nearest(teamKey, keys) ?? '<KEY>';
+  return new Failure(
+    'config-invalid',
+    keys.length === 0
+      ? `The owner of the API token can see no team at the issue tracker, so also none with the key ${teamKey}.`
+      : `The issue tracker has no team with the key ${teamKey}. There are: ${keys.join(', ')}.`,
+    `Name the right one: svc config set svc.tracker.teamKey ${likely}`,
+  );
+}
+
+/** The group of the project file that holds the team, in the file's own spelling, so that it stays one. */
+function trackerGroup({ values, files }: ResolveIdsOptions['loaded']): string[] {
+  const written = ['svc.tracker.teamId', 'svc.tracker.stateIds', 'svc.tracker.teamKey'].flatMap((key) => {
+    const source = values.find((value) => value.key === key)?.source;
+    return source?.kind === 'file' && source.file === files.project.file ? [source.writtenAs] : [];
+  });
+  return (written[0] ?? 'svc.tracker.teamKey').split('.').slice(0, -1);
+}

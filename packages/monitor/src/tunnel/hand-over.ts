@@ -1,0 +1,204 @@
+// Hands deliveries to the receiver: in the order of arrival, several under way at once. What the receiver
+// cannot take now (the log is not writable) is kept and tried again, and everything behind it waits, so that
+// nothing is lost on our side. When too much waits, `isFull` tells the reader to leave the rest in the socket.
+//
+// The position in a line is a promise: everything up to it is in the log. A delivery therefore carries its
+// own position only when all before it are settled, and otherwise the last one that is; a crash between two
+// writes then costs a repetition, which is recognised, and never a delivery.
+import { backoffMs } from '@svc/core';
+import type { TunnelClock } from './clock.ts';
+import type { Receive, ReceiverAnswer, TunnelDelivery } from './delivery.ts';
+
+export type Settled = 'accepted' | 'duplicate' | 'unauthorised' | 'refused' | 'failed';
+
+export type HandOver = {
+  push: (delivery: TunnelDelivery, position: string | null, onSettled: (how: Settled) => void) => void;
+  /** Takes note of a position with nothing to hand over. */
+  pass: (position: string) => void;
+  isFull: () => boolean;
+  /** Resolves when there is room again, or at once when the signal is aborted. */
+  room: (signal: AbortSignal) => Promise<void>;
+  /** Everything up to here is settled; null when nothing was yet. */
+  completeTo: () => string | null;
+  waiting: () => number;
+  /** Hands over what has arrived, and gives up what the receiver does not take or what lasts too long. */
+  drain: (patienceMs: number) => Promise<void>;
+};
+
+type Entry = {
+  delivery: TunnelDelivery;
+  position: string | null;
+  onSettled: (how: Settled) => void;
+  state: 'waiting' | 'running' | 'settled';
+  failures: number;
+};
+
+const nothing: TunnelDelivery = { headers: {}, body: Buffer.alloc(0) };
+const FULL_AT_ENTRIES = 1000;
+const FULL_AT_BYTES = 32 * 1024 * 1024;
+/** A receiver that fails without saying why gets a delivery so often, and no more. */
+const MAX_FAILURES = 3;
+
+export function createHandOver(options: {
+  channel: string;
+  receive: Receive;
+  clock: TunnelClock;
+  random: () => number;
+  atOnce?: number;
+  /** Called with the reason when deliveries have to wait, and with null when they go on. */
+  onHeld: (why: string | null) => void;
+  onFailed: (error: unknown) => void;
+}): HandOver {
+  const { channel, receive, clock, random, atOnce = 8, onHeld, onFailed } = options;
+  const entries: Entry[] = [];
+  const waitingForRoom = new Set<() => void>();
+  let bytes = 0;
+  let running = 0;
+  let completeTo: string | null = null;
+  /** Refusals in a row, while deliveries are held; 0 when they are not. */
+  let refusals = 0;
+  let cancelRetry: (() => void) | null = null;
+  let draining = false;
+  let abandoned = false;
+  let drained: (() => void) | null = null;
+
+  function fill(): void {
+    if (cancelRetry !== null || abandoned) return;
+    const limit = refusals > 0 ? 1 : atOnce;
+    for (const entry of entries) {
+      if (running >= limit) break;
+      if (entry.state === 'waiting') void run(entry, entry.delivery);
+    }
+  }
+
+  async function run(entry: Entry, delivery: TunnelDelivery): Promise<void> {
+    running += 1;
+    entry.state = 'running';
+    const answer = await answerTo(withPosition(delivery, entry));
+    running -= 1;
+    const verdict = verdictOn(answer, entry.failures);
+    if (verdict.again) keep(entry, verdict.why);
+    else settle(entry, verdict.how);
+    if (answer === null || answer.status >= 500) entry.failures += 1;
+    fill();
+  }
+
+  async function answerTo(delivery: TunnelDelivery): Promise<ReceiverAnswer | null> {
+    try {
+      return await receive(delivery);
+    } catch (error) {
+      onFailed(error);
+      return null;
+    }
+  }
+
+  function withPosition(delivery: TunnelDelivery, entry: Entry): TunnelDelivery {
+    const id = entries[0] === entry ? entry.position : completeTo;
+    return entry.position === null || id === null ? delivery : { ...delivery, relay: { channel, id } };
+  }
+
+  /** When the end is near there is no second attempt: nothing behind it may be written either. */
+  function keep(entry: Entry, why: string): void {
+    entry.state = 'waiting';
+    if (draining) return abandon();
+    if (refusals === 0) onHeld(why);
+    if (cancelRetry !== null) return;
+    cancelRetry = clock.after(backoffMs(refusals, random()), () => {
+      cancelRetry = null;
+      fill();
+    });
+    refusals += 1;
+  }
+
+  function settle(entry: Entry, how: Settled): void {
+    entry.state = 'settled';
+    bytes -= entry.delivery.body.length;
+    sweep();
+    entry.onSettled(how);
+    const works = how === 'accepted' || how === 'duplicate' || entries.length === 0;
+    if (refusals > 0 && works) release();
+    if (!isFull()) for (const tell of waitingForRoom) tell();
+    if (entries.length === 0) drained?.();
+  }
+
+  function sweep(): void {
+    while (entries[0]?.state === 'settled') completeTo = entries.shift()?.position ?? completeTo;
+  }
+
+  function release(): void {
+    refusals = 0;
+    onHeld(null);
+  }
+
+  function abandon(): void {
+    abandoned = true;
+    drained?.();
+  }
+
+  const isFull = (): boolean => entries.length >= FULL_AT_ENTRIES || bytes >= FULL_AT_BYTES;
+
+  return {
+    push(delivery, position, onSettled) {
+      bytes += delivery.body.length;
+      entries.push({ delivery, position, onSettled, state: 'waiting', failures: 0 });
+      fill();
+    },
+    pass(position) {
+      entries.push({
+        delivery: nothing,
+        position,
+        onSettled: () => undefined,
+        state: 'settled',
+        failures: 0,
+      });
+      sweep();
+    },
+    isFull,
+    async room(signal) {
+      if (!isFull() || signal.aborted) return;
+      await new Promise<void>((resolve) => {
+        const tell = (): void => {
+          waitingForRoom.delete(tell);
+          signal.removeEventListener('abort', tell);
+          resolve();
+        };
+        waitingForRoom.add(tell);
+        signal.addEventListener('abort', tell);
+      });
+    },
+    completeTo: () => completeTo,
+    waiting: () => entries.length,
+    async drain(patienceMs) {
+      draining = true;
+      if (entries.length === 0) return;
+      await new Promise<void>((resolve) => {
+        const cancel = clock.after(patienceMs, abandon);
+        drained = () => {
+          cancel();
+          resolve();
+        };
+        if (cancelRetry === null) fill();
+        else abandon();
+      });
+      cancelRetry?.();
+    },
+  };
+}
+
+type Verdict = { again: true; why: string } | { again: false; how: Settled };
+
+/** The log may be writable again at any time; what fails without a reason is not tried for ever. */
+function verdictOn(answer: ReceiverAnswer | null, failures: number): Verdict {
+  if (answer === null || (answer.status >= 500 && answer.status !== 503)) {
+    if (failures + 1 < MAX_FAILURES) return { again: true, why: 'the receiver fails' };
+    return { again: false, how: 'failed' };
+  }
+  if (answer.status === 503 && answer.outcome !== 'no-secret') {
+    const log = answer.outcome === 'log-not-writable';
+    return { again: true, why: log ? 'the event log is not writable' : 'the receiver is busy' };
+  }
+  if (answer.status === 401) return { again: false, how: 'unauthorised' };
+  if (answer.status < 300)
+    return { again: false, how: answer.outcome === 'duplicate' ? 'duplicate' : 'accepted' };
+  return { again: false, how: 'refused' };
+}

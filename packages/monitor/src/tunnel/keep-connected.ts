@@ -1,0 +1,159 @@
+// Keeps one connection to the channel: dials, watches, and dials again, until it is stopped. The modes stand
+// at the top of tunnel.ts; every step is told as an event of the pure machine in core.
+import { backoffMs, isRelayPosition, PUBLIC_PING_MS, type RelayTraits, type TunnelEvent } from '@svc/core';
+import type { TunnelClock } from './clock.ts';
+import type { Connect } from './connect.ts';
+import type { StreamFrame } from './event-stream.ts';
+import { type Ending, openSession, type Session } from './session.ts';
+import { watchClock } from './watch.ts';
+
+export type Connection = {
+  /** Whether the relay keeps deliveries, bytes and positions. */
+  relayKeeps: boolean;
+  /** Whether it goes on from where the last one ended, and so misses nothing. */
+  resumed: boolean;
+  since: number;
+};
+
+export type KeptConnection = {
+  stop: () => Promise<void>;
+  /** The open connection, if there is one. */
+  now: () => Connection | null;
+};
+
+/** A connection that lived so long was a good one: the next failure is the first of a new row. */
+const STEADY_MS = 10_000;
+const LOOK_MS = 5000;
+const HEARTBEATS_OF_PATIENCE = 2.5;
+
+export function keepConnected(options: {
+  channel: string;
+  connect: Connect;
+  clock: TunnelClock;
+  random: () => number;
+  readKey: () => string | undefined;
+  maxFrameBytes: number | undefined;
+  /** The position to go on from, if the relay keeps any. */
+  resumeAfter: () => string | null;
+  isFull: () => boolean;
+  room: (signal: AbortSignal) => Promise<void>;
+  onFrame: (frame: StreamFrame, connection: Connection) => void;
+  onEvent: (event: TunnelEvent) => void;
+  /** Called regularly, so that time alone can change what is shown. */
+  onLook: () => void;
+}): KeptConnection {
+  const { clock, onEvent } = options;
+  let stopping = false;
+  let session: Session | null = null;
+  let connection: Connection | null = null;
+  let cutPause: (() => void) | null = null;
+  let relayKeeps = isRelayPosition(options.resumeAfter() ?? undefined);
+  /** By the steady clock: when the connection was opened, when the relay was last heard, how long it may be silent. */
+  let openedAt: number | null = null;
+  let heardAt = 0;
+  let patienceMs = 0;
+  /** While the log takes nothing the rest stays in the socket, and the silence is ours. */
+  let blocked = false;
+
+  const stopWatch = watchClock({ clock, everyMs: LOOK_MS, onLook: look, onWoke: woke });
+  const running = loop();
+
+  async function loop(): Promise<void> {
+    let attempt = 0;
+    while (!stopping) {
+      onEvent({ type: 'dial', at: clock.now(), attempt });
+      openedAt = null;
+      const ending = await connectOnce();
+      if (ending.kind === 'woke' || wasSteady()) attempt = 0;
+      if (ending.kind === 'recognised') relayKeeps = true;
+      if (ending.kind === 'silent') onEvent({ type: 'silent', at: clock.now() });
+      if (ending.kind === 'lost') attempt = (await backOff(attempt, ending)) ? attempt + 1 : 0;
+    }
+  }
+
+  function wasSteady(): boolean {
+    return openedAt !== null && clock.monotonic() - openedAt >= STEADY_MS;
+  }
+
+  async function connectOnce(): Promise<Ending> {
+    const after = options.resumeAfter();
+    session = openSession({
+      channel: options.channel,
+      connect: options.connect,
+      clock,
+      readKey: options.readKey(),
+      ours: relayKeeps ? { after } : null,
+      ...(options.maxFrameBytes !== undefined && { maxFrameBytes: options.maxFrameBytes }),
+      onOpen: (traits) => opened(traits, after),
+      onFrame(frame) {
+        heardAt = clock.monotonic();
+        if (connection !== null) options.onFrame(frame, connection);
+      },
+      onSignOfLife() {
+        heardAt = clock.monotonic();
+        onEvent({ type: 'heard', at: clock.now() });
+      },
+      room: (signal) => (options.isFull() ? waitForRoom(signal) : undefined),
+    });
+    const ending = await session.ended;
+    session = null;
+    connection = null;
+    return ending;
+  }
+
+  function opened(traits: RelayTraits, after: string | null): void {
+    relayKeeps = traits.ours;
+    openedAt = clock.monotonic();
+    heardAt = openedAt;
+    patienceMs = HEARTBEATS_OF_PATIENCE * Math.min(traits.pingMs, PUBLIC_PING_MS);
+    connection = { relayKeeps, resumed: relayKeeps && after !== null, since: clock.now() };
+  }
+
+  async function waitForRoom(signal: AbortSignal): Promise<void> {
+    blocked = true;
+    await options.room(signal);
+    blocked = false;
+    heardAt = clock.monotonic();
+  }
+
+  /** False when the wait was cut short, by a stop or because the machine woke up. */
+  async function backOff(attempt: number, ending: Ending & { kind: 'lost' }): Promise<boolean> {
+    if (stopping) return false;
+    const { why, remedy } = ending;
+    const at = clock.now();
+    const waitMs = Math.max(backoffMs(attempt, options.random()), ending.retryAfterMs ?? 0);
+    onEvent({ type: 'lost', at, attempt, until: at + waitMs, why, ...(remedy !== undefined && { remedy }) });
+    const whole = await new Promise<boolean>((resolve) => {
+      const cancel = clock.after(waitMs, () => resolve(true));
+      cutPause = () => {
+        cancel();
+        resolve(false);
+      };
+    });
+    cutPause = null;
+    return whole;
+  }
+
+  function look(): void {
+    const silentFor = clock.monotonic() - heardAt;
+    if (connection !== null && !blocked && silentFor >= patienceMs) session?.end({ kind: 'silent' });
+    options.onLook();
+  }
+
+  function woke(): void {
+    onEvent({ type: 'woke', at: clock.now() });
+    session?.end({ kind: 'woke' });
+    cutPause?.();
+  }
+
+  return {
+    async stop() {
+      stopping = true;
+      stopWatch();
+      session?.end({ kind: 'stopped' });
+      cutPause?.();
+      await running;
+    },
+    now: () => connection,
+  };
+}

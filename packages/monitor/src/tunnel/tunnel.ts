@@ -1,0 +1,221 @@
+// The daemon's outbound connection to one relay channel, kept for months. The modes are those of the pure
+// machine in core (tunnel/tunnel-state.ts); this is what the loop does in each:
+//
+//   idle         nothing. `start` leads to connecting.
+//   connecting   dials; whatever answers but an event stream, or does not answer within 15 s, leads to
+//                backing-off. The first frame leads to live.
+//   live         hands every delivery to the receiver. The end of the connection leads to backing-off; no
+//                ping, delivery or comment for 75 s (2.5 heartbeats, where the relay says its own) to late.
+//   late         the silent connection is closed and a new one dialled at once: live or backing-off.
+//   backing-off  waits 0.25 s, doubling to 10 s, each ±50 %, or as long as the relay's Retry-After asks (at
+//                most 2 min), then connecting. Only a connection that lived for 10 s starts the row anew.
+//   disabled     there is no channel or no secret; nothing leads out of it.
+//
+// A jump of the clock by more than a minute (the machine slept) leads to connecting at once, from anywhere.
+// No answer ends the loop: only `stop` does.
+//
+// A relay of ours (core, tunnel/relay-protocol.ts) is recognised by its first answer and asked again, for raw
+// bytes and for what followed the newest durable position. The public relay can do neither: whatever was sent
+// while the connection was down is missing, and `onGap` says so.
+import { createHash } from 'node:crypto';
+import {
+  type ChannelSetup,
+  disabledTunnel,
+  type FeedGrade,
+  gradeFeed,
+  idleTunnel,
+  isOtherGrade,
+  positionInReady,
+  readGap,
+  stepTunnel,
+  type TunnelEvent,
+  type TunnelMode,
+} from '@svc/core';
+import type { Logger } from 'pino';
+import { systemClock, type TunnelClock } from './clock.ts';
+import { type Connect, createConnect } from './connect.ts';
+import type { Receive } from './delivery.ts';
+import type { StreamFrame } from './event-stream.ts';
+import { createInbox, type InboxReport, type SelfTest } from './inbox.ts';
+import { type Connection, type KeptConnection, keepConnected } from './keep-connected.ts';
+
+export type TunnelOptions = {
+  /** Whose deliveries come this way; a name for people. */
+  feed: string;
+  channel: ChannelSetup;
+  receive: Receive;
+  /** The relay position of the newest durable line of a channel (`log.cursorOf`), by the channel's key. */
+  cursorOf: (channelKey: string) => string | null;
+  logger: Pick<Logger, 'info' | 'warn' | 'error'>;
+  /** Called when the grade becomes another, with the one before. */
+  onState?: (to: FeedGrade, from: FeedGrade) => void;
+  /** Called when deliveries may have been missed: ask the sender for them. */
+  onGap?: (gap: Gap) => void;
+  selfTest?: SelfTest;
+  /** The key to read the channel with, where the relay wants one. */
+  readKey?: () => string | undefined;
+  clock?: TunnelClock;
+  /** From 0 up to 1. */
+  random?: () => number;
+  connect?: Connect;
+  maxFrameBytes?: number;
+};
+
+export type Gap = {
+  reason: 'start' | 'reconnect' | 'relay-lost-it';
+  /** When the relay was last heard before; null when it never was. */
+  since: number | null;
+};
+
+export type TunnelStats = InboxReport & {
+  connectedSince: number | null;
+  lastHeardAt: number | null;
+  lastPingAt: number | null;
+  lastMessageAt: number | null;
+  reconnects: number;
+  gaps: number;
+  lastError: { at: number; why: string } | null;
+  /** Everything up to here is settled; null where the relay gives no positions. */
+  cursor: string | null;
+};
+
+export type Tunnel = {
+  /** What the channel is called in event lines: a fingerprint, since its address is a secret. */
+  channelKey: string;
+  start: () => void;
+  /** Closes the connection, hands over what has arrived, and resolves within 5 s. A stopped one is used up. */
+  stop: () => Promise<void>;
+  state: () => { now: TunnelMode; grade: FeedGrade };
+  stats: () => TunnelStats;
+  /** Whether it became live within so long. */
+  up: (patienceMs: number) => Promise<boolean>;
+};
+
+const DRAIN_MS = 5000;
+
+export function createTunnel(options: TunnelOptions): Tunnel {
+  const { feed, channel, cursorOf, logger, onState, onGap } = options;
+  const { clock = systemClock, random = Math.random } = options;
+  const channelKey = keyOf(channel.use ? channel.url : '');
+  const waitingToBeUp = new Set<() => void>();
+  let state = channel.use ? idleTunnel() : disabledTunnel(channel.why, channel.remedy);
+  let kept: KeptConnection | null = null;
+  const seen = {
+    lastPingAt: null as number | null,
+    lastMessageAt: null as number | null,
+    lastError: null as { at: number; why: string } | null,
+    reconnects: 0,
+    gaps: 0,
+  };
+  const inbox = createInbox({
+    feed,
+    channelKey,
+    receive: options.receive,
+    clock,
+    random,
+    selfTest: options.selfTest,
+    logger,
+    onChange: regrade,
+  });
+  let grade = gradeFeed(state, inbox.conditions(), clock.now());
+
+  function regrade(): void {
+    const before = grade;
+    const next = gradeFeed(state, inbox.conditions(), clock.now());
+    if (!isOtherGrade(next, before)) return;
+    grade = { ...next, since: next.since ?? clock.now() };
+    logger.info({ feed, from: before.grade, to: grade.grade, why: grade.why }, 'feed state changed');
+    onState?.(grade, before);
+  }
+
+  function step(event: TunnelEvent): void {
+    const before = state;
+    state = stepTunnel(state, event);
+    if (state.failure !== null) seen.lastError = { at: state.failure.at, why: state.failure.why };
+    if (state.now.mode === 'live' && before.now.mode !== 'live') live(before.heardAt);
+    else if (before.now.mode === 'live' && state.now.mode !== 'live')
+      logger.info({ feed, why: state.failure?.why, by: event.type }, 'the connection to the relay ended');
+    regrade();
+  }
+
+  function live(heardBefore: number | null): void {
+    for (const tell of waitingToBeUp) tell();
+    if (heardBefore !== null) seen.reconnects += 1;
+    if (kept?.now()?.resumed === true) return;
+    gap({ reason: heardBefore === null ? 'start' : 'reconnect', since: heardBefore });
+  }
+
+  function gap(found: Gap): void {
+    seen.gaps += 1;
+    onGap?.(found);
+  }
+
+  function onFrame({ event, id, data }: StreamFrame, { relayKeeps }: Connection): void {
+    const heardBefore = state.heardAt;
+    step({ type: 'heard', at: clock.now() });
+    if (event === 'ping') seen.lastPingAt = clock.now();
+    else if (event === 'ready') {
+      const position = relayKeeps ? positionInReady(data) : null;
+      if (position !== null) inbox.beginAfter(position);
+    } else if (event === 'gap') {
+      logger.warn({ feed, ...readGap(data) }, 'the relay no longer has what was missed');
+      gap({ reason: 'relay-lost-it', since: heardBefore });
+    } else if (event === undefined || event === 'message') {
+      seen.lastMessageAt = clock.now();
+      inbox.take(data, relayKeeps ? id : undefined);
+    }
+  }
+
+  function start(): void {
+    if (!channel.use || kept !== null) return;
+    step({ type: 'start', at: clock.now() });
+    kept = keepConnected({
+      channel: channel.url,
+      connect: options.connect ?? createConnect(),
+      clock,
+      random,
+      readKey: () => options.readKey?.(),
+      maxFrameBytes: options.maxFrameBytes,
+      resumeAfter: () => inbox.arrivedTo() ?? cursorOf(channelKey),
+      isFull: inbox.isFull,
+      room: inbox.room,
+      onFrame,
+      onEvent: step,
+      onLook: regrade,
+    });
+  }
+
+  return {
+    channelKey,
+    start,
+    async stop() {
+      await kept?.stop();
+      await inbox.drain(DRAIN_MS);
+      step({ type: 'stop', at: clock.now() });
+    },
+    state: () => ({ now: state.now, grade }),
+    stats: () => ({
+      ...inbox.report(),
+      ...seen,
+      connectedSince: kept?.now()?.since ?? null,
+      lastHeardAt: state.heardAt,
+      cursor: inbox.completeTo() ?? (kept === null ? null : cursorOf(channelKey)),
+    }),
+    up: (patienceMs) =>
+      new Promise((resolve) => {
+        if (state.now.mode === 'live') return resolve(true);
+        const finish = (isUp: boolean): void => {
+          cancel();
+          waitingToBeUp.delete(tell);
+          resolve(isUp);
+        };
+        const tell = (): void => finish(true);
+        const cancel = clock.after(patienceMs, () => finish(false));
+        waitingToBeUp.add(tell);
+      }),
+  };
+}
+
+function keyOf(url: string): string {
+  return createHash('sha256').update(url).digest('hex').slice(0, 16);
+}

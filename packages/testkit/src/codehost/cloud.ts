@@ -1,0 +1,139 @@
+// The fake code host's world: repositories with what belongs to them. Names are not case sensitive, and a
+// renamed repository is still found under its old name.
+import { createHash } from 'node:crypto';
+import type { DeploymentRow, DeploymentStatusRow, HookRow, PullRequestRow, RepoRow } from './records.ts';
+
+/** What somebody looks for: the repository, and whether it has moved. */
+export type FoundRepo = { repo: RepoRow; moved: boolean };
+
+export type CodehostCloud = ReturnType<typeof createCodehostCloud>;
+
+export function createCodehostCloud(now: () => number) {
+  const repos = new Map<string, RepoRow>();
+  const formerNames = new Map<string, string>();
+  let lastId = 4000;
+  const nextId = (): number => (lastId += 1);
+
+  const find = (fullName: string): FoundRepo | undefined => {
+    const key = fullName.toLowerCase();
+    const repo = repos.get(key);
+    if (repo !== undefined) return { repo, moved: false };
+    const moved = repos.get(formerNames.get(key) ?? '');
+    return moved && { repo: moved, moved: true };
+  };
+
+  const repoOf = (fullName: string): RepoRow => {
+    const found = find(fullName);
+    if (found === undefined) throw new Error(`The fake code host has no repository ${fullName}`);
+    return found.repo;
+  };
+
+  return {
+    find,
+    repoOf,
+    nextId,
+    byId: (id: number): RepoRow | undefined => repos.values().find((repo) => repo.id === id),
+    addRepo(fullName: string, { admin = true }: { admin?: boolean } = {}): RepoRow {
+      const [owner = '', name = ''] = fullName.split('/');
+      const lists = { hooks: [], deliveries: [], pullRequests: [], deployments: [] };
+      const repo: RepoRow = { id: nextId(), owner, name, admin, ...lists };
+      repos.set(fullName.toLowerCase(), repo);
+      return repo;
+    },
+    removeRepo: (fullName: string): void => void repos.delete(fullName.toLowerCase()),
+    renameRepo(fullName: string, name: string): void {
+      const repo = repoOf(fullName);
+      repos.delete(fullName.toLowerCase());
+      repo.name = name;
+      const renamed = fullNameOf(repo).toLowerCase();
+      repos.set(renamed, repo);
+      formerNames.set(fullName.toLowerCase(), renamed);
+    },
+    /** A hook that somebody made earlier, without the ping that a new one sends. */
+    addHook(
+      fullName: string,
+      hook: Partial<Omit<HookRow, 'config'>> & { config: Partial<HookRow['config']> },
+    ): HookRow {
+      const row: HookRow = {
+        id: nextId(),
+        active: true,
+        events: ['push'],
+        createdAt: now(),
+        updatedAt: now(),
+        ...hook,
+        config: { url: '', content_type: 'form', insecure_ssl: '0', ...hook.config },
+      };
+      repoOf(fullName).hooks.push(row);
+      return row;
+    },
+    addPullRequest(
+      fullName: string,
+      pullRequest: Partial<PullRequestRow> & { number: number },
+    ): PullRequestRow {
+      const { number } = pullRequest;
+      const row: PullRequestRow = {
+        title: `Change number ${number}`,
+        state: 'OPEN',
+        isDraft: false,
+        branch: `change-${number}`,
+        base: 'main',
+        headSha: shaOf(`${fullName}#${number}`),
+        mergeSha: null,
+        author: 'kim',
+        mergedBy: null,
+        mergeable: 'MERGEABLE',
+        mergeStateStatus: 'CLEAN',
+        reviewDecision: null,
+        checks: null,
+        createdAt: now(),
+        updatedAt: now(),
+        closedAt: null,
+        mergedAt: null,
+        ...pullRequest,
+      };
+      repoOf(fullName).pullRequests.push(row);
+      return row;
+    },
+    changePullRequest(fullName: string, number: number, change: Partial<PullRequestRow>): void {
+      const row = repoOf(fullName).pullRequests.find((pullRequest) => pullRequest.number === number);
+      if (row === undefined) throw new Error(`There is no pull request ${fullName}#${number}`);
+      Object.assign(row, { updatedAt: now() }, change);
+    },
+    mergePullRequest(fullName: string, number: number): string {
+      const mergeSha = shaOf(`merge of ${fullName}#${number}`);
+      const ended = { closedAt: now(), mergedAt: now(), mergedBy: 'kim' };
+      this.changePullRequest(fullName, number, { state: 'MERGED', mergeSha, ...ended });
+      return mergeSha;
+    },
+    addDeployment(
+      fullName: string,
+      deployment: Pick<DeploymentRow, 'sha'> & Partial<DeploymentRow>,
+    ): DeploymentRow {
+      const row: DeploymentRow = {
+        id: nextId(),
+        ref: 'main',
+        environment: 'production',
+        createdAt: now(),
+        updatedAt: now(),
+        statuses: [],
+        ...deployment,
+      };
+      repoOf(fullName).deployments.push(row);
+      return row;
+    },
+    addDeploymentStatus(deployment: DeploymentRow, state: string): DeploymentStatusRow {
+      const status = { id: nextId(), state, description: `It is ${state}`, createdAt: now() };
+      deployment.statuses.push(status);
+      deployment.updatedAt = now();
+      return status;
+    },
+  };
+}
+
+export function fullNameOf({ owner, name }: RepoRow): string {
+  return `${owner}/${name}`;
+}
+
+export function shaOf(text: string): string {
+  return createHash('sha1').update(text).digest('hex');
+}

@@ -1,0 +1,130 @@
+// Sends deliveries as the code host does: one per active hook that wants the type, signed with the hook's
+// secret, all of one event with the same guid, none of them repeated by itself. What became of each is kept.
+import { createHmac } from 'node:crypto';
+import type { JsonObject } from '../payloads/example.ts';
+import { type CodehostCloud, fullNameOf } from './cloud.ts';
+import type { DeliveryRow, HookRow, RepoRow } from './records.ts';
+
+const PATIENCE_MS = 10_000;
+/** Above what a JavaScript number can hold exactly. */
+const FIRST_DELIVERY_ID = 9_007_199_254_740_993n;
+
+export type Emitted = { guid: string; deliveries: DeliveryRow[] };
+/** `at` is when it was sent, for deliveries of the past; `unheard` records it and sends nothing. */
+export type EmitOptions = { at?: number; guid?: string; unheard?: boolean };
+
+export type Deliverer = ReturnType<typeof createDeliverer>;
+
+export function createDeliverer(cloud: CodehostCloud, now: () => number) {
+  let lastId = FIRST_DELIVERY_ID;
+
+  type Sending = Pick<DeliveryRow, 'guid' | 'event' | 'payload' | 'redelivery'>;
+
+  async function deliver(
+    repo: RepoRow,
+    hook: HookRow,
+    sending: Sending,
+    options: EmitOptions,
+  ): Promise<DeliveryRow> {
+    const { body, headers } = requestFor(hook, sending);
+    const started = performance.now();
+    const outcome = options.unheard === true ? accepted : await post(hook.config.url, headers, body);
+    const action = sending.payload['action'];
+    lastId += 1n;
+    const row: DeliveryRow = {
+      ...sending,
+      ...outcome,
+      id: lastId,
+      hookId: hook.id,
+      deliveredAt: options.at ?? now(),
+      durationMs: performance.now() - started,
+      action: typeof action === 'string' ? action : null,
+      url: hook.config.url,
+      requestHeaders: headers,
+    };
+    repo.deliveries.push(row);
+    return row;
+  }
+
+  return {
+    /** `await codehost.emit('acme/web', 'pull_request', payload)` */
+    async emit(
+      fullName: string,
+      event: string,
+      payload: JsonObject,
+      options: EmitOptions = {},
+    ): Promise<Emitted> {
+      const repo = cloud.repoOf(fullName);
+      const guid = options.guid ?? crypto.randomUUID();
+      const wanting = repo.hooks.filter(
+        ({ active, events }) => active && (events.includes(event) || events.includes('*')),
+      );
+      const sending = { guid, event, payload, redelivery: false };
+      const deliveries = await Promise.all(wanting.map((hook) => deliver(repo, hook, sending, options)));
+      return { guid, deliveries };
+    },
+    /** What a new hook is sent first. */
+    ping(repo: RepoRow, hook: HookRow): Promise<DeliveryRow> {
+      const payload = {
+        zen: 'Keep it logically awesome.',
+        hook_id: hook.id,
+        hook: { type: 'Repository', id: hook.id, active: hook.active, events: hook.events },
+        repository: { id: repo.id, full_name: fullNameOf(repo) },
+      };
+      const sending = { guid: crypto.randomUUID(), event: 'ping', payload, redelivery: false };
+      return deliver(repo, hook, sending, {});
+    },
+    /** The same event again: a new id, the same guid. */
+    redeliver(repo: RepoRow, hook: HookRow, { guid, event, payload }: DeliveryRow): Promise<DeliveryRow> {
+      return deliver(repo, hook, { guid, event, payload, redelivery: true }, {});
+    },
+  };
+}
+
+function requestFor(
+  hook: HookRow,
+  { guid, event, payload }: Pick<DeliveryRow, 'guid' | 'event' | 'payload'>,
+) {
+  const json = JSON.stringify(payload);
+  const isForm = hook.config.content_type !== 'json';
+  const body = isForm ? `payload=${encodeURIComponent(json)}` : json;
+  const { secret } = hook.config;
+  const headers: Record<string, string> = {
+    'Content-Type': isForm ? 'application/x-www-form-urlencoded' : 'application/json',
+    'User-Agent': 'GitHub-Hookshot/0a1b2c3',
+    'X-GitHub-Delivery': guid,
+    'X-GitHub-Event': event,
+    'X-GitHub-Hook-ID': String(hook.id),
+    'X-GitHub-Hook-Installation-Target-Type': 'repository',
+    ...(secret !== undefined && {
+      'X-Hub-Signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
+    }),
+  };
+  return { body, headers };
+}
+
+type Outcome = Pick<DeliveryRow, 'status' | 'statusCode' | 'responseHeaders' | 'responseBody'>;
+
+/** What a relay says that nobody listens to. */
+const accepted: Outcome = { status: 'OK', statusCode: 200, responseHeaders: {}, responseBody: '' };
+
+async function post(url: string, headers: Record<string, string>, body: string): Promise<Outcome> {
+  try {
+    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
+    return {
+      status: response.ok ? 'OK' : `Invalid HTTP Response: ${response.status}`,
+      statusCode: response.status,
+      responseHeaders: Object.fromEntries(response.headers),
+      responseBody: await response.text(),
+    };
+  } catch (error) {
+    const late = error instanceof Error && error.name === 'TimeoutError';
+    return {
+      status: late ? 'timed out' : 'failed to connect to host',
+      statusCode: late ? 504 : 0,
+      responseHeaders: {},
+      responseBody: '',
+    };
+  }
+}

@@ -1,0 +1,182 @@
+// A fake of the code host's cloud on loopback, behind HTTPS, for the real client program: REST under
+// `/api/v3`, GraphQL at `/api/graphql`. It keeps count of every call, delivers webhooks for real, and goes
+// wrong on command.
+//
+//   const codehost = await startFakeCodehost({ folder: temporaryFolder() });
+//   codehost.addToken('token');
+//   codehost.cloud.addRepo('acme/web');
+//   … spawn('gh', ['api', 'repos/acme/web/hooks'], { env: ghEnvironment(codehost, 'token') })
+//   await codehost.emit('acme/web', 'push', payload);
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { JsonObject } from '../payloads/example.ts';
+import { type Answer, notAdmin, notFound, Refusal, toJson } from './answer.ts';
+import { makeLoopbackCertificate } from './certificate.ts';
+import { type CodehostCloud, createCodehostCloud, fullNameOf } from './cloud.ts';
+import { createDeliverer, type Deliverer } from './deliver.ts';
+import { deliveryRoutes } from './delivery-routes.ts';
+import { deploymentRoutes } from './deployment-routes.ts';
+import { createFaultPlan, delay, type FaultPlan, refusalOf, send } from './faults.ts';
+import { hookRoutes } from './hook-routes.ts';
+import { createQuotas, type Quota, type QuotaName } from './quota.ts';
+import type { Route } from './route.ts';
+import { callerOf, type KnownToken, needHookScope } from './tokens.ts';
+
+export type CodehostRequest = { line: string; headers: IncomingMessage['headers']; body: string };
+
+export type FakeCodehost = Pick<FaultPlan, 'failNext' | 'mend'> &
+  Pick<Deliverer, 'emit'> & {
+    port: number;
+    /** The certificate to trust. */
+    authorityFile: string;
+    folder: string;
+    cloud: CodehostCloud;
+    addToken: (token: string, scopes?: string[]) => void;
+    removeToken: (token: string) => void;
+    /** `METHOD /path?query` of every call so far, in order. */
+    calls: () => string[];
+    requests: () => readonly CodehostRequest[];
+    forgetCalls: () => void;
+    setQuota: (name: QuotaName, quota: Partial<Quota>) => void;
+    close: () => Promise<void>;
+  };
+
+export type FakeCodehostOptions = {
+  /** Where its certificates are made; gone with the test. */
+  folder: string;
+  now?: () => number;
+  /** The public service allows 20, an installation of one's own 250. */
+  hooksPerEvent?: number;
+};
+
+const allScopes = ['admin:repo_hook', 'repo'];
+
+export async function startFakeCodehost(options: FakeCodehostOptions): Promise<FakeCodehost> {
+  const { folder, now = Date.now, hooksPerEvent = 250 } = options;
+  // Loaded here and not above: most tests that use this package have no need of GraphQL.
+  const { answerGraphql, rateLimitedAnswer } = await import('./graphql.ts');
+  const certificate = await makeLoopbackCertificate(folder);
+  const cloud = createCodehostCloud(now);
+  const deliverer = createDeliverer(cloud, now);
+  const quotas = createQuotas(now);
+  const faults = createFaultPlan();
+  const tokens: KnownToken[] = [];
+  const requests: CodehostRequest[] = [];
+  const routes: Route[] = [
+    ...hookRoutes({ cloud, deliverer, now, hooksPerEvent }),
+    ...deliveryRoutes({ deliverer, now }),
+    ...deploymentRoutes(),
+  ];
+
+  const answerRepo = async (
+    method: string,
+    url: URL,
+    body: JsonObject,
+    caller: KnownToken,
+  ): Promise<Answer> => {
+    const base = `${url.origin}/api/v3`;
+    const [, owner, name, byId, rest = ''] =
+      /^\/api\/v3\/(?:repos\/([^/]+)\/([^/]+)|repositories\/(\d+))(?:\/(.*))?$/.exec(url.pathname) ?? [];
+    const moved = byId === undefined ? undefined : cloud.byId(Number(byId));
+    const found = moved ? { repo: moved, moved: false } : cloud.find(`${owner}/${name}`);
+    if (found === undefined) throw notFound();
+    const { repo } = found;
+    if (found.moved) {
+      const Location = `${base}/repositories/${repo.id}/${rest}${url.search}`;
+      return {
+        status: method === 'GET' ? 301 : 307,
+        body: { message: 'Moved Permanently' },
+        headers: { Location },
+      };
+    }
+    if (rest === '' && method === 'GET') {
+      const permissions = { admin: repo.admin, push: true, pull: true };
+      return { status: 200, body: { id: repo.id, full_name: fullNameOf(repo), permissions } };
+    }
+    const route = routes.find((one) => one.method === method && one.path.test(rest));
+    if (route === undefined) throw notFound();
+    if (route.needs === 'hooks') {
+      needHookScope(caller, method);
+      if (!repo.admin) throw method === 'GET' ? notFound() : notAdmin();
+    }
+    const [, ...parts] = route.path.exec(rest) ?? [];
+    return route.answer({ repo, parts, url, body, base });
+  };
+
+  const answer = async (request: IncomingMessage, url: URL, body: string): Promise<Answer> => {
+    const method = request.method ?? 'GET';
+    const isGraphql = url.pathname === '/api/graphql';
+    const caller = callerOf(request.headers.authorization, tokens);
+    const scopes = { 'X-OAuth-Scopes': caller.scopes.join(', ') };
+    if (url.pathname === '/api/v3/rate_limit') return quotas.report();
+    const quota: QuotaName = isGraphql ? 'graphql' : 'core';
+    const isLeft = quotas.take(quota);
+    const headers = { ...scopes, ...quotas.headers(quota) };
+    if (!isLeft && isGraphql) return { ...rateLimitedAnswer(), headers };
+    if (!isLeft) throw new Refusal(403, 'API rate limit exceeded for user ID 1.', { headers });
+    const json = (body === '' ? {} : JSON.parse(body)) as JsonObject;
+    try {
+      const given = isGraphql
+        ? await answerGraphql(cloud, json)
+        : await answerRepo(method, url, json, caller);
+      return { ...given, headers: { ...headers, ...given.headers } };
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return { ...error.answer, headers: { ...headers, ...error.answer.headers } };
+    }
+  };
+
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const url = new URL(request.url ?? '/', `https://${request.headers.host}`);
+    const line = `${request.method} ${request.url}`;
+    const body = await text(request);
+    requests.push({ line, headers: request.headers, body });
+    const fault = faults.take(line);
+    await delay(fault);
+    const refusal = fault && refusalOf(fault);
+    const given = refusal?.answer ?? (await answer(request, url, body));
+    const headers = { Date: new Date(now()).toUTCString(), ...given.headers };
+    send(response, { ...given, headers }, toJson(given.body ?? {}), fault);
+  };
+
+  const server = createServer(certificate, (request, response) => {
+    handle(request, response).catch((error: unknown) => {
+      const given =
+        error instanceof Refusal
+          ? error.answer
+          : new Refusal(500, `The fake failed: ${String(error)}`).answer;
+      const headers = { Date: new Date(now()).toUTCString(), ...given.headers };
+      send(response, { ...given, headers }, toJson(given.body), undefined);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+
+  return {
+    port: (server.address() as AddressInfo).port,
+    authorityFile: certificate.authorityFile,
+    folder,
+    cloud,
+    emit: deliverer.emit,
+    failNext: faults.failNext,
+    mend: faults.mend,
+    addToken: (token, scopes = allScopes) => void tokens.push({ token, scopes }),
+    removeToken: (token) =>
+      void tokens.splice(
+        tokens.findIndex((known) => known.token === token),
+        1,
+      ),
+    calls: () => requests.map(({ line }) => line),
+    requests: () => requests,
+    forgetCalls: () => void requests.splice(0),
+    setQuota: quotas.set,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

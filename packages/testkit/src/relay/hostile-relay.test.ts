@@ -1,0 +1,156 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { type HostileOptions, type HostileRelay, startHostileRelay } from './hostile-relay.ts';
+
+async function relay(options?: HostileOptions): Promise<HostileRelay> {
+  const started = await startHostileRelay(options);
+  onTestFinished(() => started.stop());
+  return started;
+}
+
+/** What one subscriber reads, as text. */
+async function listen(url: string, headers: Record<string, string> = {}) {
+  const abort = new AbortController();
+  onTestFinished(() => abort.abort());
+  const response = await fetch(url, {
+    headers: { accept: 'text/event-stream', ...headers },
+    signal: abort.signal,
+  });
+  const heard = { text: '', ended: false, response };
+  void (async () => {
+    try {
+      for await (const chunk of response.body ?? []) heard.text += Buffer.from(chunk).toString();
+    } catch {
+      // Cut off: that is what a test asks for.
+    }
+    heard.ended = true;
+  })();
+  return heard;
+}
+
+let sent = 0;
+async function post(channel: string, body = '{"a":1,"b":2}'): Promise<string> {
+  sent += 1;
+  const id = `00000000-0000-4000-8000-${String(sent).padStart(12, '0')}`;
+  const headers = { 'content-type': 'application/json', 'x-github-delivery': id };
+  expect((await fetch(channel, { method: 'POST', body, headers })).status).toBe(200);
+  return id;
+}
+
+const bodies = (text: string): string[] =>
+  [...text.matchAll(/"body":(\{.*?\})/g)].map((match) => match[1] ?? '');
+const idLines = (text: string): string[] => [...text.matchAll(/^id: (.*)$/gm)].map((match) => match[1] ?? '');
+
+test('without faults it is the public relay, with a record', async () => {
+  const hostile = await relay();
+  const channel = hostile.newChannel();
+  const heard = await listen(channel);
+  const id = await post(channel);
+  await vi.waitFor(() => expect(bodies(heard.text)).toEqual(['{"a":1,"b":2}']));
+  expect(idLines(heard.text)).toEqual(['0', '1']);
+  const name = new URL(channel).pathname.slice(1);
+  expect(hostile.sent).toEqual([{ channel: name, deliveryId: id }]);
+  await vi.waitFor(() =>
+    expect(hostile.delivered).toEqual([{ channel: name, deliveryId: id, subscriber: 1, id: '1' }]),
+  );
+});
+
+test('it drops, duplicates, reorders and rewrites', async () => {
+  const hostile = await relay();
+  const channel = hostile.newChannel();
+  const heard = await listen(channel);
+  hostile.faults.drop = 1;
+  await post(channel, '{"n":1}');
+  Object.assign(hostile.faults, { drop: 0, duplicate: 1 });
+  await post(channel, '{"n":2}');
+  Object.assign(hostile.faults, { duplicate: 0, reorder: 1 });
+  await post(channel, '{"n":3}');
+  await post(channel, '{"n":4}');
+  Object.assign(hostile.faults, { reorder: 0, rewrite: 1 });
+  await post(channel, '{"n":5,"m":6}');
+  await vi.waitFor(() =>
+    expect(bodies(heard.text)).toEqual(['{"n":2}', '{"n":2}', '{"n":4}', '{"n":3}', '{"m":6,"n":5}']),
+  );
+});
+
+test('the last of a reordered series still comes', async () => {
+  const hostile = await relay({ faults: { reorder: 1 } });
+  const channel = hostile.newChannel();
+  const heard = await listen(channel);
+  await post(channel);
+  await vi.waitFor(() => expect(bodies(heard.text)).toHaveLength(1));
+});
+
+test('it writes streams in every form', async () => {
+  const hostile = await relay({
+    faults: { lineEnd: '\r\n', byteOrderMark: true, comment: 1, split: 1, pretty: 1 },
+  });
+  const channel = hostile.newChannel();
+  const heard = await listen(channel);
+  await post(channel);
+  await vi.waitFor(() => expect(heard.text).toContain('"timestamp"'));
+  expect(heard.text).toMatch(
+    /^\uFEFF: .*\r\nid: 0\r\nevent: ready\r\ndata: \{\}\r\n\r\n: .*\r\nid: 1\r\ndata: \{\r\ndata: /,
+  );
+});
+
+test('it cuts, goes silent, stalls, restarts and answers as told', async () => {
+  const hostile = await relay({ pingMs: 20 });
+  const channel = hostile.newChannel();
+  const first = await listen(channel);
+  hostile.faults.cut = 1;
+  await post(channel);
+  await vi.waitFor(() => expect(first.ended).toBe(true));
+  expect(first.text).not.toMatch(/"timestamp".*\n\n/);
+  hostile.faults.cut = 0;
+
+  const second = await listen(channel);
+  await vi.waitFor(() => expect(second.text).toContain('ping'));
+  hostile.halfOpen();
+  const third = await listen(channel);
+  const before = second.text;
+  await sleep(80);
+  expect({ second: second.text, third: third.text }).toEqual({ second: before, third: '' });
+  hostile.recover();
+  await vi.waitFor(() => expect(third.text).toContain('ready'));
+
+  hostile.answerNext({ status: 204 });
+  expect((await listen(channel)).response.status).toBe(204);
+  const restarting = hostile.restart({
+    downMs: 50,
+    answers: [{ status: 503, headers: { 'retry-after': '1' } }],
+  });
+  await vi.waitFor(() => expect(second.ended).toBe(true));
+  await expect(listen(channel)).rejects.toThrow();
+  await restarting;
+  expect((await listen(channel)).response.status).toBe(503);
+  expect((await listen(channel)).response.status).toBe(200);
+});
+
+test('ours keeps, resumes, sends raw bytes, and says what it lost', async () => {
+  const hostile = await relay({ ours: true, readKey: 'key' });
+  const channel = hostile.newChannel();
+  const key = { authorization: 'Bearer key' };
+  expect((await listen(channel)).response.status).toBe(401);
+  const fresh = await listen(channel, key);
+  expect(fresh.response.headers.get('x-svc-relay')).toBe('1; ping=30');
+  await vi.waitFor(() => expect(fresh.text).toBe('event: ready\ndata: {"position":"e1.0"}\n\n'));
+  await post(channel, '{"n": 1.0}');
+  await post(channel, '{"n": 2.0}');
+  await vi.waitFor(() => expect(idLines(fresh.text)).toEqual(['e1.1', 'e1.2']));
+
+  const resumed = await listen(`${channel}?raw=1`, { ...key, 'last-event-id': 'e1.1' });
+  await vi.waitFor(() => expect(idLines(resumed.text)).toEqual(['e1.2']));
+  expect(resumed.text).toContain(`"bodyB":"${Buffer.from('{"n": 2.0}').toString('base64')}"`);
+
+  hostile.forget(1);
+  const late = await listen(channel, { ...key, 'last-event-id': 'e1.0' });
+  await vi.waitFor(() => expect(idLines(late.text)).toEqual(['e1.2']));
+  expect(late.text).toContain('event: gap\ndata: {"requested":"e1.0","oldest":"e1.2"}\n\n');
+  expect(late.text).toContain('{"position":"e1.1"}');
+
+  hostile.loseStore();
+  const other = await listen(channel, { ...key, 'last-event-id': 'e1.2' });
+  await vi.waitFor(() => expect(other.text).toContain('event: gap'));
+  expect(other.text).toContain('{"position":"e2.0"}');
+});

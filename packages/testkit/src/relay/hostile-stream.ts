@@ -1,0 +1,98 @@
+// One subscriber's stream, with every liberty that the standard gives and every fault that it does not.
+import type { ServerResponse } from 'node:http';
+import type { Random } from '../random.ts';
+import type { Faults } from './faults.ts';
+
+export type Frame = { id?: string; event?: string; data: string };
+
+export type HostileStream = {
+  /** Resolves when the whole frame was written; false when the connection ended before. */
+  send(frame: Frame): Promise<boolean>;
+  /** Writes half of the frame and cuts the connection. */
+  cutWithin(frame: Frame): void;
+  /** Keeps the connection open, and writes nothing until it is woken. */
+  freeze(): void;
+  thaw(): void;
+  sendRaw(bytes: Uint8Array): void;
+};
+
+const LARGEST_PIECE = 48;
+
+export function createHostileStream(
+  response: ServerResponse,
+  faults: () => Faults,
+  random: Random,
+): HostileStream {
+  const waiting: { bytes: Buffer; done: (whole: boolean) => void }[] = [];
+  let frozen = false;
+  let writing = false;
+  let begun = false;
+
+  function lineEnd(): string {
+    const { lineEnd: end } = faults();
+    return end === 'mixed' ? random.pick(['\n', '\r\n', '\r']) : end;
+  }
+
+  function encode({ id, event, data }: Frame): Buffer {
+    const lines: string[] = [];
+    if (random.chance(faults().comment)) lines.push(`: ${'still here '.repeat(random.below(4))}`);
+    if (id !== undefined) lines.push(`id: ${id}`);
+    if (event !== undefined) lines.push(`event: ${event}`);
+    for (const part of data.split('\n')) lines.push(`data: ${part}`);
+    lines.push('');
+    const mark = !begun && faults().byteOrderMark ? '\uFEFF' : '';
+    begun = true;
+    return Buffer.from(mark + lines.map((line) => line + lineEnd()).join(''));
+  }
+
+  function* pieces(bytes: Buffer): Generator<Buffer> {
+    if (!random.chance(faults().split)) return void (yield bytes);
+    // A large frame is not cut everywhere, or it would take minutes.
+    const largest = Math.max(LARGEST_PIECE, Math.ceil(bytes.length / 50));
+    for (let from = 0; from < bytes.length; ) {
+      const length = 1 + random.below(largest);
+      yield bytes.subarray(from, from + length);
+      from += length;
+    }
+  }
+
+  async function write(): Promise<void> {
+    if (writing) return;
+    writing = true;
+    for (let next = waiting[0]; next !== undefined && !frozen; next = waiting[0]) {
+      waiting.shift();
+      let first = true;
+      for (const piece of pieces(next.bytes)) {
+        if (!first) await new Promise((resolve) => setImmediate(resolve));
+        first = false;
+        if (!response.destroyed) response.write(piece);
+      }
+      next.done(!response.destroyed);
+    }
+    writing = false;
+  }
+
+  return {
+    send: (frame) =>
+      new Promise((done) => {
+        waiting.push({ bytes: encode(frame), done });
+        void write();
+      }),
+    cutWithin(frame) {
+      const bytes = encode(frame);
+      if (!frozen && waiting.length === 0) response.write(bytes.subarray(0, random.below(bytes.length)));
+      response.socket?.end();
+      response.socket?.destroySoon();
+    },
+    freeze() {
+      frozen = true;
+    },
+    thaw() {
+      frozen = false;
+      void write();
+    },
+    sendRaw(bytes) {
+      response.write(bytes);
+    },
+  };
+}

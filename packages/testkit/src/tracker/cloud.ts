@@ -1,0 +1,109 @@
+// The tracker's cloud in memory: its rows, and what a person at its screen could do to them.
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { IssueRow, LabelRow, StateRow, Tables, TeamRow, UserRow, WebhookRow } from './records.ts';
+import { notFound } from './refusal.ts';
+
+/** The states that a new team of the tracker begins with. */
+const usualStates = [
+  ['Backlog', 'backlog'],
+  ['Todo', 'unstarted'],
+  ['In Progress', 'started'],
+  ['In Review', 'started'],
+  ['Done', 'completed'],
+  ['Canceled', 'canceled'],
+  ['Duplicate', 'duplicate'],
+] as const;
+
+type Given<R, Needed extends keyof R> = Partial<R> & Pick<R, Needed>;
+
+export type TrackerCloud = Tables & {
+  /** A team with the usual states, or with those named. */
+  addTeam: (given: Given<TeamRow, 'key'> & { states?: readonly (readonly [string, string])[] }) => TeamRow;
+  addState: (given: Given<StateRow, 'teamId' | 'name'>) => StateRow;
+  addLabel: (given: Given<LabelRow, 'name'>) => LabelRow;
+  addUser: (given: Given<UserRow, 'name'>) => UserRow;
+  addIssue: (given: Given<IssueRow, 'teamId' | 'title'>) => IssueRow;
+  /** Changes an issue, found by id or by name (`ABC-1`). */
+  changeIssue: (id: string, change: Partial<IssueRow>) => IssueRow;
+  issueOf: (id: string) => IssueRow;
+  addWebhook: (given: Given<WebhookRow, 'url'>) => WebhookRow;
+  statesOf: (teamId: string) => StateRow[];
+  identifierOf: (issue: IssueRow) => string;
+};
+
+export function createTrackerCloud(now: () => number = Date.now): TrackerCloud {
+  const tables: Tables = { teams: [], states: [], labels: [], users: [], issues: [], webhooks: [] };
+  const row = () => {
+    const time = new Date(now()).toISOString();
+    return { id: randomUUID(), createdAt: time, updatedAt: time, archivedAt: null };
+  };
+  const keep = <R>(table: R[], made: R): R => {
+    table.push(made);
+    return made;
+  };
+  const statesOf = (teamId: string) =>
+    tables.states.filter((state) => state.teamId === teamId).toSorted((a, b) => a.position - b.position);
+  const identifierOf = (issue: IssueRow) => `${teamOf(tables, issue.teamId).key}-${issue.number}`;
+  const issueOf = (id: string) => {
+    const found = tables.issues.find((issue) => issue.id === id || identifierOf(issue) === id);
+    if (!found) throw notFound('Issue');
+    return found;
+  };
+
+  const cloud: TrackerCloud = {
+    ...tables,
+    statesOf,
+    identifierOf,
+    issueOf,
+    addTeam({ states = usualStates, ...given }) {
+      const team = keep(tables.teams, { ...row(), name: given.key, ...given });
+      for (const [name, type] of states) cloud.addState({ teamId: team.id, name, type });
+      return team;
+    },
+    addState: (given) =>
+      keep(tables.states, { ...row(), type: 'started', position: tables.states.length, ...given }),
+    addLabel: (given) => keep(tables.labels, { ...row(), teamId: null, ...given }),
+    addUser: (given) =>
+      keep(tables.users, { id: randomUUID(), email: 'person@example.com', admin: true, ...given }),
+    addIssue(given) {
+      const number = tables.issues.filter(({ teamId }) => teamId === given.teamId).length + 1;
+      const stateId = statesOf(given.teamId)[0]?.id ?? '';
+      return keep(tables.issues, { ...row(), ...blankIssue, number, stateId, ...given });
+    },
+    changeIssue(id, change) {
+      return Object.assign(issueOf(id), { updatedAt: new Date(now()).toISOString() }, change);
+    },
+    addWebhook: (given) =>
+      keep(tables.webhooks, {
+        ...row(),
+        enabled: true,
+        label: null,
+        resourceTypes: ['Issue'],
+        teamId: null,
+        allPublicTeams: typeof given.teamId !== 'string',
+        secret: `lin_wh_${randomBytes(16).toString('hex')}`,
+        creatorId: '',
+        ...given,
+      }),
+  };
+  return cloud;
+}
+
+const blankIssue = {
+  description: null,
+  priority: 0,
+  assigneeId: null,
+  labelIds: [],
+  parentId: null,
+  estimate: null,
+  dueDate: null,
+  cycle: null,
+  project: null,
+  trashed: null,
+};
+
+export function teamOf(tables: Pick<Tables, 'teams'>, id: string): TeamRow {
+  const team = tables.teams.find((one) => one.id === id || one.key === id);
+  if (!team) throw notFound('Team');
+  return team;
+}

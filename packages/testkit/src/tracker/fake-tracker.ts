@@ -1,0 +1,116 @@
+// A fake of the issue tracker's cloud on loopback: `POST /graphql`, executed against the schema beside this
+// file. It counts every call and goes wrong on command.
+//
+//   const tracker = await startFakeTracker();
+//   tracker.addToken('lin_api_test');
+//   const team = tracker.cloud.addTeam({ key: 'ABC' });
+//   … SVC_TRACKER_API_URL = tracker.url
+//   tracker.calls()  // ['teams']
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { createTrackerCloud, type TrackerCloud } from './cloud.ts';
+import type { Operation } from './execute.ts';
+import { cut, preempt, send } from './fault-answers.ts';
+import { createFaultPlan, type FaultPlan } from './faults.ts';
+import { createOperations } from './operations.ts';
+import { type Quota, quotaHeaders } from './quota.ts';
+import { Refusal, refusalBody } from './refusal.ts';
+import { callerOf, type KnownToken } from './tokens.ts';
+
+const LIMIT_PER_HOUR = 5_000;
+const HOUR_MS = 3_600_000;
+
+export type FakeTracker = Pick<FaultPlan, 'failNext' | 'mend'> & {
+  /** The address of the API. */
+  url: string;
+  cloud: TrackerCloud;
+  /** A token that is let in. A key of a person who is no admin may not touch webhooks. */
+  addToken: (token: string, as?: { kind?: 'key' | 'oauth'; admin?: boolean }) => void;
+  /** The root fields asked for so far, in order: one entry per call. */
+  calls: () => string[];
+  /** Headers and variables of every call so far. */
+  requests: () => readonly TrackerRequest[];
+  forgetCalls: () => void;
+  setQuota: (quota: Partial<Quota>) => void;
+  /** No page holds more than this, however many are asked for. */
+  limitPages: (size: number) => void;
+  close: () => Promise<void>;
+};
+
+export type TrackerRequest = {
+  fields: string[];
+  variables: Record<string, unknown>;
+  headers: IncomingMessage['headers'];
+};
+
+export async function startFakeTracker({
+  now = Date.now,
+}: {
+  now?: () => number;
+} = {}): Promise<FakeTracker> {
+  // Loaded here and not above: most tests that use this package have no need of GraphQL.
+  const { executeOperation, rootFieldsOf } = await import('./execute.ts');
+  const cloud = createTrackerCloud(now);
+  const faults = createFaultPlan();
+  const tokens: KnownToken[] = [];
+  const requests: TrackerRequest[] = [];
+  const quota: Quota = { limit: LIMIT_PER_HOUR, remaining: LIMIT_PER_HOUR, resetAt: now() + HOUR_MS };
+  let pageLimit = Number.POSITIVE_INFINITY;
+
+  const answerOf = async (request: IncomingMessage, operation: Operation) => {
+    const viewer = callerOf(request.headers.authorization, tokens);
+    if (quota.remaining <= 0) throw new Refusal('RATELIMITED', 'Rate limit exceeded');
+    quota.remaining -= 1;
+    const { status, result } = await executeOperation(operation, createOperations(cloud, viewer, pageLimit));
+    return { status, body: JSON.stringify(result) };
+  };
+
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    if (request.method !== 'POST' || request.url !== '/graphql') return send(response, 404, 'Not found');
+    const operation = JSON.parse(await text(request)) as Operation;
+    const fields = rootFieldsOf(operation.query);
+    requests.push({ fields, variables: operation.variables ?? {}, headers: request.headers });
+    const fault = faults.take(fields);
+    if (fault && (await preempt(fault, response))) return;
+    const { status, body } = await answerOf(request, operation).catch((error: unknown) => {
+      if (!(error instanceof Refusal)) throw error;
+      // The API answers a used-up quota with 400, not with 429.
+      const code = error.extensions['code'] === 'RATELIMITED' ? 400 : Number(error.extensions['statusCode']);
+      return { status: code, body: refusalBody(error) };
+    });
+    if (fault?.kind === 'cut') return cut(response, fault.when === 'within' ? body : undefined);
+    send(response, status, body, quotaHeaders(quota));
+  };
+
+  const server = createServer((request, response) => {
+    handle(request, response).catch((error: unknown) => {
+      const isNoQuery = error instanceof SyntaxError || (error as Error).name === 'GraphQLError';
+      const code = isNoQuery ? 'INPUT_ERROR' : 'INTERNAL_SERVER_ERROR';
+      send(response, isNoQuery ? 400 : 500, refusalBody(new Refusal(code, String(error))));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`,
+    cloud,
+    failNext: faults.failNext,
+    mend: faults.mend,
+    addToken(token, { kind = 'key', admin = true } = {}) {
+      tokens.push({ token, kind, user: cloud.addUser({ name: `Owner of ${kind}`, admin }) });
+    },
+    calls: () => requests.map(({ fields }) => fields.join('+')),
+    requests: () => requests,
+    forgetCalls: () => void requests.splice(0),
+    setQuota: (change) => void Object.assign(quota, change),
+    limitPages: (size) => void (pageLimit = size),
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

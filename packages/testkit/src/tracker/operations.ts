@@ -1,0 +1,104 @@
+// The tracker's queries and mutations over the rows.
+import { type TrackerCloud, teamOf } from './cloud.ts';
+import { connectionOf, type PageArguments } from './connection.ts';
+import { type IssueFilter, type NameFilter, passes, passesNames, passesTime } from './filters.ts';
+import type { IssueRow, UserRow, WebhookRow } from './records.ts';
+import { notFound, Refusal } from './refusal.ts';
+import { createViews } from './views.ts';
+
+/** Resource types that the tracker can send. `IssueRelation` is not among them. */
+export const deliveredResourceTypes = [
+  'Attachment',
+  'Comment',
+  'Cycle',
+  'Document',
+  'Issue',
+  'IssueLabel',
+  'Project',
+  'ProjectUpdate',
+  'Reaction',
+  'User',
+];
+
+type Listing<F> = PageArguments & { filter?: F };
+type IssueInput = Partial<Pick<IssueRow, 'title' | 'stateId' | 'priority' | 'labelIds' | 'trashed'>>;
+type WebhookInput = Partial<WebhookRow> & Pick<WebhookRow, 'url' | 'resourceTypes'>;
+
+/** The root of one request, seen by one user. */
+export function createOperations(cloud: TrackerCloud, viewer: UserRow, pageLimit: number) {
+  const views = createViews(cloud, pageLimit);
+  const done = { success: true, lastSyncId: 1 };
+  return {
+    viewer: () => viewer,
+    team: ({ id }: { id: string }) => views.team(teamOf(cloud, id)),
+    teams: (listing: Listing<NameFilter>) => views.page(cloud.teams, listing, views.team),
+    issue: ({ id }: { id: string }) => views.issue(cloud.issueOf(id)),
+    issues: ({ filter, ...listing }: Listing<IssueFilter>) =>
+      connectionOf(
+        cloud.issues.filter((row) => passesIssue(cloud, row, filter)),
+        listing,
+        pageLimit,
+        views.issue,
+      ),
+    issueLabels: (listing: Listing<NameFilter>) => views.page(cloud.labels, listing, views.label),
+    webhooks(listing: PageArguments) {
+      demandAdmin(viewer);
+      return connectionOf(cloud.webhooks, listing, pageLimit, (row) => views.webhook(row));
+    },
+
+    issueCreate({ input }: { input: IssueInput & { teamId: string; title?: string } }) {
+      const team = teamOf(cloud, input.teamId);
+      checkState(cloud, team.id, input.stateId);
+      const row = cloud.addIssue({ title: '', ...input, teamId: team.id });
+      return { ...done, issue: () => views.issue(row) };
+    },
+    issueUpdate({ id, input }: { id: string; input: IssueInput }) {
+      checkState(cloud, cloud.issueOf(id).teamId, input.stateId);
+      const row = cloud.changeIssue(id, input);
+      return { ...done, issue: () => views.issue(row) };
+    },
+    webhookCreate({ input }: { input: WebhookInput }) {
+      demandAdmin(viewer);
+      checkWebhook(input);
+      const teamId = typeof input.teamId !== 'string' ? null : teamOf(cloud, input.teamId).id;
+      const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null));
+      const row = cloud.addWebhook({ ...(given as WebhookInput), teamId, creatorId: viewer.id });
+      return { ...done, webhook: () => views.webhook(row, row.secret) };
+    },
+    webhookDelete({ id }: { id: string }) {
+      demandAdmin(viewer);
+      const index = cloud.webhooks.findIndex((row) => row.id === id);
+      if (index === -1) throw notFound('Webhook');
+      cloud.webhooks.splice(index, 1);
+      return { ...done, entityId: id };
+    },
+  };
+}
+
+function passesIssue(cloud: TrackerCloud, row: IssueRow, filter: IssueFilter | undefined): boolean {
+  const state = cloud.states.find(({ id }) => id === row.stateId);
+  return (
+    passes(row.title, filter?.title) &&
+    passesTime(row.updatedAt, filter?.updatedAt) &&
+    passesNames(teamOf(cloud, row.teamId), filter?.team) &&
+    (state === undefined || passesNames(state, filter?.state))
+  );
+}
+
+function demandAdmin(viewer: UserRow): void {
+  if (!viewer.admin) throw new Refusal('FORBIDDEN', 'You need to be an admin to manage webhooks.');
+}
+
+function checkState(cloud: TrackerCloud, teamId: string, stateId: string | undefined): void {
+  if (stateId !== undefined && !cloud.statesOf(teamId).some(({ id }) => id === stateId))
+    throw notFound('WorkflowState');
+}
+
+function checkWebhook(input: WebhookInput): void {
+  const unknown = input.resourceTypes.filter((type) => !deliveredResourceTypes.includes(type));
+  if (!URL.canParse(input.url)) throw new Refusal('INPUT_ERROR', 'url must be a URL address');
+  if (input.resourceTypes.length === 0 || unknown.length > 0)
+    throw new Refusal('INPUT_ERROR', `resourceTypes is not valid: ${unknown.join(', ')}`);
+  if (typeof input.teamId !== 'string' && input.allPublicTeams !== true)
+    throw new Refusal('INPUT_ERROR', 'Either teamId or allPublicTeams has to be given');
+}
