@@ -8,6 +8,7 @@ import { feedbackVerbs } from './verbs/feedback.ts';
 import { monitorVerbs } from './verbs/monitor.ts';
 import { notYetVerbs } from './verbs/not-yet.ts';
 import { resolveTrackerIdsVerb } from './verbs/resolve-tracker-ids.ts';
+import { setupWebhooksVerb } from './verbs/setup-webhooks.ts';
 import { VERSION } from './version.ts';
 
 export function buildProgram(terminal: Terminal): CommandUnknownOpts {
@@ -23,6 +24,7 @@ export function buildProgram(terminal: Terminal): CommandUnknownOpts {
     .addCommand(eventsVerbs(terminal))
     .addCommand(contextVerbs(terminal))
     .addCommand(feedbackVerbs(terminal))
+    .addCommand(setupWebhooksVerb(terminal))
     .addCommand(resolveTrackerIdsVerb(terminal));
   for (const verb of notYetVerbs()) program.addCommand(verb, { hidden: true });
   prepare(program, terminal);

@@ -4,7 +4,6 @@ import { Failure } from '../../errors.ts';
 import { verb } from '../verb.ts';
 
 const planned = [
-  ['setup-webhooks', 'Set up relay channel, secret and hooks'],
   ['add-finding', 'Add a finding to the queue'],
   ['check-project-setup', 'Check what a project needs before a run'],
 ] as const;
