@@ -1,13 +1,14 @@
 // Bundles the command line and the daemon into dist/: one start file, the daemon loaded only when it runs.
-import { chmodSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'rolldown';
 
 const here = import.meta.dirname;
 const version = readFileSync(join(here, '..', '..', 'version.txt'), 'utf8').trim();
 const dist = join(here, 'dist');
+// Built beside and then put in place, so that a failed build leaves the one before.
+const fresh = join(here, `dist.${process.pid}.tmp`);
 
-rmSync(dist, { recursive: true, force: true });
 await build({
   cwd: here,
   input: { svc: 'src/cli/main.ts' },
@@ -16,7 +17,9 @@ await build({
   resolve: { mainFields: ['module', 'main'] },
   external: ['fastify', 'pino', 'prom-client', 'jq-wasm'],
   transform: { define: { __SVC_VERSION__: JSON.stringify(version) } },
-  output: { dir: dist, format: 'esm', banner: '#!/usr/bin/env node', sourcemap: false },
+  output: { dir: fresh, format: 'esm', banner: '#!/usr/bin/env node', sourcemap: false },
 });
-chmodSync(join(dist, 'svc.js'), 0o755);
+chmodSync(join(fresh, 'svc.js'), 0o755);
+rmSync(dist, { recursive: true, force: true });
+renameSync(fresh, dist);
 console.log(`built dist/svc.js ${version}`);

@@ -1,6 +1,7 @@
 export * from './codehost/api-answer.ts';
 export * from './codehost/api-budget.ts';
 export * from './codehost/call-meter.ts';
+export * from './codehost/graphql-answer.ts';
 export * from './codehost/hook-plan.ts';
 export * from './codehost/known-pull-request.ts';
 export * from './codehost/missing-deliveries.ts';
@@ -48,6 +49,7 @@ export * from './receive/ticket-name.ts';
 export * from './runs/signal-file.ts';
 export * from './tracker/api-answer.ts';
 export * from './tracker/api-shapes.ts';
+export * from './tracker/polled-issue.ts';
 export * from './tracker/registration.ts';
 export * from './tracker/state-ids.ts';
 export * from './tunnel/backoff.ts';

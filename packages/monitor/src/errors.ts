@@ -5,6 +5,7 @@ const failures = {
   'config-invalid': { exit: 4, status: 500 },
   'not-in-this-version': { exit: 6, status: 501 },
   'relay-unavailable': { exit: 6, status: 502 },
+  'log-not-writable': { exit: 6, status: 503 },
   'file-busy': { exit: 6, status: 503 },
   busy: { exit: 6, status: 503 },
   'file-unusable': { exit: 6, status: 500 },
@@ -30,8 +31,8 @@ export class Failure extends Error {
   readonly code: FailureCode;
   readonly remedy: string | undefined;
 
-  constructor(code: FailureCode, message: string, remedy?: string) {
-    super(message);
+  constructor(code: FailureCode, message: string, remedy?: string, options?: ErrorOptions) {
+    super(message, options);
     this.name = 'Failure';
     this.code = code;
     this.remedy = remedy;

@@ -5,6 +5,7 @@ export * from './payloads/codehost-variants.ts';
 export * from './payloads/delivery-headers.ts';
 export * from './payloads/example.ts';
 export * from './payloads/tracker-examples.ts';
+export * from './random.ts';
 export * from './relay/faults.ts';
 export * from './relay/hostile-relay.ts';
 export * from './relay/manual-clock.ts';

@@ -13,14 +13,15 @@ export type Random = {
 
 /** `createRandom(7).below(6)` */
 export function createRandom(seed: number): Random {
-  let state = seed >>> 0;
+  // Zero would stay zero for ever; small seeds are spread first.
+  let state = Math.imul(seed + 1, 0x9e3779b1) | 0 || 1;
 
-  /** Mulberry32: small, even, and good for choosing; not for secrets. */
+  /** A 32-bit xorshift: small, even, and good for choosing; not for secrets. */
   function next(): number {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 2 ** 32;
   }
 
   const below = (limit: number): number => Math.floor(next() * limit);

@@ -14,6 +14,11 @@ export const HookDelivery = z.object({
   action: z.string().nullish(),
   status_code: z.number().nullish(),
 });
+/** One delivery in full, as far as we look at it: the payload as the code host has it, not the bytes. */
+export const DeliveryPayload = z.object({
+  request: z.object({ payload: z.record(z.string(), z.unknown()) }),
+});
+
 export type HookDelivery = z.infer<typeof HookDelivery>;
 
 /** What was sent, once per event, in the order of the first attempts, oldest first; of attempts the newest. */

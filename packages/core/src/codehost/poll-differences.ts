@@ -16,6 +16,18 @@ export type PolledContext = {
   covered: boolean;
 };
 
+/** A pull request that nobody asked for, and that ended before this, is history and no news. */
+const NEWS_MS = 3_600_000;
+
+export function isHistory(
+  polled: PolledPullRequest,
+  known: KnownPullRequest | undefined,
+  now: number,
+): boolean {
+  const ended = Date.parse(polled.closedAt ?? '');
+  return known === undefined && polled.state !== 'OPEN' && !(now - ended < NEWS_MS);
+}
+
 type Finding = { type: string; action: string; id: string; more?: Record<string, unknown> };
 
 /** `known` is undefined for a pull request that the log does not know. */

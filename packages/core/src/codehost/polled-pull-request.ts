@@ -43,6 +43,12 @@ export const PolledPullRequest = z.object({
 });
 export type PolledPullRequest = z.infer<typeof PolledPullRequest>;
 
+/** One repository of the answer; which pull requests stand under which names, the query decides. */
+export const PolledRepo = z.looseObject({
+  nameWithOwner: z.string(),
+  newest: z.object({ nodes: z.array(z.unknown()).nullish() }).optional(),
+});
+
 const verdicts: ReadonlyMap<string, 'approved' | 'changes_requested'> = new Map([
   ['APPROVED', 'approved'],
   ['CHANGES_REQUESTED', 'changes_requested'],

@@ -4,10 +4,16 @@ import type { EventLine } from './event-line.ts';
 import { suggestTopic, type Topic, topicsMatching } from './topics.ts';
 
 export type EventFilter = {
+  /** A line is of one of these topics. */
   topics?: ReadonlySet<string> | undefined;
   ticket?: string | undefined;
   repo?: string | undefined;
   pr?: number | undefined;
+  /** The head or the merge commit. */
+  sha?: string | undefined;
+  orchestrator?: string | undefined;
+  worker?: string | undefined;
+  deploymentId?: number | undefined;
 };
 
 export type TopicAnswer = { ok: true; topics: ReadonlySet<Topic> } | { ok: false; message: string };
@@ -21,11 +27,20 @@ export function topicsOfGlob(glob: string): TopicAnswer {
   return { ok: false, message: `No event can have the topic ${glob}. ${hint}` };
 }
 
-export function matchesFilter(line: Pick<EventLine, 'event' | 'scope'>, filter: EventFilter): boolean {
-  if (filter.topics !== undefined && !filter.topics.has(line.event)) return false;
-  if (filter.ticket !== undefined && line.scope.ticket !== filter.ticket) return false;
-  if (filter.repo !== undefined && line.scope.repo !== filter.repo) return false;
-  return filter.pr === undefined || line.scope.pr === filter.pr;
+export function matchesFilter(
+  { event, scope }: Pick<EventLine, 'event' | 'scope'>,
+  filter: EventFilter,
+): boolean {
+  return (
+    (filter.topics === undefined || filter.topics.has(event)) &&
+    (filter.ticket === undefined || scope.ticket === filter.ticket) &&
+    (filter.repo === undefined || scope.repo === filter.repo) &&
+    (filter.pr === undefined || scope.pr === filter.pr) &&
+    (filter.sha === undefined || scope.sha === filter.sha || scope.mergeSha === filter.sha) &&
+    (filter.orchestrator === undefined || scope.orchestrator === filter.orchestrator) &&
+    (filter.worker === undefined || scope.worker === filter.worker) &&
+    (filter.deploymentId === undefined || scope.deploymentId === filter.deploymentId)
+  );
 }
 
 /** Topics written out in a jq filter (`.event == "…"`, `.event | startswith("…")`) that cannot exist. */

@@ -35,3 +35,8 @@ export function globalFile(machine: Machine): string {
 export function secretsFile(machine: Machine, projectKey: string): string {
   return join(machine.configDir, `config-${projectKey}.json`);
 }
+
+/** The file that holds a feed's HMAC secret. */
+export function webhookSecretFile(configDir: string, feed: 'codehost' | 'tracker'): string {
+  return join(configDir, feed === 'codehost' ? 'webhook-secret' : 'linear-webhook-secret');
+}

@@ -2,14 +2,12 @@
 // does not have the shell's environment. A secret goes into the environment of the daemon and nowhere else.
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Environment } from '@svc/core';
+import { webhookSecretFile } from '../config/locate.ts';
 import { systemErrorCode } from '../errors.ts';
 
-const fileNames = { codehost: 'webhook-secret', tracker: 'linear-webhook-secret' } as const;
-
 /** The variables that configuration names, by feed. */
-export type SecretVariables = Record<keyof typeof fileNames, readonly string[]>;
+export type SecretVariables = Record<'codehost' | 'tracker', readonly string[]>;
 export type FilledSecrets = { environment: Environment; warnings: string[] };
 
 export async function fillSecrets(
@@ -20,7 +18,7 @@ export async function fillSecrets(
   const filled: Record<string, string> = {};
   const warnings: string[] = [];
   for (const feed of ['codehost', 'tracker'] as const) {
-    const file = join(configDir, fileNames[feed]);
+    const file = webhookSecretFile(configDir, feed);
     const read = await readSecret(file);
     if (read.warning !== undefined) warnings.push(read.warning);
     if (read.secret === undefined) continue;

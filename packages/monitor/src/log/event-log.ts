@@ -1,9 +1,9 @@
 // The event log as the rest of the daemon knows it: append, ask, follow. Nothing outside of this room
 // knows files, offsets or tables. Opening it mends what a crash left; closing it loses nothing.
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import type { EventDraft, EventHost, EventLine } from '@svc/core';
+import { type EventDraft, type EventHost, type EventLine, matchesFilter } from '@svc/core';
 import { type Appended, createDedupe } from './dedupe.ts';
-import { findLines, type LineQuery, meets } from './find-lines.ts';
+import { findLines, type LineQuery } from './find-lines.ts';
 import { createIndexKeeper } from './index-keeper.ts';
 import { createLineEncoder } from './line-encoder.ts';
 import { createLineReader } from './line-reader.ts';
@@ -135,7 +135,7 @@ export function openEventLog(options: EventLogOptions): EventLog {
     for (const [position, place] of places.slice(0, limit).entries()) {
       if (position % READ_SLICE === READ_SLICE - 1) await nextTurn();
       const entry = reader.read(place);
-      if (entry !== null && meets(entry.line, query)) entries.push(entry);
+      if (entry !== null && matchesFilter(entry.line, query)) entries.push(entry);
     }
     return { entries, next: places.length > limit ? (places[limit - 1]?.seq ?? null) : null, indexedTo };
   }

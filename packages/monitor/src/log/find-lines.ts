@@ -1,29 +1,17 @@
 // Answers a question about the log from the index: which lines, newest or oldest first, a page at a time.
 // A question is a list of conditions that must all hold, each met by any of its terms.
-import { type EventLine, matchesGlob } from '@svc/core';
+import type { EventFilter, Since } from '@svc/core';
 import { BLOCK_LINES, type BlockLines, placeAt, seqAt } from './index-block.ts';
 import type { SeqRange } from './index-store.ts';
 import type { LinePlace } from './line-reader.ts';
 import type { LogIndex } from './log-index.ts';
 import { pullRequestTerm, term } from './terms.ts';
 
-/** A line by its number, or a moment in milliseconds. */
-export type LogPoint = { seq: number } | { time: number };
-
-export type LineQuery = {
-  /** Topics or globs of topics; a line is of any of them. */
-  event?: string | readonly string[] | undefined;
-  repo?: string | undefined;
-  pr?: number | undefined;
-  ticket?: string | undefined;
-  sha?: string | undefined;
-  orchestrator?: string | undefined;
-  worker?: string | undefined;
-  deploymentId?: number | undefined;
+export type LineQuery = EventFilter & {
   /** After this line, or at this moment or later. */
-  since?: LogPoint | undefined;
+  since?: Since | undefined;
   /** Before this line, or before this moment. */
-  until?: LogPoint | undefined;
+  until?: Since | undefined;
   order?: 'newest-first' | 'oldest-first' | undefined;
   limit?: number | undefined;
 };
@@ -45,32 +33,12 @@ export function* findLines(index: LogIndex, query: LineQuery): Generator<LinePla
   }
 }
 
-/** Whether a line meets the query's conditions, its range apart. */
-export function meets({ event, scope }: EventLine, query: LineQuery): boolean {
-  const globs = globsOf(query);
-  return (
-    (globs === null || globs.some((glob) => matchesGlob(glob, event))) &&
-    (query.repo === undefined || scope.repo === query.repo) &&
-    (query.pr === undefined || scope.pr === query.pr) &&
-    (query.ticket === undefined || scope.ticket === query.ticket) &&
-    (query.sha === undefined || scope.sha === query.sha || scope.mergeSha === query.sha) &&
-    (query.orchestrator === undefined || scope.orchestrator === query.orchestrator) &&
-    (query.worker === undefined || scope.worker === query.worker) &&
-    (query.deploymentId === undefined || scope.deploymentId === query.deploymentId)
-  );
-}
-
-function globsOf({ event }: LineQuery): readonly string[] | null {
-  if (event === undefined) return null;
-  return typeof event === 'string' ? [event] : event;
-}
-
 function conditionsOf(index: LogIndex, query: LineQuery): number[][] {
   const conditions: number[][] = [];
-  const globs = globsOf(query);
-  if (globs !== null && !globs.includes('*')) {
-    const topics = index.topics().filter((topic) => globs.some((glob) => matchesGlob(glob, topic)));
-    conditions.push(topics.map((topic) => term('topic', topic)));
+  const { topics } = query;
+  if (topics !== undefined) {
+    const known = index.topics().filter((topic) => topics.has(topic));
+    conditions.push(known.map((topic) => term('topic', topic)));
   }
   if (query.pr !== undefined) conditions.push([pullRequestTerm(query.pr, query.repo)]);
   else if (query.repo !== undefined) conditions.push([term('repo', query.repo)]);

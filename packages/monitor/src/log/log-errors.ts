@@ -1,21 +1,15 @@
 // What can go wrong in the log that a caller has to handle.
+import { Failure } from '../errors.ts';
 
 /**
  * The fact is not in the log: the disk is full or failing, or the log cannot keep up. Nobody may be told
  * that it was accepted. The log tries again with the next append; there is nothing to restart.
  */
-export class LogNotWritable extends Error {
-  readonly code = 'log-not-writable';
-  readonly status = 503;
-  readonly exitCode = 6;
-  readonly remedy: string;
-  readonly reason: string;
-
+export class LogNotWritable extends Failure {
   constructor(reason: string, options: { cause?: unknown; remedy?: string } = {}) {
-    super(`The event log cannot be written: ${reason}`, { cause: options.cause });
+    const remedy = options.remedy ?? 'Free disk space and check the folder of the event log.';
+    super('log-not-writable', `The event log cannot be written: ${reason}`, remedy, { cause: options.cause });
     this.name = 'LogNotWritable';
-    this.reason = reason;
-    this.remedy = options.remedy ?? 'Free disk space and check the folder of the event log.';
   }
 }
 

@@ -98,6 +98,16 @@ export function createMonthWriter({
     }
   }
 
+  /** The first failure is the one to report; if letting go fails as well, `ready` tries that again. */
+  function afterLettingGo(error: unknown): unknown {
+    try {
+      letGo();
+      return error;
+    } catch {
+      return error;
+    }
+  }
+
   return {
     file: () => file,
     length: () => length,
@@ -121,16 +131,6 @@ export function createMonthWriter({
       }
     },
   };
-
-  /** The first failure is the one to report; if letting go fails as well, `ready` tries that again. */
-  function afterLettingGo(error: unknown): unknown {
-    try {
-      letGo();
-      return error;
-    } catch {
-      return error;
-    }
-  }
 }
 
 function writeAll(disk: LogDisk, descriptor: number, bytes: Uint8Array, position: number): void {

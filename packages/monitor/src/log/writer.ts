@@ -180,10 +180,11 @@ export function createLogWriter({
   }
 
   function fail(taken: Waiting[], cause: unknown): void {
-    const error = new LogNotWritable(messageOf(cause), { cause });
+    const reason = messageOf(cause);
+    const error = new LogNotWritable(reason, { cause });
     counts.failedCommits += 1;
     for (const waiting of taken) waiting.reject(error);
-    setFailing(error.reason);
+    setFailing(reason);
   }
 
   return {

@@ -2,8 +2,8 @@
 // exists: whatever happens then, the secret of a webhook that was created is known.
 import { randomBytes } from 'node:crypto';
 import { provesNoChange, type TrackerWebhook, trackerResourceTypes } from '@svc/core';
+import { readSecretFile, removeSecretFile, writeSecretFile } from '../disk/secret-file.ts';
 import type { TrackerClient } from './client.ts';
-import { readSecretFile, removeSecretFile, writeSecretFile } from './registration-store.ts';
 import { TrackerError } from './tracker-error.ts';
 
 export type NewWebhookOptions = {

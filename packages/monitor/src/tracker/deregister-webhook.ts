@@ -2,9 +2,10 @@
 // that fails or is killed anywhere can be repeated until all three are gone.
 import { type Config, registrationIn } from '@svc/core';
 import type { ConfigStore } from '../config/store.ts';
+import { removeSecretFile } from '../disk/secret-file.ts';
 import { Failure } from '../errors.ts';
 import type { TrackerClient } from './client.ts';
-import { clearRecord, removeSecretFile } from './registration-store.ts';
+import { clearRecord } from './registration-store.ts';
 
 export type DeregisterOptions = {
   config: Config;

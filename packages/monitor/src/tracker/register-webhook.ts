@@ -17,10 +17,11 @@ import {
   trackerResourceTypes,
 } from '@svc/core';
 import type { ConfigStore } from '../config/store.ts';
+import { readSecretFile } from '../disk/secret-file.ts';
 import { Failure } from '../errors.ts';
 import type { TrackerClient } from './client.ts';
 import { createWebhookWithSecret } from './create-webhook.ts';
-import { clearRecord, readSecretFile, writeChannel, writeRecord } from './registration-store.ts';
+import { clearRecord, writeChannel, writeRecord } from './registration-store.ts';
 import { knownWebhookUrl, type WebhookUrl } from './webhook-url.ts';
 
 export type RegisterOptions = {
@@ -53,11 +54,9 @@ export type RegisteredWebhook = {
 export async function registerTrackerWebhook(options: RegisterOptions): Promise<RegisteredWebhook> {
   const { config, force, tell } = options;
   const known = knownWebhookUrl(config, options.webhookUrl);
-  let [record, url, existing] = [
-    registrationIn(config),
-    known?.url,
-    undefined as TrackerWebhook[] | undefined,
-  ];
+  let record = registrationIn(config);
+  let url = known?.url;
+  let existing: TrackerWebhook[] | undefined;
   let opened: Opened | undefined;
   for (;;) {
     const next = registrationStep({ record, url, force, existing });
@@ -79,7 +78,7 @@ export async function registerTrackerWebhook(options: RegisterOptions): Promise<
       }
       case 'list':
         existing = await client.listWebhooks();
-        tell(`The tracker has ${existing.length} webhooks`);
+        tell(`Webhooks at the tracker: ${existing.length}`);
         break;
       case 'reuse':
         return reuse(options, next.webhook, next.url, teamId);

@@ -36,6 +36,8 @@ type Entry = {
 const nothing: TunnelDelivery = { headers: {}, body: Buffer.alloc(0) };
 const FULL_AT_ENTRIES = 1000;
 const FULL_AT_BYTES = 32 * 1024 * 1024;
+/** The log is our own: as soon as it can be written, it should be. */
+const LONGEST_WAIT_MS = 2000;
 /** A receiver that fails without saying why gets a delivery so often, and no more. */
 const MAX_FAILURES = 3;
 
@@ -103,7 +105,7 @@ export function createHandOver(options: {
     if (draining) return abandon();
     if (refusals === 0) onHeld(why);
     if (cancelRetry !== null) return;
-    cancelRetry = clock.after(backoffMs(refusals, random()), () => {
+    cancelRetry = clock.after(Math.min(backoffMs(refusals, random()), LONGEST_WAIT_MS), () => {
       cancelRetry = null;
       fill();
     });

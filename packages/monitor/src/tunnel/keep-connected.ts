@@ -21,9 +21,10 @@ export type KeptConnection = {
   now: () => Connection | null;
 };
 
-/** A connection that lived so long was a good one: the next failure is the first of a new row. */
+/** A connection that lived so long, or brought anything new, was a good one: the next failure is a first one. */
 const STEADY_MS = 10_000;
-const LOOK_MS = 5000;
+/** Often enough to be back a second after waking up. */
+const LOOK_MS = 1000;
 const HEARTBEATS_OF_PATIENCE = 2.5;
 
 export function keepConnected(options: {
@@ -35,6 +36,8 @@ export function keepConnected(options: {
   maxFrameBytes: number | undefined;
   /** The position to go on from, if the relay keeps any. */
   resumeAfter: () => string | null;
+  /** How many deliveries were new and genuine so far. */
+  accepted: () => number;
   isFull: () => boolean;
   room: (signal: AbortSignal) => Promise<void>;
   onFrame: (frame: StreamFrame, connection: Connection) => void;
@@ -63,8 +66,9 @@ export function keepConnected(options: {
     while (!stopping) {
       onEvent({ type: 'dial', at: clock.now(), attempt });
       openedAt = null;
+      const before = options.accepted();
       const ending = await connectOnce();
-      if (ending.kind === 'woke' || wasSteady()) attempt = 0;
+      if (ending.kind === 'woke' || wasSteady() || options.accepted() > before) attempt = 0;
       if (ending.kind === 'recognised') relayKeeps = true;
       if (ending.kind === 'silent') onEvent({ type: 'silent', at: clock.now() });
       if (ending.kind === 'lost') attempt = (await backOff(attempt, ending)) ? attempt + 1 : 0;

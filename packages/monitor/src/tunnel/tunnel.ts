@@ -8,7 +8,8 @@
 //                ping, delivery or comment for 75 s (2.5 heartbeats, where the relay says its own) to late.
 //   late         the silent connection is closed and a new one dialled at once: live or backing-off.
 //   backing-off  waits 0.25 s, doubling to 10 s, each ±50 %, or as long as the relay's Retry-After asks (at
-//                most 2 min), then connecting. Only a connection that lived for 10 s starts the row anew.
+//                most 2 min), then connecting. Only a connection that lived for 10 s, or brought a
+//                delivery that was new and genuine, starts the row anew.
 //   disabled     there is no channel or no secret; nothing leads out of it.
 //
 // A jump of the clock by more than a minute (the machine slept) leads to connecting at once, from anywhere.
@@ -177,6 +178,7 @@ export function createTunnel(options: TunnelOptions): Tunnel {
       readKey: () => options.readKey?.(),
       maxFrameBytes: options.maxFrameBytes,
       resumeAfter: () => inbox.arrivedTo() ?? cursorOf(channelKey),
+      accepted: () => inbox.report().deliveries.accepted,
       isFull: inbox.isFull,
       room: inbox.room,
       onFrame,

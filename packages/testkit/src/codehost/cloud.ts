@@ -28,6 +28,12 @@ export function createCodehostCloud(now: () => number) {
     return found.repo;
   };
 
+  const changePullRequest = (fullName: string, number: number, change: Partial<PullRequestRow>): void => {
+    const row = repoOf(fullName).pullRequests.find((pullRequest) => pullRequest.number === number);
+    if (row === undefined) throw new Error(`There is no pull request ${fullName}#${number}`);
+    Object.assign(row, { updatedAt: now() }, change);
+  };
+
   return {
     find,
     repoOf,
@@ -94,15 +100,11 @@ export function createCodehostCloud(now: () => number) {
       repoOf(fullName).pullRequests.push(row);
       return row;
     },
-    changePullRequest(fullName: string, number: number, change: Partial<PullRequestRow>): void {
-      const row = repoOf(fullName).pullRequests.find((pullRequest) => pullRequest.number === number);
-      if (row === undefined) throw new Error(`There is no pull request ${fullName}#${number}`);
-      Object.assign(row, { updatedAt: now() }, change);
-    },
+    changePullRequest,
     mergePullRequest(fullName: string, number: number): string {
       const mergeSha = shaOf(`merge of ${fullName}#${number}`);
       const ended = { closedAt: now(), mergedAt: now(), mergedBy: 'kim' };
-      this.changePullRequest(fullName, number, { state: 'MERGED', mergeSha, ...ended });
+      changePullRequest(fullName, number, { state: 'MERGED', mergeSha, ...ended });
       return mergeSha;
     },
     addDeployment(

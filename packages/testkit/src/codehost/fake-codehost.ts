@@ -160,7 +160,7 @@ export async function startFakeCodehost(options: FakeCodehostOptions): Promise<F
     authorityFile: certificate.authorityFile,
     folder,
     cloud,
-    emit: deliverer.emit,
+    emit: (...given) => deliverer.emit(...given),
     failNext: faults.failNext,
     mend: faults.mend,
     addToken: (token, scopes = allScopes) => void tokens.push({ token, scopes }),

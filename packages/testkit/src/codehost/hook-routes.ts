@@ -112,8 +112,10 @@ function checkLimit(repo: RepoRow, events: string[], changed: HookRow | undefine
 
 function configIn(given: unknown, before: HookConfig | undefined): HookConfig {
   const config = (given ?? {}) as JsonObject;
-  const text = (name: keyof HookConfig): string | undefined =>
-    config[name] === undefined ? before?.[name] : String(config[name]);
+  const text = (name: keyof HookConfig): string | undefined => {
+    const value = config[name];
+    return typeof value === 'string' || typeof value === 'number' ? String(value) : before?.[name];
+  };
   const url = text('url');
   if (url === undefined || !URL.canParse(url)) throw invalid('url is not a valid URL');
   const secret = text('secret');

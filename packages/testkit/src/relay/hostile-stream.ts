@@ -28,6 +28,7 @@ export function createHostileStream(
   let writing = false;
   let begun = false;
 
+  /** One for a whole frame: a CR that meets an LF would be one end of line, not two. */
   function lineEnd(): string {
     const { lineEnd: end } = faults();
     return end === 'mixed' ? random.pick(['\n', '\r\n', '\r']) : end;
@@ -42,7 +43,8 @@ export function createHostileStream(
     lines.push('');
     const mark = !begun && faults().byteOrderMark ? '\uFEFF' : '';
     begun = true;
-    return Buffer.from(mark + lines.map((line) => line + lineEnd()).join(''));
+    const end = lineEnd();
+    return Buffer.from(mark + lines.map((line) => line + end).join(''));
   }
 
   function* pieces(bytes: Buffer): Generator<Buffer> {
@@ -72,6 +74,11 @@ export function createHostileStream(
     writing = false;
   }
 
+  function end(): void {
+    response.socket?.end();
+    response.socket?.destroySoon();
+  }
+
   return {
     send: (frame) =>
       new Promise((done) => {
@@ -80,9 +87,8 @@ export function createHostileStream(
       }),
     cutWithin(frame) {
       const bytes = encode(frame);
-      if (!frozen && waiting.length === 0) response.write(bytes.subarray(0, random.below(bytes.length)));
-      response.socket?.end();
-      response.socket?.destroySoon();
+      waiting.push({ bytes: bytes.subarray(0, random.below(bytes.length)), done: end });
+      void write();
     },
     freeze() {
       frozen = true;

@@ -43,8 +43,11 @@ async function write(socket: Socket, { pieces, pauseMs = 0 }: Sending): Promise<
 
 function drained(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
-    socket.once('drain', resolve);
-    socket.once('close', () => resolve());
+    const done = (): void => {
+      socket.off('drain', done).off('close', done);
+      resolve();
+    };
+    socket.on('drain', done).on('close', done);
   });
 }
 

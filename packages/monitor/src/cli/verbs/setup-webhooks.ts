@@ -1,8 +1,8 @@
 // svc setup-webhooks: relay channel, secret, watched repositories, the tracker's webhook
 
-import { join } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { kinds } from '@svc/core';
+import { webhookSecretFile } from '../../config/locate.ts';
 import { createConfigStore } from '../../config/store.ts';
 import { Failure } from '../../errors.ts';
 import { deregisterTrackerWebhook } from '../../tracker/deregister-webhook.ts';
@@ -91,7 +91,7 @@ async function setUp(terminal: Terminal, session: Session, force: boolean): Prom
   const done = await setUpChannel({
     ...loaded,
     store: createConfigStore({ locks: session.locks, files: loaded.files }),
-    secretFile: join(session.machine.configDir, 'webhook-secret'),
+    secretFile: webhookSecretFile(session.machine.configDir, 'codehost'),
     force,
     provision: () => provisionChannel(session.machine.relayUrl, fetch),
     tell: terminal.out,
@@ -138,7 +138,7 @@ async function trackerParts(
         signal: terminal.interrupted,
       }),
     store: createConfigStore({ locks, files: loaded.files }),
-    secretFile: join(machine.configDir, 'linear-webhook-secret'),
+    secretFile: webhookSecretFile(machine.configDir, 'tracker'),
     tell: terminal.out,
   };
 }

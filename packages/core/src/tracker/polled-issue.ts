@@ -1,0 +1,85 @@
+// What a poll of the tracker finds that no delivery has told: the issue as it is, held against the newest
+// line about it. The delivery id is made of the issue and its time, so that polling again adds nothing.
+import type { EventDraft, EventLine } from '../log/event-line.ts';
+import type { Topic } from '../log/topics.ts';
+import type { TicketDetail } from '../log/tracker-details.ts';
+import { knownDetail } from '../receive/only-known.ts';
+import type { TrackerIssue } from './api-shapes.ts';
+
+/** The event that brings the log up to date, or undefined when it is. */
+export function pollDifference(
+  issue: TrackerIssue,
+  newest: Pick<EventLine, 'event' | 'detail'> | undefined,
+  since: string,
+): EventDraft | undefined {
+  const detail = detailOf(issue);
+  const known = newest && knownOf(newest);
+  const changed = known === undefined ? [] : changesBetween(known, detail);
+  const topic = topicOf(issue, newest, changed, since);
+  if (topic === undefined) return undefined;
+  return {
+    event: topic,
+    source: 'tracker.poll',
+    via: 'poll',
+    deliveryId: `poll:${issue.identifier}:${issue.updatedAt}`,
+    occurredAt: issue.updatedAt,
+    scope: { ticket: issue.identifier },
+    detail: knownDetail({ ...detail, ...(changed.length > 0 && { changed }) }),
+  };
+}
+
+type Known = Pick<TicketDetail, 'title' | 'state' | 'priority' | 'assignee'>;
+type Field = 'stateId' | 'priority' | 'assigneeId' | 'title';
+
+function topicOf(
+  issue: TrackerIssue,
+  newest: Pick<EventLine, 'event'> | undefined,
+  changed: readonly Field[],
+  since: string,
+): Topic | undefined {
+  const removed = issue.trashed === true;
+  if (newest?.event === 'tracker.issue.removed') return removed ? undefined : 'tracker.issue.updated';
+  if (removed) return 'tracker.issue.removed';
+  if (newest === undefined)
+    return issue.createdAt >= since ? 'tracker.issue.created' : 'tracker.issue.updated';
+  if (changed.includes('stateId')) return 'tracker.issue.state_changed';
+  if (changed.includes('priority')) return 'tracker.issue.priority_changed';
+  if (changed.includes('assigneeId')) return 'tracker.issue.assignee_changed';
+  return changed.length > 0 ? 'tracker.issue.updated' : undefined;
+}
+
+/** A line that was written by an older version, or cut, may know less: what it does not say has not changed. */
+function knownOf({ detail }: Pick<EventLine, 'detail'>): Known {
+  return detail as Known;
+}
+
+function changesBetween(known: Known, now: TicketDetail): Field[] {
+  const changed: Field[] = [];
+  if (known.state?.id !== undefined && known.state.id !== now.state?.id) changed.push('stateId');
+  if (known.priority !== undefined && known.priority !== now.priority) changed.push('priority');
+  if (known.assignee !== undefined && (known.assignee?.id ?? null) !== (now.assignee?.id ?? null)) {
+    changed.push('assigneeId');
+  }
+  if (known.title !== undefined && known.title !== now.title) changed.push('title');
+  return changed;
+}
+
+function detailOf(issue: TrackerIssue): TicketDetail {
+  return {
+    id: issue.id,
+    url: issue.url,
+    title: issue.title,
+    state: issue.state,
+    priority: issue.priority,
+    priorityLabel: issue.priorityLabel,
+    assignee: issue.assignee,
+    team: issue.team.key,
+    teamId: issue.team.id,
+    labels: issue.labels.nodes.map(({ name }) => name),
+    project: issue.project?.name,
+    cycle: issue.cycle?.number,
+    parentId: issue.parent?.id,
+    estimate: issue.estimate ?? undefined,
+    dueDate: issue.dueDate ?? undefined,
+  };
+}

@@ -1,0 +1,77 @@
+// The budget of calls to the code host, kept up to date by what each answer says.
+import {
+  type ApiBudget,
+  type BudgetRules,
+  type CodehostAnswer,
+  type CodehostProblem,
+  callsInLastHour,
+  freshBudget,
+  mayCall,
+  readApiQuota,
+  standardBudget,
+  withCalls,
+  withOutcome,
+  withQuota,
+} from '@svc/core';
+
+export type ApiResource = 'core' | 'graphql';
+
+export type CallBudget = {
+  /** Counts a call that is about to be made; or says why it must not be made. */
+  take: (resource: ApiResource) => CodehostProblem | undefined;
+  /** What came of it: the answers (several when it had pages) and the problem. */
+  settle: (answers: readonly CodehostAnswer[], problem: CodehostProblem | undefined) => void;
+  figures: () => BudgetFigures;
+};
+
+export type BudgetFigures = {
+  /** Since the start. */
+  calls: number;
+  callsInLastHour: number;
+  callsPerHour: number;
+  pausedUntil: string | null;
+  quotas: ApiBudget['quotas'];
+};
+
+const reasons = {
+  'calls-an-hour': 'the calls for this hour are used up',
+  quota: 'little of the quota is left, and that is for people',
+  paused: 'it failed several times in a row, or asked for a pause',
+} as const;
+
+export function createCallBudget({
+  now,
+  rules = standardBudget,
+}: {
+  now: () => number;
+  rules?: BudgetRules;
+}): CallBudget {
+  let budget = freshBudget;
+  let calls = 0;
+  const count = (more: number): void => {
+    calls += more;
+    budget = withCalls(budget, more, now());
+  };
+  return {
+    take(resource) {
+      const verdict = mayCall(budget, resource, now(), rules);
+      if (!verdict.go) return { kind: 'held-back', message: reasons[verdict.why], until: verdict.until };
+      count(1);
+      return undefined;
+    },
+    settle(answers, problem) {
+      if (answers.length > 1) count(answers.length - 1);
+      const last = answers.at(-1);
+      const quota = last && readApiQuota(last);
+      if (quota !== undefined) budget = withQuota(budget, quota);
+      budget = withOutcome(budget, problem, now(), rules);
+    },
+    figures: () => ({
+      calls,
+      callsInLastHour: callsInLastHour(budget, now()),
+      callsPerHour: rules.callsPerHour,
+      pausedUntil: now() < budget.pausedUntil ? new Date(budget.pausedUntil).toISOString() : null,
+      quotas: budget.quotas,
+    }),
+  };
+}

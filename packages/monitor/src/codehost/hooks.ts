@@ -1,0 +1,98 @@
+// Hooks of repositories and their deliveries, as the REST API has them.
+import {
+  CodehostHook,
+  type CodehostProblem,
+  DeliveryPayload,
+  deliveriesSince,
+  type HookBody,
+  HookDelivery,
+  hostTimeOf,
+  reachesBefore,
+} from '@svc/core';
+import type { Gh } from './gh.ts';
+import { nextPage } from './gh-output.ts';
+import { done, failed, type GhResult, malformed, parsed } from './gh-result.ts';
+
+const PAGE_SIZE = 100;
+/** Three days of a busy repository; more is a server that never ends. */
+const MOST_PAGES = 500;
+
+export type HookApi = {
+  /** All pages, or a problem. */
+  list: (repo: string) => Promise<GhResult<CodehostHook[]>>;
+  create: (repo: string, body: HookBody & { name: 'web' }) => Promise<GhResult<CodehostHook>>;
+  mend: (repo: string, hookId: number, body: HookBody) => Promise<GhResult<CodehostHook>>;
+  /** False when it was gone already. */
+  remove: (repo: string, hookId: number) => Promise<GhResult<boolean>>;
+  /** What was sent in so many milliseconds before now, by the code host's clock; once per event, oldest first. */
+  deliveries: (repo: string, hookId: number, withinMs: number) => Promise<GhResult<HookDelivery[]>>;
+  payload: (repo: string, hookId: number, deliveryId: string) => Promise<GhResult<Record<string, unknown>>>;
+};
+
+/** Names of repositories are checked by whoever takes them in (`repoNameIn`). */
+export function createHookApi(gh: Gh): HookApi {
+  /** What may not be seen does not exist: whether it is the repository or the right is asked once more. */
+  async function explained(repo: string, problem: CodehostProblem): Promise<CodehostProblem> {
+    if (problem.kind !== 'not-found') return problem;
+    const found = await gh.request({ path: `repos/${repo}` });
+    if (found.ok) return { kind: 'no-admin', message: problem.message };
+    return found.problem.kind === 'not-found'
+      ? { kind: 'repo-gone', message: problem.message }
+      : found.problem;
+  }
+
+  async function hook(
+    repo: string,
+    method: 'POST' | 'PATCH',
+    path: string,
+    body: HookBody,
+  ): Promise<GhResult<CodehostHook>> {
+    const secrets = [body.config.secret];
+    const answer = await gh.request({ method, path, body, secrets });
+    if (!answer.ok) return failed(await explained(repo, answer.problem));
+    return parsed(CodehostHook, answer.value.json);
+  }
+
+  return {
+    async list(repo) {
+      const listed = await gh.list(`repos/${repo}/hooks?per_page=${PAGE_SIZE}`);
+      if (!listed.ok) return failed(await explained(repo, listed.problem));
+      return parsed(CodehostHook.array(), listed.value);
+    },
+    create: (repo, body) => hook(repo, 'POST', `repos/${repo}/hooks`, body),
+    mend: (repo, hookId, body) => hook(repo, 'PATCH', `repos/${repo}/hooks/${hookId}`, body),
+    async remove(repo, hookId) {
+      const answer = await gh.request({ method: 'DELETE', path: `repos/${repo}/hooks/${hookId}` });
+      if (answer.ok) return done(true);
+      return answer.problem.kind === 'not-found' ? done(false) : answer;
+    },
+    async deliveries(repo, hookId, withinMs) {
+      const path = `repos/${repo}/hooks/${hookId}/deliveries?per_page=${PAGE_SIZE}`;
+      const found: HookDelivery[] = [];
+      const cursors = new Set<string>();
+      let since: number | undefined;
+      for (let cursor = ''; cursors.size < MOST_PAGES; ) {
+        const answer = await gh.request({
+          path: cursor === '' ? path : `${path}&cursor=${encodeURIComponent(cursor)}`,
+        });
+        if (!answer.ok) return answer;
+        const page = parsed(HookDelivery.array(), answer.value.json);
+        if (!page.ok) return page;
+        since ??= hostTimeOf(answer.value) - withinMs;
+        found.push(...page.value);
+        const next = nextPage(answer.value)?.searchParams.get('cursor') ?? '';
+        if (next === '' || reachesBefore(page.value, since)) return done(deliveriesSince(found, since));
+        if (cursors.has(next)) return malformed('its pages go in circles');
+        cursors.add(next);
+        cursor = next;
+      }
+      return malformed(`a list has more than ${MOST_PAGES} pages`);
+    },
+    async payload(repo, hookId, deliveryId) {
+      const answer = await gh.request({ path: `repos/${repo}/hooks/${hookId}/deliveries/${deliveryId}` });
+      if (!answer.ok) return answer;
+      const read = parsed(DeliveryPayload, answer.value.json);
+      return read.ok ? done(read.value.request.payload) : read;
+    },
+  };
+}

@@ -1,0 +1,124 @@
+// Asks for pull requests, many in one call, and tells the log what it does not know.
+import {
+  type CodehostProblem,
+  type EventDraft,
+  type GraphqlAnswer,
+  isHistory,
+  type KnownPullRequest,
+  PolledPullRequest,
+  PolledRepo,
+  pollDifferences,
+  problemOfGraphql,
+  repoKey,
+  repoNameIn,
+} from '@svc/core';
+import type { Gh } from './gh.ts';
+import { type ReconcileQuery, type RepoWish, reconcileQueries } from './reconcile-query.ts';
+
+export type RepoProblem = { repo: string; problem: CodehostProblem };
+
+/** What a reconciliation did. `told` are new lines; the rest of what was found stood in the log already. */
+export type Reconciled = { looked: number; found: number; told: number; problems: RepoProblem[] };
+
+export type PullRequestWishes = {
+  /** Pull requests that somebody cares for. */
+  pullRequests: readonly { repo: string; number: number }[];
+  /** Repositories without webhooks: their newest pull requests are looked at too. */
+  uncovered: readonly string[];
+};
+
+export type ReconcileOptions = {
+  gh: Pick<Gh, 'graphql' | 'request'>;
+  append: (draft: EventDraft) => Promise<{ duplicate: boolean }>;
+  /** What the log says of a pull request; the repository as the code host spells it. */
+  knownOf: (repo: string, number: number) => KnownPullRequest | undefined;
+  isCovered: (repo: string) => boolean;
+  ticketPrefixes: readonly string[];
+  now: () => number;
+};
+
+type Polled = { repo: string; pullRequest: PolledPullRequest; wasAskedFor: boolean };
+
+export async function reconcilePullRequests(
+  options: ReconcileOptions,
+  wishes: PullRequestWishes,
+): Promise<Reconciled> {
+  const report: Reconciled = { looked: 0, found: 0, told: 0, problems: [] };
+  for (const query of reconcileQueries(byRepo(wishes))) {
+    const answer = await options.gh.graphql(query.query, query.variables);
+    if (!answer.ok) {
+      const { problem } = answer;
+      report.problems.push(...query.wishes.map(({ repo }) => ({ repo, problem })));
+      continue;
+    }
+    const { polled, problems } = readPolled(query, answer.value);
+    report.problems.push(...problems);
+    report.looked += polled.length;
+    for (const one of polled) await tell(options, one, report);
+  }
+  return report;
+}
+
+async function tell(options: ReconcileOptions, polled: Polled, report: Reconciled): Promise<void> {
+  const { repo, pullRequest, wasAskedFor } = polled;
+  const known = options.knownOf(repo, pullRequest.number);
+  if (!wasAskedFor && isHistory(pullRequest, known, options.now())) return;
+  const { ticketPrefixes } = options;
+  const context = { repo, ticketPrefixes, covered: options.isCovered(repo) };
+  for (const draft of pollDifferences(pullRequest, known, context)) {
+    const { duplicate } = await options.append(draft);
+    report.found += 1;
+    if (!duplicate) report.told += 1;
+  }
+}
+
+function byRepo({ pullRequests, uncovered }: PullRequestWishes): RepoWish[] {
+  const wishes = new Map<string, RepoWish>();
+  const wishFor = (repo: string): RepoWish => {
+    const wish = wishes.get(repoKey(repo)) ?? { repo, numbers: [], newest: false };
+    wishes.set(repoKey(repo), wish);
+    return wish;
+  };
+  for (const repo of uncovered) wishFor(repo).newest = true;
+  for (const { repo, number } of pullRequests) {
+    if (Number.isSafeInteger(number) && number > 0) wishFor(repo).numbers.push(number);
+  }
+  return wishes
+    .values()
+    .filter(({ repo }) => repoNameIn(repo) !== undefined)
+    .toArray();
+}
+
+/** Each pull request once, also when it is asked for and among the newest. */
+function readPolled(
+  { wishes }: ReconcileQuery,
+  { data, errors }: GraphqlAnswer,
+): { polled: Polled[]; problems: RepoProblem[] } {
+  const polled = new Map<string, Polled>();
+  const problems: RepoProblem[] = [];
+  for (const [index, wish] of wishes.entries()) {
+    const alias = `r${index}`;
+    const repo = PolledRepo.safeParse(data[alias]);
+    if (!repo.success) {
+      const error = errors.find(({ path }) => path?.[0] === alias);
+      const problem = error ? problemOfGraphql(error) : noSuchShape(wish.repo);
+      problems.push({ repo: wish.repo, problem });
+      continue;
+    }
+    const name = repo.data.nameWithOwner;
+    const add = (json: unknown, wasAskedFor: boolean): void => {
+      if (json === null || json === undefined) return;
+      const read = PolledPullRequest.safeParse(json);
+      if (!read.success) problems.push({ repo: wish.repo, problem: noSuchShape('a pull request') });
+      else if (wasAskedFor || !polled.has(`${name}#${read.data.number}`))
+        polled.set(`${name}#${read.data.number}`, { repo: name, pullRequest: read.data, wasAskedFor });
+    };
+    for (const number of wish.numbers) add(repo.data[`p${number}`], true);
+    for (const json of repo.data.newest?.nodes ?? []) add(json, false);
+  }
+  return { polled: [...polled.values()], problems };
+}
+
+function noSuchShape(what: string): CodehostProblem {
+  return { kind: 'malformed', message: `${what} has not the promised shape` };
+}

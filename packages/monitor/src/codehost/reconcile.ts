@@ -1,0 +1,76 @@
+// Reconciliation with the code host, by timer and with nobody looking: whatever a delivery would have told,
+// this finds out, minutes later. Pull requests that somebody cares for are looked at wherever they are; in
+// repositories without webhooks also the newest ones. It counts what it costs, and what polling everything
+// every 30 seconds would have cost.
+//
+//   const reconciler = createReconciler({ gh, watched, … });
+//   setInterval(() => reconciler.run(), RECONCILE_EVERY_MS)
+import { callsOfPollingEverything } from '@svc/core';
+import type { Gh } from './gh.ts';
+import { createDeployReconciler, type WatchedDeploy } from './reconcile-deploys.ts';
+import { type Reconciled, type ReconcileOptions, reconcilePullRequests } from './reconcile-pull-requests.ts';
+
+export const RECONCILE_EVERY_MS = 600_000;
+
+export type Watched = {
+  /** Every repository that somebody cares for. */
+  repos: readonly string[];
+  pullRequests: readonly { repo: string; number: number }[];
+  deploys: readonly WatchedDeploy[];
+};
+
+export type CallMeter = { made: number; avoided: number };
+
+export type Reconciler = {
+  /** Rejects only when the log takes no lines; the next run finds the same differences. */
+  run: () => Promise<Reconciled>;
+  meter: () => CallMeter;
+};
+
+export function createReconciler(
+  options: ReconcileOptions & { gh: Gh; watched: () => Watched | Promise<Watched> },
+): Reconciler {
+  const { gh, now, isCovered } = options;
+  const reconcileDeploys = createDeployReconciler(options);
+  const startedAt = now();
+  let measuredAt = startedAt;
+  let polledEverything = 0;
+  let running: Promise<Reconciled> | undefined;
+
+  function measure({ pullRequests, repos }: Watched): void {
+    const elapsedMs = now() - measuredAt;
+    const each = { pullRequests: pullRequests.length, repos: repos.length, elapsedMs };
+    polledEverything += callsOfPollingEverything(each);
+    measuredAt += elapsedMs;
+  }
+
+  async function runOnce(): Promise<Reconciled> {
+    const watched = await options.watched();
+    measure(watched);
+    const { pullRequests, deploys } = watched;
+    const uncovered = watched.repos.filter((repo) => !isCovered(repo));
+    const one = await reconcilePullRequests(options, { pullRequests, uncovered });
+    const other = await reconcileDeploys(deploys);
+    return {
+      looked: one.looked + other.looked,
+      found: one.found + other.found,
+      told: one.told + other.told,
+      problems: [...one.problems, ...other.problems],
+    };
+  }
+
+  return {
+    async run() {
+      running ??= runOnce();
+      try {
+        return await running;
+      } finally {
+        running = undefined;
+      }
+    },
+    meter() {
+      const { calls } = gh.figures();
+      return { made: calls, avoided: Math.max(polledEverything - calls, 0) };
+    },
+  };
+}

@@ -1,0 +1,135 @@
+// Proof that nothing was missed, and its repair. The code host's list of what it sent is held against the
+// log; what the log does not have is fetched, signed with our secret and put through the live receiver,
+// oldest first. Neither the sender's nor the relay's word counts, only the log's.
+//
+//   const replay = createReplay({ hooks, subscriptions, receiver, hasDelivery, secretFor });
+//   await replay.compareDeliveries({ withinMs: REPLAY_WINDOW_MS, repair: true });
+import { type CodehostProblem, type HookDelivery, missingDeliveries, REPLAY_WINDOW_MS } from '@svc/core';
+import type { Receiver } from '../receive/receiver.ts';
+import { sign } from '../receive/signature.ts';
+import type { HookApi } from './hooks.ts';
+import type { Coverage, Subscriptions } from './subscribe.ts';
+
+export type DeliveryReport = {
+  repo: string;
+  /** Events that the code host sent in that time. */
+  sent: number;
+  /** Of those, in the log when it was asked. */
+  received: number;
+  missing: number;
+  /** Of the missing, brought in now. */
+  repaired: number;
+  /** Of the missing, what our receiver does not take, or what the code host no longer has. */
+  refused: number;
+  /** Why the comparison or the repair is not whole; null when it is. */
+  problem: CodehostProblem | null;
+};
+
+export type Replay = {
+  /** The last hour, repaired: at start after subscribing, and after every reconnect. */
+  replay: () => Promise<DeliveryReport[]>;
+  /** One report per subscribed repository. */
+  compareDeliveries: (wish: { withinMs: number; repair: boolean }) => Promise<DeliveryReport[]>;
+};
+
+export type ReplayOptions = {
+  hooks: Pick<HookApi, 'deliveries' | 'payload'>;
+  subscriptions: Pick<Subscriptions, 'coverage' | 'forget'>;
+  receiver: Pick<Receiver, 'receive'>;
+  /** Whether the log has a line of this delivery. */
+  hasDelivery: (feed: 'codehost', deliveryId: string) => boolean | Promise<boolean>;
+  secretFor: (repo: string) => string | undefined;
+};
+
+type Covered = Extract<Coverage, { by: 'webhook' }>;
+type Repair = Pick<DeliveryReport, 'repaired' | 'refused' | 'problem'>;
+
+/** Deliveries that will never become lines are remembered, so that they are not fetched again and again. */
+const MOST_HOPELESS = 10_000;
+
+export function createReplay(options: ReplayOptions): Replay {
+  const { hooks, subscriptions, receiver, hasDelivery, secretFor } = options;
+  const hopeless = new Set<string>();
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function receivedOf(sent: readonly HookDelivery[]): Promise<Set<string>> {
+    const received = new Set<string>();
+    for (const { guid } of sent) if (await hasDelivery('codehost', guid)) received.add(guid);
+    return received;
+  }
+
+  function giveUp(guid: string): void {
+    if (hopeless.size >= MOST_HOPELESS) hopeless.clear();
+    hopeless.add(guid);
+  }
+
+  async function repair({ repo, hookId }: Covered, missing: readonly HookDelivery[]): Promise<Repair> {
+    const tally: Repair = { repaired: 0, refused: 0, problem: null };
+    const secret = secretFor(repo);
+    if (secret === undefined) return tally;
+    for (const delivery of missing) {
+      if (hopeless.has(delivery.guid)) {
+        tally.refused += 1;
+        continue;
+      }
+      const fetched = await hooks.payload(repo, hookId, delivery.id);
+      if (!fetched.ok && fetched.problem.kind !== 'not-found') return { ...tally, problem: fetched.problem };
+      const status = fetched.ok ? await put(delivery, fetched.value, secret) : 404;
+      if (status === 503) return { ...tally, problem: logIsFull };
+      if (status === 200) tally.repaired += 1;
+      else {
+        tally.refused += 1;
+        giveUp(delivery.guid);
+      }
+    }
+    return tally;
+  }
+
+  async function put({ guid, event }: HookDelivery, payload: object, secret: string): Promise<number> {
+    const body = Buffer.from(JSON.stringify(payload));
+    const headers = {
+      'content-type': 'application/json',
+      'x-codehost-event': event,
+      'x-codehost-delivery': guid,
+      'x-hub-signature-256': `sha256=${sign(secret, body)}`,
+    };
+    return (await receiver.receive({ headers, body, via: 'replay' })).status;
+  }
+
+  async function compareRepo(
+    covered: Covered,
+    wish: { withinMs: number; repair: boolean },
+  ): Promise<DeliveryReport> {
+    const { repo, hookId } = covered;
+    const nothing = { repo, sent: 0, received: 0, missing: 0, repaired: 0, refused: 0, problem: null };
+    const listed = await hooks.deliveries(repo, hookId, wish.withinMs);
+    if (!listed.ok) {
+      // Somebody removed the hook: subscribing again makes a new one.
+      if (listed.problem.kind === 'not-found') subscriptions.forget(repo);
+      return { ...nothing, problem: listed.problem };
+    }
+    const received = await receivedOf(listed.value);
+    const missing = missingDeliveries(listed.value, received);
+    const figures = { sent: listed.value.length, received: received.size, missing: missing.length };
+    return { ...nothing, ...figures, ...(wish.repair && (await repair(covered, missing))) };
+  }
+
+  async function compareAll(wish: { withinMs: number; repair: boolean }): Promise<DeliveryReport[]> {
+    const covered = subscriptions.coverage().filter((one): one is Covered => one.by === 'webhook');
+    return Promise.all(covered.map((one) => compareRepo(one, wish)));
+  }
+
+  /** One after the other: a second comparison sees what the first has repaired. */
+  const compareDeliveries: Replay['compareDeliveries'] = (wish) => {
+    const next = last.then(() => compareAll(wish));
+    last = next.catch(() => undefined);
+    return next;
+  };
+
+  return {
+    compareDeliveries,
+    replay: () => compareDeliveries({ withinMs: REPLAY_WINDOW_MS, repair: true }),
+  };
+}
+
+const logIsFull: CodehostProblem = { kind: 'unavailable', message: 'our own log takes no lines now' };

@@ -1,0 +1,183 @@
+// Makes sure that repositories have our hook: at start those that are watched, later each one that turns up,
+// once. A repository where that fails is polled, the others go on, and it is tried again:
+//
+//   webhook   the hook is there, with the types and the secret that we want; nothing more is asked.
+//   polling   there is no channel or no secret; or the code host said no, or did not answer: again after a
+//             while, a short one where the trouble passes by itself, a long one where a person has to act.
+import {
+  type CodehostProblem,
+  codehostProblemWords,
+  hookPlan,
+  mendedHookBody,
+  newHookBody,
+  passesByItself,
+  repoKey,
+  repoNameIn,
+} from '@svc/core';
+import type { GhResult } from './gh-result.ts';
+import { type HookMemory, secretFingerprint } from './hook-memory.ts';
+import type { HookApi } from './hooks.ts';
+
+const SOON_MS = 600_000;
+const LATER_MS = 6 * 3_600_000;
+
+export type Coverage =
+  | { repo: string; by: 'webhook'; hookId: number; how: 'created' | 'mended' | 'kept'; since: number }
+  /** `problem` is null when there is no channel or no secret, which is no failure. */
+  | { repo: string; by: 'polling'; problem: CodehostProblem | null; since: number; retryAt: number | null };
+
+export type SubscriptionWarning = { repo: string; message: string; code: string; remedy: string };
+
+export type Subscriptions = {
+  /** Resolves with what covers the repository; several at once share one attempt. */
+  ensure: (repo: string) => Promise<Coverage>;
+  ensureAll: (repos: Iterable<string>) => Promise<Coverage[]>;
+  /** Tries those again whose time has come. Call it with every reconciliation. */
+  retryDue: () => Promise<Coverage[]>;
+  coverage: () => Coverage[];
+  isCovered: (repo: string) => boolean;
+  /** The hook turned out to be gone: the next `ensure` looks again. */
+  forget: (repo: string) => void;
+};
+
+export type SubscriptionOptions = {
+  hooks: HookApi;
+  /** Undefined without a channel: then everything is polled, without a word. */
+  channelUrl: string | undefined;
+  /** The secret that the repository's deliveries are signed with; undefined when it is not set. */
+  secretFor: (repo: string) => string | undefined;
+  memory: HookMemory;
+  now: () => number;
+  warn: (warning: SubscriptionWarning) => void;
+};
+
+type Attempt = 'list' | 'create' | 'mend';
+type Outcome =
+  | { ok: true; hookId: number; how: 'created' | 'mended' | 'kept' }
+  | { ok: false; during: Attempt; problem: CodehostProblem };
+
+export function createSubscriptions(options: SubscriptionOptions): Subscriptions {
+  const { hooks, channelUrl, secretFor, memory, now, warn } = options;
+  const known = new Map<string, Coverage>();
+  const underWay = new Map<string, Promise<Coverage>>();
+
+  async function attempt(repo: string, url: string, secret: string, isSecondTry = false): Promise<Outcome> {
+    const listed = await hooks.list(repo);
+    if (!listed.ok) return { ok: false, during: 'list', problem: listed.problem };
+    const fingerprint = secretFingerprint(secret);
+    const plan = hookPlan(listed.value, {
+      channelUrl: url,
+      secretFingerprint: fingerprint,
+      fingerprintOf: (hookId) => memory.fingerprintOf(repo, hookId),
+    });
+    if (plan.step === 'keep') return { ok: true, hookId: plan.hook.id, how: 'kept' };
+    const during = plan.step;
+    const changed =
+      plan.step === 'create'
+        ? await hooks.create(repo, newHookBody(url, secret))
+        : await hooks.mend(repo, plan.hook.id, mendedHookBody(plan.hook, url, secret));
+    // Somebody else may have made it between the two calls.
+    if (isThereAlready(changed) && !isSecondTry) return attempt(repo, url, secret, true);
+    if (!changed.ok) return { ok: false, during, problem: changed.problem };
+    await memory
+      .remember(repo, changed.value.id, fingerprint)
+      .catch((error: unknown) => warn(notRemembered(repo, error)));
+    return { ok: true, hookId: changed.value.id, how: during === 'create' ? 'created' : 'mended' };
+  }
+
+  async function subscribe(repo: string): Promise<Coverage> {
+    const secret = secretFor(repo);
+    if (channelUrl === undefined || secret === undefined) return polled(repo, null, null);
+    const outcome: Outcome =
+      repoNameIn(repo) === undefined
+        ? {
+            ok: false,
+            during: 'list',
+            problem: { kind: 'repo-gone', message: 'not a name of the form owner/name' },
+          }
+        : await attempt(repo, channelUrl, secret);
+    if (outcome.ok) return { repo, by: 'webhook', hookId: outcome.hookId, how: outcome.how, since: now() };
+    const { problem } = outcome;
+    const before = known.get(repoKey(repo));
+    const isNews = before?.by !== 'polling' || before.problem?.kind !== problem.kind;
+    if (isNews) warn(warningFor(repo, outcome.during, problem));
+    return polled(repo, problem, now() + patienceWith(problem, now()));
+  }
+
+  function polled(repo: string, problem: CodehostProblem | null, retryAt: number | null): Coverage {
+    const before = known.get(repoKey(repo));
+    return { repo, by: 'polling', problem, since: before?.by === 'polling' ? before.since : now(), retryAt };
+  }
+
+  async function ensure(repo: string): Promise<Coverage> {
+    const key = repoKey(repo);
+    const settled = known.get(key);
+    if (settled !== undefined && !isDue(settled, now())) return settled;
+    const running = underWay.get(key) ?? subscribe(repo);
+    underWay.set(key, running);
+    try {
+      const coverage = await running;
+      known.set(key, coverage);
+      return coverage;
+    } finally {
+      underWay.delete(key);
+    }
+  }
+
+  const ensureAll = (repos: Iterable<string>): Promise<Coverage[]> => {
+    const once = new Map([...repos].map((repo) => [repoKey(repo), repo]));
+    return Promise.all(once.values().map(ensure));
+  };
+
+  return {
+    ensure,
+    ensureAll,
+    retryDue: () =>
+      ensureAll(
+        known
+          .values()
+          .filter((coverage) => isDue(coverage, now()))
+          .map(({ repo }) => repo),
+      ),
+    coverage: () => [...known.values()],
+    isCovered: (repo) => known.get(repoKey(repo))?.by === 'webhook',
+    forget: (repo) => void known.delete(repoKey(repo)),
+  };
+}
+
+function isDue(coverage: Coverage, now: number): boolean {
+  return coverage.by === 'polling' && coverage.retryAt !== null && now >= coverage.retryAt;
+}
+
+function patienceWith(problem: CodehostProblem, now: number): number {
+  if (problem.kind === 'rate-limited' || problem.kind === 'held-back')
+    return Math.max(problem.until - now, 0);
+  const isSoon = passesByItself(problem) || problem.kind === 'logged-out' || problem.kind === 'gh-missing';
+  return isSoon ? SOON_MS : LATER_MS;
+}
+
+function isThereAlready(result: GhResult<unknown>): boolean {
+  return !result.ok && result.problem.kind === 'refused' && /already exists/i.test(result.problem.message);
+}
+
+const endings: Record<Attempt, (repo: string) => string> = {
+  list: (repo) => `Failed to list the hooks of ${repo}, skipping it (it is polled)`,
+  create: (repo) => `Failed to create a hook for ${repo}, falling back to polling`,
+  mend: (repo) => `Failed to mend the hook of ${repo}, falling back to polling`,
+};
+
+function warningFor(repo: string, during: Attempt, problem: CodehostProblem): SubscriptionWarning {
+  const { code, why, remedy } = codehostProblemWords(problem);
+  return { repo, message: `${endings[during](repo)}: ${why}.`, code, remedy };
+}
+
+/** No harm for now: the next start gives the hook its secret once more. */
+function notRemembered(repo: string, error: unknown): SubscriptionWarning {
+  const why = error instanceof Error ? error.message : String(error);
+  return {
+    repo,
+    message: `The hook of ${repo} is set, but that cannot be remembered: ${why}.`,
+    code: 'file-unusable',
+    remedy: 'Free disk space and check the data folder.',
+  };
+}

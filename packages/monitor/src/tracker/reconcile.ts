@@ -1,0 +1,48 @@
+// Asks the tracker what changed since the last time, and writes what no delivery has told. One query, by
+// the time of the newest change seen; where to begin after a start, the log itself says.
+import { pollDifference, topicsMatching } from '@svc/core';
+import type { EventLog } from '../log/event-log.ts';
+import type { TrackerClient } from './client.ts';
+
+/** How far back a first poll looks, and how far the log's newest tracker line can take it back. */
+const FIRST_LOOK_MS = 3_600_000;
+const FARTHEST_LOOK_MS = 7 * 86_400_000;
+
+const ticketTopics: ReadonlySet<string> = new Set(topicsMatching('tracker.issue.*'));
+
+export type TrackerReconciler = {
+  /** How many issues changed, and how many of those changes were news. */
+  reconcile: () => Promise<{ changed: number; news: number }>;
+};
+
+export function createTrackerReconciler(options: {
+  client: Pick<TrackerClient, 'issuesUpdatedSince'>;
+  teamId: string;
+  log: Pick<EventLog, 'list' | 'appendOnce'>;
+  now: () => number;
+}): TrackerReconciler {
+  const { client, teamId, log, now } = options;
+  let cursor: string | undefined;
+  return {
+    async reconcile() {
+      const since = cursor ?? (await beginning(log, now()));
+      const found = await client.issuesUpdatedSince(teamId, since);
+      let news = 0;
+      for (const issue of found.issues) {
+        const { entries } = await log.list({ ticket: issue.identifier, topics: ticketTopics, limit: 1 });
+        const draft = pollDifference(issue, entries[0]?.line, since);
+        if (draft === undefined) continue;
+        const { duplicate } = await log.appendOnce(draft);
+        if (!duplicate) news += 1;
+      }
+      cursor = found.cursor;
+      return { changed: found.issues.length, news };
+    },
+  };
+}
+
+async function beginning(log: Pick<EventLog, 'list'>, now: number): Promise<string> {
+  const { entries } = await log.list({ topics: ticketTopics, limit: 1 });
+  const newest = entries[0] === undefined ? now - FIRST_LOOK_MS : Date.parse(entries[0].line.ts);
+  return new Date(Math.max(Math.min(newest, now - FIRST_LOOK_MS), now - FARTHEST_LOOK_MS)).toISOString();
+}

@@ -1,0 +1,149 @@
+import { createServer, request as forward, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { type Connect, createConnect, follow, type RelayAnswer, type RelayRequest } from './connect.ts';
+import { wordsForError, wordsForStatus } from './failure-words.ts';
+
+async function serve(listener: RequestListener): Promise<string> {
+  const server: Server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function request(url: string, headers: Record<string, string> = {}): RelayRequest {
+  return {
+    url: new URL(url),
+    headers: { accept: 'text/event-stream', ...headers },
+    signal: AbortSignal.timeout(5000),
+  };
+}
+
+async function textOf({ body }: RelayAnswer): Promise<string> {
+  let text = '';
+  for await (const chunk of body) text += Buffer.from(chunk).toString();
+  return text;
+}
+
+test('it sends the headers as they are, and hands over status, headers and bytes', async () => {
+  const seen: unknown[] = [];
+  const url = await serve(({ headers, url: path }, response) => {
+    seen.push(headers.accept, headers['last-event-id'], headers['accept-encoding'], path);
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'x-svc-relay': '1' }).end('data: a\n\n');
+  });
+  const answer = await createConnect()(request(`${url}/c?raw=1`, { 'last-event-id': 'e.1' }));
+  expect(seen).toEqual(['text/event-stream', 'e.1', undefined, '/c?raw=1']);
+  expect(answer.status).toBe(200);
+  expect(answer.header('x-svc-relay')).toBe('1');
+  expect(answer.header('x-nothing')).toBeUndefined();
+  expect(await textOf(answer)).toBe('data: a\n\n');
+});
+
+test('aborting ends a body that is being read', async () => {
+  const url = await serve((_request, response) => void response.writeHead(200).write('data: a\n\n'));
+  const abort = new AbortController();
+  const answer = await createConnect()({ ...request(url), signal: abort.signal });
+  const reading = textOf(answer);
+  setImmediate(() => abort.abort());
+  await expect(reading).rejects.toThrow();
+});
+
+test('nothing listens, or the name is not known: it rejects, and there are words for it', async () => {
+  const connect = createConnect();
+  await expect(connect(request('http://127.0.0.1:1/c'))).rejects.toThrow(/ECONNREFUSED/);
+  const unknown: unknown = await connect(request('http://does-not-exist.invalid/c')).catch(
+    (error: unknown) => error,
+  );
+  expect(wordsForError(unknown).why).toMatch(/DNS/);
+});
+
+test('it goes through a proxy where the environment names one', async () => {
+  const relay = await serve((_request, response) => void response.writeHead(200).end('data: a\n\n'));
+  const asked: string[] = [];
+  const proxy = await serve((incoming, response) => {
+    asked.push(incoming.url ?? '');
+    forward(incoming.url ?? '', (answer) => answer.pipe(response)).end();
+  });
+  const answer = await createConnect({ proxy: { HTTP_PROXY: proxy } })(request(`${relay}/c`));
+  expect(await textOf(answer)).toBe('data: a\n\n');
+  expect(asked).toEqual([`${relay}/c`]);
+});
+
+/** Answers by address. */
+function scripted(answers: Record<string, { status: number; location?: string }>) {
+  const asked: { url: string; key: string | undefined }[] = [];
+  const connect: Connect = ({ url, headers }) => {
+    asked.push({ url: url.href, key: headers['authorization'] });
+    const { status, location } = answers[url.href] ?? { status: 404 };
+    const header = (name: string): string | undefined => (name === 'location' ? location : undefined);
+    return Promise.resolve({ status, header, body: (async function* () {})() });
+  };
+  return { connect, asked };
+}
+
+const keyed = (url: string): RelayRequest => request(url, { authorization: 'Bearer key' });
+
+test.each([301, 302, 303, 307, 308])('a redirect with %i is followed', async (status) => {
+  const { connect, asked } = scripted({
+    'https://a/1': { status, location: '/2' },
+    'https://a/2': { status, location: 'https://b/3' },
+    'https://b/3': { status: 200 },
+  });
+  expect(await follow(connect, keyed('https://a/1'))).toMatchObject({ ok: true, answer: { status: 200 } });
+  expect(asked).toEqual([
+    { url: 'https://a/1', key: 'Bearer key' },
+    { url: 'https://a/2', key: 'Bearer key' },
+    { url: 'https://b/3', key: undefined },
+  ]);
+});
+
+test.each([
+  ['a circle', { 'https://a/1': { status: 307, location: '/1' } }, 'it redirects in a circle'],
+  [
+    'to http',
+    { 'https://a/1': { status: 307, location: 'http://a/1' } },
+    'it redirects from https to something less safe',
+  ],
+  [
+    'to a file',
+    { 'https://a/1': { status: 307, location: 'file:///x' } },
+    'it redirects from https to something less safe',
+  ],
+  [
+    'to nonsense',
+    { 'https://a/1': { status: 307, location: 'http://[' } },
+    'it redirects to an address that is none',
+  ],
+])('a redirect that is not followed: %s', async (_name, answers, why) => {
+  expect(await follow(scripted(answers).connect, keyed('https://a/1'))).toEqual({ ok: false, why });
+});
+
+test('a redirect without an address is an answer like any other', async () => {
+  const { connect } = scripted({ 'https://a/1': { status: 304 } });
+  expect(await follow(connect, keyed('https://a/1'))).toMatchObject({ ok: true, answer: { status: 304 } });
+});
+
+test.each([
+  ['CERT_HAS_EXPIRED', /certificate is not trusted \(CERT_HAS_EXPIRED\)/, /date of this machine/],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', /certificate/, /NODE_EXTRA_CA_CERTS/],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', /certificate/, /NODE_EXTRA_CA_CERTS/],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', /certificate/, /date/],
+  ['EAI_AGAIN', /DNS/, /network/],
+  ['ENETUNREACH', /no network/, /network/],
+  ['ECONNRESET', /reset/, undefined],
+  ['EWEIRD', /EWEIRD/, undefined],
+])('words for %s', (code, why, remedy) => {
+  const words = wordsForError(Object.assign(new Error('x'), { code }));
+  expect(words.why).toMatch(why);
+  if (remedy) expect(words.remedy).toMatch(remedy);
+});
+
+test('words for what has no code, and for answers', () => {
+  expect(wordsForError(new Error('odd')).why).toBe('the connection failed: odd');
+  expect(wordsForError('odd').why).toMatch(/no known reason/);
+  expect(wordsForStatus(502).why).toBe('the relay answered 502');
+  expect(wordsForStatus(404).remedy).toMatch(/setup-webhooks/);
+});
