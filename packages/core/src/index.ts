@@ -53,7 +53,7 @@ export * from './tracker/polled-issue.ts';
 export * from './tracker/registration.ts';
 export * from './tracker/state-ids.ts';
 export * from './tunnel/backoff.ts';
-export * from './tunnel/channel-setup.ts';
+export * from './tunnel/feed-channel.ts';
 export * from './tunnel/feed-grade.ts';
 export * from './tunnel/relay-message.ts';
 export * from './tunnel/relay-protocol.ts';

@@ -1,3 +1,5 @@
+export * from './codehost/certificate.ts';
+export * from './codehost/codehost-for-test.ts';
 export * from './codehost/fake-codehost.ts';
 export * from './codehost/gh-environment.ts';
 export * from './payloads/codehost-examples.ts';

@@ -51,8 +51,7 @@ export function problemIn(answer: CodehostAnswer): CodehostProblem | undefined {
   if (status >= 200 && status <= 299) return undefined;
   const message = messageOf(answer);
   if (status === 401) return { kind: 'logged-out', message };
-  if (isRateLimit(answer, message))
-    return { kind: 'rate-limited', message, until: answer.receivedAt + pauseOf(answer) };
+  if (isRateLimit(answer, message)) return { kind: 'rate-limited', message, ...pauseAskedBy(answer) };
   if (status >= 500 || status === 408) return { kind: 'unavailable', message };
   const scope = missingScope(answer);
   if (status === 403) return { kind: 'no-admin', message, ...(scope !== undefined && { scope }) };
@@ -74,14 +73,21 @@ function isRateLimit({ status, header }: CodehostAnswer, message: string): boole
 }
 
 /** As long as it asks for; else until the quota comes back; else a minute, as its documentation says. */
-function pauseOf(answer: CodehostAnswer): number {
+function pauseAskedBy(answer: CodehostAnswer): { until: number; resource?: string } {
+  const { receivedAt } = answer;
   const asked = answer.header('retry-after')?.trim() ?? '';
   const seconds = numberIn(asked);
-  if (seconds !== undefined) return boundedWait(seconds * 1000);
+  if (seconds !== undefined) return { until: receivedAt + boundedWait(seconds * 1000) };
   const date = Date.parse(asked);
-  if (Number.isFinite(date)) return boundedWait(date - hostTimeOf(answer));
+  if (Number.isFinite(date)) return { until: receivedAt + boundedWait(date - hostTimeOf(answer)) };
+  return pauseByQuota(answer);
+}
+
+/** Until the quota that is used up comes back; a minute from everything when none is. */
+export function pauseByQuota(answer: CodehostAnswer): { until: number; resource?: string } {
   const quota = readApiQuota(answer);
-  return quota?.remaining === 0 ? quota.resetAt - answer.receivedAt : ASSUMED_PAUSE_MS;
+  if (quota?.remaining !== 0) return { until: answer.receivedAt + ASSUMED_PAUSE_MS };
+  return { until: quota.resetAt, resource: quota.resource };
 }
 
 /** The scope that would have allowed it, where the answer says that the token has none of those. */

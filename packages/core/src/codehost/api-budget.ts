@@ -93,8 +93,11 @@ export function withOutcome(
   now: number,
   rules: BudgetRules = standardBudget,
 ): ApiBudget {
-  if (problem?.kind === 'rate-limited')
+  if (problem?.kind === 'rate-limited') {
+    // A quota that is used up is known as such, and leaves the other one alone.
+    if (problem.resource !== undefined) return { ...budget, failures: 0 };
     return { ...budget, pausedUntil: Math.max(budget.pausedUntil, problem.until) };
+  }
   if (problem?.kind !== 'unavailable') return { ...budget, failures: 0 };
   const failures = budget.failures + 1;
   if (failures < rules.failuresToTrip) return { ...budget, failures };

@@ -1,7 +1,7 @@
 // An answer of the code host's GraphQL API: data, and beside it errors that each belong to a part of it. One
 // repository that is gone must not hide the others.
 import { z } from 'zod';
-import { type CodehostAnswer, plainWords, readApiQuota } from './api-answer.ts';
+import { type CodehostAnswer, pauseByQuota, plainWords } from './api-answer.ts';
 import type { CodehostProblem } from './problem.ts';
 
 const Errors = z.array(
@@ -19,8 +19,6 @@ const Body = z.object({ data: z.record(z.string(), z.unknown()).nullish(), error
 export type GraphqlError = z.infer<typeof Errors>[number];
 export type GraphqlAnswer = { data: Record<string, unknown>; errors: GraphqlError[] };
 
-const ASSUMED_PAUSE_MS = 60_000;
-
 export function readGraphqlAnswer(
   answer: CodehostAnswer,
   json: unknown,
@@ -30,10 +28,8 @@ export function readGraphqlAnswer(
   const { data, errors = [] } = body.data;
   const [first] = errors;
   const message = plainWords(first?.message ?? 'no data');
-  if (errors.some(({ type }) => type === 'RATE_LIMITED')) {
-    const until = readApiQuota(answer)?.resetAt ?? answer.receivedAt + ASSUMED_PAUSE_MS;
-    return failed({ kind: 'rate-limited', message, until });
-  }
+  if (errors.some(({ type }) => type === 'RATE_LIMITED'))
+    return failed({ kind: 'rate-limited', message, ...pauseByQuota(answer) });
   if (data === null || data === undefined) return failed({ kind: 'refused', status: answer.status, message });
   return { ok: true, value: { data, errors } };
 }

@@ -15,7 +15,8 @@ export type CodehostProblem =
   | { kind: 'refused'; status: number; message: string }
   /** No answer, or one that says that the server is in trouble. A change may or may not have been made. */
   | { kind: 'unavailable'; message: string }
-  | { kind: 'rate-limited'; message: string; until: number }
+  /** `resource` is the quota that is used up; without it the code host asks for a pause from everything. */
+  | { kind: 'rate-limited'; message: string; until: number; resource?: string }
   /** Not asked: our own budget says that it is not the time. */
   | { kind: 'held-back'; message: string; until: number }
   /** An answer that is not what the API promises. */

@@ -185,7 +185,7 @@ test('whatever happens: blind means unheard for three heartbeats, and the other 
       for (const [type, pause] of series) {
         now += pause;
         const before = state;
-        state = stepTunnel(state, { type, at: now, attempt: 0, until: now, why: 'x' } as TunnelEvent);
+        state = stepTunnel(state, { type, at: now, attempt: 0, until: now, why: 'x' });
         if (type === 'woke') expectedSince = now;
         else if (state.heardAt !== before.heardAt) expectedSince = now;
         const later = now + 45_000;

@@ -53,13 +53,13 @@ test.each([
   ['null', 'null', 'the frame is not a JSON object'],
   ['no body', '{"x-github-event":"ping"}', 'the frame has no body'],
   ['bytes of another type only', '{"bodyB":7,"rawdata":[]}', 'the frame has no body'],
-  [
-    'a body nested too deep',
-    `{"body":${'['.repeat(200_000)}${']'.repeat(200_000)}}`,
-    'the frame has no body',
-  ],
 ])('a frame that is no delivery: %s', (_name, data, problem) => {
   expect(readRelayMessage(data)).toEqual({ ok: false, problem });
+});
+
+test('a body nested deeper than some engines can write makes nothing throw', () => {
+  const data = `{"body":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
+  expect(() => readRelayMessage(data)).not.toThrow();
 });
 
 test.each([

@@ -1,5 +1,5 @@
 // Reads what `gh api --include` prints: the status line, headers, an empty line, the body; with `--paginate`
-// one such block per page, whose body `--jq '.[]'` has turned into one line of JSON per item.
+// one such block per page, whose body `--jq` has turned into one line of JSON per item.
 import type { CodehostAnswer } from '@svc/core';
 
 const statusLine = /^HTTP\/\d(?:\.\d)? (\d{3})/;
@@ -11,7 +11,7 @@ export function readAnswer(output: string, receivedAt: number): CodehostAnswer |
   return answerFrom(head.split('\n'), output.slice(head.length), receivedAt);
 }
 
-/** The answers of all pages, in order. No line of an item can look like a status line: items are objects. */
+/** The answers of all pages, in order. No line of JSON can look like a status line. */
 export function readPages(output: string, receivedAt: number): CodehostAnswer[] {
   const pages: CodehostAnswer[] = [];
   let head: string[] = [];

@@ -25,6 +25,9 @@ const MAX_BYTES = 32 * 1024 * 1024;
 /** Each is a process of some 30 MB. */
 const AT_ONCE = 3;
 
+/** Each item of a page as one line of JSON. What is no list has no items, and could look like a page. */
+const ITEMS = 'if type == "array" then .[] | @json else error("it is not a list") end';
+
 export type GhRequest = {
   method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Behind the API's address: `repos/acme/web/hooks`. */
@@ -96,7 +99,7 @@ export function createGh(options: GhOptions): Gh {
         call({ args: ['-X', method, path], body, secrets, resource: 'core', timeoutMs, read: readOne }),
       ),
     list(path) {
-      const args = ['-X', 'GET', path, '--paginate', '--jq', '.[]'];
+      const args = ['-X', 'GET', path, '--paginate', '--jq', ITEMS];
       return gate(() => call({ args, resource: 'core', timeoutMs: listTimeoutMs, read: readList }));
     },
     graphql: (query, variables) =>

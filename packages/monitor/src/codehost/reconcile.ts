@@ -32,8 +32,7 @@ export function createReconciler(
 ): Reconciler {
   const { gh, now, isCovered } = options;
   const reconcileDeploys = createDeployReconciler(options);
-  const startedAt = now();
-  let measuredAt = startedAt;
+  let measuredAt = now();
   let polledEverything = 0;
   let running: Promise<Reconciled> | undefined;
 

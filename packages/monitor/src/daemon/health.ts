@@ -5,11 +5,11 @@ import type { LogNotice } from '../log/log-notice.ts';
 import type { FeedName } from '../receive/feed.ts';
 import type { Outcome } from '../receive/receiver.ts';
 import type { FeedSecrets, Secrets } from '../receive/secrets.ts';
-import { type Metrics, observe } from '../telemetry/metrics.ts';
+import { type Metrics, observe, observeLabelled } from '../telemetry/metrics.ts';
 
 const KEPT_NOTICES = 20;
 
-type FeedFigures = { lastAcceptedAt: string | null; outcomes: Partial<Record<Outcome, number>> };
+type FeedFigures = { lastAcceptedAt: number | null; outcomes: Partial<Record<Outcome, number>> };
 
 export type Health = ReturnType<typeof createHealth>;
 
@@ -28,7 +28,22 @@ export function createHealth(options: {
   const notices: (LogNotice & { at: string })[] = [];
   let logStats: (() => LogStats) | undefined;
 
-  const feedReport = (name: FeedName): object => ({ ...receiverState(secrets[name]), ...feeds[name] });
+  const feedReport = (name: FeedName): object => {
+    const { lastAcceptedAt, outcomes } = feeds[name];
+    const last = lastAcceptedAt === null ? null : new Date(lastAcceptedAt).toISOString();
+    return { ...receiverState(secrets[name]), lastAcceptedAt: last, outcomes };
+  };
+  observeLabelled(
+    metrics,
+    'svc_last_delivery_timestamp_seconds',
+    'When the last delivery of a feed was accepted',
+    ['feed'],
+    () =>
+      (['codehost', 'tracker'] as const).flatMap((feed) => {
+        const { lastAcceptedAt } = feeds[feed];
+        return lastAcceptedAt === null ? [] : [[{ feed }, lastAcceptedAt / 1000] as const];
+      }),
+  );
 
   const report = (): object => {
     const stats = logStats?.();
@@ -50,11 +65,8 @@ export function createHealth(options: {
     noteDelivery(feed: FeedName, outcome: Outcome): void {
       const figures = feeds[feed];
       figures.outcomes[outcome] = (figures.outcomes[outcome] ?? 0) + 1;
-      metrics.deliveries.inc({ feed, outcome });
-      if (outcome !== 'accepted') return;
-      const at = now();
-      figures.lastAcceptedAt = at.toISOString();
-      metrics.lastDelivery.set({ feed }, at.getTime() / 1000);
+      metrics.deliveries.add({ feed, outcome });
+      if (outcome === 'accepted') figures.lastAcceptedAt = now().getTime();
     },
     noteLog(notice: LogNotice): void {
       notices.push({ ...notice, at: now().toISOString() });

@@ -85,7 +85,7 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
       now: nowMs,
       onOutcome: (outcome) => health.noteDelivery(feed.name, outcome),
     });
-  const onAnswer: OnAnswer = (route, method, status) => metrics.requests.inc({ route, method, status });
+  const onAnswer: OnAnswer = (route, method, status) => metrics.requests.add({ route, method, status });
   const server = createHttpServer({
     logger,
     direct: createWebhookHandler({

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { canonicalPath } from '@svc/core';
 import type { Logger } from 'pino';
 import { type Answer, failedToAnswer, type Receiver, tooBusy, tooLarge } from '../receive/receiver.ts';
-import { type Room, readBody } from './read-body.ts';
+import { type Body, type Room, readBody } from './read-body.ts';
 import { answerJson, type DirectHandler, type OnAnswer } from './server.ts';
 
 const MAX_BODY_BYTES = 25 * 1024 * 1024;
@@ -43,10 +43,19 @@ async function take(receiver: Receiver, request: IncomingMessage, room: Room): P
   if (refused) return refused;
   if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES)
     return receiver.refuse(tooLarge(MAX_BODY_BYTES));
-  const body = await readBody(request, MAX_BODY_BYTES, room);
+  return handOn(receiver, request, room, await readBody(request, MAX_BODY_BYTES, room));
+}
+
+/** Not async: the bytes of the body must not live until the disk has answered. */
+function handOn(
+  receiver: Receiver,
+  request: IncomingMessage,
+  room: Room,
+  body: Body,
+): Promise<Answer> | Answer {
   if (!body.ok) return receiver.refuse(body.why === 'too-large' ? tooLarge(MAX_BODY_BYTES) : tooBusy());
   try {
-    return await receiver.receive({ headers: request.headers, body: body.bytes });
+    return receiver.receive({ headers: request.headers, body: body.bytes });
   } finally {
     room.give(body.bytes.length);
   }
@@ -74,8 +83,9 @@ function pathOf(request: IncomingMessage): string {
 
 function send(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
   if (response.destroyed) return;
-  if (answer.status === 503) response.setHeader('Retry-After', '5');
+  const more: string[] = [];
+  if (answer.status === 503) more.push('Retry-After', '5');
   // What was not read of the body must not be taken for the next request.
-  if (!request.complete) response.setHeader('Connection', 'close');
-  answerJson(response, answer.status, answer.body);
+  if (!request.complete) more.push('Connection', 'close');
+  answerJson(response, answer.status, answer.body, more);
 }

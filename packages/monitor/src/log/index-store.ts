@@ -1,5 +1,7 @@
 // One side of the stored index: writes whole blocks and answers what `find-lines` and `log-index` ask.
+
 import type { SQLOutputValue } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Database } from '../disk/sqlite.ts';
 import { createDeliveryStore } from './delivery-store.ts';
 import {
@@ -15,7 +17,7 @@ import type { Side } from './index-tables.ts';
 export type SeqRange = { low: number; high: number };
 
 export type IndexStore = {
-  /** Stores a block, all of it or nothing. */
+  /** Stores a block. It counts from the moment its own row is there, which comes last. */
   write: (block: OpenBlock) => Promise<void>;
   lastBlock: () => BlockLines | null;
   blockOf: (seq: number) => BlockLines | null;
@@ -31,6 +33,9 @@ export type IndexStore = {
   relay: (channel: string) => string | null;
   clear: () => void;
 };
+
+/** Rows per transaction: a few milliseconds. */
+const SLICE = 256;
 
 type Row = Record<string, SQLOutputValue>;
 
@@ -67,10 +72,18 @@ export function createIndexStore(database: Database, side: Side): IndexStore {
   return {
     async write(block) {
       const { lines } = block;
+      // In slices, with turns of the event loop in between. Postings of a block that has no row yet are
+      // never looked at, and are written again when the block is: a crash in between leaves nothing wrong.
+      const postings = [...block.terms];
+      for (let from = 0; from < postings.length; from += SLICE) {
+        database.transaction(() => {
+          for (const [name, positions] of postings.slice(from, from + SLICE)) {
+            sql.addPosting.run(name, lines.firstSeq, packPositions(positions));
+          }
+        });
+        await nextTurn();
+      }
       database.transaction(() => {
-        for (const [name, positions] of block.terms) {
-          sql.addPosting.run(name, lines.firstSeq, packPositions(positions));
-        }
         for (const topic of block.topics) sql.addTopic.run(topic);
         for (const [channel, { id, seq }] of block.relay) sql.addRelay.run(channel, id, seq);
         sql.addBlock.run(

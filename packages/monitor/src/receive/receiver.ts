@@ -1,13 +1,13 @@
 // One delivery in, one durable line out. The answers come in this order: no secret 503; signature missing
 // or wrong 401; not JSON, no delivery id or no event type 400; (over the size limit 413, by the transport);
 // log not writable 503; duplicate 200; accepted 200.
-import { type DeliveryMeta, headerValue, type ReceivedHeaders } from '@svc/core';
+import { type DeliveryMeta, type EventDraft, headerValue, type ReceivedHeaders } from '@svc/core';
 import type { EventLog } from '../log/event-log.ts';
 import { LogNotWritable } from '../log/log-errors.ts';
 import type { Feed } from './feed.ts';
 import { parsePayload } from './payload.ts';
 import type { FeedSecrets } from './secrets.ts';
-import { isSignedBy } from './signature.ts';
+import { isSignedBy, keyOf } from './signature.ts';
 
 /** A tracker payload older than this was replayed, by the relay or by the sender. */
 const FRESH_MS = 60_000;
@@ -32,6 +32,9 @@ export type Delivery = {
   relay?: DeliveryMeta['relay'];
 };
 
+/** What a delivery turns out to be. */
+type Examined = { draft: EventDraft; refused?: never } | { draft?: never; refused: Answer };
+
 export type Receiver = {
   feed: Feed;
   /** What can be answered from the headers alone, before the body is read. */
@@ -50,6 +53,7 @@ export function createReceiver(options: {
   onOutcome: (outcome: Outcome) => void;
 }): Receiver {
   const { feed, secrets, log, ticketPrefixes, now } = options;
+  const keys = secrets.values.map(keyOf);
   const counted = (answer: Answer): Answer => {
     options.onOutcome(answer.outcome);
     return answer;
@@ -60,37 +64,41 @@ export function createReceiver(options: {
     return feed.signatureIn(headers) === undefined ? counted(badSignature(feed)) : undefined;
   };
 
-  const receive = async ({ headers, body, via = 'live', relay }: Delivery): Promise<Answer> => {
+  // Not async on purpose: whatever a function keeps over an await lives until the disk has answered, and a
+  // parsed payload is large. Here only the draft does.
+  const examine = ({ headers, body, via = 'live', relay }: Delivery): Examined => {
     const signature = feed.signatureIn(headers);
-    if (secrets.values.length === 0) return noSecret(feed, secrets);
-    if (signature === undefined || !isSignedBy(secrets.values, body, signature)) return badSignature(feed);
+    if (secrets.values.length === 0) return { refused: noSecret(feed, secrets) };
+    if (signature === undefined || !isSignedBy(keys, body, signature)) return { refused: badSignature(feed) };
     const payload = parsePayload(body, textOf(headers['content-type']));
-    if (!payload.ok) return refusal(400, 'bad-payload', `The delivery cannot be read: ${payload.problem}.`);
+    if (!payload.ok) return { refused: badPayload(payload.problem) };
     const deliveryId = headerValue(headers, feed.deliveryHeader);
-    if (deliveryId === undefined || !deliveryIdPattern.test(deliveryId)) {
-      return refusal(400, 'no-delivery-id', `The ${feed.deliveryHeader} header is missing or malformed.`);
-    }
+    if (deliveryId === undefined || !deliveryIdPattern.test(deliveryId))
+      return { refused: noDeliveryId(feed) };
     const sentAt = feed.sentAt(payload.value);
     const late = via === 'live' && sentAt !== undefined && now() - sentAt > FRESH_MS;
     const meta: DeliveryMeta = { deliveryId, via: late ? 'replay' : via, ticketPrefixes };
     if (relay !== undefined) meta.relay = relay;
     const mapping = feed.map(headers, payload.value, meta);
-    if (!mapping.ok) return refusal(400, 'bad-payload', `The delivery cannot be read: ${mapping.problem}.`);
+    return mapping.ok ? { draft: mapping.draft } : { refused: badPayload(mapping.problem) };
+  };
+
+  const append = async (draft: EventDraft): Promise<Answer> => {
     try {
-      const { id, duplicate } = await log.appendOnce(mapping.draft);
-      return duplicate ? knownAlready(id) : accepted(mapping.draft.event, id);
+      const { id, duplicate } = await log.appendOnce(draft);
+      return counted(duplicate ? knownAlready(id) : accepted(draft.event, id));
     } catch (error) {
       if (!(error instanceof LogNotWritable)) throw error;
-      return refusal(503, 'log-not-writable', error.message, error.remedy);
+      return counted(refusal(503, 'log-not-writable', error.message, error.remedy));
     }
   };
 
-  return {
-    feed,
-    refuseEarly,
-    receive: async (delivery) => counted(await receive(delivery)),
-    refuse: counted,
+  const receive = (delivery: Delivery): Promise<Answer> => {
+    const { draft, refused } = examine(delivery);
+    return draft === undefined ? Promise.resolve(counted(refused)) : append(draft);
   };
+
+  return { feed, refuseEarly, receive, refuse: counted };
 }
 
 export function tooLarge(limitBytes: number): Answer {
@@ -121,6 +129,14 @@ function noSecret(feed: Feed, { variables }: FeedSecrets): Answer {
     `No secret is configured for the ${feed.name} feed.`,
     `Set ${names} and restart the daemon.`,
   );
+}
+
+function badPayload(problem: string): Answer {
+  return refusal(400, 'bad-payload', `The delivery cannot be read: ${problem}.`);
+}
+
+function noDeliveryId(feed: Feed): Answer {
+  return refusal(400, 'no-delivery-id', `The ${feed.deliveryHeader} header is missing or malformed.`);
 }
 
 function badSignature(feed: Feed): Answer {

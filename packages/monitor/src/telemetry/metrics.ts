@@ -1,5 +1,6 @@
 // The daemon's own figures, in Prometheus format at /metrics.
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { createTally } from './tally.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
@@ -8,23 +9,15 @@ export function createMetrics() {
   const registers = [registry];
   return {
     registry,
-    requests: new Counter({
+    requests: createTally(registry, {
       name: 'svc_http_requests_total',
       help: 'Requests by route, method and status',
       labelNames: ['route', 'method', 'status'],
-      registers,
     }),
-    deliveries: new Counter({
+    deliveries: createTally(registry, {
       name: 'svc_deliveries_total',
       help: 'Deliveries by feed and outcome (accepted, duplicate, or the code of the refusal)',
       labelNames: ['feed', 'outcome'],
-      registers,
-    }),
-    lastDelivery: new Gauge({
-      name: 'svc_last_delivery_timestamp_seconds',
-      help: 'When the last delivery of a feed was accepted',
-      labelNames: ['feed'],
-      registers,
     }),
     commitSeconds: new Histogram({
       name: 'svc_log_commit_seconds',
@@ -38,13 +31,27 @@ export function createMetrics() {
 
 /** A gauge that is read when it is asked for. */
 export function observe(metrics: Metrics, name: string, help: string, read: () => number): void {
+  observeLabelled(metrics, name, help, [], () => [[{}, read()]]);
+}
+
+type Labels = Record<string, string>;
+
+/** The same with labels: one value for each set of them. */
+export function observeLabelled(
+  metrics: Metrics,
+  name: string,
+  help: string,
+  labelNames: readonly string[],
+  read: () => readonly (readonly [Labels, number])[],
+): void {
   metrics.registry.registerMetric(
     new Gauge({
       name,
       help,
+      labelNames: [...labelNames],
       registers: [],
       collect() {
-        this.set(read());
+        for (const [labels, value] of read()) this.set(labels, value);
       },
     }),
   );

@@ -1,5 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { createServer, request as forward, type RequestListener, type Server } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { makeLoopbackCertificate, temporaryFolder } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Connect, createConnect, follow, type RelayAnswer, type RelayRequest } from './connect.ts';
 import { wordsForError, wordsForStatus } from './failure-words.ts';
@@ -48,7 +52,7 @@ test('aborting ends a body that is being read', async () => {
   const answer = await createConnect()({ ...request(url), signal: abort.signal });
   const reading = textOf(answer);
   setImmediate(() => abort.abort());
-  await expect(reading).rejects.toThrow();
+  await expect(reading).rejects.toThrow(/aborted/);
 });
 
 test('nothing listens, or the name is not known: it rejects, and there are words for it', async () => {
@@ -58,6 +62,21 @@ test('nothing listens, or the name is not known: it rejects, and there are words
     (error: unknown) => error,
   );
   expect(wordsForError(unknown).why).toMatch(/DNS/);
+});
+
+test('https: an authority that is not trusted is refused in words, and one that is opens the stream', async () => {
+  const { key, cert, authorityFile } = await makeLoopbackCertificate(temporaryFolder());
+  const server = createSecureServer({ key, cert }, (_request, response) => void response.end('data: a\n\n'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/c`;
+  const refused: unknown = await createConnect()(request(url)).catch((error: unknown) => error);
+  expect(wordsForError(refused).why).toMatch(/certificate is not trusted/);
+
+  const before = getCACertificates('default');
+  setDefaultCACertificates([...before, readFileSync(authorityFile, 'utf8')]);
+  onTestFinished(() => setDefaultCACertificates(before));
+  expect(await textOf(await createConnect()(request(url)))).toBe('data: a\n\n');
 });
 
 test('it goes through a proxy where the environment names one', async () => {

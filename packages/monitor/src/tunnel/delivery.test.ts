@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { readDelivery } from './delivery.ts';
-import { routeByFeed } from './route.ts';
 
 const frame = (given: object): string => JSON.stringify(given);
 
@@ -27,17 +26,4 @@ test.each([
 test('the largest delivery that a receiver takes fits', () => {
   const read = readDelivery(frame({ bodyB: Buffer.alloc(25 * 1024 * 1024).toString('base64') }));
   expect(read.ok && read.delivery.body.length).toBe(25 * 1024 * 1024);
-});
-
-test.each([
-  ['linear-signature', 'tracker'],
-  ['tracker-signature', 'tracker'],
-  ['x-hub-signature-256', 'codehost'],
-  ['x-nothing', 'codehost'],
-])('on a shared channel a delivery with %s goes to the %s receiver', async (header, feed) => {
-  const route = routeByFeed({
-    codehost: () => Promise.resolve({ status: 200, outcome: 'codehost' }),
-    tracker: () => Promise.resolve({ status: 200, outcome: 'tracker' }),
-  });
-  expect(await route({ headers: { [header]: 'x' }, body: Buffer.alloc(0) })).toMatchObject({ outcome: feed });
 });

@@ -18,8 +18,6 @@ export type DeliveryCounts = {
   selfTest: number;
 };
 
-export type Figures = ReturnType<typeof createFigures>;
-
 /** So many refusals in a row, and no delivery between that verifies, are no accident. */
 const SUSPICIOUS_ROW = 3;
 

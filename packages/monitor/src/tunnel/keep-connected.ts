@@ -46,7 +46,7 @@ export function keepConnected(options: {
   onLook: () => void;
 }): KeptConnection {
   const { clock, onEvent } = options;
-  let stopping = false;
+  const stopping = new AbortController();
   let session: Session | null = null;
   let connection: Connection | null = null;
   let cutPause: (() => void) | null = null;
@@ -63,7 +63,7 @@ export function keepConnected(options: {
 
   async function loop(): Promise<void> {
     let attempt = 0;
-    while (!stopping) {
+    while (!stopping.signal.aborted) {
       onEvent({ type: 'dial', at: clock.now(), attempt });
       openedAt = null;
       const before = options.accepted();
@@ -122,7 +122,7 @@ export function keepConnected(options: {
 
   /** False when the wait was cut short, by a stop or because the machine woke up. */
   async function backOff(attempt: number, ending: Ending & { kind: 'lost' }): Promise<boolean> {
-    if (stopping) return false;
+    if (stopping.signal.aborted) return false;
     const { why, remedy } = ending;
     const at = clock.now();
     const waitMs = Math.max(backoffMs(attempt, options.random()), ending.retryAfterMs ?? 0);
@@ -152,7 +152,7 @@ export function keepConnected(options: {
 
   return {
     async stop() {
-      stopping = true;
+      stopping.abort();
       stopWatch();
       session?.end({ kind: 'stopped' });
       cutPause?.();

@@ -18,7 +18,12 @@ import { type EventLog, openEventLog } from '../log/event-log.ts';
 import { codehostFeed } from '../receive/feed.ts';
 import { createReceiver } from '../receive/receiver.ts';
 import { sign } from '../receive/signature.ts';
+import { type Connect, createConnect } from './connect.ts';
 import { createTunnel, type Gap, type Tunnel } from './tunnel.ts';
+
+/** Waits for what must come, patiently: the machine may be busy. */
+const until = (check: () => unknown): Promise<unknown> =>
+  vi.waitFor(check, { timeout: 15_000, interval: 20 });
 
 const secret = 'it guards nothing';
 
@@ -38,7 +43,7 @@ function openLog(): EventLog {
 async function startTunnel(
   url: string,
   log: EventLog,
-  readKey?: string,
+  { readKey, connect }: { readKey?: string; connect?: Connect } = {},
 ): Promise<{ tunnel: Tunnel; gaps: Gap[] }> {
   const gaps: Gap[] = [];
   await log.ready;
@@ -59,6 +64,7 @@ async function startTunnel(
     onGap: (gap) => void gaps.push(gap),
     readKey: () => readKey,
     random: () => 0,
+    ...(connect && { connect }),
   });
   onTestFinished(() => tunnel.stop());
   tunnel.start();
@@ -115,7 +121,7 @@ test('the public relay: what its own client would forward signed is accepted, th
   await post(channel, '{"a":1.0,"zen":"x"}', { 'x-codehost-event': 'ping', 'x-codehost-delivery': 'number' });
   await post(channel, '{"zen":"\\u001B"}', { 'x-codehost-event': 'ping', 'x-codehost-delivery': 'escape' });
   await post(channel, '{"zen":"é"}', { 'x-github-event': 'ping', 'x-github-delivery': crypto.randomUUID() });
-  await vi.waitFor(() =>
+  await until(() =>
     expect(tunnel.stats().deliveries).toMatchObject({
       accepted: 21,
       unauthorised: { exact: 0, reserialised: 2 },
@@ -132,15 +138,23 @@ test('the public relay loses what is sent while the connection is cut, and the t
   onTestFinished(() => relay.stop());
   const channel = relay.newChannel();
   const log = openLog();
-  const { tunnel, gaps } = await startTunnel(channel, log);
+  let way = Promise.withResolvers<void>();
+  way.resolve();
+  const connect: Connect = async (request) => {
+    await way.promise;
+    return await createConnect()(request);
+  };
+  const { tunnel, gaps } = await startTunnel(channel, log, { connect });
   await postExamples(channel, 0, 5);
-  await vi.waitFor(() => expect(tunnel.stats().deliveries.accepted).toBe(5));
+  await until(() => expect(tunnel.stats().deliveries.accepted).toBe(5));
+  way = Promise.withResolvers<void>();
   relay.cutAll();
-  await vi.waitFor(() => expect(relay.subscribers()).toBe(0));
+  await until(() => expect(relay.subscribers()).toBe(0));
   await postExamples(channel, 5, 8);
-  await vi.waitFor(() => expect(tunnel.stats().reconnects).toBe(1), 5000);
+  way.resolve();
+  await until(() => expect(tunnel.stats().reconnects).toBe(1));
   await postExamples(channel, 8, 10);
-  await vi.waitFor(() => expect(tunnel.stats().deliveries.accepted).toBe(7));
+  await until(() => expect(tunnel.stats().deliveries.accepted).toBe(7));
   expect(await ids(log)).toHaveLength(7);
   expect(gaps.at(-1)).toEqual({ reason: 'reconnect', since: expect.any(Number) });
 });
@@ -169,7 +183,7 @@ test('a relay that duplicates, reorders, and writes streams in every form: each 
   const log = openLog();
   const { tunnel } = await startTunnel(channel, log);
   const sent = await postExamples(channel, 0, 150);
-  await vi.waitFor(() => expect(tunnel.stats().deliveries.accepted).toBe(150), 10_000);
+  await until(() => expect(tunnel.stats().deliveries.accepted).toBe(150));
   const found = await ids(log);
   expect(found.toSorted()).toEqual(sent.toSorted());
   expect(tunnel.stats().deliveries).toMatchObject({ unauthorised: { reserialised: 0 }, malformed: 0 });
@@ -181,9 +195,7 @@ test('a relay that rewrites bodies: counted as reserialised, and the feed is deg
   const channel = relay.newChannel();
   const { tunnel } = await startTunnel(channel, openLog());
   await postExamples(channel, 0, 4);
-  await vi.waitFor(() =>
-    expect(tunnel.stats().deliveries.unauthorised).toEqual({ exact: 0, reserialised: 4 }),
-  );
+  await until(() => expect(tunnel.stats().deliveries.unauthorised).toEqual({ exact: 0, reserialised: 4 }));
   expect(tunnel.state().grade).toMatchObject({ grade: 'degraded', code: 'auth-failing' });
 });
 
@@ -197,7 +209,7 @@ test('our relay, cut and restarted all the time: every delivery once, in order, 
   });
   const channel = relay.newChannel();
   const log = openLog();
-  let { tunnel, gaps } = await startTunnel(channel, log, 'key');
+  let { tunnel, gaps } = await startTunnel(channel, log, { readKey: 'key' });
   const sent: string[] = [];
   for (let round = 0; round < 10; round += 1) {
     sent.push(...(await postExamples(channel, round * 40, round * 40 + 40)));
@@ -210,15 +222,15 @@ test('our relay, cut and restarted all the time: every delivery once, in order, 
       await tunnel.stop();
       expect(gaps.filter(({ reason }) => reason !== 'start')).toEqual([]);
       sent.push(...(await postExamples(channel, 1000 + round * 40, 1000 + round * 40 + 10)));
-      ({ tunnel, gaps } = await startTunnel(channel, log, 'key'));
+      ({ tunnel, gaps } = await startTunnel(channel, log, { readKey: 'key' }));
       expect(gaps).toEqual([]);
     }
   }
-  await vi.waitFor(async () => expect(await ids(log)).toHaveLength(sent.length), 15_000);
+  await until(async () => expect(await ids(log)).toHaveLength(sent.length));
   const lines = await inLog(log);
   expect(lines.map(({ deliveryId }) => deliveryId)).toEqual(sent);
   expect(new Set(lines.map(({ deliveryId }) => deliveryId)).size).toBe(sent.length);
-  await vi.waitFor(() => expect(tunnel.stats().cursor).toBe(`e1.${sent.length}`));
+  await until(() => expect(tunnel.stats().cursor).toBe(`e1.${sent.length}`));
   expect(tunnel.stats().deliveries).toMatchObject({ unauthorised: { exact: 0, reserialised: 0 } });
   expect(relay.connected.length).toBeGreaterThan(10);
 }, 60_000);
@@ -231,7 +243,7 @@ test('our relay keeps the bytes: what the public one breaks is accepted', async 
   const bodies = ['{"zen":1.0}', '{ "zen": "\\u001B" }\n', '{"b":1,"1":2}', '{"zen":"\\/","zen":"é"}'];
   for (const [index, body] of bodies.entries())
     await post(channel, body, { 'x-codehost-event': 'ping', 'x-codehost-delivery': `ping-${index}` });
-  await vi.waitFor(() => expect(tunnel.stats().deliveries.accepted).toBe(4));
+  await until(() => expect(tunnel.stats().deliveries.accepted).toBe(4));
   expect(tunnel.stats().cursor).toBe('e1.4');
   expect((await inLog(log))[0]).toEqual({ deliveryId: 'ping-0', relay: 'e1.1' });
 });
@@ -242,19 +254,17 @@ test('our relay has forgotten, or lost its store: the tunnel says that there is 
   const log = openLog();
   const first = await startTunnel(channel, log);
   await postExamples(channel, 0, 5);
-  await vi.waitFor(() => expect(first.tunnel.stats().deliveries.accepted).toBe(5));
+  await until(() => expect(first.tunnel.stats().deliveries.accepted).toBe(5));
   await first.tunnel.stop();
   await postExamples(channel, 5, 10);
   relay.forget(2);
   const { tunnel, gaps } = await startTunnel(channel, log);
-  await vi.waitFor(() => expect(tunnel.stats().deliveries.accepted).toBe(2));
+  await until(() => expect(tunnel.stats().deliveries.accepted).toBe(2));
   expect(gaps).toMatchObject([{ reason: 'relay-lost-it' }]);
   relay.loseStore();
-  await vi.waitFor(() => expect(gaps).toHaveLength(2), 5000);
+  await until(() => expect(gaps).toHaveLength(2));
   await postExamples(channel, 10, 13);
-  await vi.waitFor(() =>
-    expect(tunnel.stats()).toMatchObject({ deliveries: { accepted: 5 }, cursor: 'e2.3' }),
-  );
+  await until(() => expect(tunnel.stats()).toMatchObject({ deliveries: { accepted: 5 }, cursor: 'e2.3' }));
   await sleep(50);
   expect(gaps).toHaveLength(2);
 });
@@ -267,10 +277,10 @@ test('in real time: a half-open connection is noticed after two and a half heart
   relay.halfOpen();
   const since = performance.now();
   await postExamples(channel, 0, 3);
-  await vi.waitFor(() => expect(tunnel.state().now.mode).toBe('late'), { timeout: 8000, interval: 20 });
+  await until(() => expect(tunnel.state().now.mode).toBe('late'));
   const noticed = performance.now() - since;
   relay.recover();
-  await vi.waitFor(() => expect(tunnel.stats().deliveries.accepted).toBe(3), 5000);
+  await until(() => expect(tunnel.stats().deliveries.accepted).toBe(3));
   expect(noticed).toBeGreaterThan(1000);
   expect(noticed).toBeLessThan(5000);
 });
@@ -282,7 +292,7 @@ test('two tunnels on one machine write nothing twice', async () => {
   const one = await startTunnel(channel, log);
   const other = await startTunnel(channel, log);
   await postExamples(channel, 0, 50);
-  await vi.waitFor(() => {
+  await until(() => {
     const counts = [one, other].map(({ tunnel }) => tunnel.stats().deliveries);
     expect(counts.reduce((sum, { accepted, duplicate }) => sum + accepted + duplicate, 0)).toBe(100);
   });

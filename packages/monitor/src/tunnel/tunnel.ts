@@ -20,8 +20,8 @@
 // while the connection was down is missing, and `onGap` says so.
 import { createHash } from 'node:crypto';
 import {
-  type ChannelSetup,
   disabledTunnel,
+  type FeedChannel,
   type FeedGrade,
   gradeFeed,
   idleTunnel,
@@ -43,7 +43,7 @@ import { type Connection, type KeptConnection, keepConnected } from './keep-conn
 export type TunnelOptions = {
   /** Whose deliveries come this way; a name for people. */
   feed: string;
-  channel: ChannelSetup;
+  channel: FeedChannel;
   receive: Receive;
   /** The relay position of the newest durable line of a channel (`log.cursorOf`), by the channel's key. */
   cursorOf: (channelKey: string) => string | null;
@@ -68,7 +68,7 @@ export type Gap = {
   since: number | null;
 };
 
-export type TunnelStats = InboxReport & {
+type TunnelStats = InboxReport & {
   connectedSince: number | null;
   lastHeardAt: number | null;
   lastPingAt: number | null;
@@ -123,8 +123,9 @@ export function createTunnel(options: TunnelOptions): Tunnel {
   function regrade(): void {
     const before = grade;
     const next = gradeFeed(state, inbox.conditions(), clock.now());
-    if (!isOtherGrade(next, before)) return;
-    grade = { ...next, since: next.since ?? clock.now() };
+    const isNews = isOtherGrade(next, before);
+    grade = { ...next, since: isNews ? (next.since ?? clock.now()) : before.since };
+    if (!isNews) return;
     logger.info({ feed, from: before.grade, to: grade.grade, why: grade.why }, 'feed state changed');
     onState?.(grade, before);
   }

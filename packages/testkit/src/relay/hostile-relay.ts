@@ -24,31 +24,31 @@ export type ScriptedAnswer = { status: number; headers?: OutgoingHttpHeaders; bo
 
 export type HostileRelay = {
   url: string;
-  newChannel(): string;
+  newChannel: () => string;
   /** May be changed at any time. */
   faults: Faults;
   sent: readonly Sent[];
   delivered: readonly Delivered[];
   /** Every subscription that was asked for, also those that were refused. */
   connected: readonly Connected[];
-  subscribers(): number;
-  ping(): void;
-  cutAll(): void;
+  subscribers: () => number;
+  ping: () => void;
+  cutAll: () => void;
   /** Connections stay open and nothing comes any more, not even pings; new ones are accepted and ignored. */
-  halfOpen(): void;
+  halfOpen: () => void;
   /** Holds everything back for a while, and then sends it. */
-  stall(milliseconds: number): Promise<void>;
-  recover(): void;
+  stall: (milliseconds: number) => Promise<void>;
+  recover: () => void;
   /** The next subscriptions are answered like this, one each, and then as usual. */
-  answerNext(...answers: ScriptedAnswer[]): void;
+  answerNext: (...answers: ScriptedAnswer[]) => void;
   /** Closes everything, refuses connections for a while, and answers the first subscriptions as given. */
-  restart(options?: { downMs?: number; answers?: ScriptedAnswer[] }): Promise<void>;
-  sendRaw(bytes: Uint8Array): void;
+  restart: (options?: { downMs?: number; answers?: ScriptedAnswer[] }) => Promise<void>;
+  sendRaw: (bytes: Uint8Array) => void;
   /** Ours only: forgets all but the newest few of every channel. */
-  forget(keep?: number): void;
+  forget: (keep?: number) => void;
   /** Ours only: another epoch, as after the loss of its store. */
-  loseStore(): void;
-  stop(): Promise<void>;
+  loseStore: () => void;
+  stop: () => Promise<void>;
 };
 
 type Message = {

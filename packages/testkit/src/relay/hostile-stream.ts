@@ -7,13 +7,13 @@ export type Frame = { id?: string; event?: string; data: string };
 
 export type HostileStream = {
   /** Resolves when the whole frame was written; false when the connection ended before. */
-  send(frame: Frame): Promise<boolean>;
+  send: (frame: Frame) => Promise<boolean>;
   /** Writes half of the frame and cuts the connection. */
-  cutWithin(frame: Frame): void;
+  cutWithin: (frame: Frame) => void;
   /** Keeps the connection open, and writes nothing until it is woken. */
-  freeze(): void;
-  thaw(): void;
-  sendRaw(bytes: Uint8Array): void;
+  freeze: () => void;
+  thaw: () => void;
+  sendRaw: (bytes: Uint8Array) => void;
 };
 
 const LARGEST_PIECE = 48;
@@ -30,8 +30,8 @@ export function createHostileStream(
 
   /** One for a whole frame: a CR that meets an LF would be one end of line, not two. */
   function lineEnd(): string {
-    const { lineEnd: end } = faults();
-    return end === 'mixed' ? random.pick(['\n', '\r\n', '\r']) : end;
+    const { lineEnd: given } = faults();
+    return given === 'mixed' ? random.pick(['\n', '\r\n', '\r']) : given;
   }
 
   function encode({ id, event, data }: Frame): Buffer {
@@ -43,8 +43,8 @@ export function createHostileStream(
     lines.push('');
     const mark = !begun && faults().byteOrderMark ? '\uFEFF' : '';
     begun = true;
-    const end = lineEnd();
-    return Buffer.from(mark + lines.map((line) => line + end).join(''));
+    const ending = lineEnd();
+    return Buffer.from(mark + lines.map((line) => line + ending).join(''));
   }
 
   function* pieces(bytes: Buffer): Generator<Buffer> {
@@ -58,11 +58,12 @@ export function createHostileStream(
     }
   }
 
+  const take = () => (frozen ? undefined : waiting.shift());
+
   async function write(): Promise<void> {
     if (writing) return;
     writing = true;
-    for (let next = waiting[0]; next !== undefined && !frozen; next = waiting[0]) {
-      waiting.shift();
+    for (let next = take(); next !== undefined; next = take()) {
       let first = true;
       for (const piece of pieces(next.bytes)) {
         if (!first) await new Promise((resolve) => setImmediate(resolve));

@@ -1,15 +1,15 @@
 // A channel of a relay that keeps what it takes: positions `<epoch>.<seq>`, and everything after one of them.
-export type Kept<T> = { seq: number; message: T };
+type Kept<T> = { seq: number; message: T };
 
 export type KeptChannel<T> = {
-  add(message: T): Kept<T>;
-  position(seq: number): string;
-  newest(): number;
+  add: (message: T) => Kept<T>;
+  position: (seq: number) => string;
+  newest: () => number;
   /** What follows a position; `gap` when the relay no longer has, or never had, all of it. */
   after(position: string): { from: number; gap: { requested: string; oldest: string } | null };
-  since(seq: number): Kept<T>[];
+  since: (seq: number) => Kept<T>[];
   /** Throws away all but the newest few. */
-  trim(keep: number): void;
+  trim: (keep: number) => void;
 };
 
 export function createKeptChannel<T>(epoch: string): KeptChannel<T> {

@@ -5,16 +5,16 @@ import { setImmediate as turn } from 'node:timers/promises';
 type Timer = { due: number; call: () => void };
 
 export type ManualClock = {
-  now(): number;
-  monotonic(): number;
-  after(milliseconds: number, call: () => void): () => void;
+  now: () => number;
+  monotonic: () => number;
+  after: (milliseconds: number, call: () => void) => () => void;
   /** Lets time pass: every timer that falls due is called in order. */
-  advance(milliseconds: number): Promise<void>;
+  advance: (milliseconds: number) => Promise<void>;
   /** The machine sleeps: the wall goes on, timers and the steady clock do not. */
-  sleep(milliseconds: number): void;
+  sleep: (milliseconds: number) => void;
   /** Lets the program do all that it can do without time passing. */
-  settle(): Promise<void>;
-  timers(): number;
+  settle: () => Promise<void>;
+  timers: () => number;
 };
 
 const TURNS = 10;

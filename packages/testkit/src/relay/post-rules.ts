@@ -2,7 +2,7 @@
 // framework (body limit, JSON only, no poisoned prototypes) and of its own schema.
 import type { IncomingHttpHeaders } from 'node:http';
 
-export const PUBLIC_BODY_LIMIT = 1024 * 1024;
+const PUBLIC_BODY_LIMIT = 1024 * 1024;
 export const channelPattern = /^[a-zA-Z0-9-_]{1,128}$/;
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 

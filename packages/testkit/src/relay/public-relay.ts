@@ -7,12 +7,12 @@ import { startRelayHttp } from './relay-http.ts';
 export type PublicRelay = {
   url: string;
   /** The address of a channel that nobody has used. */
-  newChannel(): string;
-  subscribers(): number;
+  newChannel: () => string;
+  subscribers: () => number;
   /** A heartbeat now, besides those of the timer. */
-  ping(): void;
-  cutAll(): void;
-  stop(): Promise<void>;
+  ping: () => void;
+  cutAll: () => void;
+  stop: () => Promise<void>;
 };
 
 type Subscriber = { channel: string; response: ServerResponse; sent: number };

@@ -26,11 +26,11 @@ export type RelayHandlers = {
 export type RelayHttp = {
   url: string;
   port: number;
-  newChannel(): string;
+  newChannel: () => string;
   /** Cuts every connection, without a word. */
-  cutAll(): void;
-  close(): Promise<void>;
-  listen(): Promise<void>;
+  cutAll: () => void;
+  close: () => Promise<void>;
+  listen: () => Promise<void>;
 };
 
 export async function startRelayHttp(handlers: RelayHandlers): Promise<RelayHttp> {

@@ -8,13 +8,13 @@ type Answer = {
 };
 
 export type ScriptedStream = {
-  say(text: string | Uint8Array): void;
+  say: (text: string | Uint8Array) => void;
   /** The relay closes the connection. */
-  end(): void;
+  end: () => void;
   /** The connection breaks. */
-  fail(error: Error): void;
+  fail: (error: Error) => void;
   /** Whether our side has let go of it. */
-  abandoned(): boolean;
+  abandoned: () => boolean;
 };
 
 /** `open` says ready at once; `mute` is accepted and says nothing; `hang` never answers. */
@@ -26,13 +26,13 @@ export type ScriptedConnection =
   | { status: number; headers?: Record<string, string>; ready?: string };
 
 export type ScriptedConnect = {
-  connect(request: Request): Promise<Answer>;
+  connect: (request: Request) => Promise<Answer>;
   requests: { url: URL; headers: Record<string, string> }[];
   streams: ScriptedStream[];
   /** The newest stream. */
-  stream(): ScriptedStream;
+  stream: () => ScriptedStream;
   /** What the next attempts meet; afterwards every one is `open`. */
-  next(...script: ScriptedConnection[]): void;
+  next: (...script: ScriptedConnection[]) => void;
 };
 
 export function createScriptedConnect(): ScriptedConnect {

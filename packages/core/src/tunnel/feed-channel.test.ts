@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { channelSetup, channelUrl } from './channel-setup.ts';
+import { channelUrl, feedChannel } from './feed-channel.ts';
 
 const complete = {
   feed: 'codehost',
@@ -39,7 +39,7 @@ test.each([
     },
   ],
 ] as const)('%s', (_name, given, expected) => {
-  expect(channelSetup({ ...complete, ...given })).toEqual(expected);
+  expect(feedChannel({ ...complete, ...given })).toEqual(expected);
 });
 
 test('one channel has one spelling', () => {

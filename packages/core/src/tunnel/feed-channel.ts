@@ -1,19 +1,19 @@
 // Whether a feed has what it needs to be opened. Without a channel or a secret the daemon polls only; that
 // is no error, but it is said, with the command that changes it.
-export type ChannelSetup = { use: true; url: string } | { use: false; why: string; remedy: string };
+export type FeedChannel = { use: true; url: string } | { use: false; why: string; remedy: string };
 
 const setupCommands = {
   codehost: 'setup-webhooks.sh',
   tracker: 'setup-webhooks.sh --linear-register',
 } as const;
 
-export function channelSetup(given: {
+export function feedChannel(given: {
   feed: keyof typeof setupCommands;
   channel: string | undefined;
   /** The variables that configuration names for the secret, and whether one of them is set. */
   secretVariables: readonly string[];
   secretIsSet: boolean;
-}): ChannelSetup {
+}): FeedChannel {
   const setup = `Run: ${setupCommands[given.feed]}`;
   if (given.channel === undefined || given.channel.trim() === '')
     return { use: false, why: 'no relay channel is configured', remedy: setup };

@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest';
+import { codehostEventTypes } from '../receive/codehost-event-type.ts';
+import { type CodehostHook, hookPlan, mendedHookBody, newHookBody } from './hook-plan.ts';
+
+const channelUrl = 'https://relay.example/AbC123';
+const good: CodehostHook = {
+  id: 7,
+  active: true,
+  events: [...codehostEventTypes],
+  config: { url: channelUrl, content_type: 'json', insecure_ssl: '0', secret: '********' },
+};
+const wish = { channelUrl, secretFingerprint: 'f1', fingerprintOf: () => 'f1' };
+const withConfig = (config: Partial<CodehostHook['config']>): CodehostHook => ({
+  ...good,
+  config: { ...good.config, ...config },
+});
+
+describe('hookPlan', () => {
+  test.each<[string, CodehostHook[]]>([
+    ['there is no hook', []],
+    ['there are only other hooks', [withConfig({ url: 'https://relay.example/other' })]],
+    ['a hook has no URL', [{ ...good, config: {} }]],
+    ['a hook has our URL with more behind it', [withConfig({ url: `${channelUrl}/x` })]],
+  ])('creates when %s', (_name, hooks) => {
+    expect(hookPlan(hooks, wish)).toEqual({ step: 'create' });
+  });
+
+  test.each<[string, CodehostHook]>([
+    ['it is as we want it', good],
+    ['scheme and host are spelled in capitals', withConfig({ url: 'HTTPS://Relay.Example/AbC123' })],
+    ['somebody added an event', { ...good, events: [...good.events, 'release'] }],
+    ['it sends everything', { ...good, events: ['*'] }],
+    ['somebody chose not to verify certificates', withConfig({ insecure_ssl: '1' })],
+  ])('keeps the hook when %s', (_name, hook) => {
+    expect(hookPlan([hook], wish)).toEqual({ step: 'keep', hook });
+  });
+
+  test.each<[string, CodehostHook, string[]]>([
+    ['the channel is spelled with other capitals', withConfig({ url: channelUrl.toLowerCase() }), ['url']],
+    ['it is switched off', { ...good, active: false }, ['active']],
+    ['an event is missing', { ...good, events: good.events.slice(1) }, ['events']],
+    ['it sends forms', withConfig({ content_type: 'form' }), ['content_type']],
+    [
+      'it has no content type',
+      { ...good, config: { url: channelUrl, secret: '********' } },
+      ['content_type'],
+    ],
+    ['it has no secret', { ...good, config: { url: channelUrl, content_type: 'json' } }, ['secret']],
+    [
+      'all is wrong',
+      { id: 1, active: false, events: [], config: { url: channelUrl.toUpperCase() } },
+      ['url', 'active', 'events', 'content_type', 'secret'],
+    ],
+  ])('mends the hook when %s', (_name, hook, flaws) => {
+    expect(hookPlan([hook], wish)).toEqual({ step: 'mend', hook, flaws });
+  });
+
+  test.each([
+    ['the secret was rotated', () => 'f0'],
+    ['it is not known which secret it has', () => undefined],
+  ])('mends the secret when %s', (_name, fingerprintOf) => {
+    expect(hookPlan([good], { ...wish, fingerprintOf })).toEqual({
+      step: 'mend',
+      hook: good,
+      flaws: ['secret'],
+    });
+  });
+
+  test('of several it takes the active one with the exact URL, and makes no other', () => {
+    const off = { ...good, id: 1, active: false };
+    const otherCase = { ...withConfig({ url: channelUrl.toLowerCase() }), id: 2 };
+    expect(hookPlan([off, otherCase, good], wish)).toEqual({ step: 'keep', hook: good });
+    expect(hookPlan([off, otherCase], wish)).toMatchObject({ step: 'mend', hook: { id: 2 } });
+    expect(hookPlan([off], wish)).toMatchObject({ step: 'mend', hook: { id: 1 } });
+  });
+});
+
+test('a new hook has exactly the ten event types, JSON and our secret', () => {
+  expect(newHookBody(channelUrl, 's')).toEqual({
+    name: 'web',
+    active: true,
+    events: [
+      'pull_request',
+      'pull_request_review',
+      'pull_request_review_thread',
+      'pull_request_review_comment',
+      'check_suite',
+      'status',
+      'push',
+      'issue_comment',
+      'deployment',
+      'deployment_status',
+    ],
+    config: { url: channelUrl, content_type: 'json', insecure_ssl: '0', secret: 's' },
+  });
+});
+
+test('mending keeps what somebody added', () => {
+  const hook = { ...withConfig({ insecure_ssl: 1 }), events: ['release', 'push'] };
+  const body = mendedHookBody(hook, channelUrl, 's');
+  expect(new Set(body.events)).toEqual(new Set(['release', ...codehostEventTypes]));
+  expect(body.events).toHaveLength(11);
+  expect(body.config).toEqual({ url: channelUrl, content_type: 'json', insecure_ssl: '1', secret: 's' });
+  expect(mendedHookBody({ ...good, events: ['*'] }, channelUrl, 's').events).toEqual(['*']);
+});

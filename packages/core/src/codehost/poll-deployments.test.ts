@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { deploymentDifferences, type PolledDeploymentStatus } from './poll-deployments.ts';
+
+const sha = 'b'.repeat(40);
+const deployment = {
+  id: 3_000_000_001,
+  sha,
+  ref: 'main',
+  environment: 'production',
+  created_at: '2026-01-01T12:00:00Z',
+  updated_at: '2026-01-01T12:05:00Z',
+};
+const status = (id: number, state: string, minute: number): PolledDeploymentStatus => ({
+  id,
+  state,
+  created_at: `2026-01-01T12:0${minute}:00Z`,
+});
+// The code host lists the newest first.
+const statuses = [status(3, 'success', 5), status(2, 'in_progress', 2), status(1, 'in_progress', 1)];
+const tell = (known: Map<number, Set<string>>) =>
+  deploymentDifferences('acme/web', deployment, statuses, known);
+
+test('each state is told once, in order, with commit, environment and id', () => {
+  const drafts = tell(new Map());
+  expect(drafts.map(({ event }) => event)).toEqual([
+    'codehost.deployment.created',
+    'codehost.deployment_status.in_progress',
+    'codehost.deployment_status.success',
+  ]);
+  for (const draft of drafts) {
+    expect(draft).toMatchObject({
+      source: 'codehost.poll',
+      via: 'poll',
+      scope: { repo: 'acme/web', sha, environment: 'production', deploymentId: deployment.id },
+    });
+  }
+  expect(new Set(drafts.map(({ deliveryId }) => deliveryId)).size).toBe(3);
+  expect(tell(new Map())).toEqual(drafts);
+});
+
+test('what the log has is not told again', () => {
+  const known = new Map([[deployment.id, new Set(['in_progress'])]]);
+  expect(tell(known).map(({ event }) => event)).toEqual(['codehost.deployment_status.success']);
+  expect(tell(new Map([[deployment.id, new Set(['in_progress', 'success'])]]))).toEqual([]);
+});

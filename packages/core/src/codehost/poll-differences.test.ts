@@ -1,0 +1,232 @@
+import { describe, expect, test } from 'vitest';
+import type { EventDraft, EventLine } from '../log/event-line.ts';
+import { parseEventDraft } from '../log/parse-event.ts';
+import { type KnownPullRequest, pullRequestAfter } from './known-pull-request.ts';
+import { isHistory, pollDifferences } from './poll-differences.ts';
+import type { PolledPullRequest } from './polled-pull-request.ts';
+
+const head = 'a'.repeat(40);
+const other = 'c'.repeat(40);
+const mergeSha = 'b'.repeat(40);
+const open: PolledPullRequest = {
+  number: 42,
+  title: 'Add the login form',
+  url: 'https://codehost.example/acme/web/pull/42',
+  state: 'OPEN',
+  isDraft: false,
+  merged: false,
+  createdAt: '2026-01-01T10:00:00Z',
+  updatedAt: '2026-01-01T11:00:00Z',
+  headRefName: 'eng-42-login-form',
+  headRefOid: head,
+  baseRefName: 'main',
+  mergeable: 'MERGEABLE',
+  mergeStateStatus: 'BLOCKED',
+  author: { login: 'kim' },
+  commits: { nodes: [{ commit: { oid: head } }] },
+};
+const closed: PolledPullRequest = { ...open, state: 'CLOSED', closedAt: '2026-01-01T12:00:00Z' };
+const merged: PolledPullRequest = {
+  ...closed,
+  state: 'MERGED',
+  merged: true,
+  mergedAt: '2026-01-01T12:00:00Z',
+  mergedBy: { login: 'ada' },
+  mergeCommit: { oid: mergeSha },
+};
+const withChecks = (state: string): PolledPullRequest => ({
+  ...open,
+  commits: { nodes: [{ commit: { oid: head, statusCheckRollup: { state } } }] },
+});
+const known: KnownPullRequest = { state: 'open', draft: false, headSha: head, asOf: '9' };
+const uncovered = { repo: 'acme/web', covered: false };
+const covered = { ...uncovered, covered: true };
+const topics = (drafts: EventDraft[]): string[] => drafts.map(({ event }) => event);
+
+describe('pollDifferences', () => {
+  test.each<[string, PolledPullRequest, KnownPullRequest | undefined, string[]]>([
+    ['nothing new', open, known, []],
+    ['merged', merged, known, ['codehost.pr.merged']],
+    ['merged, known as closed', merged, { ...known, state: 'closed' }, ['codehost.pr.merged']],
+    ['merged, known', merged, { ...known, state: 'merged' }, []],
+    ['merged, not known at all', merged, undefined, ['codehost.pr.merged']],
+    ['closed', closed, known, ['codehost.pr.closed']],
+    ['closed, known', closed, { ...known, state: 'closed' }, []],
+    ['opened', open, undefined, ['codehost.pr.opened']],
+    ['reopened', open, { ...known, state: 'closed' }, ['codehost.pr.reopened']],
+    ['a new head', open, { ...known, headSha: other }, ['codehost.pr.synchronize']],
+    ['no longer a draft', open, { ...known, draft: true }, ['codehost.pr.ready_for_review']],
+    ['a draft again', { ...open, isDraft: true }, known, ['codehost.pr.converted_to_draft']],
+    [
+      'several at once',
+      { ...open, isDraft: true },
+      { ...known, state: 'closed', headSha: other },
+      ['codehost.pr.reopened', 'codehost.pr.synchronize', 'codehost.pr.converted_to_draft'],
+    ],
+    ['a merge cannot be undone', open, { ...known, state: 'merged' }, []],
+    ['approved', { ...open, reviewDecision: 'APPROVED' }, known, ['codehost.pr_review.submitted']],
+    ['approved, known', { ...open, reviewDecision: 'APPROVED' }, { ...known, verdict: 'approved' }, []],
+    ['reviews still required', { ...open, reviewDecision: 'REVIEW_REQUIRED' }, known, []],
+    ['checks passed', withChecks('SUCCESS'), known, ['codehost.check_suite.completed']],
+    [
+      'checks failed',
+      withChecks('ERROR'),
+      { ...known, checks: 'success' },
+      ['codehost.check_suite.completed'],
+    ],
+    ['checks passed, known', withChecks('SUCCESS'), { ...known, checks: 'success' }, []],
+    ['checks running', withChecks('PENDING'), known, []],
+  ])('%s', (_name, polled, before, expected) => {
+    const drafts = pollDifferences(polled, before, uncovered);
+    expect(topics(drafts)).toEqual(expected);
+    for (const draft of drafts) {
+      expect(draft).toMatchObject({
+        source: 'codehost.poll',
+        via: 'poll',
+        scope: { repo: 'acme/web', pr: 42 },
+      });
+      expect(parseEventDraft(draft)).toMatchObject({ ok: true });
+    }
+  });
+
+  test('a merge has all that a delivery would have told', () => {
+    const [draft] = pollDifferences(merged, known, { ...uncovered, ticketPrefixes: ['ENG'] });
+    expect(draft).toMatchObject({
+      deliveryId: `poll:acme/web#42:merged:${mergeSha}`,
+      occurredAt: '2026-01-01T12:00:00Z',
+      scope: { branch: 'eng-42-login-form', sha: head, mergeSha, ticket: 'ENG-42' },
+      detail: { merged: true, mergedBy: 'ada', state: 'closed', mergeableState: 'blocked', base: 'main' },
+    });
+  });
+
+  test('where deliveries come, reviews and checks are compared only with what the log says of them', () => {
+    const polled = { ...withChecks('SUCCESS'), reviewDecision: 'APPROVED' };
+    expect(pollDifferences(polled, known, covered)).toEqual([]);
+    const otherwise: KnownPullRequest = { ...known, checks: 'failure', verdict: 'changes_requested' };
+    expect(topics(pollDifferences(polled, otherwise, covered))).toEqual([
+      'codehost.pr_review.submitted',
+      'codehost.check_suite.completed',
+    ]);
+  });
+
+  test('the same poll has the same ids; another occasion has others', () => {
+    const ids = (before: KnownPullRequest) =>
+      pollDifferences(open, before, uncovered).map(({ deliveryId }) => deliveryId);
+    const moved = { ...known, headSha: other };
+    expect(ids(moved)).toEqual(ids({ ...moved }));
+    expect(ids(moved)).not.toEqual(ids({ ...moved, asOf: '10' }));
+  });
+
+  test('once told, it is no difference any more', () => {
+    for (const polled of [
+      open,
+      closed,
+      merged,
+      withChecks('SUCCESS'),
+      { ...open, reviewDecision: 'APPROVED' },
+    ]) {
+      for (const before of [undefined, known, { ...known, headSha: other, draft: true }]) {
+        const drafts = pollDifferences(polled, before, uncovered);
+        const after = drafts.reduce<KnownPullRequest | undefined>(
+          (state, draft, index) => pullRequestAfter(state, { ...draft, seq: 100 + index }),
+          before,
+        );
+        const again = pollDifferences(polled, after, uncovered);
+        expect(
+          again.filter(({ event }) => event.startsWith('codehost.pr.')),
+          polled.state,
+        ).toEqual([]);
+        expect(
+          pollDifferences(
+            polled,
+            again.reduce<KnownPullRequest | undefined>(
+              (state, draft, index) => pullRequestAfter(state, { ...draft, seq: 200 + index }),
+              after,
+            ),
+            uncovered,
+          ),
+        ).toEqual([]);
+      }
+    }
+  });
+});
+
+test.each<[string, PolledPullRequest, KnownPullRequest | undefined, boolean]>([
+  ['an open one', open, undefined, false],
+  ['one that ended long ago', { ...merged, closedAt: '2020-01-01T00:00:00Z' }, undefined, true],
+  ['one that ended just now', merged, undefined, false],
+  ['one that we know', { ...merged, closedAt: '2020-01-01T00:00:00Z' }, known, false],
+])('among the newest, %s: history %#', (_name, polled, before, expected) => {
+  expect(isHistory(polled, before, Date.parse('2026-01-01T12:30:00Z'))).toBe(expected);
+});
+
+describe('pullRequestAfter', () => {
+  const line = (event: string, more: Partial<EventLine> = {}): EventLine => ({
+    seq: 5,
+    ts: '2026-01-01T12:00:00.000Z',
+    id: 'x',
+    schemaVersion: 1,
+    host: { id: 'h', name: 'h' },
+    event,
+    source: 'codehost.webhook',
+    via: 'live',
+    scope: { repo: 'acme/web', pr: 42, sha: head },
+    detail: { state: 'open', draft: false, merged: false },
+    ...more,
+  });
+
+  test.each<[string, EventLine, KnownPullRequest | undefined, KnownPullRequest | undefined]>([
+    [
+      'opened',
+      line('codehost.pr.opened'),
+      undefined,
+      { state: 'open', draft: false, headSha: head, asOf: '5' },
+    ],
+    [
+      'merged',
+      line('codehost.pr.merged', { detail: { merged: true, state: 'closed' } }),
+      known,
+      { state: 'merged', draft: false, headSha: head, asOf: '5' },
+    ],
+    [
+      'closed',
+      line('codehost.pr.closed', { detail: { merged: false, state: 'closed' } }),
+      known,
+      { state: 'closed', draft: false, headSha: head, asOf: '5' },
+    ],
+    [
+      'a late line cannot undo a merge',
+      line('codehost.pr.labeled'),
+      { ...known, state: 'merged' },
+      { state: 'merged', draft: false, headSha: head, asOf: '5' },
+    ],
+    [
+      'a new head has no checks yet',
+      line('codehost.pr.synchronize', { scope: { sha: other } }),
+      { ...known, checks: 'success' },
+      { state: 'open', draft: false, headSha: other, checks: undefined, asOf: '5' },
+    ],
+    [
+      'a verdict',
+      line('codehost.pr_review.submitted', { detail: { state: 'approved' } }),
+      known,
+      { ...known, verdict: 'approved', asOf: '5' },
+    ],
+    [
+      'a comment is no verdict',
+      line('codehost.pr_review.submitted', { detail: { state: 'commented' } }),
+      known,
+      known,
+    ],
+    [
+      'one suite tells nothing of the whole',
+      line('codehost.check_suite.completed', { detail: { conclusion: 'success' } }),
+      { ...known, checks: 'failure' },
+      { ...known, checks: undefined, asOf: '5' },
+    ],
+    ['other topics', line('codehost.push'), known, known],
+    ['a review of an unknown one', line('codehost.pr_review.submitted'), undefined, undefined],
+  ])('%s', (_name, event, before, after) => {
+    expect(pullRequestAfter(before, event)).toEqual(after);
+  });
+});

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { type CodehostProblem, codehostProblemWords, passesByItself } from './problem.ts';
+
+const until = Date.UTC(2026, 0, 1, 12);
+
+test.each<[CodehostProblem, RegExp, RegExp, boolean]>([
+  [{ kind: 'gh-missing', message: 'ENOENT' }, /gh cannot be started/, /Install gh/, false],
+  [{ kind: 'logged-out', message: 'no token' }, /not logged in/, /gh auth login/, false],
+  [{ kind: 'no-admin', message: 'HTTP 403' }, /no admin access/, /Ask for admin access/, false],
+  [
+    { kind: 'no-admin', message: 'HTTP 404', scope: 'admin:repo_hook' },
+    /lacks the scope/,
+    /gh auth refresh -s admin:repo_hook/,
+    false,
+  ],
+  [{ kind: 'repo-gone', message: 'HTTP 404' }, /does not exist/, /watchRepos/, false],
+  [{ kind: 'not-found', message: 'HTTP 404' }, /no such thing/, /by itself/, false],
+  [{ kind: 'refused', status: 422, message: 'HTTP 422: no' }, /refused: HTTP 422: no/, /logs/, false],
+  [{ kind: 'unavailable', message: 'HTTP 502' }, /cannot be reached/, /by itself/, true],
+  [{ kind: 'rate-limited', message: 'HTTP 403', until }, /quota/, /2026-01-01T12:00:00.000Z/, true],
+  [{ kind: 'held-back', message: 'enough', until }, /budget/, /2026-01-01T12:00:00.000Z/, true],
+  [{ kind: 'malformed', message: 'no JSON' }, /cannot be understood/, /by itself/, true],
+])('%o', (problem, why, remedy, passes) => {
+  const words = codehostProblemWords(problem);
+  expect(words.code).toBe(problem.kind);
+  expect(words.why).toMatch(why);
+  expect(words.remedy).toMatch(remedy);
+  expect(passesByItself(problem)).toBe(passes);
+});

@@ -1,0 +1,270 @@
+// Reconciliation with the real client program against the fake code host.
+import { join } from 'node:path';
+import { type EventLine, type KnownPullRequest, pullRequestAfter } from '@svc/core';
+import { codehostForTest, ghEnvironment, temporaryFolder, testToken } from '@svc/testkit';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openEventLog } from '../log/event-log.ts';
+import { createGh } from './gh.ts';
+import { createReconciler, type Watched } from './reconcile.ts';
+import { PULL_REQUESTS_PER_CALL, reconcileQueries } from './reconcile-query.ts';
+import { runCommand } from './run-command.ts';
+
+/** A code host, a log, and a reconciler that knows what the log says. */
+async function world({ covered = [] as string[] } = {}) {
+  const codehost = await codehostForTest();
+  const folder = temporaryFolder();
+  let now = Date.now();
+  const log = openEventLog({
+    eventsFolder: join(folder, 'events'),
+    databaseFile: join(folder, 'svc.db'),
+    clock: { now: () => now },
+    host: { id: 'h', name: 'h' },
+    newId: () => crypto.randomUUID(),
+  });
+  onTestFinished(() => log.close());
+  const lines: EventLine[] = [];
+  const gh = createGh({ environment: ghEnvironment(codehost, testToken), run: runCommand, now: () => now });
+  const watched: Watched & {
+    pullRequests: { repo: string; number: number }[];
+    repos: string[];
+    deploys: Watched['deploys'][number][];
+  } = { repos: [], pullRequests: [], deploys: [] };
+  const reconciler = createReconciler({
+    gh,
+    watched: () => watched,
+    async append(draft) {
+      const appended = await log.appendOnce(draft);
+      if (!appended.duplicate) lines.push(appended.line);
+      return appended;
+    },
+    knownOf: (repo, number) =>
+      lines
+        .filter(({ scope }) => scope.repo === repo && scope.pr === number)
+        .reduce<KnownPullRequest | undefined>(pullRequestAfter, undefined),
+    isCovered: (repo) => covered.includes(repo),
+    ticketPrefixes: ['ENG'],
+    now: () => now,
+  });
+  const pass = (milliseconds: number): void => void (now += milliseconds);
+  const topics = (): string[] => lines.map(({ event, scope }) => `${event} ${scope.repo}#${scope.pr}`);
+  return { codehost, log, lines, topics, watched, pass, ...reconciler };
+}
+
+describe('pull requests', () => {
+  test('a merge that no delivery told is told once, however often it is found', async () => {
+    const { codehost, run, watched, topics, lines } = await world({ covered: ['acme/web'] });
+    codehost.cloud.addRepo('acme/web');
+    codehost.cloud.addPullRequest('acme/web', { number: 42, branch: 'eng-42-login' });
+    watched.repos.push('acme/web');
+    watched.pullRequests.push({ repo: 'ACME/web', number: 42 });
+    expect(await run()).toMatchObject({ looked: 1, found: 1, told: 1, problems: [] });
+    const mergeSha = codehost.cloud.mergePullRequest('acme/web', 42);
+    await run();
+    await run();
+    expect(topics()).toEqual(['codehost.pr.opened acme/web#42', 'codehost.pr.merged acme/web#42']);
+    expect(lines[1]).toMatchObject({
+      source: 'codehost.poll',
+      via: 'poll',
+      scope: { ticket: 'ENG-42', mergeSha },
+      deliveryId: `poll:acme/web#42:merged:${mergeSha}`,
+    });
+  });
+
+  test('the log itself refuses a second line, also when what is known was lost', async () => {
+    const { codehost, run, watched, lines, topics } = await world();
+    codehost.cloud.addRepo('acme/web');
+    codehost.cloud.addPullRequest('acme/web', { number: 1 });
+    watched.pullRequests.push({ repo: 'acme/web', number: 1 });
+    await run();
+    lines.splice(0);
+    expect(await run()).toMatchObject({ found: 1, told: 0 });
+    expect(topics()).toEqual([]);
+  });
+
+  test('in a repository without webhooks the newest are found, but not old history', async () => {
+    const { codehost, run, watched, topics } = await world();
+    codehost.cloud.addRepo('acme/web');
+    const longAgo = Date.now() - 30 * 24 * 3_600_000;
+    codehost.cloud.addPullRequest('acme/web', {
+      number: 1,
+      state: 'MERGED',
+      mergeSha: 'b'.repeat(40),
+      updatedAt: longAgo,
+      closedAt: longAgo,
+    });
+    codehost.cloud.addPullRequest('acme/web', { number: 2, reviewDecision: 'APPROVED', checks: 'FAILURE' });
+    codehost.cloud.addPullRequest('acme/web', { number: 3, state: 'CLOSED', closedAt: Date.now() });
+    watched.repos.push('acme/web');
+    await run();
+    expect(new Set(topics())).toEqual(
+      new Set([
+        'codehost.pr.opened acme/web#2',
+        'codehost.pr_review.submitted acme/web#2',
+        'codehost.check_suite.completed acme/web#2',
+        'codehost.pr.closed acme/web#3',
+      ]),
+    );
+    expect(codehost.calls()).toEqual(['POST /api/graphql']);
+    codehost.cloud.changePullRequest('acme/web', 2, { headSha: 'd'.repeat(40), checks: null, isDraft: true });
+    await run();
+    expect(topics().slice(4)).toEqual([
+      'codehost.pr.synchronize acme/web#2',
+      'codehost.pr.converted_to_draft acme/web#2',
+    ]);
+    await run();
+    expect(topics()).toHaveLength(6);
+  });
+
+  test('at most one call per 50 pull requests, over any number of repositories', async () => {
+    const { codehost, run, watched } = await world({
+      covered: Array.from({ length: 10 }, (_, n) => `acme/r${n}`),
+    });
+    for (let n = 0; n < 10; n += 1) {
+      codehost.cloud.addRepo(`acme/r${n}`);
+      watched.repos.push(`acme/r${n}`);
+    }
+    for (let n = 0; n < 101; n += 1) {
+      const repo = `acme/r${n % 10}`;
+      codehost.cloud.addPullRequest(repo, { number: n + 1 });
+      watched.pullRequests.push({ repo, number: n + 1 });
+    }
+    expect(await run()).toMatchObject({ looked: 101, told: 101, problems: [] });
+    expect(codehost.calls()).toHaveLength(3);
+  });
+
+  test('a repository that is gone does not hide the others', async () => {
+    const { codehost, run, watched, topics } = await world();
+    codehost.cloud.addRepo('acme/web');
+    codehost.cloud.addPullRequest('acme/web', { number: 1 });
+    watched.repos.push('acme/gone', 'acme/web', 'acme/..');
+    watched.pullRequests.push({ repo: 'acme/web', number: 99 }, { repo: 'acme/web', number: -1 });
+    expect(await run()).toMatchObject({
+      told: 1,
+      problems: [{ repo: 'acme/gone', problem: { kind: 'repo-gone' } }],
+    });
+    expect(topics()).toEqual(['codehost.pr.opened acme/web#1']);
+  });
+
+  test.each<[string, Parameters<Awaited<ReturnType<typeof codehostForTest>>['failNext']>[0], string]>([
+    ['500', { kind: 'server-error', status: 500 }, 'unavailable'],
+    ['401', { kind: 'unauthorised' }, 'logged-out'],
+    ['rate limit', { kind: 'rate-limited', retryAfter: 30 }, 'rate-limited'],
+    ['no JSON', { kind: 'body', text: 'oh' }, 'malformed'],
+    ['another shape', { kind: 'body', text: '{"data":{"r0":{"nameWithOwner":7}}}' }, 'malformed'],
+  ])('%s: a problem, nothing told, found the next time', async (_name, fault, kind) => {
+    const { codehost, run, watched, topics, pass } = await world();
+    codehost.cloud.addRepo('acme/web');
+    codehost.cloud.addPullRequest('acme/web', { number: 1 });
+    watched.repos.push('acme/web');
+    codehost.failNext(fault);
+    expect(await run()).toMatchObject({ told: 0, problems: [{ repo: 'acme/web', problem: { kind } }] });
+    pass(60_000);
+    expect(await run()).toMatchObject({ told: 1, problems: [] });
+    expect(topics()).toHaveLength(1);
+  });
+
+  test('two runs at once are one', async () => {
+    const { codehost, run, watched } = await world();
+    codehost.cloud.addRepo('acme/web');
+    watched.repos.push('acme/web');
+    await Promise.all([run(), run(), run()]);
+    expect(codehost.calls()).toHaveLength(1);
+  });
+
+  test('nothing to watch costs nothing', async () => {
+    const { codehost, run } = await world();
+    expect(await run()).toEqual({ looked: 0, found: 0, told: 0, problems: [] });
+    expect(codehost.calls()).toEqual([]);
+  });
+});
+
+describe('deploys', () => {
+  test('what deliveries would have told of a merged commit, in order, each once', async () => {
+    const { codehost, run, watched, lines } = await world();
+    codehost.cloud.addRepo('acme/web');
+    const sha = 'b'.repeat(40);
+    watched.deploys.push({ repo: 'acme/web', sha, known: new Map() });
+    const deployment = codehost.cloud.addDeployment('acme/web', { sha });
+    codehost.cloud.addDeployment('acme/web', { sha: 'c'.repeat(40) });
+    codehost.cloud.addDeploymentStatus(deployment, 'in_progress');
+    await run();
+    expect(lines.map(({ event }) => event)).toEqual([
+      'codehost.deployment.created',
+      'codehost.deployment_status.in_progress',
+    ]);
+    codehost.forgetCalls();
+    await run();
+    expect(codehost.calls()).toEqual([`GET /api/v3/repos/acme/web/deployments?sha=${sha}&per_page=100`]);
+    codehost.cloud.addDeploymentStatus(deployment, 'success');
+    deployment.updatedAt += 5_000;
+    await run();
+    expect(lines.at(-1)).toMatchObject({
+      event: 'codehost.deployment_status.success',
+      via: 'poll',
+      scope: { repo: 'acme/web', sha, environment: 'production', deploymentId: deployment.id },
+    });
+    expect(lines).toHaveLength(3);
+  });
+
+  test('statuses that could not be read are read the next time', async () => {
+    const { codehost, run, watched, lines } = await world();
+    codehost.cloud.addRepo('acme/web');
+    const sha = 'b'.repeat(40);
+    watched.deploys.push(
+      { repo: 'acme/web', sha, known: new Map() },
+      { repo: 'acme/web', sha: '../x', known: new Map() },
+    );
+    codehost.cloud.addDeployment('acme/web', { sha });
+    codehost.failNext({ kind: 'server-error', status: 500 }, { on: 'statuses' });
+    expect(await run()).toMatchObject({ told: 0, problems: [{ problem: { kind: 'unavailable' } }] });
+    expect(await run()).toMatchObject({ told: 1, problems: [] });
+    expect(lines).toHaveLength(1);
+  });
+});
+
+test('the meter: calls made, and calls that polling everything would have made', async () => {
+  const { codehost, run, watched, meter, pass } = await world();
+  codehost.cloud.addRepo('acme/web');
+  watched.repos.push('acme/web');
+  for (let number = 1; number <= 3; number += 1) {
+    codehost.cloud.addPullRequest('acme/web', { number });
+    watched.pullRequests.push({ repo: 'acme/web', number });
+  }
+  pass(600_000);
+  await run();
+  pass(600_000);
+  await run();
+  expect(meter()).toEqual({ made: 2, avoided: 40 * (3 * 7 + 1) - 2 });
+});
+
+describe('reconcileQueries', () => {
+  const numbers = (count: number): number[] => Array.from({ length: count }, (_, n) => n + 1);
+
+  test.each([
+    ['nothing', [], []],
+    ['50 of one', [{ repo: 'a/b', numbers: numbers(50), newest: false }], [1]],
+    ['51 of one', [{ repo: 'a/b', numbers: numbers(51), newest: false }], [1, 1]],
+    ['the same twice', [{ repo: 'a/b', numbers: [1, 1, 1], newest: false }], [1]],
+    [
+      'the newest of two',
+      [
+        { repo: 'a/b', numbers: [], newest: true },
+        { repo: 'a/c', numbers: [], newest: true },
+      ],
+      [2],
+    ],
+    [
+      'the newest of three',
+      ['b', 'c', 'd'].map((name) => ({ repo: `a/${name}`, numbers: [], newest: true })),
+      [2, 1],
+    ],
+    ['newest and more of one', [{ repo: 'a/b', numbers: numbers(20), newest: true }], [2]],
+  ])('%s', (_name, wishes, repositoriesPerCall) => {
+    const queries = reconcileQueries(wishes);
+    expect(queries.map((query) => query.wishes.length)).toEqual(repositoriesPerCall);
+    for (const query of queries) {
+      const size = query.wishes.reduce((sum, wish) => sum + wish.numbers.length + (wish.newest ? 25 : 0), 0);
+      expect(size).toBeLessThanOrEqual(PULL_REQUESTS_PER_CALL);
+    }
+  });
+});
