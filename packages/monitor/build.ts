@@ -17,7 +17,12 @@ await build({
   resolve: { mainFields: ['module', 'main'] },
   external: ['fastify', 'pino', 'prom-client', 'jq-wasm'],
   transform: { define: { __SVC_VERSION__: JSON.stringify(version) } },
-  output: { dir: fresh, format: 'esm', banner: '#!/usr/bin/env -S node --max-semi-space-size=16', sourcemap: false },
+  output: {
+    dir: fresh,
+    format: 'esm',
+    banner: '#!/usr/bin/env -S node --max-semi-space-size=16',
+    sourcemap: false,
+  },
 });
 chmodSync(join(fresh, 'svc.js'), 0o755);
 rmSync(dist, { recursive: true, force: true });

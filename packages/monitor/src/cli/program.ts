@@ -5,6 +5,7 @@ import { configVerbs } from './verbs/config.ts';
 import { contextVerbs } from './verbs/context.ts';
 import { eventsVerbs } from './verbs/events.ts';
 import { feedbackVerbs } from './verbs/feedback.ts';
+import { feedsVerb } from './verbs/feeds.ts';
 import { monitorVerbs } from './verbs/monitor.ts';
 import { notYetVerbs } from './verbs/not-yet.ts';
 import { resolveTrackerIdsVerb } from './verbs/resolve-tracker-ids.ts';
@@ -22,6 +23,7 @@ export function buildProgram(terminal: Terminal): CommandUnknownOpts {
     .addCommand(monitorVerbs(terminal))
     .addCommand(configVerbs(terminal))
     .addCommand(eventsVerbs(terminal))
+    .addCommand(feedsVerb(terminal))
     .addCommand(contextVerbs(terminal))
     .addCommand(feedbackVerbs(terminal))
     .addCommand(setupWebhooksVerb(terminal))
@@ -33,6 +35,8 @@ export function buildProgram(terminal: Terminal): CommandUnknownOpts {
 
 /** Commander keeps these per command: no process exit from inside, output through the terminal. */
 function prepare(command: CommandUnknownOpts, terminal: Terminal): void {
+  // An option behind a verb is that verb's, also when the group above has one of the same name.
+  command.enablePositionalOptions();
   command.exitOverride().showHelpAfterError('(add --help for the options and an example)');
   command.configureOutput({
     writeOut: (text) => terminal.out(text.trimEnd()),

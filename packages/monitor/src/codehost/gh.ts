@@ -28,7 +28,7 @@ const AT_ONCE = 3;
 /** Each item of a page as one line of JSON. What is no list has no items, and could look like a page. */
 const ITEMS = 'if type == "array" then .[] | @json else error("it is not a list") end';
 
-export type GhRequest = {
+type GhRequest = {
   method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Behind the API's address: `repos/acme/web/hooks`. */
   path: string;

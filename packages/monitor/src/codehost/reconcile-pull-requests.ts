@@ -15,7 +15,7 @@ import {
 import type { Gh } from './gh.ts';
 import { type ReconcileQuery, type RepoWish, reconcileQueries } from './reconcile-query.ts';
 
-export type RepoProblem = { repo: string; problem: CodehostProblem };
+type RepoProblem = { repo: string; problem: CodehostProblem };
 
 /** What a reconciliation did. `told` are new lines; the rest of what was found stood in the log already. */
 export type Reconciled = { looked: number; found: number; told: number; problems: RepoProblem[] };

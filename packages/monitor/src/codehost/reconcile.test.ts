@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { openEventLog } from '../log/event-log.ts';
 import { createGh } from './gh.ts';
 import { createReconciler, type Watched } from './reconcile.ts';
-import { PULL_REQUESTS_PER_CALL, reconcileQueries } from './reconcile-query.ts';
+import { NEWEST_PER_REPO, PULL_REQUESTS_PER_CALL, reconcileQueries } from './reconcile-query.ts';
 import { runCommand } from './run-command.ts';
 
 /** A code host, a log, and a reconciler that knows what the log says. */
@@ -263,7 +263,10 @@ describe('reconcileQueries', () => {
     const queries = reconcileQueries(wishes);
     expect(queries.map((query) => query.wishes.length)).toEqual(repositoriesPerCall);
     for (const query of queries) {
-      const size = query.wishes.reduce((sum, wish) => sum + wish.numbers.length + (wish.newest ? 25 : 0), 0);
+      const size = query.wishes.reduce(
+        (sum, wish) => sum + wish.numbers.length + (wish.newest ? NEWEST_PER_REPO : 0),
+        0,
+      );
       expect(size).toBeLessThanOrEqual(PULL_REQUESTS_PER_CALL);
     }
   });

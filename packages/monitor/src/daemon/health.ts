@@ -27,6 +27,7 @@ export function createHealth(options: {
   };
   const notices: (LogNotice & { at: string })[] = [];
   let logStats: (() => LogStats) | undefined;
+  let feedsReport: (() => object) | undefined;
 
   const feedReport = (name: FeedName): object => {
     const { lastAcceptedAt, outcomes } = feeds[name];
@@ -57,6 +58,7 @@ export function createHealth(options: {
       configuration,
       feeds: { codehost: feedReport('codehost'), tracker: feedReport('tracker') },
       log,
+      sources: feedsReport?.(),
     };
   };
 
@@ -71,6 +73,9 @@ export function createHealth(options: {
     noteLog(notice: LogNotice): void {
       notices.push({ ...notice, at: now().toISOString() });
       if (notices.length > KEPT_NOTICES) notices.shift();
+    },
+    watchFeeds(report: () => object): void {
+      feedsReport = report;
     },
     watchLog(stats: () => LogStats): void {
       logStats = stats;

@@ -4,6 +4,7 @@ import type { DestinationStream } from 'pino';
 import type { Machine } from '../config/environment.ts';
 import { Failure } from '../errors.ts';
 import { eventRoutes } from '../http/event-routes.ts';
+import { feedRoutes } from '../http/feed-routes.ts';
 import { healthRoutes } from '../http/health-routes.ts';
 import { createHttpServer, type OnAnswer } from '../http/server.ts';
 import { createWebhookHandler } from '../http/webhook-handler.ts';
@@ -14,9 +15,12 @@ import { createReceiver } from '../receive/receiver.ts';
 import { readSecrets } from '../receive/secrets.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
+import { createCodehostFeed } from './codehost-feed.ts';
+import { createFeeds } from './feeds.ts';
 import { createHealth } from './health.ts';
 import { identifyHost } from './host.ts';
 import { loadProjects } from './projects.ts';
+import { createTrackerPoll } from './tracker-poll.ts';
 
 export type DaemonOptions = {
   machine: Machine;
@@ -85,6 +89,22 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
       now: nowMs,
       onOutcome: (outcome) => health.noteDelivery(feed.name, outcome),
     });
+  const receivers = { codehost: receiverOf(codehostFeed), tracker: receiverOf(trackerFeed) };
+  const { configs } = projects;
+  const codehost = await createCodehostFeed({
+    configs,
+    environment,
+    dataDir: machine.dataDir,
+    secrets: secrets.codehost,
+    receiver: receivers.codehost,
+    log,
+    ticketPrefixes,
+    logger,
+    now: nowMs,
+  });
+  const tracker = createTrackerPoll({ configs, apiUrl: machine.trackerApiUrl, log, logger, now: nowMs });
+  const feeds = createFeeds({ configs, secrets, environment, receivers, log, codehost, tracker, logger });
+  health.watchFeeds(feeds.report);
   const onAnswer: OnAnswer = (route, method, status) => metrics.requests.add({ route, method, status });
   const server = createHttpServer({
     logger,
@@ -93,7 +113,11 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
       logger,
       onAnswer,
     }),
-    routes: [healthRoutes(health.report, metrics), eventRoutes({ log, now: nowMs })],
+    routes: [
+      healthRoutes(health.report, metrics),
+      eventRoutes({ log, now: nowMs }),
+      feedRoutes({ report: feeds.report, compare: codehost.compare }),
+    ],
     onAnswer,
   });
   // A full disk must not keep the daemon from starting or stopping; health shows that the log is failing.
@@ -121,10 +145,13 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
     onDrained: (drained) => logger.info(drained, 'spool drained'),
     onFailure: (error) => logger.error({ err: error }, 'the spool cannot be read'),
   });
+  feeds.start();
   logger.info({ ...identity, dataDir: machine.dataDir }, 'daemon started');
   return {
     ...identity,
     async close() {
+      // What has arrived through the tunnels is handed over before anything else closes.
+      await feeds.stop();
       await server.close();
       await spool.close();
       await tell('monitor.daemon.stopped');

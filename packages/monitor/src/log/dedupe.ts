@@ -18,6 +18,8 @@ export type Appended =
 
 export type Dedupe = {
   appendOnce: (draft: EventDraft) => Promise<Appended>;
+  /** Whether a line of this delivery is in the log, or about to be. */
+  has: (key: string) => boolean;
   noteDurable: (entries: readonly LogEntry[]) => void;
   noteIndexed: (lastSeq: number) => void;
   recent: () => number;
@@ -113,6 +115,7 @@ export function createDedupe({
         throw new LogNotWritable('the index is too far behind to tell duplicates');
       return await appendFirst(key, draft);
     },
+    has: (key) => inFlight.has(key) || find(key) !== null,
     noteDurable(entries) {
       for (const { line } of entries) {
         const key = deliveryKey(line);

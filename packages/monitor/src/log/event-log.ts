@@ -50,6 +50,8 @@ export type EventLog = {
   append: (draft: EventDraft) => Promise<EventLine>;
   /** The same, unless a line with this delivery is in the log already. Waits until `ready`. */
   appendOnce: (draft: EventDraft) => Promise<Appended>;
+  /** Whether the log has a line of this delivery. Call it after `ready`. */
+  hasDelivery: (feed: 'codehost' | 'tracker', deliveryId: string) => boolean;
   list: (query?: LineQuery) => Promise<LinePage>;
   /** Lines in order, first the past after `after`, then as they become durable. */
   subscribe: (options?: TailOptions) => AsyncGenerator<LogEntry[]>;
@@ -143,6 +145,7 @@ export function openEventLog(options: EventLogOptions): EventLog {
   return {
     append: writer.append,
     appendOnce: dedupe.appendOnce,
+    hasDelivery: (feed, deliveryId) => dedupe.has(`${feed}:${deliveryId}`),
     list,
     subscribe: tail.subscribe,
     cursorOf: (channel) => keeper.index().relayCursor(channel),

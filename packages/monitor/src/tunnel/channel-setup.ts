@@ -33,7 +33,7 @@ export async function setUpChannel(options: {
   provision: () => Promise<string>;
   tell: (line: string) => void;
 }): Promise<ChannelSetup> {
-  const { values, files, store, secretFile, force, tell } = options;
+  const { values, store, secretFile, force, tell } = options;
   const valueOf = (key: string): unknown => values.find((value) => value.key === key)?.value;
   const known = textOf(valueOf(channelKey));
   const channel = force || known === undefined ? await options.provision() : known;

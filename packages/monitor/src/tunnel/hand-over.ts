@@ -78,10 +78,10 @@ export function createHandOver(options: {
     entry.state = 'running';
     const answer = await answerTo(withPosition(delivery, entry));
     running -= 1;
+    if (hasFailed(answer)) entry.failures += 1;
     const verdict = verdictOn(answer, entry.failures);
     if (verdict.again) keep(entry, verdict.why);
     else settle(entry, verdict.how);
-    if (answer === null || answer.status >= 500) entry.failures += 1;
     fill();
   }
 
@@ -187,12 +187,16 @@ export function createHandOver(options: {
   };
 }
 
+function hasFailed(answer: ReceiverAnswer | null): answer is null {
+  return answer === null || (answer.status >= 500 && answer.status !== 503);
+}
+
 type Verdict = { again: true; why: string } | { again: false; how: Settled };
 
 /** The log may be writable again at any time; what fails without a reason is not tried for ever. */
 function verdictOn(answer: ReceiverAnswer | null, failures: number): Verdict {
-  if (answer === null || (answer.status >= 500 && answer.status !== 503)) {
-    if (failures + 1 < MAX_FAILURES) return { again: true, why: 'the receiver fails' };
+  if (hasFailed(answer)) {
+    if (failures < MAX_FAILURES) return { again: true, why: 'the receiver fails' };
     return { again: false, how: 'failed' };
   }
   if (answer.status === 503 && answer.outcome !== 'no-secret') {

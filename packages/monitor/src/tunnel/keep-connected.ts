@@ -4,6 +4,7 @@ import { backoffMs, isRelayPosition, PUBLIC_PING_MS, type RelayTraits, type Tunn
 import type { TunnelClock } from './clock.ts';
 import type { Connect } from './connect.ts';
 import type { StreamFrame } from './event-stream.ts';
+import { wordsForError } from './failure-words.ts';
 import { type Ending, openSession, type Session } from './session.ts';
 import { watchClock } from './watch.ts';
 
@@ -34,7 +35,7 @@ export function keepConnected(options: {
   random: () => number;
   readKey: () => string | undefined;
   maxFrameBytes: number | undefined;
-  /** The position to go on from, if the relay keeps any. */
+  /** The position to go on from, if the relay keeps any. When it throws, that is a failed attempt. */
   resumeAfter: () => string | null;
   /** How many deliveries were new and genuine so far. */
   accepted: () => number;
@@ -50,7 +51,8 @@ export function keepConnected(options: {
   let session: Session | null = null;
   let connection: Connection | null = null;
   let cutPause: (() => void) | null = null;
-  let relayKeeps = isRelayPosition(options.resumeAfter() ?? undefined);
+  /** Null until there is a sign of it: a position in the log, or what the relay says. */
+  let relayKeeps: boolean | null = null;
   /** By the steady clock: when the connection was opened, when the relay was last heard, how long it may be silent. */
   let openedAt: number | null = null;
   let heardAt = 0;
@@ -67,7 +69,9 @@ export function keepConnected(options: {
       onEvent({ type: 'dial', at: clock.now(), attempt });
       openedAt = null;
       const before = options.accepted();
-      const ending = await connectOnce();
+      const ending = await connectOnce().catch(
+        (error: unknown): Ending => ({ kind: 'lost', ...wordsForError(error) }),
+      );
       if (ending.kind === 'woke' || wasSteady() || options.accepted() > before) attempt = 0;
       if (ending.kind === 'recognised') relayKeeps = true;
       if (ending.kind === 'silent') onEvent({ type: 'silent', at: clock.now() });
@@ -81,6 +85,7 @@ export function keepConnected(options: {
 
   async function connectOnce(): Promise<Ending> {
     const after = options.resumeAfter();
+    relayKeeps ??= isRelayPosition(after ?? undefined);
     session = openSession({
       channel: options.channel,
       connect: options.connect,

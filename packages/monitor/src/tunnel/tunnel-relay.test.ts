@@ -261,8 +261,10 @@ test('our relay has forgotten, or lost its store: the tunnel says that there is 
   const { tunnel, gaps } = await startTunnel(channel, log);
   await until(() => expect(tunnel.stats().deliveries.accepted).toBe(2));
   expect(gaps).toMatchObject([{ reason: 'relay-lost-it' }]);
+  const heardBefore = tunnel.stats().lastHeardAt;
   relay.loseStore();
   await until(() => expect(gaps).toHaveLength(2));
+  expect(gaps[1]).toEqual({ reason: 'relay-lost-it', since: heardBefore });
   await postExamples(channel, 10, 13);
   await until(() => expect(tunnel.stats()).toMatchObject({ deliveries: { accepted: 5 }, cursor: 'e2.3' }));
   await sleep(50);

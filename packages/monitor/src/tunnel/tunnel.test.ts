@@ -413,6 +413,30 @@ test('a relay that is ours no more is treated as what it is', async () => {
   expect(relay.requests.map(({ url }) => url.search)).toEqual(['?raw=1', '']);
 });
 
+test('listeners that fail, and an index that cannot be read for a while, do not end it', async () => {
+  let unreadable = true;
+  const { start, clock, mode, tunnel } = setUp({
+    cursorOf() {
+      if (unreadable) throw new Error('the index is locked');
+      return null;
+    },
+    onState() {
+      throw new Error('a bug');
+    },
+    onGap() {
+      throw new Error('a bug');
+    },
+  });
+  await start();
+  await clock.advance(30_000);
+  expect(mode().mode).toBe('backing-off');
+  expect(tunnel.state().grade.why).toMatch(/the index is locked/);
+  expect(tunnel.stats().cursor).toBeNull();
+  unreadable = false;
+  await clock.advance(15_000);
+  expect(mode().mode).toBe('live');
+});
+
 test('it stops from wherever it is, and what has arrived is handed over first', async () => {
   for (const script of [['hang'], [{ status: 503 }], ['mute'], ['open']] as const) {
     const { start, tunnel, clock, mode } = setUp({ script: [...script] });

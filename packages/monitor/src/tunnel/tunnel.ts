@@ -95,12 +95,14 @@ export type Tunnel = {
 const DRAIN_MS = 5000;
 
 export function createTunnel(options: TunnelOptions): Tunnel {
-  const { feed, channel, cursorOf, logger, onState, onGap } = options;
+  const { feed, channel, cursorOf, logger, onState, onGap, selfTest } = options;
   const { clock = systemClock, random = Math.random } = options;
   const channelKey = keyOf(channel.use ? channel.url : '');
   const waitingToBeUp = new Set<() => void>();
   let state = channel.use ? idleTunnel() : disabledTunnel(channel.why, channel.remedy);
   let kept: KeptConnection | null = null;
+  /** When the relay was last heard before the connection that is live. */
+  let heardBeforeThis: number | null = null;
   const seen = {
     lastPingAt: null as number | null,
     lastMessageAt: null as number | null,
@@ -114,11 +116,23 @@ export function createTunnel(options: TunnelOptions): Tunnel {
     receive: options.receive,
     clock,
     random,
-    selfTest: options.selfTest,
+    selfTest: selfTest && {
+      isGenuine: selfTest.isGenuine,
+      onArrival: (id) => safely(() => selfTest.onArrival(id)),
+    },
     logger,
     onChange: regrade,
   });
   let grade = gradeFeed(state, inbox.conditions(), clock.now());
+
+  /** What others gave us may fail; the loop goes on. */
+  function safely(call: () => void): void {
+    try {
+      call();
+    } catch (error) {
+      logger.error({ err: error, feed }, 'a callback of the tunnel failed');
+    }
+  }
 
   function regrade(): void {
     const before = grade;
@@ -127,7 +141,7 @@ export function createTunnel(options: TunnelOptions): Tunnel {
     grade = { ...next, since: isNews ? (next.since ?? clock.now()) : before.since };
     if (!isNews) return;
     logger.info({ feed, from: before.grade, to: grade.grade, why: grade.why }, 'feed state changed');
-    onState?.(grade, before);
+    safely(() => onState?.(grade, before));
   }
 
   function step(event: TunnelEvent): void {
@@ -141,6 +155,7 @@ export function createTunnel(options: TunnelOptions): Tunnel {
   }
 
   function live(heardBefore: number | null): void {
+    heardBeforeThis = heardBefore;
     for (const tell of waitingToBeUp) tell();
     if (heardBefore !== null) seen.reconnects += 1;
     if (kept?.now()?.resumed === true) return;
@@ -149,11 +164,10 @@ export function createTunnel(options: TunnelOptions): Tunnel {
 
   function gap(found: Gap): void {
     seen.gaps += 1;
-    onGap?.(found);
+    safely(() => onGap?.(found));
   }
 
   function onFrame({ event, id, data }: StreamFrame, { relayKeeps }: Connection): void {
-    const heardBefore = state.heardAt;
     step({ type: 'heard', at: clock.now() });
     if (event === 'ping') seen.lastPingAt = clock.now();
     else if (event === 'ready') {
@@ -161,11 +175,20 @@ export function createTunnel(options: TunnelOptions): Tunnel {
       if (position !== null) inbox.beginAfter(position);
     } else if (event === 'gap') {
       logger.warn({ feed, ...readGap(data) }, 'the relay no longer has what was missed');
-      gap({ reason: 'relay-lost-it', since: heardBefore });
+      gap({ reason: 'relay-lost-it', since: heardBeforeThis });
     } else if (event === undefined || event === 'message') {
       seen.lastMessageAt = clock.now();
       inbox.take(data, relayKeeps ? id : undefined);
     }
+  }
+
+  /** For the report only: an index that cannot be read is no reason to report nothing. */
+  function savedCursor(): string | null {
+    let cursor: string | null = null;
+    safely(() => {
+      cursor = cursorOf(channelKey);
+    });
+    return cursor;
   }
 
   function start(): void {
@@ -202,7 +225,7 @@ export function createTunnel(options: TunnelOptions): Tunnel {
       ...seen,
       connectedSince: kept?.now()?.since ?? null,
       lastHeardAt: state.heardAt,
-      cursor: inbox.completeTo() ?? (kept === null ? null : cursorOf(channelKey)),
+      cursor: inbox.completeTo() ?? (kept === null ? null : savedCursor()),
     }),
     up: (patienceMs) =>
       new Promise((resolve) => {

@@ -136,6 +136,6 @@ export function fullNameOf({ owner, name }: RepoRow): string {
   return `${owner}/${name}`;
 }
 
-export function shaOf(text: string): string {
+function shaOf(text: string): string {
   return createHash('sha1').update(text).digest('hex');
 }

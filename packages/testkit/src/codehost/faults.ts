@@ -18,7 +18,7 @@ export type CodehostFault =
   | { kind: 'cut'; when: 'before' | 'within' };
 
 /** Which requests: a part of `METHOD /path?query`, or a pattern for it. */
-export type FaultTarget = { on?: string | RegExp; times?: number };
+type FaultTarget = { on?: string | RegExp; times?: number };
 
 type Planned = { fault: CodehostFault; on: string | RegExp | undefined; left: number };
 

@@ -7,8 +7,6 @@ export type Quota = { limit: number; remaining: number; resetAt: number };
 const HOUR_MS = 3_600_000;
 const LIMIT = 5_000;
 
-export type Quotas = ReturnType<typeof createQuotas>;
-
 export function createQuotas(now: () => number) {
   const fresh = (): Quota => ({ limit: LIMIT, remaining: LIMIT, resetAt: now() + HOUR_MS });
   const quotas: Record<QuotaName, Quota> = { core: fresh(), graphql: fresh() };

@@ -1,7 +1,11 @@
 // svc setup-webhooks: relay channel, secret, watched repositories, the tracker's webhook
 
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { kinds } from '@svc/core';
+import { type Config, codehostProblemWords, kinds } from '@svc/core';
+import { createGh } from '../../codehost/gh.ts';
+import { createHookApi } from '../../codehost/hooks.ts';
+import { runCommand } from '../../codehost/run-command.ts';
+import { unsubscribe } from '../../codehost/unsubscribe.ts';
 import { webhookSecretFile } from '../../config/locate.ts';
 import { createConfigStore } from '../../config/store.ts';
 import { Failure } from '../../errors.ts';
@@ -96,9 +100,29 @@ async function setUp(terminal: Terminal, session: Session, force: boolean): Prom
     provision: () => provisionChannel(session.machine.relayUrl, fetch),
     tell: terminal.out,
   });
+  if (done.replaced !== undefined) await removeOldHooks(terminal, loaded.config, done.replaced);
   terminal.out(
     `Done. Take it into use: svc-monitor.sh restart (it fills ${done.variable} from the secret file)`,
   );
+}
+
+/** Hooks of the channel before would go on sending to a mailbox that anybody with its address can read. */
+async function removeOldHooks(terminal: Terminal, config: Config, channel: string): Promise<void> {
+  const { watchRepos } = config.svc.monitor.github;
+  const now = (): number => terminal.now().getTime();
+  const gh = createGh({
+    environment: terminal.environment,
+    run: runCommand,
+    now,
+    signal: terminal.interrupted,
+  });
+  for (const { repo, removed, problem } of await unsubscribe(createHookApi(gh), channel, watchRepos)) {
+    if (problem === null) terminal.out(`Old hooks removed at ${repo}: ${removed}`);
+    else {
+      const { why, remedy } = codehostProblemWords(problem);
+      terminal.err(`warning: ${repo} may still have a hook of the old channel: ${why}. ${remedy}`);
+    }
+  }
 }
 
 async function register(terminal: Terminal, session: Session, options: Options): Promise<void> {

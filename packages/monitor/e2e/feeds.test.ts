@@ -1,0 +1,203 @@
+// The feeds end to end: the code host's fake behind the real gh, the public relay's protocol, a whole daemon.
+import { createHmac } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  codehostExample,
+  ghEnvironment,
+  startFakeCodehost,
+  startPublicRelay,
+  temporaryFolder,
+  testTerminal,
+  testTracker,
+  trackerExamples,
+} from '@svc/testkit';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { runCommandLine } from '../src/cli/run.ts';
+import { type InProcessDaemon, startInProcess } from './in-process-daemon.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const SECRET = 'c'.repeat(64);
+const merged = codehostExample('pull_request merged').payload;
+
+async function world() {
+  const relay = await startPublicRelay({ pingMs: 500 });
+  const codehost = await startFakeCodehost({ folder: temporaryFolder() });
+  onTestFinished(async () => {
+    await relay.stop();
+    await codehost.close();
+  });
+  codehost.addToken('token');
+  codehost.cloud.addRepo('acme/web');
+  const home = temporaryFolder();
+  const channel = relay.newChannel();
+  const write = (path: string, value: unknown) => {
+    mkdirSync(join(home, path, '..'), { recursive: true });
+    writeFileSync(join(home, path), JSON.stringify(value));
+  };
+  write('.config/svc/config.json', { svc: { monitor: { github: { smeeChannel: channel } } } });
+  write('.svc/config.json', {
+    svc: { projectKey: 'demo', monitor: { github: { watchRepos: ['acme/web'] } } },
+  });
+  const environment = { ...ghEnvironment(codehost, 'token'), SVC_WEBHOOK_SECRET: SECRET };
+  const start = (more: Record<string, string> = {}) =>
+    startInProcess({ home, environment: { ...environment, ...more } });
+  const svc = async (...words: string[]) => {
+    const terminal = { ...testTerminal({ environment: { SVC_DATA_DIR: join(home, 'svc') } }), folder: home };
+    const code = await runCommandLine(terminal, words);
+    return { code, printed: terminal.printed() };
+  };
+  return { relay, codehost, channel, home, write, start, svc };
+}
+
+async function until(what: () => boolean | Promise<boolean>): Promise<void> {
+  for (let round = 0; round < 500; round += 1) {
+    if (await what()) return;
+    await sleep(50);
+  }
+  throw new Error('it did not happen within 25 s');
+}
+
+/** The code host greets a new hook with a ping, which is a line too. */
+const facts = (daemon: InProcessDaemon) => daemon.lines().filter(({ event }) => event !== 'codehost.other');
+
+const covered = async (daemon: InProcessDaemon) => {
+  const { body } = await daemon.get('/api/feeds');
+  return (body['repos'] as { by: string }[])[0]?.by === 'webhook';
+};
+
+test('a watched repository gets its hook, and what happens there becomes a line', async () => {
+  const { codehost, channel, start, svc } = await world();
+  const daemon = await start();
+  await until(() => covered(daemon));
+  await codehost.emit('acme/web', 'pull_request', merged);
+  await until(() => facts(daemon).length === 1);
+  expect(facts(daemon)[0]).toMatchObject({
+    event: 'codehost.pr.merged',
+    source: 'codehost.webhook',
+    via: 'live',
+  });
+  const { printed } = await svc('feeds');
+  expect(printed).toMatch(/codehost +live/);
+  expect(printed).toContain('acme/web  webhook');
+  expect(printed).not.toContain(channel);
+});
+
+test('what was sent while the daemon was down is replayed at the start, once, and the check proves it', async () => {
+  const { codehost, start, svc } = await world();
+  const first = await start();
+  await until(() => covered(first));
+  await first.close();
+  await codehost.emit('acme/web', 'pull_request', merged);
+  const second = await start();
+  await until(() => facts(second).length === 1);
+  expect(facts(second)[0]).toMatchObject({ event: 'codehost.pr.merged', via: 'replay' });
+  const { code, printed } = await svc('feeds', 'check', '--json');
+  expect(code).toBe(0);
+  expect(JSON.parse(printed)[0]).toMatchObject({ repo: 'acme/web', missing: 0 });
+});
+
+test('what the relay loses while the daemon runs is replayed after the reconnect', async () => {
+  const { relay, codehost, start } = await world();
+  const daemon = await start();
+  await until(() => covered(daemon));
+  relay.cutAll();
+  await codehost.emit('acme/web', 'pull_request', merged);
+  await until(() => facts(daemon).length === 1);
+  expect(facts(daemon)).toHaveLength(1);
+});
+
+test('no admin right: a warning in the log, that repository is polled, the daemon goes on', async () => {
+  const { codehost, start, svc } = await world();
+  codehost.removeToken('token');
+  codehost.addToken('token', ['public_repo:read']);
+  const daemon = await start();
+  await until(async () => ((await daemon.get('/api/feeds')).body['repos'] as object[]).length === 1);
+  const { printed } = await svc('feeds');
+  expect(printed).toContain('acme/web  polling');
+  expect(daemon.printed()).toContain('acme/web');
+  expect((await daemon.get('/api/health')).status).toBe(200);
+});
+
+test('a wrong secret upstream is attention within a minute of the third 401', async () => {
+  const { codehost, start } = await world();
+  const daemon = await start();
+  await until(() => covered(daemon));
+  for (const hook of codehost.cloud.find('acme/web')?.repo.hooks ?? [])
+    hook.config.secret = 'rotated-elsewhere';
+  for (let count = 0; count < 3; count += 1) await codehost.emit('acme/web', 'pull_request', merged);
+  await until(async () => {
+    const { body } = await daemon.get('/api/events?event=comms.attention');
+    return (body['events'] as { detail: { reason: string } }[]).some(
+      ({ detail }) => detail.reason === 'auth-failing',
+    );
+  });
+});
+
+test('without channel and secret nothing fails: the feeds are disabled, with the reason and the remedy', async () => {
+  const daemon = await startInProcess();
+  const { body } = await daemon.get('/api/feeds');
+  expect(body['tunnels']).toMatchObject([
+    {
+      feeds: ['codehost'],
+      grade: 'disabled',
+      why: 'no relay channel is configured',
+      remedy: 'Run: setup-webhooks.sh',
+    },
+    { feeds: ['tracker'], grade: 'disabled', remedy: 'Run: setup-webhooks.sh --linear-register' },
+  ]);
+  expect((await daemon.get('/api/health')).body['status']).toBe('ok');
+});
+
+test('the tracker is polled with a token and a team, and what it tells becomes lines', async () => {
+  const { home, write, start } = await world();
+  const tracker = await testTracker('tracker-token');
+  const team = tracker.cloud.addTeam({ key: 'ABC' });
+  tracker.cloud.addIssue({ teamId: team.id, title: 'Login' });
+  write('.svc/config.json', { svc: { projectKey: 'demo', tracker: { teamKey: 'ABC', teamId: team.id } } });
+  write('.config/svc/config-demo.json', { svc: { tracker: { apiToken: 'tracker-token' } } });
+  const daemon = await start({ SVC_TRACKER_API_URL: tracker.url });
+  await until(() => facts(daemon).length === 1);
+  expect(facts(daemon)[0]).toMatchObject({
+    event: 'tracker.issue.created',
+    source: 'tracker.poll',
+    via: 'poll',
+  });
+  expect(home).toBe(daemon.home);
+});
+
+test.each([['{"since":"4d"}'], ['{"since":5}'], ['{"repair":"yes"}'], ['{"sinse":"1h"}']])(
+  'POST /api/feeds/check refuses %s',
+  async (body) => {
+    const daemon = await startInProcess();
+    expect((await daemon.post('/api/feeds/check', body, { 'Content-Type': 'application/json' })).status).toBe(
+      400,
+    );
+  },
+);
+
+test('both feeds on one channel share one connection, and each delivery reaches its own receiver', async () => {
+  const { relay, channel, write, start } = await world();
+  write('.config/svc/config.json', {
+    svc: { monitor: { github: { smeeChannel: channel }, linear: { smeeChannel: channel } } },
+  });
+  const daemon = await start({ SVC_TRACKER_WEBHOOK_SECRET: SECRET });
+  await until(() => relay.subscribers() === 1);
+  const issue = JSON.stringify(trackerExamples()[0]?.payload);
+  const signature = createHmac('sha256', SECRET).update(issue).digest('hex');
+  await fetch(channel, {
+    method: 'POST',
+    body: issue,
+    headers: {
+      'Content-Type': 'application/json',
+      'Tracker-Signature': signature,
+      'Tracker-Delivery': 't-1',
+    },
+  });
+  await until(() => daemon.lines().some(({ source }) => source === 'tracker.webhook'));
+  expect((await daemon.get('/api/feeds')).body['tunnels']).toMatchObject([
+    { feeds: ['codehost', 'tracker'] },
+  ]);
+});

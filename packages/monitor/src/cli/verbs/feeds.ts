@@ -1,0 +1,121 @@
+// svc feeds | svc feeds check
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { Failure } from '../../errors.ts';
+import { connectDaemon, type DaemonClient } from '../daemon-client.ts';
+import { AnswerIsNo } from '../endings.ts';
+import { openSession } from '../session.ts';
+import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
+import { verb } from '../verb.ts';
+
+type TunnelReport = {
+  feeds: string[];
+  grade: string;
+  since: number | null;
+  why: string | null;
+  remedy: string | null;
+  lastMessageAt: number | null;
+  unauthorisedLastHour: { exact: number; reserialised: number };
+};
+type RepoReport = { repo: string; by: string; why: string | null; remedy: string | null };
+type FeedsReport = {
+  tunnels: TunnelReport[];
+  repos: RepoReport[];
+  tracker: {
+    state: string;
+    why?: string;
+    remedy?: string;
+    teams: { team: string; lastAt: string | null; error: string | null; remedy: string | null }[];
+  };
+};
+type CheckReport = {
+  repo: string;
+  sent: number;
+  received: number;
+  missing: number;
+  repaired: number;
+  problem: { message: string } | null;
+};
+
+export function feedsVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('feeds', {
+    summary: 'What each feed is doing, since when, and what mends it',
+    example: ['svc feeds', 'svc feeds check --since 1d --repair'],
+    route: 'GET /api/feeds',
+  })
+    .option('--json', 'print JSON')
+    .action(async (options) => {
+      const report = (await (await daemonOf(terminal)).getJson('/api/feeds')) as FeedsReport;
+      if (options.json) return printJson(terminal, report);
+      printTable(
+        terminal,
+        report.tunnels.map((tunnel) => tunnelRow(terminal, tunnel)),
+      );
+      for (const { repo, by, why, remedy } of report.repos)
+        terminal.out(`${repo}  ${by}${reason(why, remedy)}`);
+      const { state, why, remedy, teams } = report.tracker;
+      terminal.out(`tracker polling  ${state}${reason(why ?? null, remedy ?? null)}`);
+      for (const team of teams) {
+        terminal.out(`  ${team.team}  last ${team.lastAt ?? 'never'}${reason(team.error, team.remedy)}`);
+      }
+    })
+    .addCommand(checkVerb(terminal));
+}
+
+function checkVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('check', {
+    summary: 'Hold what the code host sent against the log; exit 1 when something is missing',
+    example: 'svc feeds check --since 3d --repair',
+    route: 'POST /api/feeds/check',
+  })
+    .option('--since <duration>', 'how far back, at most 3d', '1h')
+    .option('--repair', 'bring in what is missing')
+    .option('--json', 'print JSON')
+    .action(async (options) => {
+      const wish = { since: options.since, repair: options.repair === true };
+      const answer = await (await daemonOf(terminal)).postJson('/api/feeds/check', wish);
+      const { repos } = answer as { repos: CheckReport[] };
+      if (options.json) printJson(terminal, repos);
+      else if (repos.length === 0) terminal.out('No repository is subscribed; see: svc feeds');
+      else
+        printTable(terminal, [
+          ['repository', 'sent', 'received', 'missing', 'repaired', ''],
+          ...repos.map(checkRow),
+        ]);
+      if (repos.some(({ missing, repaired, problem }) => missing > repaired || problem !== null))
+        throw new AnswerIsNo();
+    });
+}
+
+function checkRow({ repo, sent, received, missing, repaired, problem }: CheckReport): string[] {
+  return [repo, ...[sent, received, missing, repaired].map(String), problem?.message ?? ''];
+}
+
+function tunnelRow(terminal: Terminal, tunnel: TunnelReport): string[] {
+  const { feeds, grade, since, why, remedy, lastMessageAt, unauthorisedLastHour } = tunnel;
+  const colour =
+    grade === 'live' ? 'green' : grade === 'disabled' || grade === 'connecting' ? 'gray' : 'yellow';
+  const unauthorised = unauthorisedLastHour.exact + unauthorisedLastHour.reserialised;
+  return [
+    feeds.join(' and '),
+    paint(terminal, colour, grade),
+    since === null ? '' : `since ${timeText(since)}`,
+    `last delivery ${lastMessageAt === null ? 'never' : timeText(lastMessageAt)}`,
+    `401s in the last hour ${unauthorised}`,
+    reason(why, remedy).trim(),
+  ];
+}
+
+function timeText(time: number): string {
+  return new Date(time).toISOString();
+}
+
+function reason(why: string | null, remedy: string | null): string {
+  if (why === null) return '';
+  return `  ${why}${remedy === null ? '' : `. ${remedy}`}`;
+}
+
+async function daemonOf(terminal: Terminal): Promise<DaemonClient> {
+  const daemon = await connectDaemon(openSession(terminal).machine);
+  if (daemon) return daemon;
+  throw new Failure('daemon-needed', 'The daemon is not running.', 'Start it: svc-monitor.sh start');
+}

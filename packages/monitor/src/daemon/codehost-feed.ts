@@ -1,0 +1,130 @@
+// The code host's part of the feeds: hooks where they can be had, replay of what was missed, and polling of
+// what has no hook.
+
+import { join } from 'node:path';
+import type { Config, Environment } from '@svc/core';
+import type { Logger } from 'pino';
+import { createGh } from '../codehost/gh.ts';
+import { openHookMemory } from '../codehost/hook-memory.ts';
+import { createHookApi } from '../codehost/hooks.ts';
+import { createReconciler, RECONCILE_EVERY_MS } from '../codehost/reconcile.ts';
+import { createReplay, type DeliveryReport } from '../codehost/replay.ts';
+import { runCommand } from '../codehost/run-command.ts';
+import { type Coverage, createSubscriptions } from '../codehost/subscribe.ts';
+import type { EventLog } from '../log/event-log.ts';
+import type { Receiver } from '../receive/receiver.ts';
+import type { FeedSecrets } from '../receive/secrets.ts';
+import { followPullRequests } from '../state/pull-requests.ts';
+import { every } from './every.ts';
+
+/** Besides every start and reconnect. */
+const REPLAY_EVERY_MS = 6 * 3_600_000;
+
+export type CodehostFeed = {
+  /** Subscribes what is watched, then replays the last hour, then polls. */
+  begin: () => Promise<void>;
+  /** Deliveries may have been missed. */
+  replaySoon: () => Promise<void>;
+  compare: (wish: { withinMs: number; repair: boolean }) => Promise<DeliveryReport[]>;
+  coverage: () => Coverage[];
+  figures: () => object;
+  stop: () => Promise<void>;
+};
+
+export async function createCodehostFeed(options: {
+  configs: readonly Config[];
+  environment: Environment;
+  dataDir: string;
+  secrets: FeedSecrets;
+  receiver: Receiver;
+  log: EventLog;
+  ticketPrefixes: readonly string[];
+  logger: Logger;
+  now: () => number;
+}): Promise<CodehostFeed> {
+  const { configs, log, logger, now, secrets } = options;
+  const stopping = new AbortController();
+  const repos = [...new Set(configs.flatMap(({ svc }) => svc.monitor.github.watchRepos))];
+  const channelUrl = configs
+    .map(({ svc }) => svc.monitor.github.smeeChannel)
+    .find((url) => url !== undefined);
+  const gh = createGh({ environment: options.environment, run: runCommand, now, signal: stopping.signal });
+  const hooks = createHookApi(gh);
+  /** The secret of the project that watches the repository; one found elsewhere is signed with the first. */
+  const secretFor = (repo: string): string | undefined => {
+    const owner = configs.find(({ svc }) => svc.monitor.github.watchRepos.includes(repo));
+    const named = owner && options.environment[owner.svc.monitor.github.webhookSecretEnv];
+    return named === undefined || named === '' ? secrets.values[0] : named;
+  };
+  const subscriptions = createSubscriptions({
+    hooks,
+    channelUrl,
+    secretFor,
+    memory: await openHookMemory(join(options.dataDir, 'hook-secrets.json')),
+    now,
+    warn: (warning) => logger.warn(warning, warning.message),
+  });
+  const replay = createReplay({
+    hooks,
+    subscriptions,
+    receiver: options.receiver,
+    hasDelivery: log.hasDelivery,
+    secretFor,
+  });
+  const pullRequests = followPullRequests({
+    log,
+    now,
+    onFailure: (error) => logger.error({ err: error }, 'pull requests cannot be followed'),
+  });
+  const reconciler = createReconciler({
+    gh,
+    append: log.appendOnce,
+    knownOf: pullRequests.knownOf,
+    isCovered: subscriptions.isCovered,
+    ticketPrefixes: options.ticketPrefixes,
+    now,
+    watched: () => ({ repos, pullRequests: pullRequests.open(), deploys: [] }),
+  });
+  const failed = (error: unknown): void => logger.error({ err: error }, 'the code host could not be asked');
+  const replays = every(
+    REPLAY_EVERY_MS,
+    async () => {
+      await note(replay.replay());
+      // A hook that turned out to be gone was forgotten: it is made again.
+      await subscriptions.ensureAll(repos);
+    },
+    failed,
+  );
+  const rounds = every(
+    RECONCILE_EVERY_MS,
+    async () => {
+      await subscriptions.retryDue();
+      const { problems, ...done } = await reconciler.run();
+      logger.info({ ...done, problems: problems.length }, 'reconciled with the code host');
+    },
+    failed,
+  );
+
+  async function note(reports: Promise<DeliveryReport[]>): Promise<void> {
+    for (const report of await reports) {
+      if (report.missing > 0 || report.problem !== null) logger.info(report, 'replay');
+    }
+  }
+
+  return {
+    async begin() {
+      if (repos.length === 0) return;
+      await subscriptions.ensureAll(repos);
+      await replays.runNow();
+      await rounds.runNow();
+    },
+    replaySoon: () => (subscriptions.coverage().length === 0 ? Promise.resolve() : replays.runNow()),
+    compare: replay.compareDeliveries,
+    coverage: subscriptions.coverage,
+    figures: () => ({ calls: reconciler.meter(), budget: gh.figures() }),
+    async stop() {
+      stopping.abort();
+      await Promise.all([replays.stop(), rounds.stop(), pullRequests.stop()]);
+    },
+  };
+}

@@ -1,0 +1,131 @@
+// The feeds of the daemon: one tunnel per distinct channel, the code host's hooks, replay, and the
+// reconciliations that find out what no delivery told. In this order: the tunnel is up, then the watched
+// repositories are subscribed, then the last hour is replayed; the timers run from the start.
+import { type Config, type Environment, type FeedGrade, feedChannel, feedEdge } from '@svc/core';
+import type { Logger } from 'pino';
+import { type CoverageReport, coverageReport } from '../codehost/coverage-report.ts';
+import type { EventLog } from '../log/event-log.ts';
+import { type FeedName, trackerFeed } from '../receive/feed.ts';
+import type { Receiver } from '../receive/receiver.ts';
+import type { Secrets } from '../receive/secrets.ts';
+import { createConnect } from '../tunnel/connect.ts';
+import type { Receive } from '../tunnel/delivery.ts';
+import { createTunnel, type Tunnel } from '../tunnel/tunnel.ts';
+import type { CodehostFeed } from './codehost-feed.ts';
+import { raiseOnEdge } from './feed-attention.ts';
+import type { TrackerPoll } from './tracker-poll.ts';
+
+const TUNNEL_PATIENCE_MS = 30_000;
+
+export type FeedReport = FeedGrade & ReturnType<Tunnel['stats']> & { feeds: FeedName[]; channel: string };
+
+export type Feeds = {
+  start: () => void;
+  stop: () => Promise<void>;
+  report: () => { tunnels: FeedReport[]; repos: CoverageReport[]; codehost: object; tracker: object };
+};
+
+export function createFeeds(options: {
+  configs: readonly Config[];
+  secrets: Secrets;
+  /** Names the proxy, where there is one. */
+  environment: Environment;
+  receivers: Record<FeedName, Receiver>;
+  log: EventLog;
+  codehost: CodehostFeed;
+  tracker: TrackerPoll;
+  logger: Logger;
+}): Feeds {
+  const { secrets, environment, receivers, log, codehost, tracker, logger } = options;
+  const tell = (name: string, tunnel: Tunnel, to: FeedGrade, from: FeedGrade | null): void => {
+    // With its position a feed that has delivered nothing yet can be resumed after a restart.
+    const id = tunnel.stats().cursor;
+    const relay = id === null ? undefined : { channel: tunnel.channelKey, id };
+    const drafts = [feedEdge(name, from, to, relay), ...raiseOnEdge(name, from, to)];
+    Promise.all(drafts.map((draft) => log.append(draft))).catch((error: unknown) =>
+      logger.error({ err: error }, 'the state of a feed is not in the log'),
+    );
+  };
+  const tunnels = channelsOf(options).map(({ feeds, channel }) => {
+    const name = feeds.join(' and ');
+    const tunnel: Tunnel = createTunnel({
+      feed: name,
+      channel,
+      receive: receiveFor(feeds, receivers),
+      cursorOf: log.cursorOf,
+      logger,
+      connect: createConnect({ proxy: environment }),
+      onState: (to, from) => tell(name, tunnel, to, from),
+      onGap: () => void codehost.replaySoon(),
+    });
+    return { feeds, tunnel };
+  });
+
+  async function begin(): Promise<void> {
+    await log.ready;
+    for (const { feeds, tunnel } of tunnels) {
+      tunnel.start();
+      // What is disabled from the start has no edge; it is told once, so that the log knows.
+      if (tunnel.state().grade.grade === 'disabled')
+        tell(feeds.join(' and '), tunnel, tunnel.state().grade, null);
+    }
+    const own = tunnels.find(({ feeds }) => feeds.includes('codehost'))?.tunnel;
+    if (own && secrets.codehost.values.length > 0) await own.up(TUNNEL_PATIENCE_MS);
+    await codehost.begin();
+  }
+
+  return {
+    start() {
+      begin().catch((error: unknown) => logger.error({ err: error }, 'the feeds could not be opened'));
+      tracker.start();
+    },
+    async stop() {
+      await Promise.all([...tunnels.map(({ tunnel }) => tunnel.stop()), codehost.stop(), tracker.stop()]);
+    },
+    report: () => ({
+      tunnels: tunnels.map(({ feeds, tunnel }) => ({
+        feeds,
+        channel: tunnel.channelKey,
+        ...tunnel.state().grade,
+        ...tunnel.stats(),
+      })),
+      repos: codehost.coverage().map(coverageReport),
+      codehost: codehost.figures(),
+      tracker: tracker.figures(),
+    }),
+  };
+}
+
+/** One connection per distinct channel: two feeds may share one. */
+function channelsOf({ configs, secrets }: { configs: readonly Config[]; secrets: Secrets }) {
+  const first = (pick: (config: Config) => string | undefined) =>
+    configs.map(pick).find((url) => url !== undefined);
+  const channels = {
+    codehost: first(({ svc }) => svc.monitor.github.smeeChannel),
+    tracker: first(({ svc }) => svc.monitor.linear.smeeChannel),
+  };
+  const found = (['codehost', 'tracker'] as const).map((feed) => ({
+    feeds: [feed] as FeedName[],
+    channel: feedChannel({
+      feed,
+      channel: channels[feed],
+      secretVariables: secrets[feed].variables,
+      secretIsSet: secrets[feed].values.length > 0,
+    }),
+  }));
+  const [codehost, tracker] = found;
+  if (codehost?.channel.use && tracker?.channel.use && codehost.channel.url === tracker.channel.url) {
+    return [{ feeds: ['codehost', 'tracker'] as FeedName[], channel: codehost.channel }];
+  }
+  return found;
+}
+
+/** On a shared channel the signature's own header tells whose delivery it is. */
+function receiveFor(feeds: readonly FeedName[], receivers: Record<FeedName, Receiver>): Receive {
+  const [only] = feeds;
+  if (feeds.length === 1 && only !== undefined) return (delivery) => receivers[only].receive(delivery);
+  return (delivery) => {
+    const isTracker = trackerFeed.signatureIn(delivery.headers) !== undefined;
+    return receivers[isTracker ? 'tracker' : 'codehost'].receive(delivery);
+  };
+}
