@@ -21,8 +21,8 @@ import { functionTimes, type ProfileRow } from './cpu-profile.ts';
 import type { LoadFigures, LoadOrder } from './load.ts';
 
 const options = scriptOptions({
-  rounds: 5,
-  seconds: 4,
+  rounds: 15,
+  seconds: 2,
   'warm-up': 3,
   connections: 64,
   goal: 0.75,

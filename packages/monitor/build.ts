@@ -11,7 +11,7 @@ const fresh = join(here, `dist.${process.pid}.tmp`);
 
 await build({
   cwd: here,
-  input: { svc: 'src/cli/main.ts' },
+  input: { svc: 'src/cli/start.ts' },
   platform: 'node',
   // jsonc-parser's main entry is UMD, which no bundler can follow; its module entry is plain.
   resolve: { mainFields: ['module', 'main'] },

@@ -71,19 +71,23 @@ export async function createCodehostFeed(options: {
     hasDelivery: log.hasDelivery,
     secretFor,
   });
-  const pullRequests = followPullRequests({
-    log,
-    now,
-    onFailure: (error) => logger.error({ err: error }, 'pull requests cannot be followed'),
-  });
+  // Nothing is reconciled where nothing is watched.
+  const pullRequests =
+    repos.length === 0
+      ? undefined
+      : followPullRequests({
+          log,
+          now,
+          onFailure: (error) => logger.error({ err: error }, 'pull requests cannot be followed'),
+        });
   const reconciler = createReconciler({
     gh,
     append: log.appendOnce,
-    knownOf: pullRequests.knownOf,
+    knownOf: (repo, number) => pullRequests?.knownOf(repo, number),
     isCovered: subscriptions.isCovered,
     ticketPrefixes: options.ticketPrefixes,
     now,
-    watched: () => ({ repos, pullRequests: pullRequests.open(), deploys: [] }),
+    watched: () => ({ repos, pullRequests: pullRequests?.open() ?? [], deploys: [] }),
   });
   const failed = (error: unknown): void => logger.error({ err: error }, 'the code host could not be asked');
   const replays = every(
@@ -124,7 +128,7 @@ export async function createCodehostFeed(options: {
     figures: () => ({ calls: reconciler.meter(), budget: gh.figures() }),
     async stop() {
       stopping.abort();
-      await Promise.all([replays.stop(), rounds.stop(), pullRequests.stop()]);
+      await Promise.all([replays.stop(), rounds.stop(), pullRequests?.stop()]);
     },
   };
 }

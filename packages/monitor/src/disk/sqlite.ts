@@ -7,7 +7,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 const CORRUPT = 11;
 const NOT_A_DATABASE = 26;
 /** Four times the usual: pages that change again and again are copied into the file less often. */
-const CHECKPOINT_PAGES = 4_000;
+const CHECKPOINT_PAGES = 1_000;
 
 export type Database = {
   prepare: (sql: string) => StatementSync;

@@ -30,7 +30,15 @@ const securityHeaders: readonly (readonly [string, string])[] = [
   ['Cache-Control', 'no-store'],
 ];
 
-const jsonHeaders: readonly string[] = ['Content-Type', 'application/json', ...securityHeaders.flat()];
+/** For programs: what only a browser would heed is left out. */
+const jsonHeaders: readonly string[] = [
+  'Content-Type',
+  'application/json',
+  'X-Content-Type-Options',
+  'nosniff',
+  'Cache-Control',
+  'no-store',
+];
 
 export function createHttpServer(options: {
   logger: Logger;

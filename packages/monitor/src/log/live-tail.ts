@@ -6,7 +6,7 @@
 //   then it is cut off with the last `seq` it got (`TailCutOff`), or goes back to the file if it asked to.
 // Only durable lines come out, each once, in order.
 import { findPositionOfSeq } from './find-position.ts';
-import type { LogEntry } from './log-entry.ts';
+import { type LogEntry, parseEntry, type RawLine } from './log-entry.ts';
 import { TailCutOff } from './log-errors.ts';
 import { type CorruptLine, readEntries } from './read-lines.ts';
 
@@ -25,6 +25,11 @@ export type LiveTail = {
 };
 
 const BATCH = 256;
+/** Newest lines that are kept parsed as well: who keeps up takes them from there. */
+const KEPT_PARSED = 512;
+
+/** A line in the ring. Parsed lines are many small objects, which cost most when they grow old. */
+type Kept = { raw: RawLine; entry: LogEntry | undefined };
 
 export function createLiveTail({
   folder,
@@ -39,7 +44,7 @@ export function createLiveTail({
   maxBytes?: number;
   onCorrupt?: (corrupt: CorruptLine) => void;
 }): LiveTail {
-  const ring = Array.from<LogEntry | undefined>({ length: maxLines });
+  const ring = Array.from<Kept | undefined>({ length: maxLines });
   let firstSeq = startSeq + 1;
   let lastSeq = startSeq;
   let bytes = 0;
@@ -48,7 +53,7 @@ export function createLiveTail({
 
   function dropOldest(): void {
     const slot = firstSeq % maxLines;
-    bytes -= ring[slot]?.length ?? 0;
+    bytes -= ring[slot]?.raw.length ?? 0;
     ring[slot] = undefined;
     firstSeq += 1;
   }
@@ -60,7 +65,10 @@ export function createLiveTail({
       firstSeq = seq;
     }
     if (seq - firstSeq >= maxLines) dropOldest();
-    ring[seq % maxLines] = entry;
+    const { text, file, offset, length } = entry;
+    ring[seq % maxLines] = { raw: { text, file, offset, length }, entry };
+    const aged = seq - firstSeq > KEPT_PARSED ? ring[(seq - KEPT_PARSED) % maxLines] : undefined;
+    if (aged !== undefined) aged.entry = undefined;
     lastSeq = seq;
     bytes += entry.length;
     while (bytes > maxBytes && firstSeq < lastSeq) dropOldest();
@@ -69,8 +77,9 @@ export function createLiveTail({
   function fromRing(next: number): LogEntry[] {
     const batch: LogEntry[] = [];
     for (let seq = next; seq <= lastSeq && batch.length < BATCH; seq += 1) {
-      const entry = ring[seq % maxLines];
-      if (entry !== undefined) batch.push(entry);
+      const kept = ring[seq % maxLines];
+      const entry = kept && (kept.entry ?? parseEntry(kept.raw));
+      if (entry) batch.push(entry);
     }
     return batch;
   }

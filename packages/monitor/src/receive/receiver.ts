@@ -7,7 +7,7 @@ import { LogNotWritable } from '../log/log-errors.ts';
 import type { Feed } from './feed.ts';
 import { parsePayload } from './payload.ts';
 import type { FeedSecrets } from './secrets.ts';
-import { isSignedBy, keyOf } from './signature.ts';
+import { isSignedBy, signingKey } from './signature.ts';
 
 /** A tracker payload older than this was replayed, by the relay or by the sender. */
 const FRESH_MS = 60_000;
@@ -53,7 +53,7 @@ export function createReceiver(options: {
   onOutcome: (outcome: Outcome) => void;
 }): Receiver {
   const { feed, secrets, log, ticketPrefixes, now } = options;
-  const keys = secrets.values.map(keyOf);
+  const keys = secrets.values.map(signingKey);
   const counted = (answer: Answer): Answer => {
     options.onOutcome(answer.outcome);
     return answer;
@@ -61,7 +61,7 @@ export function createReceiver(options: {
 
   const refuseEarly = (headers: ReceivedHeaders): Answer | undefined => {
     if (secrets.values.length === 0) return counted(noSecret(feed, secrets));
-    return feed.signatureIn(headers) === undefined ? counted(badSignature(feed)) : undefined;
+    return headerValue(headers, feed.signatureHeader) === undefined ? counted(badSignature(feed)) : undefined;
   };
 
   // Not async on purpose: whatever a function keeps over an await lives until the disk has answered, and a

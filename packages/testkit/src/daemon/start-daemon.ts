@@ -43,7 +43,13 @@ export function startDaemon(
   given: { port?: number; environment?: Record<string, string>; nodeOptions?: readonly string[] } = {},
 ): ServerProcess {
   return startServer({
-    command: ['--max-semi-space-size=16', ...(given.nodeOptions ?? []), join(home, 'dist/svc.js'), 'monitor', 'run'],
+    command: [
+      '--max-semi-space-size=16',
+      ...(given.nodeOptions ?? []),
+      join(home, 'dist/svc.js'),
+      'monitor',
+      'run',
+    ],
     environment: {
       HOME: home,
       SVC_DATA_DIR: dataDir,
