@@ -1,5 +1,7 @@
 // What holds for every route: who may call, what every answer carries, health and metrics.
+import { createHmac } from 'node:crypto';
 import { createServer, request } from 'node:http';
+import { codehostExample } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { startInProcess } from './in-process-daemon.ts';
 
@@ -114,4 +116,31 @@ test('a port that is taken is an error, not a second choice', async () => {
   const port = typeof address === 'object' && address ? String(address.port) : '';
   await expect(startInProcess({ environment: { SVC_MONITOR_PORT: port } })).rejects.toThrow('EADDRINUSE');
   other.close();
+});
+
+test('a graceful stop answers what is under way, and ends streams', async () => {
+  const secret = 'x'.repeat(64);
+  const daemon = await startInProcess({ environment: { SVC_WEBHOOK_SECRET: secret } });
+  const stream = await fetch(`${daemon.url}/api/events/stream`);
+  const sends = Array.from({ length: 200 }, (_, number) => {
+    const body = JSON.stringify({ ...codehostExample('pull_request merged').payload, number });
+    const signature = createHmac('sha256', secret).update(body).digest('hex');
+    const headers = {
+      'X-Hub-Signature-256': `sha256=${signature}`,
+      'X-Codehost-Event': 'pull_request',
+      'X-Codehost-Delivery': `d-${number}`,
+    };
+    return daemon.post('/api/webhook', body, headers).then(
+      ({ status }) => status,
+      () => 'refused' as const,
+    );
+  });
+  await sends[0];
+  const started = performance.now();
+  await daemon.close();
+  expect(performance.now() - started).toBeLessThan(5_000);
+  const answers = await Promise.all(sends);
+  // What was taken was answered: as many lines as answers.
+  expect(daemon.lines()).toHaveLength(answers.filter((answer) => answer === 200).length);
+  await stream.text();
 });

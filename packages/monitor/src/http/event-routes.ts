@@ -10,8 +10,14 @@ import { streamEvents } from './event-stream.ts';
 const MAX_STREAMS = 1000;
 
 export function eventRoutes({ log, now }: { log: EventLog; now: () => number }): FastifyPluginCallback {
-  let streams = 0;
+  const open = new Set<AbortController>();
   return (app, _options, done) => {
+    // A stream never ends by itself; its client resumes at the next daemon.
+    app.addHook('preClose', (closed) => {
+      for (const stream of open) stream.abort();
+      closed();
+    });
+
     app.get('/api/events', async (request) => {
       const page = await log.list(listQuery(request.query, now()));
       return { events: page.entries.map(({ line }) => line), next: page.next, indexedTo: page.indexedTo };
@@ -19,18 +25,18 @@ export function eventRoutes({ log, now }: { log: EventLog; now: () => number }):
 
     app.get('/api/events/stream', async (request, reply) => {
       const { since, ...filter } = streamQuery(request.query, now());
-      if (streams >= MAX_STREAMS)
+      if (open.size >= MAX_STREAMS)
         throw new Failure('busy', 'Too many streams are open.', 'Close one and try again.');
       const after =
         resumeAfter(request) ?? (since === undefined ? log.lastSeq() : await seqBefore(log, since));
       reply.hijack();
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
-      streams += 1;
+      open.add(gone);
       try {
         await streamEvents({ log, response: reply.raw, after, filter, signal: gone.signal });
       } finally {
-        streams -= 1;
+        open.delete(gone);
       }
     });
 

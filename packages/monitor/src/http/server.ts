@@ -7,6 +7,8 @@ import { Failure } from '../errors.ts';
 import { refusalOf } from './guard.ts';
 
 const MAX_JSON_BODY = 1024 * 1024;
+const SWEEP_MS = 20;
+const CLOSE_WITHIN_MS = 5_000;
 
 /** Answers a request itself, or returns false and leaves it to the routes. */
 export type DirectHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
@@ -50,7 +52,7 @@ export function createHttpServer(options: {
     serverFactory: (handler) => createGuardedServer(options.direct, handler),
     bodyLimit: MAX_JSON_BODY,
     routerOptions: { maxParamLength: 200 },
-    forceCloseConnections: true,
+    forceCloseConnections: 'idle',
   });
   answerErrors(app, options.logger);
   app.addHook('onResponse', (request, reply, done) => {
@@ -69,8 +71,20 @@ export function createHttpServer(options: {
       const address = app.server.address();
       return typeof address === 'object' && address !== null ? address.port : port;
     },
-    close: () => app.close(),
+    close: () => closeGently(app),
   };
+}
+
+/** Requests under way end by themselves; connections that are kept for more are closed as they fall idle. */
+async function closeGently(app: FastifyInstance): Promise<void> {
+  const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS);
+  const enough = setTimeout(() => app.server.closeAllConnections(), CLOSE_WITHIN_MS);
+  try {
+    await app.close();
+  } finally {
+    clearInterval(sweep);
+    clearTimeout(enough);
+  }
 }
 
 function createGuardedServer(
@@ -78,7 +92,13 @@ function createGuardedServer(
   handler: (request: IncomingMessage, response: ServerResponse) => void,
 ): Server {
   const server = createServer(
-    { requestTimeout: 30_000, headersTimeout: 10_000, keepAliveTimeout: 60_000, maxHeaderSize: 32 * 1024 },
+    {
+      requestTimeout: 30_000,
+      headersTimeout: 10_000,
+      keepAliveTimeout: 60_000,
+      connectionsCheckingInterval: 2_000,
+      maxHeaderSize: 32 * 1024,
+    },
     (request, response) => {
       const refusal = refusalOf(request.method ?? 'GET', request.headers);
       if (refusal) return answerJson(response, 403, refusal);

@@ -3,13 +3,26 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { canonicalPath } from '@svc/core';
 import type { Logger } from 'pino';
-import { type Answer, failedToAnswer, type Receiver, tooBusy, tooLarge } from '../receive/receiver.ts';
+import {
+  type Answer,
+  cutOff,
+  failedToAnswer,
+  type Receiver,
+  tooBusy,
+  tooLarge,
+} from '../receive/receiver.ts';
 import { type Body, type Room, readBody } from './read-body.ts';
 import { answerJson, type DirectHandler, type OnAnswer } from './server.ts';
 
 const MAX_BODY_BYTES = 25 * 1024 * 1024;
 /** Bodies held in memory at once; beyond it a sender is told to come back. */
 const MAX_BYTES_UNDER_WAY = 100 * 1024 * 1024;
+
+const refusals = {
+  'too-large': () => tooLarge(MAX_BODY_BYTES),
+  'no-room': tooBusy,
+  'cut-off': cutOff,
+} as const;
 
 export function createWebhookHandler(options: {
   receivers: readonly Receiver[];
@@ -53,7 +66,7 @@ function handOn(
   room: Room,
   body: Body,
 ): Promise<Answer> | Answer {
-  if (!body.ok) return receiver.refuse(body.why === 'too-large' ? tooLarge(MAX_BODY_BYTES) : tooBusy());
+  if (!body.ok) return receiver.refuse(refusals[body.why]());
   try {
     return receiver.receive({ headers: request.headers, body: body.bytes });
   } finally {

@@ -21,6 +21,7 @@ export type RefusalCode =
   | 'no-delivery-id'
   | 'too-large'
   | 'busy'
+  | 'cut-off'
   | 'internal'
   | 'log-not-writable';
 
@@ -107,6 +108,11 @@ export function tooLarge(limitBytes: number): Answer {
 
 export function tooBusy(): Answer {
   return refusal(503, 'busy', 'Too many deliveries are under way.', 'Send it again.');
+}
+
+/** Nobody hears it: the sender has gone. It is counted all the same. */
+export function cutOff(): Answer {
+  return refusal(400, 'cut-off', 'The delivery broke off.');
 }
 
 export function failedToAnswer(): Answer {
