@@ -51,7 +51,7 @@ try {
 
   const crowd = await startWaiters(options.crowd);
   const load = startLoad();
-  await sleep(500);
+  await sleep(3000);
   const found = await Promise.all(crowd.map(latencyOf));
   const missedByCrowd = found.filter((latency) => Number.isNaN(latency)).length;
   const sent = await load.stop();
@@ -122,16 +122,16 @@ function merged(ticket: string, number: number): SignedDelivery {
 
 function startLoad(): { stop: () => Promise<number> } {
   let sent = 0;
-  let stopped = false;
+  const stopped = new AbortController();
   const running = (async () => {
-    while (!stopped) {
+    while (!stopped.signal.aborted) {
       const name = `LOAD-${(sent += 1)}`;
       await Promise.all([post.post(merged(name, sent)), sleep(1000 / options['load-per-second'])]);
     }
   })();
   return {
     async stop() {
-      stopped = true;
+      stopped.abort();
       await running;
       return sent;
     },

@@ -1,72 +1,14 @@
 // The feeds end to end: the code host's fake behind the real gh, the public relay's protocol, a whole daemon.
 import { createHmac } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  codehostExample,
-  ghEnvironment,
-  startFakeCodehost,
-  startPublicRelay,
-  temporaryFolder,
-  testTerminal,
-  testTracker,
-  trackerExamples,
-} from '@svc/testkit';
+import { codehostExample, startHostileRelay, testTracker, trackerExamples } from '@svc/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { runCommandLine } from '../src/cli/run.ts';
-import { type InProcessDaemon, startInProcess } from './in-process-daemon.ts';
+import { covered, facts, SECRET, until, feedWorld as world } from './feed-world.ts';
+import { startInProcess } from './in-process-daemon.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-const SECRET = 'c'.repeat(64);
 const merged = codehostExample('pull_request merged').payload;
-
-async function world() {
-  const relay = await startPublicRelay({ pingMs: 500 });
-  const codehost = await startFakeCodehost({ folder: temporaryFolder() });
-  onTestFinished(async () => {
-    await relay.stop();
-    await codehost.close();
-  });
-  codehost.addToken('token');
-  codehost.cloud.addRepo('acme/web');
-  const home = temporaryFolder();
-  const channel = relay.newChannel();
-  const write = (path: string, value: unknown) => {
-    mkdirSync(join(home, path, '..'), { recursive: true });
-    writeFileSync(join(home, path), JSON.stringify(value));
-  };
-  write('.config/svc/config.json', { svc: { monitor: { github: { smeeChannel: channel } } } });
-  write('.svc/config.json', {
-    svc: { projectKey: 'demo', monitor: { github: { watchRepos: ['acme/web'] } } },
-  });
-  const environment = { ...ghEnvironment(codehost, 'token'), SVC_WEBHOOK_SECRET: SECRET };
-  const start = (more: Record<string, string> = {}) =>
-    startInProcess({ home, environment: { ...environment, ...more } });
-  const svc = async (...words: string[]) => {
-    const terminal = { ...testTerminal({ environment: { SVC_DATA_DIR: join(home, 'svc') } }), folder: home };
-    const code = await runCommandLine(terminal, words);
-    return { code, printed: terminal.printed() };
-  };
-  return { relay, codehost, channel, home, write, start, svc };
-}
-
-async function until(what: () => boolean | Promise<boolean>): Promise<void> {
-  for (let round = 0; round < 500; round += 1) {
-    if (await what()) return;
-    await sleep(50);
-  }
-  throw new Error('it did not happen within 25 s');
-}
-
-/** The code host greets a new hook with a ping, which is a line too. */
-const facts = (daemon: InProcessDaemon) => daemon.lines().filter(({ event }) => event !== 'codehost.other');
-
-const covered = async (daemon: InProcessDaemon) => {
-  const { body } = await daemon.get('/api/feeds');
-  return (body['repos'] as { by: string }[])[0]?.by === 'webhook';
-};
 
 test('a watched repository gets its hook, and what happens there becomes a line', async () => {
   const { codehost, channel, start, svc } = await world();
@@ -134,6 +76,7 @@ test('a wrong secret upstream is attention within a minute of the third 401', as
       ({ detail }) => detail.reason === 'auth-failing',
     );
   });
+  expect((await daemon.get('/api/health')).status).toBe(200);
 });
 
 test('without channel and secret nothing fails: the feeds are disabled, with the reason and the remedy', async () => {
@@ -200,4 +143,81 @@ test('both feeds on one channel share one connection, and each delivery reaches 
   expect((await daemon.get('/api/feeds')).body['tunnels']).toMatchObject([
     { feeds: ['codehost', 'tracker'] },
   ]);
+});
+
+test('the hooks wait for the tunnel, and the replay waits for the hooks', async () => {
+  const { codehost, useChannel, start } = await world();
+  const relay = await startHostileRelay({ pingMs: 500 });
+  onTestFinished(() => relay.stop());
+  relay.halfOpen();
+  useChannel(relay.newChannel());
+  const daemon = await start();
+  await until(() => relay.subscribers() === 1);
+  await sleep(300);
+  expect(codehost.calls()).toEqual([]);
+  relay.recover();
+  await until(() => codehost.calls().length >= 3);
+  const [hook] = codehost.cloud.repoOf('acme/web').hooks;
+  expect(codehost.calls().slice(0, 3)).toEqual([
+    'GET /api/v3/repos/acme/web/hooks?per_page=100',
+    'POST /api/v3/repos/acme/web/hooks',
+    `GET /api/v3/repos/acme/web/hooks/${hook?.id}/deliveries?per_page=100`,
+  ]);
+  expect(await covered(daemon)).toBe(true);
+});
+
+test('what anybody posts to the channel without a valid signature becomes no line', async () => {
+  const { codehost, channel, start } = await world();
+  const daemon = await start();
+  await until(() => covered(daemon));
+  const headers = { 'Content-Type': 'application/json', 'X-Codehost-Event': 'pull_request' };
+  const body = JSON.stringify(merged);
+  const wrong = `sha256=${createHmac('sha256', 'another').update(body).digest('hex')}`;
+  for (const signature of [undefined, wrong]) {
+    const signed = signature !== undefined && { 'X-Hub-Signature-256': signature };
+    await fetch(channel, {
+      method: 'POST',
+      body,
+      headers: { ...headers, 'X-Codehost-Delivery': crypto.randomUUID(), ...signed },
+    });
+  }
+  const genuine = await codehost.emit('acme/web', 'pull_request', merged);
+  await until(() => facts(daemon).length > 0);
+  expect(facts(daemon).map(({ deliveryId }) => deliveryId)).toEqual([genuine.guid]);
+  expect((await daemon.get('/api/feeds')).body['tunnels']).toMatchObject([
+    { deliveries: { unauthorised: { exact: 0, reserialised: 2 } } },
+    { grade: 'disabled' },
+  ]);
+});
+
+test('with nobody looking the tracker is polled every 5 minutes, and the code host every 10', async () => {
+  const { codehost, write, useChannel, start } = await world();
+  const tracker = await testTracker('tracker-token');
+  const team = tracker.cloud.addTeam({ key: 'ABC' });
+  useChannel(undefined);
+  write('.svc/config.json', {
+    svc: {
+      projectKey: 'demo',
+      tracker: { teamKey: 'ABC', teamId: team.id },
+      monitor: { github: { watchRepos: ['acme/web'] } },
+    },
+  });
+  write('.config/svc/config-demo.json', { svc: { tracker: { apiToken: 'tracker-token' } } });
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  await start({ SVC_TRACKER_API_URL: tracker.url });
+  const calls = () => [tracker.calls().length, codehost.calls().length];
+  const settle = async (expected: number[]) => {
+    await until(() => calls().join() === expected.join());
+    // Nothing more comes.
+    await sleep(200);
+    expect(calls()).toEqual(expected);
+  };
+  await settle([1, 1]);
+  await vi.advanceTimersByTimeAsync(299_000);
+  await settle([1, 1]);
+  await vi.advanceTimersByTimeAsync(2000);
+  await settle([2, 1]);
+  await vi.advanceTimersByTimeAsync(300_000);
+  await settle([3, 2]);
 });

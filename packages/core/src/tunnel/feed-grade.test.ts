@@ -117,13 +117,22 @@ test.each<[string, TunnelState, number, string]>([
   expect(gradeFeed(state, well, now).grade).toBe(expected);
 });
 
+test('connecting in vain says why and what to do; a first attempt has no remedy', () => {
+  expect(gradeFeed(after(start), well, 1)).toMatchObject({ grade: 'connecting', why: null, remedy: null });
+  expect(gradeFeed(after(start, lost(1)), well, 2)).toMatchObject({
+    grade: 'connecting',
+    why: 'it answered 502',
+    remedy: expect.stringContaining('tried again by itself'),
+  });
+});
+
 test('blind says since when, why and what to do', () => {
   const state = after(start, heard(5 * seconds), lost(6 * seconds));
   expect(gradeFeed(state, well, 100 * seconds)).toMatchObject({
     grade: 'blind',
     since: 5 * seconds,
     why: 'it answered 502',
-    remedy: 'See: svc monitor logs',
+    remedy: expect.stringContaining('tried again by itself'),
   });
 });
 

@@ -38,6 +38,8 @@ export type FeedGrade = {
 };
 
 const LOGS = 'See: svc monitor logs';
+const AGAIN =
+  'It is tried again by itself, and polling goes on; if it lasts, check the network and the relay';
 const ROTATE = 'Run: setup-webhooks.sh --force, and restart the daemon with the new secret';
 
 export function gradeFeed(state: TunnelState, conditions: FeedConditions, now: number): FeedGrade {
@@ -50,12 +52,12 @@ export function gradeFeed(state: TunnelState, conditions: FeedConditions, now: n
 
   const silentFor = now - Math.max(state.met ? (state.heardAt ?? 0) : 0, state.expectedSince);
   const why = state.failure?.why ?? null;
-  const remedy = state.failure?.remedy ?? LOGS;
+  const remedy = state.failure?.remedy ?? AGAIN;
   if (silentFor >= BLIND_AFTER_MS) {
     const since = state.heardAt ?? state.startedAt;
     return grade('blind', since, 'unheard', why ?? 'nothing was heard from the relay', remedy);
   }
-  if (!state.met) return grade('connecting', state.expectedSince, null, why, null);
+  if (!state.met) return grade('connecting', state.expectedSince, null, why, why && remedy);
   if (silentFor >= LATE_AFTER_MS || (state.cutOffAt !== null && now - state.cutOffAt >= CUT_OFF_MS))
     return grade('late', state.heardAt, 'late', why ?? 'the relay is silent', remedy);
   return degradation(state, conditions, now) ?? grade('live', mode.since, null, null, null);
@@ -67,7 +69,8 @@ function degradation(state: TunnelState, conditions: FeedConditions, now: number
   if (conditions.unauthorised === 'rewritten-or-signed-otherwise') {
     const why =
       'deliveries fail their signature: they are signed with another secret, or the relay rewrites them';
-    return grade('degraded', null, 'auth-failing', why, ROTATE);
+    const remedy = `${ROTATE}; if that does not help, use a relay that keeps the bytes (SVC_RELAY_URL)`;
+    return grade('degraded', null, 'auth-failing', why, remedy);
   }
   const [oldest] = state.losses;
   if (state.losses.length < REMEMBERED_LOSSES || oldest === undefined || now - oldest > UNSTABLE_WITHIN_MS)

@@ -1,7 +1,7 @@
 // An event line in words, one line of a terminal: when, what, where, by whom.
 import type { EventLine } from '@svc/core';
 
-const CONTROL = /[\u0000-\u001f\u007f-\u009f]/g;
+const CONTROL = /\p{Cc}/gu;
 
 export function eventSummary({ seq, ts, event, scope, actor, detail }: EventLine): string {
   const place = [

@@ -2,10 +2,13 @@
 // - streaming: the daemon runs and sends what was asked for. Left when the stream ends or falls silent.
 // - following: no daemon runs; the files are read as they grow. Left when a daemon answers again.
 // The seq of the last line seen goes along from one mode to the other: no line is missed or seen twice.
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { matchesFilter } from '@svc/core';
-import { EventSourceParserStream } from 'eventsource-parser/stream';
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { Machine } from '../config/environment.ts';
+import { systemErrorCode } from '../errors.ts';
 import { followLog } from '../log/follow.ts';
 import { connectDaemon, type DaemonClient } from './daemon-client.ts';
 import { type Conditions, pointText } from './event-conditions.ts';
@@ -45,24 +48,44 @@ async function* streaming(daemon: DaemonClient, { query }: Conditions, cursor: C
   };
   try {
     const parameters = new URLSearchParams({ ...query, ...since }).toString();
-    const response = await fetch(`${daemon.url}/api/events/stream?${parameters}`, { signal: ended });
-    if (!response.ok || response.body === null) return;
-    const frames = response.body
-      .pipeThrough(new TextDecoderStream())
-      .pipeThrough(new EventSourceParserStream({ onComment: heard }));
-    for await (const { event, id, data } of frames) {
-      heard();
-      if (event === 'ready') cursor.since ??= { seq: (JSON.parse(data) as { after: number }).after };
-      if (event !== undefined || id === undefined) continue;
-      cursor.since = { seq: Number(id) };
-      yield [{ seq: Number(id), text: data }];
+    for await (const frames of openStream(`${daemon.url}/api/events/stream?${parameters}`, ended, heard)) {
+      const lines: WatchedLine[] = [];
+      for (const { event, id, data } of frames) {
+        if (event === 'ready') cursor.since ??= { seq: (JSON.parse(data) as { after: number }).after };
+        if (event === undefined && id !== undefined) lines.push({ seq: Number(id), text: data });
+      }
+      const last = lines.at(-1);
+      if (last === undefined) continue;
+      cursor.since = { seq: last.seq };
+      yield lines;
     }
   } catch (error) {
     // The daemon went away, or we stopped listening: the caller looks for it again.
-    if (!ended.aborted && !(error instanceof TypeError)) throw error;
+    if (!ended.aborted && systemErrorCode(error) === undefined) throw error;
   } finally {
     clearTimeout(watchdog);
     silence.abort();
+  }
+}
+
+/** The frames of each piece of the stream. node:http, because loading `fetch` takes longer than all the rest. */
+async function* openStream(
+  url: string,
+  signal: AbortSignal,
+  heard: () => void,
+): AsyncGenerator<EventSourceMessage[]> {
+  const request = get(url, { signal });
+  const [response] = (await once(request, 'response', { signal })) as [IncomingMessage];
+  // From here on the response tells of every end; the request repeats it.
+  request.on('error', () => undefined);
+  if (response.statusCode !== 200) return void response.destroy();
+  const frames: EventSourceMessage[] = [];
+  const parser = createParser({ onEvent: (frame) => frames.push(frame), onComment: heard });
+  response.setEncoding('utf8');
+  for await (const text of response as AsyncIterable<string>) {
+    heard();
+    parser.feed(text);
+    if (frames.length > 0) yield frames.splice(0);
   }
 }
 

@@ -6,6 +6,7 @@ import {
   type CodehostProblem,
   callsInLastHour,
   freshBudget,
+  hostTimeOf,
   mayCall,
   readApiQuota,
   standardBudget,
@@ -31,6 +32,8 @@ export type BudgetFigures = {
   callsPerHour: number;
   pausedUntil: string | null;
   quotas: ApiBudget['quotas'];
+  /** How far our clock is ahead of the code host's, by its last answer; negative when it is behind. */
+  clockAheadMs: number | null;
 };
 
 const reasons = {
@@ -48,6 +51,7 @@ export function createCallBudget({
 }): CallBudget {
   let budget = freshBudget;
   let calls = 0;
+  let clockAheadMs: number | null = null;
   const count = (more: number): void => {
     calls += more;
     budget = withCalls(budget, more, now());
@@ -62,6 +66,7 @@ export function createCallBudget({
     settle(answers, problem) {
       if (answers.length > 1) count(answers.length - 1);
       const last = answers.at(-1);
+      if (last !== undefined) clockAheadMs = last.receivedAt - hostTimeOf(last);
       const quota = last && readApiQuota(last);
       if (quota !== undefined) budget = withQuota(budget, quota);
       budget = withOutcome(budget, problem, now(), rules);
@@ -72,6 +77,7 @@ export function createCallBudget({
       callsPerHour: rules.callsPerHour,
       pausedUntil: now() < budget.pausedUntil ? new Date(budget.pausedUntil).toISOString() : null,
       quotas: budget.quotas,
+      clockAheadMs,
     }),
   };
 }

@@ -80,6 +80,7 @@ async function world({ now = Date.now }: { now?: () => number } = {}) {
     receiver,
     hasDelivery: async (_feed, id) => (await lines()).some(({ deliveryId }) => deliveryId === id),
     secretFor: () => secret,
+    now,
   });
   codehost.forgetCalls();
   return { codehost, log, lines, relay, receiver, hooks, subscriptions, ...replay };
@@ -195,6 +196,23 @@ test('a comparison over days counts, and repairs only when told to', async () =>
   expect(await compareDeliveries(wish)).toMatchObject([{ received: 10, missing: 141 }]);
 }, 60_000);
 
+test('between two replays no time is left out, and one that failed does not count', async () => {
+  let ahead = 0;
+  const { codehost, replay } = await world({ now: () => Date.now() + ahead });
+  const lostAt = (hoursAgo: number) =>
+    codehost.emit('acme/web', 'push', pushed.payload, { at: Date.now() - hoursAgo * HOUR_MS, unheard: true });
+  await lostAt(3);
+  expect(await replay()).toMatchObject([{ missing: 0 }]);
+  // Five hours later: the first replay has vouched for nothing that came after it.
+  ahead = 5 * HOUR_MS;
+  codehost.failNext({ kind: 'server-error', status: 502 }, { on: 'deliveries' });
+  expect(await replay()).toMatchObject([{ problem: { kind: 'unavailable' } }]);
+  expect(await replay()).toMatchObject([{ missing: 1, repaired: 1, problem: null }]);
+  // That one was whole: now it is an hour again.
+  await lostAt(2);
+  expect(await replay()).toMatchObject([{ missing: 0 }]);
+});
+
 test('a listing that fails is no proof: a problem, and nothing counted', async () => {
   const { codehost, replay } = await world();
   for (let n = 0; n < 150; n += 1) await codehost.emit('acme/web', 'push', pushed.payload, { unheard: true });
@@ -229,6 +247,7 @@ test('a log that takes nothing stops the repair', async () => {
     receiver: { receive: async () => ({ status: 503, outcome: 'log-not-writable', body: {} }) },
     hasDelivery: () => false,
     secretFor: () => secret,
+    now: Date.now,
   });
   expect(await full.replay()).toMatchObject([{ repaired: 0, refused: 0, problem: { kind: 'unavailable' } }]);
 });

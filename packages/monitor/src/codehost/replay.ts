@@ -2,7 +2,7 @@
 // log; what the log does not have is fetched, signed with our secret and put through the live receiver,
 // oldest first. Neither the sender's nor the relay's word counts, only the log's.
 //
-//   const replay = createReplay({ hooks, subscriptions, receiver, hasDelivery, secretFor });
+//   const replay = createReplay({ hooks, subscriptions, receiver, hasDelivery, secretFor, now });
 //   await replay.compareDeliveries({ withinMs: REPLAY_WINDOW_MS, repair: true });
 import { type CodehostProblem, type HookDelivery, missingDeliveries, REPLAY_WINDOW_MS } from '@svc/core';
 import type { Receiver } from '../receive/receiver.ts';
@@ -26,7 +26,10 @@ export type DeliveryReport = {
 };
 
 export type Replay = {
-  /** The last hour, repaired: at start after subscribing, and after every reconnect. */
+  /**
+   * The last hour, repaired: at start after subscribing, and after every reconnect. Once it was whole, the
+   * next one also goes back to where that one began, so that no time lies between two of them.
+   */
   replay: () => Promise<DeliveryReport[]>;
   /** One report per subscribed repository. */
   compareDeliveries: (wish: { withinMs: number; repair: boolean }) => Promise<DeliveryReport[]>;
@@ -39,6 +42,7 @@ export type ReplayOptions = {
   /** Whether the log has a line of this delivery. */
   hasDelivery: (feed: 'codehost', deliveryId: string) => boolean | Promise<boolean>;
   secretFor: (repo: string) => string | undefined;
+  now: () => number;
 };
 
 type Covered = Extract<Coverage, { by: 'webhook' }>;
@@ -46,11 +50,15 @@ type Repair = Pick<DeliveryReport, 'repaired' | 'refused' | 'problem'>;
 
 /** Deliveries that will never become lines are remembered, so that they are not fetched again and again. */
 const MOST_HOPELESS = 10_000;
+/** The code host keeps deliveries for so long. */
+const KEPT_MS = 3 * 86_400_000;
 
 export function createReplay(options: ReplayOptions): Replay {
-  const { hooks, subscriptions, receiver, hasDelivery, secretFor } = options;
+  const { hooks, subscriptions, receiver, hasDelivery, secretFor, now } = options;
   const hopeless = new Set<string>();
   let last: Promise<unknown> = Promise.resolve();
+  /** When the newest replay began that found out everything it wanted to know. */
+  let wholeAt: number | null = null;
 
   async function receivedOf(sent: readonly HookDelivery[]): Promise<Set<string>> {
     const received = new Set<string>();
@@ -126,10 +134,16 @@ export function createReplay(options: ReplayOptions): Replay {
     return next;
   };
 
-  return {
-    compareDeliveries,
-    replay: () => compareDeliveries({ withinMs: REPLAY_WINDOW_MS, repair: true }),
-  };
+  async function replay(): Promise<DeliveryReport[]> {
+    const began = now();
+    const sinceWhole = wholeAt === null ? 0 : Math.max(began - wholeAt, 0);
+    const withinMs = Math.min(REPLAY_WINDOW_MS + sinceWhole, KEPT_MS);
+    const reports = await compareDeliveries({ withinMs, repair: true });
+    if (reports.every(({ problem }) => problem === null)) wholeAt = began;
+    return reports;
+  }
+
+  return { compareDeliveries, replay };
 }
 
 const logIsFull: CodehostProblem = { kind: 'unavailable', message: 'our own log takes no lines now' };

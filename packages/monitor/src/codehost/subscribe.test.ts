@@ -50,9 +50,20 @@ describe('a repository', () => {
     expect(await ensure('acme/web')).toMatchObject({ by: 'webhook', how: 'created' });
     expect(hooksOf(codehost)[1]).toMatchObject({
       active: true,
-      events: [...codehostEventTypes],
       config: { url: channelUrl, content_type: 'json', insecure_ssl: '0', secret },
     });
+    expect(hooksOf(codehost)[1]?.events.toSorted()).toEqual([
+      'check_suite',
+      'deployment',
+      'deployment_status',
+      'issue_comment',
+      'pull_request',
+      'pull_request_review',
+      'pull_request_review_comment',
+      'pull_request_review_thread',
+      'push',
+      'status',
+    ]);
     expect(isCovered('Acme/Web')).toBe(true);
     expect(warnings).toEqual([]);
   });

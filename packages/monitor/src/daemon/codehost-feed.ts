@@ -2,11 +2,12 @@
 // what has no hook.
 
 import { join } from 'node:path';
-import type { Config, Environment } from '@svc/core';
+import type { CodehostProblem, Config, Environment } from '@svc/core';
 import type { Logger } from 'pino';
 import { createGh } from '../codehost/gh.ts';
 import { openHookMemory } from '../codehost/hook-memory.ts';
 import { createHookApi } from '../codehost/hooks.ts';
+import { pollingReport } from '../codehost/polling-report.ts';
 import { createReconciler, RECONCILE_EVERY_MS } from '../codehost/reconcile.ts';
 import { createReplay, type DeliveryReport } from '../codehost/replay.ts';
 import { runCommand } from '../codehost/run-command.ts';
@@ -70,6 +71,7 @@ export async function createCodehostFeed(options: {
     receiver: options.receiver,
     hasDelivery: log.hasDelivery,
     secretFor,
+    now,
   });
   // Nothing is reconciled where nothing is watched.
   const pullRequests =
@@ -89,11 +91,14 @@ export async function createCodehostFeed(options: {
     now,
     watched: () => ({ repos, pullRequests: pullRequests?.open() ?? [], deploys: [] }),
   });
+  /** Of the last replay and of the last round; null when it went well. */
+  const problems: Record<'replay' | 'round', CodehostProblem | null> = { replay: null, round: null };
+  let lastRoundAt: number | null = null;
   const failed = (error: unknown): void => logger.error({ err: error }, 'the code host could not be asked');
   const replays = every(
     REPLAY_EVERY_MS,
     async () => {
-      await note(replay.replay());
+      problems.replay = await note(replay.replay());
       // A hook that turned out to be gone was forgotten: it is made again.
       await subscriptions.ensureAll(repos);
     },
@@ -103,16 +108,20 @@ export async function createCodehostFeed(options: {
     RECONCILE_EVERY_MS,
     async () => {
       await subscriptions.retryDue();
-      const { problems, ...done } = await reconciler.run();
-      logger.info({ ...done, problems: problems.length }, 'reconciled with the code host');
+      const { problems: found, ...done } = await reconciler.run();
+      problems.round = found[0]?.problem ?? null;
+      if (problems.round === null) lastRoundAt = now();
+      logger.info({ ...done, problems: found.length }, 'reconciled with the code host');
     },
     failed,
   );
 
-  async function note(reports: Promise<DeliveryReport[]>): Promise<void> {
-    for (const report of await reports) {
+  async function note(replayed: Promise<DeliveryReport[]>): Promise<CodehostProblem | null> {
+    const reports = await replayed;
+    for (const report of reports) {
       if (report.missing > 0 || report.problem !== null) logger.info(report, 'replay');
     }
+    return reports.find(({ problem }) => problem !== null)?.problem ?? null;
   }
 
   return {
@@ -122,10 +131,19 @@ export async function createCodehostFeed(options: {
       await replays.runNow();
       await rounds.runNow();
     },
-    replaySoon: () => (subscriptions.coverage().length === 0 ? Promise.resolve() : replays.runNow()),
+    replaySoon: () => (subscriptions.coverage().length === 0 ? Promise.resolve() : replays.runAfresh()),
     compare: replay.compareDeliveries,
     coverage: subscriptions.coverage,
-    figures: () => ({ calls: reconciler.meter(), budget: gh.figures() }),
+    figures() {
+      const budget = gh.figures();
+      const report = pollingReport({
+        watches: repos.length > 0,
+        lastAt: lastRoundAt,
+        problem: problems.round ?? problems.replay,
+        clockAheadMs: budget.clockAheadMs,
+      });
+      return { ...report, calls: reconciler.meter(), budget };
+    },
     async stop() {
       stopping.abort();
       await Promise.all([replays.stop(), rounds.stop(), pullRequests?.stop()]);

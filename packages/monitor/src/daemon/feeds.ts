@@ -10,18 +10,22 @@ import type { Receiver } from '../receive/receiver.ts';
 import type { Secrets } from '../receive/secrets.ts';
 import { createConnect } from '../tunnel/connect.ts';
 import type { Receive } from '../tunnel/delivery.ts';
+import { createPost } from '../tunnel/post.ts';
 import { createTunnel, type Tunnel } from '../tunnel/tunnel.ts';
 import type { CodehostFeed } from './codehost-feed.ts';
 import { raiseOnEdge } from './feed-attention.ts';
+import { createFeedPing, type PingResult } from './feed-ping.ts';
 import type { TrackerPoll } from './tracker-poll.ts';
 
 const TUNNEL_PATIENCE_MS = 30_000;
 
-export type FeedReport = FeedGrade & ReturnType<Tunnel['stats']> & { feeds: FeedName[]; channel: string };
+type FeedReport = FeedGrade & ReturnType<Tunnel['stats']> & { feeds: FeedName[]; channel: string };
 
 export type Feeds = {
   start: () => void;
   stop: () => Promise<void>;
+  /** A signed delivery of our own through every live feed, and how long it took. */
+  ping: (timeoutMs: number) => Promise<PingResult[]>;
   report: () => { tunnels: FeedReport[]; repos: CoverageReport[]; codehost: object; tracker: object };
 };
 
@@ -46,6 +50,7 @@ export function createFeeds(options: {
       logger.error({ err: error }, 'the state of a feed is not in the log'),
     );
   };
+  const feedPing = createFeedPing({ secrets, post: createPost({ proxy: environment }) });
   const tunnels = channelsOf(options).map(({ feeds, channel }) => {
     const name = feeds.join(' and ');
     const tunnel: Tunnel = createTunnel({
@@ -57,8 +62,9 @@ export function createFeeds(options: {
       connect: createConnect({ proxy: environment }),
       onState: (to, from) => tell(name, tunnel, to, from),
       onGap: () => void codehost.replaySoon(),
+      selfTest: feedPing.selfTestOf(feeds),
     });
-    return { feeds, tunnel };
+    return { feeds, channel, tunnel };
   });
 
   async function begin(): Promise<void> {
@@ -70,7 +76,7 @@ export function createFeeds(options: {
         tell(feeds.join(' and '), tunnel, tunnel.state().grade, null);
     }
     const own = tunnels.find(({ feeds }) => feeds.includes('codehost'))?.tunnel;
-    if (own && secrets.codehost.values.length > 0) await own.up(TUNNEL_PATIENCE_MS);
+    if (own && own.state().now.mode !== 'disabled') await own.up(TUNNEL_PATIENCE_MS);
     await codehost.begin();
   }
 
@@ -82,6 +88,11 @@ export function createFeeds(options: {
     async stop() {
       await Promise.all([...tunnels.map(({ tunnel }) => tunnel.stop()), codehost.stop(), tracker.stop()]);
     },
+    ping: (timeoutMs) =>
+      feedPing.ping(
+        tunnels.flatMap(({ feeds, channel, tunnel }) => feeds.map((feed) => ({ feed, channel, tunnel }))),
+        timeoutMs,
+      ),
     report: () => ({
       tunnels: tunnels.map(({ feeds, tunnel }) => ({
         feeds,

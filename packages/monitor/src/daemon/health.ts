@@ -11,8 +11,6 @@ const KEPT_NOTICES = 20;
 
 type FeedFigures = { lastAcceptedAt: number | null; outcomes: Partial<Record<Outcome, number>> };
 
-export type Health = ReturnType<typeof createHealth>;
-
 export function createHealth(options: {
   identity: { instance: string; pid: number; version: string; startedAt: string; port: number; url: string };
   projects: { folders: string[]; problems: ConfigProblem[] };
@@ -74,8 +72,8 @@ export function createHealth(options: {
       notices.push({ ...notice, at: now().toISOString() });
       if (notices.length > KEPT_NOTICES) notices.shift();
     },
-    watchFeeds(report: () => object): void {
-      feedsReport = report;
+    watchFeeds(read: () => object): void {
+      feedsReport = read;
     },
     watchLog(stats: () => LogStats): void {
       logStats = stats;

@@ -116,7 +116,7 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
     routes: [
       healthRoutes(health.report, metrics),
       eventRoutes({ log, now: nowMs }),
-      feedRoutes({ report: feeds.report, compare: codehost.compare }),
+      feedRoutes({ report: feeds.report, compare: codehost.compare, ping: feeds.ping }),
     ],
     onAnswer,
   });

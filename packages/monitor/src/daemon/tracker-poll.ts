@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { EventLog } from '../log/event-log.ts';
 import { createTrackerClient } from '../tracker/client.ts';
 import { createTrackerReconciler } from '../tracker/reconcile.ts';
+import { TrackerError } from '../tracker/tracker-error.ts';
 import { every, type Rounds } from './every.ts';
 
 const POLL_EVERY_MS = 300_000;
@@ -45,7 +46,7 @@ export function createTrackerPoll(options: {
       };
       const onFailure = (error: unknown): void => {
         figures.error = error instanceof Error ? error.message : String(error);
-        figures.remedy = error instanceof Error && 'remedy' in error ? String(error.remedy) : null;
+        figures.remedy = remedyFor(error);
         logger.warn(
           { team: key, why: figures.error, remedy: figures.remedy },
           'the tracker could not be asked',
@@ -65,7 +66,7 @@ export function createTrackerPoll(options: {
       await Promise.all(rounds.map((round) => round.stop()));
     },
     figures: () => ({
-      state: polls.length === 0 ? 'disabled' : 'polling',
+      state: stateOf(polls.map(({ figures }) => figures)),
       ...(polls.length === 0 && {
         why: 'no project has both an API token and a team id',
         remedy: 'Run: svc config set svc.tracker.apiToken - < token.txt, then resolve-tracker-ids.sh',
@@ -77,4 +78,26 @@ export function createTrackerPoll(options: {
       })),
     }),
   };
+}
+
+function stateOf(teams: readonly Figures[]): 'disabled' | 'failing' | 'polling' {
+  if (teams.length === 0) return 'disabled';
+  return teams.some(({ error }) => error !== null) ? 'failing' : 'polling';
+}
+
+/** Commands say how to go on; here nobody waits, and what is configured is read at the start. */
+function remedyFor(error: unknown): string {
+  if (!(error instanceof TrackerError)) return 'See: svc monitor logs';
+  switch (error.problem.kind) {
+    case 'unavailable':
+    case 'rate-limited':
+    case 'malformed':
+      return 'Nothing to do: it is tried again by itself every 5 minutes';
+    case 'unauthorised':
+    case 'forbidden':
+      return `${error.remedy ?? ''}, then run: svc-monitor.sh restart`;
+    case 'not-found':
+    case 'graphql':
+      return error.remedy ?? 'See: svc monitor logs';
+  }
 }

@@ -31,7 +31,7 @@ export type DatabaseOptions = {
 /** Opens the file, makes it if need be, and brings the room's tables up to date. */
 export function openDatabase(
   path: string,
-  { room, migrations, busyMs = 5_000, cacheKib = 16_384 }: DatabaseOptions,
+  { room, migrations, busyMs = 5_000, cacheKib = 8_192 }: DatabaseOptions,
 ): Database {
   mkdirSync(dirname(path), { recursive: true });
   const connection = new DatabaseSync(path, { timeout: busyMs });
@@ -69,7 +69,7 @@ function wrap(connection: DatabaseSync): Database {
 }
 
 /** Runs those migrations of a room that this file has not seen, each in a transaction of its own. */
-export function migrate(database: Database, room: string, migrations: readonly string[]): void {
+function migrate(database: Database, room: string, migrations: readonly string[]): void {
   database.exec(
     'CREATE TABLE IF NOT EXISTS schema_rooms (room TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT',
   );

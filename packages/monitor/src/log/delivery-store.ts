@@ -4,6 +4,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Database } from '../disk/sqlite.ts';
 import type { Side } from './index-tables.ts';
+import { createNumberTable } from './number-table.ts';
 
 export type DeliveryStore = {
   /** Called inside the transaction that stores the block. */
@@ -38,7 +39,7 @@ export function createDeliveryStore({
     any: database.prepare(`SELECT seq FROM log_delivery_${side} WHERE hash = ? LIMIT 1`),
     all: database.prepare(`SELECT seq FROM log_delivery_${side} WHERE hash = ?`),
   };
-  const unmerged = new Map<number, number>();
+  const unmerged = createNumberTable();
   /** A table that is empty need not be asked, which is a third of what a new delivery costs here. */
   let anyMerged = database.prepare(`SELECT 1 FROM log_delivery_${side} LIMIT 1`).get() !== undefined;
   let lastRun = 0;
@@ -48,7 +49,7 @@ export function createDeliveryStore({
   }
 
   function remember(deliveries: Iterable<readonly [number, number]>): void {
-    for (const [hash, seq] of deliveries) if (!unmerged.has(hash)) unmerged.set(hash, seq);
+    for (const [hash, seq] of deliveries) unmerged.add(hash, seq);
   }
 
   return {
@@ -65,10 +66,10 @@ export function createDeliveryStore({
       return recent === undefined ? seqs : [...seqs, recent];
     },
     async mergeIfMany() {
-      if (unmerged.size < mergeAt) return;
+      if (unmerged.size() < mergeAt) return;
       const until = lastRun;
       anyMerged = true;
-      const hashes = Float64Array.from(unmerged.keys()).toSorted();
+      const hashes = unmerged.sortedKeys();
       for (let from = 0; from < hashes.length; from += SLICE) {
         database.transaction(() => {
           for (const hash of hashes.subarray(from, from + SLICE)) sql.add.run(hash, unmerged.get(hash) ?? 0);

@@ -28,7 +28,7 @@ export type EventLogOptions = {
   cut?: (line: EventLine, maxBytes: number) => EventLine;
 };
 
-export type LinePage = {
+type LinePage = {
   entries: LogEntry[];
   /** The seq to go on from (`until` newest first, `since` oldest first); null when there is no more. */
   next: number | null;

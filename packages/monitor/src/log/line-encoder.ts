@@ -5,7 +5,7 @@ import { cutToFit, type EventDraft, type EventHost, type EventLine, MAX_EVENT_LI
 /** With its newline a line is at most 64 KiB. */
 const LONGEST_TEXT = MAX_EVENT_LINE_BYTES - 1;
 
-export type EncodedLine = { line: EventLine; text: string };
+type EncodedLine = { line: EventLine; text: string };
 export type LineEncoder = (draft: EventDraft, seq: number, ts: string) => EncodedLine;
 
 /** The encoder throws when a draft is not JSON (a cycle, a BigInt) or cannot be cut to size: a caller's bug. */

@@ -10,7 +10,7 @@ export function monthFileName(time: number): string {
   return `${new Date(time).toISOString().slice(0, 7)}.jsonl`;
 }
 
-export function isMonthFile(name: string): boolean {
+function isMonthFile(name: string): boolean {
   return pattern.test(name);
 }
 

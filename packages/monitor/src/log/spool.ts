@@ -13,7 +13,7 @@ import { LogNotWritable, messageOf } from './log-errors.ts';
 const AT_ONCE = 64;
 const LARGEST_FILE = 8 * 1024 * 1024;
 
-export type RejectedDraft = { file: string; problem: string };
+type RejectedDraft = { file: string; problem: string };
 
 /** What became of the files: `left` are still there, because the log could not be written. */
 export type Drained = { taken: number; rejected: RejectedDraft[]; left: number };

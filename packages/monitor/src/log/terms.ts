@@ -66,5 +66,6 @@ function hash53(text: string, seed: number): number {
   // FNV spreads its last characters only upwards: fold the high bits down once more.
   low ^= low >>> 16;
   high ^= high >>> 13;
-  return (high & 0x1fffff) * 0x1_0000_0000 + (low >>> 0);
+  // Never zero: that is what an empty place looks like.
+  return (high & 0x1fffff) * 0x1_0000_0000 + (low >>> 0) || 1;
 }

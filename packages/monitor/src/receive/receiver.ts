@@ -14,7 +14,7 @@ const FRESH_MS = 60_000;
 const deliveryIdPattern = /^[\x21-\x7e]{1,200}$/;
 
 export type Outcome = 'accepted' | 'duplicate' | RefusalCode;
-export type RefusalCode =
+type RefusalCode =
   | 'no-secret'
   | 'bad-signature'
   | 'bad-payload'
@@ -26,7 +26,7 @@ export type RefusalCode =
   | 'log-not-writable';
 
 export type Answer = { status: number; outcome: Outcome; body: object };
-export type Delivery = {
+type Delivery = {
   headers: ReceivedHeaders;
   body: Buffer;
   via?: DeliveryMeta['via'];

@@ -75,7 +75,7 @@ test('a poll that fails loses nothing: the next one begins where it would have',
   await reconciler.reconcile();
   tracker.cloud.addIssue({ teamId: team.id, title: 'Login' });
   tracker.failNext({ kind: 'server-error', status: 500 });
-  await expect(reconciler.reconcile()).rejects.toThrow();
+  await expect(reconciler.reconcile()).rejects.toThrow('500');
   expect((await reconciler.reconcile()).news).toBe(1);
   expect(await topics()).toHaveLength(1);
 });

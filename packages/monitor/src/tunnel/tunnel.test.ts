@@ -202,7 +202,11 @@ test('a relay that accepts and says nothing is late, then blind, and is tried fo
   expect(mode().mode).toBe('late');
   await clock.advance(14_000);
   expect(edges.map(({ grade }) => grade)).toEqual(['connecting', 'live', 'late', 'blind']);
-  expect(edges.at(-1)).toMatchObject({ since: heardAt, why: 'the relay is connected but silent' });
+  expect(edges.at(-1)).toMatchObject({
+    since: heardAt,
+    why: 'the relay is connected but silent',
+    remedy: expect.stringContaining('tried again by itself'),
+  });
   await clock.advance(1_000_000);
   expect(relay.requests.length).toBeGreaterThan(10);
   await clock.advance(600_000);

@@ -12,7 +12,7 @@ export type LogAudit = {
   /** Places where `seq` is not one more than before. */
   holes: number;
   /** By delivery id: the lines that tell of it. */
-  deliveries: Map<string, { lineId: string; event: string }[]>;
+  deliveries: Map<string, { lineId: string; event: string; via: string }[]>;
   /** Torn ends that were set aside by the daemon after a crash. */
   quarantined: number;
   /** The first few of what is wrong, in words. */
@@ -59,11 +59,11 @@ export async function auditLog(eventsDir: string): Promise<LogAudit> {
   return audit;
 }
 
-function note({ deliveries }: LogAudit, { deliveryId, id, event }: EventLine): void {
+function note({ deliveries }: LogAudit, { deliveryId, id, event, via }: EventLine): void {
   if (deliveryId === undefined) return;
   const lines = deliveries.get(deliveryId);
-  if (lines === undefined) deliveries.set(deliveryId, [{ lineId: id, event }]);
-  else lines.push({ lineId: id, event });
+  if (lines === undefined) deliveries.set(deliveryId, [{ lineId: id, event, via }]);
+  else lines.push({ lineId: id, event, via });
 }
 
 function parseText(text: string): ReturnType<typeof parseEventLine> {

@@ -1,4 +1,4 @@
-// svc feeds | svc feeds check
+// svc feeds | svc feeds check | svc feeds ping
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { Failure } from '../../errors.ts';
 import { connectDaemon, type DaemonClient } from '../daemon-client.ts';
@@ -17,9 +17,11 @@ type TunnelReport = {
   unauthorisedLastHour: { exact: number; reserialised: number };
 };
 type RepoReport = { repo: string; by: string; why: string | null; remedy: string | null };
+type Trouble = { why: string | null; remedy: string | null };
 type FeedsReport = {
   tunnels: TunnelReport[];
   repos: RepoReport[];
+  codehost: Trouble & { state: string; lastAt: string | null; clock: Trouble | null };
   tracker: {
     state: string;
     why?: string;
@@ -36,10 +38,14 @@ type CheckReport = {
   problem: { message: string } | null;
 };
 
+type PingReport =
+  | { feed: string; ok: true; milliseconds: number }
+  | { feed: string; ok: false; disabled: boolean; why: string; remedy: string | null };
+
 export function feedsVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('feeds', {
     summary: 'What each feed is doing, since when, and what mends it',
-    example: ['svc feeds', 'svc feeds check --since 1d --repair'],
+    example: ['svc feeds', 'svc feeds check --since 1d --repair', 'svc feeds ping'],
     route: 'GET /api/feeds',
   })
     .option('--json', 'print JSON')
@@ -52,13 +58,18 @@ export function feedsVerb(terminal: Terminal): CommandUnknownOpts {
       );
       for (const { repo, by, why, remedy } of report.repos)
         terminal.out(`${repo}  ${by}${reason(why, remedy)}`);
+      const { codehost } = report;
+      const asked = codehost.state === 'disabled' ? '' : `  last ${codehost.lastAt ?? 'never'}`;
+      terminal.out(`code host polling  ${codehost.state}${asked}${reason(codehost.why, codehost.remedy)}`);
+      if (codehost.clock) terminal.out(`clock${reason(codehost.clock.why, codehost.clock.remedy)}`);
       const { state, why, remedy, teams } = report.tracker;
       terminal.out(`tracker polling  ${state}${reason(why ?? null, remedy ?? null)}`);
       for (const team of teams) {
         terminal.out(`  ${team.team}  last ${team.lastAt ?? 'never'}${reason(team.error, team.remedy)}`);
       }
     })
-    .addCommand(checkVerb(terminal));
+    .addCommand(checkVerb(terminal))
+    .addCommand(pingVerb(terminal));
 }
 
 function checkVerb(terminal: Terminal): CommandUnknownOpts {
@@ -86,6 +97,38 @@ function checkVerb(terminal: Terminal): CommandUnknownOpts {
     });
 }
 
+function pingVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('ping', {
+    summary: 'Send a delivery of our own through every live feed; exit 1 when one does not arrive',
+    example: 'svc feeds ping --timeout 5s',
+    route: 'POST /api/feeds/ping',
+  })
+    .option('--timeout <duration>', 'how long to wait, from 1s to 60s', '10s')
+    .option('--json', 'print JSON')
+    .action(async (options) => {
+      const answer = await (await daemonOf(terminal)).postJson('/api/feeds/ping', {
+        timeout: options.timeout,
+      });
+      const { feeds } = answer as { feeds: PingReport[] };
+      if (options.json) printJson(terminal, feeds);
+      else
+        printTable(
+          terminal,
+          feeds.map((result) => pingRow(terminal, result)),
+        );
+      // A feed that nobody set up is no failure, but none at all is no answer either.
+      const failed = feeds.some((result) => !result.ok && !result.disabled);
+      if (failed || !feeds.some(({ ok }) => ok)) throw new AnswerIsNo();
+    });
+}
+
+function pingRow(terminal: Terminal, result: PingReport): string[] {
+  if (result.ok) return [result.feed, paint(terminal, 'green', 'arrived'), `${result.milliseconds} ms`];
+  const { feed, disabled, why, remedy } = result;
+  const state = disabled ? paint(terminal, 'gray', 'disabled') : paint(terminal, 'yellow', 'failed');
+  return [feed, state, reason(why, remedy).trim()];
+}
+
 function checkRow({ repo, sent, received, missing, repaired, problem }: CheckReport): string[] {
   return [repo, ...[sent, received, missing, repaired].map(String), problem?.message ?? ''];
 }
@@ -94,13 +137,14 @@ function tunnelRow(terminal: Terminal, tunnel: TunnelReport): string[] {
   const { feeds, grade, since, why, remedy, lastMessageAt, unauthorisedLastHour } = tunnel;
   const colour =
     grade === 'live' ? 'green' : grade === 'disabled' || grade === 'connecting' ? 'gray' : 'yellow';
-  const unauthorised = unauthorisedLastHour.exact + unauthorisedLastHour.reserialised;
+  const { exact, reserialised } = unauthorisedLastHour;
+  const rewritten = reserialised === 0 ? '' : ` (${reserialised} over bytes that the relay wrote anew)`;
   return [
     feeds.join(' and '),
     paint(terminal, colour, grade),
     since === null ? '' : `since ${timeText(since)}`,
     `last delivery ${lastMessageAt === null ? 'never' : timeText(lastMessageAt)}`,
-    `401s in the last hour ${unauthorised}`,
+    `401s in the last hour ${exact + reserialised}${rewritten}`,
     reason(why, remedy).trim(),
   ];
 }
@@ -111,7 +155,7 @@ function timeText(time: number): string {
 
 function reason(why: string | null, remedy: string | null): string {
   if (why === null) return '';
-  return `  ${why}${remedy === null ? '' : `. ${remedy}`}`;
+  return `  ${why.replace(/\.$/, '')}${remedy === null ? '' : `. ${remedy}`}`;
 }
 
 async function daemonOf(terminal: Terminal): Promise<DaemonClient> {

@@ -21,7 +21,7 @@ export type FaultyDisk = LogDisk & {
   holdSyncs: () => () => void;
 };
 
-export function systemError(code: string): Error {
+function systemError(code: string): Error {
   return Object.assign(new Error(`${code}: simulated`), { code });
 }
 

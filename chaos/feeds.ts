@@ -1,0 +1,289 @@
+// The code host sends, the relay loses, repeats, mixes up and rewrites, the daemon is killed and restarted,
+// the network is cut. Afterwards the log is held against the code host's own list of what it sent: every
+// delivery must be there, once, live or by replay.
+// `npm run chaos:feeds` (20,000 deliveries, 10 restarts, 10 cuts); `-- --sabotage` shows that the check can
+// fail; `-- --seed 2` makes other choices.
+//
+// The daemon allows itself 1,000 calls an hour to the code host. Where that is used up before everything is
+// repaired, the daemon is started again, which stands for the next hour; the count of those is printed.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startFakeCodehost } from '../packages/testkit/src/codehost/fake-codehost.ts';
+import { ghEnvironment } from '../packages/testkit/src/codehost/gh-environment.ts';
+import { freePort } from '../packages/testkit/src/daemon/free-port.ts';
+import { describeMachine } from '../packages/testkit/src/daemon/process-figures.ts';
+import { createDaemonHome, startDaemon } from '../packages/testkit/src/daemon/start-daemon.ts';
+import { auditLog, type LogAudit } from '../packages/testkit/src/log/audit-log.ts';
+import { sabotageCopy, sabotages } from '../packages/testkit/src/log/sabotage.ts';
+import { codehostExamples } from '../packages/testkit/src/payloads/codehost-examples.ts';
+import { createRandom } from '../packages/testkit/src/random.ts';
+import { startHostileRelay } from '../packages/testkit/src/relay/hostile-relay.ts';
+import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+import { type Disturbance, disturbancePlan } from './disturbance-plan.ts';
+
+const options = scriptOptions({
+  deliveries: 20_000,
+  restarts: 10,
+  cuts: 10,
+  /** Deliveries a second, in quiet times and in trouble: what is sent then costs one call of `gh` each. */
+  rate: 300,
+  'rate-in-trouble': 6,
+  seed: 1,
+  sabotage: false,
+});
+const SETTLE_MS = 60_000;
+const repos = ['acme/web', 'acme/api', 'acme/app', 'acme/docs'];
+
+type Check = { missing: number; repaired: number; refused: number; problem: { kind: string } | null };
+type Tunnel = {
+  connectedSince: number | null;
+  waiting: number;
+  deliveries: { duplicate: number; unauthorised: { exact: number; reserialised: number } };
+};
+type Feeds = { tunnels: Tunnel[]; repos: { by: string }[] };
+
+const random = createRandom(options.seed);
+const home = createDaemonHome('chaos-feeds');
+const cloudFolder = mkdtempSync(join(tmpdir(), 'svc-chaos-codehost-'));
+const relay = await startHostileRelay({ seed: options.seed, pingMs: 1000 });
+const codehost = await startFakeCodehost({ folder: cloudFolder });
+codehost.addToken('token');
+codehost.setQuota('core', { limit: 1_000_000, remaining: 1_000_000 });
+for (const repo of repos) codehost.cloud.addRepo(repo);
+write('.config/svc/config.json', { svc: { monitor: { github: { smeeChannel: relay.newChannel() } } } });
+write('.svc/config.json', { svc: { projectKey: 'chaos', monitor: { github: { watchRepos: repos } } } });
+const port = await freePort(random);
+const url = `http://127.0.0.1:${port}`;
+const start = () =>
+  startDaemon(home, { port, environment: { ...ghEnvironment(codehost, 'token'), HOME: home.home } });
+/** What the daemons said of themselves before they ended: a lower bound, the last moments are not in it. */
+const counted = { duplicates: 0, reserialised: 0, wrongSignatures: 0 };
+/** What was done to the feed. */
+const done = { kills: 0, stops: 0, cuts: 0, halfOpen: 0, stalls: 0, relayRestarts: 0, hours: 0 };
+const sending = { emitted: 0, inTrouble: false };
+let daemon = start();
+/** How each is done; `milliseconds` is how long it lasts. */
+const disturbances: Record<Disturbance['what'], (milliseconds: number) => Promise<void>> = {
+  async kill() {
+    await restart(() => daemon.kill());
+    done.kills += 1;
+  },
+  async stop() {
+    await restart(() => daemon.stop());
+    done.stops += 1;
+  },
+  /** The sender's way to the relay stays open; ours is cut, and the first answer after it may be an error. */
+  async cut(milliseconds) {
+    if (random.chance(0.5)) relay.answerNext({ status: 502 });
+    relay.cutAll();
+    await sleep(milliseconds);
+    done.cuts += 1;
+  },
+  async halfOpen(milliseconds) {
+    relay.halfOpen();
+    await sleep(milliseconds);
+    // What was held back is lost with the connection.
+    relay.cutAll();
+    relay.recover();
+    done.halfOpen += 1;
+  },
+  async stall(milliseconds) {
+    await relay.stall(milliseconds);
+    done.stalls += 1;
+  },
+  async relayRestart(milliseconds) {
+    const answers = [{ status: 503, headers: { 'retry-after': '1' } }];
+    await relay.restart({ downMs: milliseconds, answers });
+    done.relayRestarts += 1;
+  },
+};
+
+console.log(describeMachine());
+console.log(
+  `${options.deliveries} deliveries, ${options.rate}/s (${options['rate-in-trouble']}/s in trouble), ${options.restarts} restarts, ${options.cuts} cuts, seed ${options.seed}`,
+);
+try {
+  await daemon.ready;
+  await until('the hooks are there', async () => {
+    const { repos: covered, tunnels } = await feeds();
+    return covered.length === repos.length && typeof tunnels[0]?.connectedSince === 'number';
+  });
+  Object.assign(relay.faults, {
+    drop: 0.004,
+    duplicate: 0.05,
+    reorder: 0.1,
+    rewrite: 0.004,
+    pretty: 0.1,
+    cut: 2 / options.deliveries,
+    split: 0.02,
+    comment: 0.05,
+    lineEnd: 'mixed',
+    byteOrderMark: true,
+  });
+  const started = performance.now();
+  await Promise.all([emitAll(), disturb()]);
+  const sentAfter = (performance.now() - started) / 1000;
+  const left = await settle();
+  await count();
+  const seconds = (performance.now() - started) / 1000;
+  const ending = await daemon.stop();
+  const sent = sentIds();
+  const audit = await auditLog(home.eventsDir);
+  const verdict = judge(sent, audit);
+  for (const problem of [...audit.problems, ...left]) console.log(`  ${problem}`);
+  const calls = codehost.calls();
+  const lists = calls.filter((line) => /deliveries\?/.test(line)).length;
+  const fetches = calls.filter((line) => /deliveries\/\d/.test(line)).length;
+  console.log(
+    `sent for ${sentAfter.toFixed(1)} s, settled after ${seconds.toFixed(1)} s; ${done.kills} kills, ${done.stops} stops, ${done.cuts} cuts, ${done.halfOpen} half-open, ${done.stalls} stalls, ${done.relayRestarts} restarts of the relay; the hour's calls used up ${done.hours} times`,
+  );
+  console.log(
+    `relay: ${relay.delivered.length} frames, ${relay.connected.length} subscriptions; at least ${counted.duplicates} duplicates recognised, ${counted.reserialised + counted.wrongSignatures} rewritten; code host: ${calls.length} calls, ${lists} pages of lists, ${fetches} payloads; stopped with ${ending}`,
+  );
+  console.log(lineOf(verdict));
+  const disturbed = done.kills + done.stops === options.restarts && done.cuts === options.cuts;
+  if (!isWhole(verdict) || left.length > 0 || !disturbed || ending !== 0) process.exitCode = 1;
+  if (sending.emitted !== options.deliveries || sent.length < options.deliveries) process.exitCode = 1;
+  if (options.sabotage) await tryTheCheck(sent);
+} finally {
+  await daemon.kill();
+  await relay.stop();
+  await codehost.close();
+  home.remove();
+  rmSync(cloudFolder, { recursive: true, force: true });
+}
+
+/** Whether or not anybody listens: a code host neither waits for an answer nor repeats. */
+async function emitAll(): Promise<void> {
+  const examples = codehostExamples();
+  const underWay = new Set<Promise<unknown>>();
+  for (let index = 0; index < options.deliveries; index += 1) {
+    const { type, payload } = random.pick(examples);
+    const one = codehost.emit(random.pick(repos), type, payload).finally(() => {
+      underWay.delete(one);
+      sending.emitted += 1;
+    });
+    underWay.add(one);
+    const inTrouble = sending.inTrouble || relay.subscribers() === 0;
+    await sleep(1000 / (inTrouble ? options['rate-in-trouble'] : options.rate));
+    if (underWay.size >= 32) await Promise.race(underWay);
+  }
+  await Promise.all(underWay);
+}
+
+async function disturb(): Promise<void> {
+  for (const { after, what, milliseconds } of disturbancePlan(options, random)) {
+    while (sending.emitted < after) await sleep(5);
+    sending.inTrouble = true;
+    await disturbances[what](milliseconds);
+    sending.inTrouble = false;
+  }
+}
+
+async function restart(end: () => Promise<unknown>): Promise<void> {
+  await daemon.ready;
+  await count();
+  await end();
+  daemon = start();
+}
+
+async function count(): Promise<void> {
+  for (const { deliveries } of (await feeds()).tunnels) {
+    counted.duplicates += deliveries.duplicate;
+    counted.reserialised += deliveries.unauthorised.reserialised;
+    counted.wrongSignatures += deliveries.unauthorised.exact;
+  }
+}
+
+/** `svc feeds check --repair` until nothing is missing; what is left to say after a minute, in words. */
+async function settle(): Promise<string[]> {
+  await daemon.ready;
+  let problems = ['it was never checked'];
+  const deadline = performance.now() + SETTLE_MS + options.deliveries * 15;
+  while (performance.now() < deadline) {
+    const { repos: checks } = (await ask('/api/feeds/check', { since: '3d', repair: true })) as {
+      repos: Check[];
+    };
+    const whole = checks.length === repos.length && checks.every((one) => one.missing === 0 && !one.problem);
+    if (whole) return [];
+    problems = checks.map((one) => JSON.stringify(one));
+    if (checks.some(({ problem }) => problem?.kind === 'held-back')) {
+      await restart(() => daemon.stop());
+      await daemon.ready;
+      done.hours += 1;
+    }
+    await sleep(200);
+  }
+  return problems;
+}
+
+type Verdict = { sent: number; live: number; replay: number; lost: number; doubled: number; torn: number };
+
+function sentIds(): string[] {
+  return [
+    ...new Set(repos.flatMap((repo) => codehost.cloud.repoOf(repo).deliveries.map(({ guid }) => guid))),
+  ];
+}
+
+function judge(sent: readonly string[], { deliveries, torn, holes }: LogAudit): Verdict {
+  const verdict: Verdict = { sent: sent.length, live: 0, replay: 0, lost: 0, doubled: 0, torn: torn + holes };
+  for (const guid of sent) {
+    const lines = deliveries.get(guid) ?? [];
+    if (lines.length > 1) verdict.doubled += 1;
+    if (lines[0] === undefined) verdict.lost += 1;
+    else if (lines[0].via === 'live') verdict.live += 1;
+    else verdict.replay += 1;
+  }
+  return verdict;
+}
+
+function isWhole({ lost, doubled, torn }: Verdict): boolean {
+  return lost + doubled + torn === 0;
+}
+
+function lineOf({ sent, live, replay, lost, doubled, torn }: Verdict): string {
+  return `sent ${sent} live ${live} replay ${replay} lost ${lost} doubled ${doubled} torn ${torn}`;
+}
+
+/** Damages copies of the log: the verdict has to notice each. */
+async function tryTheCheck(sent: readonly string[]): Promise<void> {
+  const victim = random.pick(sent);
+  for (const [name, { does }] of Object.entries(sabotages)) {
+    const copy = join(home.home, name);
+    sabotageCopy(home.eventsDir, copy, victim, does);
+    const verdict = judge(sent, await auditLog(copy));
+    const wanted = name === 'repeat a line' ? verdict.doubled === 1 : verdict.lost === 1;
+    console.log(`sabotage, ${name}: ${lineOf(verdict)}: ${wanted ? 'noticed' : 'NOT NOTICED'}`);
+    if (!wanted) process.exitCode = 1;
+  }
+}
+
+async function feeds(): Promise<Feeds> {
+  return (await ask('/api/feeds')) as Feeds;
+}
+
+async function ask(path: string, body?: object): Promise<unknown> {
+  const post = {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  };
+  const response = await fetch(url + path, body === undefined ? {} : post);
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return response.json();
+}
+
+async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+  for (const deadline = performance.now() + 20_000; performance.now() < deadline; await sleep(50)) {
+    if (await holds()) return;
+  }
+  throw new Error(`not within 20 s: ${what}`);
+}
+
+function write(path: string, value: object): void {
+  const file = join(home.home, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, JSON.stringify(value));
+}

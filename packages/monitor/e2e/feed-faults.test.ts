@@ -1,0 +1,285 @@
+// The fault table of docs/feeds.md, row by row: what `svc feeds` says, the remedy that it prints, and that the
+// daemon goes on. A half-open connection takes 75 s to be told from an idle one: tunnel.test.ts has that row.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { codehostExample, startHostileRelay, temporaryFolder, testTracker } from '@svc/testkit';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { covered, type FeedWorld, facts, feedWorld, until } from './feed-world.ts';
+import type { InProcessDaemon } from './in-process-daemon.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const merged = codehostExample('pull_request merged').payload;
+const HOUR_MS = 3_600_000;
+/** Nothing listens there. */
+const NOWHERE = 'http://127.0.0.1:9';
+
+type Variables = Record<string, string | undefined>;
+
+type Fault = {
+  fault: string;
+  /** Before the daemon starts; the result is added to its environment. */
+  before?: (world: FeedWorld) => Promise<Variables> | Variables;
+  after?: (world: FeedWorld, daemon: InProcessDaemon) => Promise<void>;
+  /** Each stands in what `svc feeds` prints. */
+  says: (string | RegExp)[];
+};
+
+const faults: Fault[] = [
+  {
+    fault: 'channel missing',
+    before: ({ useChannel }) => nothing(useChannel(undefined)),
+    says: [/^codehost +disabled.* no relay channel is configured\. Run: setup-webhooks\.sh$/m],
+  },
+  {
+    fault: 'secret unset',
+    before: () => ({ SVC_WEBHOOK_SECRET: undefined }),
+    says: [
+      /^codehost +disabled.* no secret: SVC_WEBHOOK_SECRET not set\. Set SVC_WEBHOOK_SECRET and run: svc-monitor\.sh restart$/m,
+      'acme/web  polling  there is no relay channel, or its secret is not set. Run: setup-webhooks.sh',
+    ],
+  },
+  {
+    fault: 'wrong secret',
+    after: async ({ codehost }, daemon) => {
+      await until(() => covered(daemon));
+      for (const hook of codehost.cloud.find('acme/web')?.repo.hooks ?? [])
+        hook.config.secret = 'rotated-elsewhere';
+      for (let count = 0; count < 3; count += 1) await codehost.emit('acme/web', 'pull_request', merged);
+    },
+    says: [
+      /^codehost +degraded.* 401s in the last hour 3 .*signed with another secret/m,
+      'Run: setup-webhooks.sh --force, and restart the daemon with the new secret',
+    ],
+  },
+  {
+    fault: 're-serialising relay',
+    before: async ({ useChannel }) => {
+      const relay = await hostileRelay();
+      relay.faults.rewrite = 1;
+      useChannel(relay.newChannel());
+      return {};
+    },
+    after: async ({ codehost }, daemon) => {
+      await until(() => covered(daemon));
+      for (let count = 0; count < 3; count += 1) await codehost.emit('acme/web', 'pull_request', merged);
+    },
+    says: [
+      /401s in the last hour \d+ \(\d+ over bytes that the relay wrote anew\)/,
+      'or the relay rewrites them',
+      'use a relay that keeps the bytes (SVC_RELAY_URL)',
+    ],
+  },
+  {
+    fault: 'relay down',
+    before: ({ useChannel }) => nothing(useChannel(`${NOWHERE}/channel`)),
+    says: [/^codehost +connecting.* the relay refuses connections\. It is tried again by itself/m],
+  },
+  {
+    fault: 'relay answers 503',
+    before: async ({ useChannel }) => {
+      const relay = await hostileRelay();
+      relay.answerNext(...Array.from({ length: 100 }, () => ({ status: 503 })));
+      useChannel(relay.newChannel());
+      return {};
+    },
+    says: [/^codehost +connecting.* the relay answered 503\. It is tried again by itself/m],
+  },
+  {
+    fault: 'channel unknown at the relay',
+    before: async ({ useChannel }) => {
+      const relay = await hostileRelay();
+      relay.answerNext(...Array.from({ length: 100 }, () => ({ status: 404 })));
+      useChannel(relay.newChannel());
+      return {};
+    },
+    says: [/does not know the channel \(404\)\. .*make a new one: setup-webhooks\.sh --force/],
+  },
+  {
+    fault: 'gh missing',
+    before: () => ({ PATH: temporaryFolder() }),
+    says: [
+      'acme/web  polling  the client gh cannot be started (ENOENT). Install gh, then run: gh auth login',
+      /^code host polling +failing .*the client gh cannot be started/m,
+    ],
+  },
+  {
+    fault: 'gh logged out',
+    before: () => ({ GH_ENTERPRISE_TOKEN: undefined }),
+    says: [
+      /^acme\/web {2}polling {2}gh is not logged in at the code host .*Run: gh auth login -s admin:repo_hook$/m,
+      /^code host polling +failing .*gh is not logged in/m,
+    ],
+  },
+  {
+    fault: 'token revoked',
+    before: ({ codehost }) => nothing(codehost.removeToken('token')),
+    says: [
+      'gh is not logged in at the code host (HTTP 401: Bad credentials). Run: gh auth login -s admin:repo_hook',
+    ],
+  },
+  {
+    fault: 'no admin right',
+    before: ({ codehost }) => {
+      const found = codehost.cloud.find('acme/web');
+      if (found) found.repo.admin = false;
+      return {};
+    },
+    says: [
+      /^acme\/web {2}polling {2}gh's user has no admin access .*Ask for admin access to the repository; until then it is polled/m,
+      /^code host polling +polling/m,
+    ],
+  },
+  {
+    fault: 'scope missing',
+    before: ({ codehost }) => {
+      codehost.removeToken('token');
+      codehost.addToken('token', ['read:user']);
+      return {};
+    },
+    says: [/^acme\/web {2}polling .*lacks the scope (\S+) .*Run: gh auth refresh -s \1/m],
+  },
+  {
+    fault: 'repository gone',
+    before: ({ write }) =>
+      nothing(
+        write('.svc/config.json', {
+          svc: { projectKey: 'demo', monitor: { github: { watchRepos: ['acme/gone'] } } },
+        }),
+      ),
+    says: [
+      /^acme\/gone {2}polling {2}the repository does not exist or is hidden .*Correct the name: svc config get svc\.monitor\.github\.watchRepos/m,
+    ],
+  },
+  {
+    fault: 'code host answers 500',
+    before: ({ codehost }) =>
+      nothing(codehost.failNext({ kind: 'server-error', status: 500 }, { times: 99 })),
+    says: [
+      /^acme\/web {2}polling {2}the code host cannot be reached or is in trouble .*it is tried again by itself/m,
+      /^code host polling +failing .*tried again by itself/m,
+    ],
+  },
+  {
+    fault: 'quota used up',
+    before: ({ codehost }) => nothing(codehost.setQuota('core', { remaining: 0 })),
+    says: [
+      /^acme\/web {2}polling {2}the quota of the code host is used up .*it goes on by itself at \d{4}-/m,
+    ],
+  },
+  {
+    fault: 'quota of GraphQL used up',
+    before: ({ codehost, useChannel }) => {
+      useChannel(undefined);
+      codehost.setQuota('graphql', { remaining: 0 });
+      return {};
+    },
+    says: [
+      /^code host polling +failing {2}last never {2}the quota of the code host is used up .*goes on by itself at \d{4}-/m,
+    ],
+  },
+  {
+    fault: 'nothing watched',
+    before: ({ write }) => nothing(write('.svc/config.json', { svc: { projectKey: 'demo' } })),
+    says: ['code host polling  disabled  no repository is watched. Run: setup-webhooks.sh --add-repo'],
+  },
+  {
+    fault: 'tracker without a token',
+    says: [/^tracker polling +disabled .*Run: svc config set svc\.tracker\.apiToken - < token\.txt/m],
+  },
+  {
+    fault: 'tracker token wrong',
+    before: async (world) => ({ SVC_TRACKER_API_URL: (await trackerOf(world, 'revoked')).url }),
+    says: [
+      /^tracker polling +failing$/m,
+      /^ {2}ABC {2}last never {2}The issue tracker did not accept the API token.*svc config set svc\.tracker\.apiToken - < token\.txt, then run: svc-monitor\.sh restart$/m,
+    ],
+  },
+  {
+    fault: 'tracker down',
+    before: async (world) => {
+      await trackerOf(world, 'tracker-token');
+      return { SVC_TRACKER_API_URL: `${NOWHERE}/graphql` };
+    },
+    says: [
+      /^tracker polling +failing$/m,
+      /^ {2}ABC {2}last never {2}The issue tracker cannot be used now.*\. Nothing to do: it is tried again by itself every 5 minutes$/m,
+    ],
+  },
+];
+
+test.each(faults)('$fault', async ({ before, after, says }) => {
+  const world = await feedWorld();
+  const daemon = await world.start(await before?.(world));
+  await after?.(world, daemon);
+  await vi.waitFor(
+    async () => {
+      const { code, printed } = await world.svc('feeds');
+      expect(code).toBe(0);
+      for (const words of says) expect(printed).toMatch(words);
+    },
+    { timeout: 25_000, interval: 200 },
+  );
+  expect((await daemon.get('/api/health')).status).toBe(200);
+});
+
+test.each([
+  ['ahead of', 5 * HOUR_MS],
+  ['behind', -5 * HOUR_MS],
+])('clock wrong: 5 h %s', async (direction, offMs) => {
+  const { codehost, start, svc } = await feedWorld();
+  const first = await start();
+  await until(() => covered(first));
+  await first.close();
+  await codehost.emit('acme/web', 'pull_request', merged);
+  const daemon = await start({}, () => new Date(Date.now() + offMs));
+  // The last hour is that of the code host's clock: what was missed comes back all the same.
+  await until(() => facts(daemon).length === 1);
+  expect(facts(daemon)[0]).toMatchObject({ event: 'codehost.pr.merged', via: 'replay' });
+  expect((await svc('feeds')).printed).toContain(
+    `clock  this machine's clock is 5 h 0 min ${direction} the code host's. Set the date of this machine`,
+  );
+  expect((await daemon.get('/api/health')).status).toBe(200);
+});
+
+test('a clock that is right is not mentioned, and what was mended is no longer said', async () => {
+  const { codehost, start, svc } = await feedWorld();
+  codehost.failNext({ kind: 'server-error', status: 500 });
+  const first = await start();
+  await until(async () => (await svc('feeds')).printed.includes('in trouble'));
+  await first.close();
+  const second = await start();
+  await until(async () => /^code host polling +polling {2}last 2/m.test((await svc('feeds')).printed));
+  expect((await svc('feeds')).printed).not.toMatch(/clock|in trouble/);
+  expect(await covered(second)).toBe(true);
+});
+
+test('every row of docs/feeds.md names a test that is here or in the tunnel’s own tests', () => {
+  const root = join(import.meta.dirname, '../../..');
+  const named = readFileSync(join(root, 'docs/feeds.md'), 'utf8')
+    .split('\n')
+    .map((line) => / \| `([^`]+)` › ([^|]+) \|$/.exec(line))
+    .filter((found) => found !== null);
+  expect(named.length).toBeGreaterThanOrEqual(faults.length);
+  for (const [, file = '', name = ''] of named)
+    expect(readFileSync(join(root, 'packages', file), 'utf8')).toContain(name);
+});
+
+function nothing(_done: unknown): Variables {
+  return {};
+}
+
+async function hostileRelay() {
+  const relay = await startHostileRelay({ pingMs: 500 });
+  onTestFinished(() => relay.stop());
+  return relay;
+}
+
+/** A project whose token is `token`; the tracker knows another. */
+async function trackerOf({ write }: FeedWorld, token: string) {
+  const tracker = await testTracker('tracker-token');
+  const team = tracker.cloud.addTeam({ key: 'ABC' });
+  write('.svc/config.json', { svc: { projectKey: 'demo', tracker: { teamKey: 'ABC', teamId: team.id } } });
+  write('.config/svc/config-demo.json', { svc: { tracker: { apiToken: token } } });
+  return tracker;
+}

@@ -1,0 +1,91 @@
+// `svc feeds ping`: a delivery of our own through the relay and back, with a whole daemon.
+import { startHostileRelay } from '@svc/testkit';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { covered, feedWorld, until } from './feed-world.ts';
+import { type InProcessDaemon, startInProcess } from './in-process-daemon.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const isLive = async (daemon: InProcessDaemon) => {
+  const { body } = await daemon.get('/api/feeds');
+  return (body['tunnels'] as { grade: string }[])[0]?.grade === 'live';
+};
+
+test('a ping goes through the relay and back, is measured, and is no line; a disabled feed says so', async () => {
+  const { start, svc } = await feedWorld();
+  const daemon = await start();
+  await until(() => covered(daemon));
+  const before = daemon.lines().length;
+  const { code, printed } = await svc('feeds', 'ping', '--json');
+  expect(JSON.parse(printed)).toEqual([
+    { feed: 'codehost', ok: true, milliseconds: expect.any(Number) },
+    {
+      feed: 'tracker',
+      ok: false,
+      disabled: true,
+      why: 'no relay channel is configured',
+      remedy: 'Run: setup-webhooks.sh --linear-register',
+    },
+  ]);
+  expect(code).toBe(0);
+  const shown = await svc('feeds', 'ping');
+  expect(shown.printed).toMatch(/codehost +arrived +[\d.]+ ms/);
+  expect(shown.printed).toMatch(/tracker +disabled +no relay channel is configured/);
+  expect(daemon.lines()).toHaveLength(before);
+  const { body } = await daemon.get('/api/feeds');
+  expect(body['tunnels']).toMatchObject([{ deliveries: { selfTest: 2 } }, {}]);
+});
+
+test('on a shared channel each feed is pinged with its own signature', async () => {
+  const { channel, write, start } = await feedWorld();
+  write('.config/svc/config.json', {
+    svc: { monitor: { github: { smeeChannel: channel }, linear: { smeeChannel: channel } } },
+  });
+  const daemon = await start({ SVC_TRACKER_WEBHOOK_SECRET: 'd'.repeat(64) });
+  await until(() => isLive(daemon));
+  const { body } = await daemon.post('/api/feeds/ping', '{}', { 'Content-Type': 'application/json' });
+  expect(body['feeds']).toMatchObject([
+    { feed: 'codehost', ok: true },
+    { feed: 'tracker', ok: true },
+  ]);
+});
+
+test('a relay that takes the ping and swallows it is found out within the timeout', async () => {
+  const { useChannel, start, svc } = await feedWorld();
+  const relay = await startHostileRelay({ pingMs: 500, faults: { drop: 1 } });
+  onTestFinished(relay.stop);
+  useChannel(relay.newChannel());
+  const daemon = await start();
+  await until(() => isLive(daemon));
+  const started = performance.now();
+  const { code, printed } = await svc('feeds', 'ping', '--timeout', '1s');
+  expect(performance.now() - started).toBeLessThan(3000);
+  expect(code).toBe(1);
+  expect(printed).toContain('the relay took it and did not deliver it within 1 s');
+  expect(printed).toContain('svc feeds check --repair');
+});
+
+test('a feed that is not connected is not pinged: the reason is known', async () => {
+  const { relay, start, svc } = await feedWorld();
+  const daemon = await start();
+  await until(() => isLive(daemon));
+  await relay.stop();
+  // The grade has patience; the connection is gone at once.
+  await until(async () => {
+    const { body } = await daemon.get('/api/feeds');
+    return (body['tunnels'] as { connectedSince: number | null }[])[0]?.connectedSince === null;
+  });
+  const { code, printed } = await svc('feeds', 'ping', '--timeout', '1s');
+  expect(code).toBe(1);
+  expect(printed).toMatch(/codehost +failed +the feed is (connecting|backing-off)/);
+});
+
+test.each([['{"timeout":"61s"}'], ['{"timeout":"0s"}'], ['{"timeout":5}'], ['{"time":"1s"}']])(
+  'POST /api/feeds/ping refuses %s',
+  async (body) => {
+    const daemon = await startInProcess();
+    expect((await daemon.post('/api/feeds/ping', body, { 'Content-Type': 'application/json' })).status).toBe(
+      400,
+    );
+  },
+);

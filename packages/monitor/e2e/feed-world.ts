@@ -1,0 +1,72 @@
+// A machine with feeds: the code host's fake behind the real gh, a relay, a project that watches a repository.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  ghEnvironment,
+  startFakeCodehost,
+  startPublicRelay,
+  temporaryFolder,
+  testTerminal,
+} from '@svc/testkit';
+import { onTestFinished } from 'vitest';
+import { runCommandLine } from '../src/cli/run.ts';
+import { type InProcessDaemon, startInProcess } from './in-process-daemon.ts';
+
+export const SECRET = 'c'.repeat(64);
+
+export type FeedWorld = Awaited<ReturnType<typeof feedWorld>>;
+
+export async function feedWorld() {
+  const relay = await startPublicRelay({ pingMs: 500 });
+  const codehost = await startFakeCodehost({ folder: temporaryFolder() });
+  onTestFinished(async () => {
+    await relay.stop();
+    await codehost.close();
+  });
+  codehost.addToken('token');
+  codehost.cloud.addRepo('acme/web');
+  const home = temporaryFolder();
+  const channel = relay.newChannel();
+  const write = (path: string, value: unknown) => {
+    mkdirSync(dirname(join(home, path)), { recursive: true });
+    writeFileSync(join(home, path), JSON.stringify(value));
+  };
+  const useChannel = (smeeChannel: string | undefined) =>
+    write('.config/svc/config.json', { svc: { monitor: { github: { smeeChannel } } } });
+  useChannel(channel);
+  write('.svc/config.json', {
+    svc: { projectKey: 'demo', monitor: { github: { watchRepos: ['acme/web'] } } },
+  });
+  const environment = { ...ghEnvironment(codehost, 'token'), SVC_WEBHOOK_SECRET: SECRET };
+  /** Variables that are undefined in `more` are not set. */
+  const start = (more: Record<string, string | undefined> = {}, now?: () => Date) => {
+    const set = Object.entries({ ...environment, ...more }).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined,
+    );
+    return startInProcess({ home, environment: Object.fromEntries(set), ...(now && { now }) });
+  };
+  const svc = async (...words: string[]) => {
+    const terminal = { ...testTerminal({ environment: { SVC_DATA_DIR: join(home, 'svc') } }), folder: home };
+    const code = await runCommandLine(terminal, words);
+    return { code, printed: terminal.printed() };
+  };
+  return { relay, codehost, channel, home, write, useChannel, start, svc };
+}
+
+export async function until(what: () => boolean | Promise<boolean>): Promise<void> {
+  for (let round = 0; round < 500; round += 1) {
+    if (await what()) return;
+    await sleep(50);
+  }
+  throw new Error('it did not happen within 25 s');
+}
+
+/** The code host greets a new hook with a ping, which is a line too. */
+export const facts = (daemon: InProcessDaemon) =>
+  daemon.lines().filter(({ event }) => event !== 'codehost.other');
+
+export const covered = async (daemon: InProcessDaemon): Promise<boolean> => {
+  const { body } = await daemon.get('/api/feeds');
+  return (body['repos'] as { by: string }[])[0]?.by === 'webhook';
+};

@@ -1,0 +1,50 @@
+// How asking the code host goes, for `svc feeds` and `/api/health`: whether it works, and if not, why and what
+// mends it; and whether our clock can be trusted.
+import { type CodehostProblem, codehostProblemWords } from '@svc/core';
+
+/** The hosts' clocks are told in whole seconds, and an answer takes its time. */
+const CLOCK_TOLERANCE_MS = 120_000;
+const MINUTE_MS = 60_000;
+
+export type PollingReport = {
+  state: 'disabled' | 'starting' | 'polling' | 'failing';
+  /** When everything was last asked and answered. */
+  lastAt: string | null;
+  code: string | null;
+  why: string | null;
+  remedy: string | null;
+  /** Null when our clock goes as the code host's does, or is not known yet. */
+  clock: { aheadMs: number; why: string; remedy: string } | null;
+};
+
+export function pollingReport(given: {
+  watches: boolean;
+  lastAt: number | null;
+  problem: CodehostProblem | null;
+  clockAheadMs: number | null;
+}): PollingReport {
+  const { watches, problem } = given;
+  const lastAt = given.lastAt === null ? null : new Date(given.lastAt).toISOString();
+  const clock = clockReport(given.clockAheadMs);
+  if (!watches) return { state: 'disabled', lastAt, ...nothingWatched, clock };
+  if (problem !== null) return { state: 'failing', lastAt, ...codehostProblemWords(problem), clock };
+  const state = lastAt === null ? 'starting' : 'polling';
+  return { state, lastAt, code: null, why: null, remedy: null, clock };
+}
+
+const nothingWatched = {
+  code: 'not-configured',
+  why: 'no repository is watched',
+  remedy: 'Run: setup-webhooks.sh --add-repo owner/repo, and restart the daemon',
+};
+
+function clockReport(aheadMs: number | null): PollingReport['clock'] {
+  if (aheadMs === null || Math.abs(aheadMs) <= CLOCK_TOLERANCE_MS) return null;
+  const minutes = Math.round(Math.abs(aheadMs) / MINUTE_MS);
+  const distance = `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  return {
+    aheadMs,
+    why: `this machine's clock is ${distance} ${aheadMs > 0 ? 'ahead of' : 'behind'} the code host's`,
+    remedy: 'Set the date of this machine, for instance: sudo timedatectl set-ntp true',
+  };
+}

@@ -1,0 +1,103 @@
+// `svc feeds ping`: a signed delivery of our own, posted to the feed's channel as a sender would post it, and
+// the time until it comes out of the tunnel. It ends there: no receiver sees it, and no line tells of it.
+//
+// Its body has one key and no spaces, so that a relay which writes bodies anew writes the same bytes.
+import { type FeedChannel, SELF_TEST_HEADER } from '@svc/core';
+import { codehostFeed, type Feed, type FeedName, trackerFeed } from '../receive/feed.ts';
+import type { Secrets } from '../receive/secrets.ts';
+import { isSignedBy, sign, signingKey } from '../receive/signature.ts';
+import { wordsForError, wordsForStatus } from '../tunnel/failure-words.ts';
+import type { SelfTest } from '../tunnel/inbox.ts';
+import type { Post } from '../tunnel/post.ts';
+import type { Tunnel } from '../tunnel/tunnel.ts';
+
+export type PingResult =
+  | { feed: FeedName; ok: true; milliseconds: number }
+  | { feed: FeedName; ok: false; disabled: boolean; why: string; remedy: string | null };
+
+/** A feed with the tunnel that its deliveries come through. */
+export type PingTarget = { feed: FeedName; channel: FeedChannel; tunnel: Pick<Tunnel, 'state'> };
+
+export type FeedPing = {
+  /** What the tunnel of these feeds recognises a ping by. */
+  selfTestOf: (feeds: readonly FeedName[]) => SelfTest;
+  ping: (targets: readonly PingTarget[], timeoutMs: number) => Promise<PingResult[]>;
+};
+
+const definitions: Record<FeedName, Feed> = { codehost: codehostFeed, tracker: trackerFeed };
+const swallowed = 'Bring in what is missing: svc feeds check --repair; then svc-monitor.sh restart';
+
+export function createFeedPing({ secrets, post }: { secrets: Secrets; post: Post }): FeedPing {
+  const keys = {
+    codehost: secrets.codehost.values.map(signingKey),
+    tracker: secrets.tracker.values.map(signingKey),
+  };
+  /** By the id of the test: what to do when it arrives. */
+  const underWay = new Map<string, () => void>();
+
+  async function pingOne({ feed, channel, tunnel }: PingTarget, timeoutMs: number): Promise<PingResult> {
+    const no = (why: string, remedy: string | null = null): PingResult => {
+      return { feed, ok: false, disabled: !channel.use, why, remedy };
+    };
+    if (!channel.use) return no(channel.why, channel.remedy);
+    const { now, grade } = tunnel.state();
+    if (now.mode !== 'live')
+      return no(`the feed is ${now.mode}${grade.why === null ? '' : `: ${grade.why}`}`, grade.remedy);
+    const id = crypto.randomUUID();
+    const enough = AbortSignal.timeout(timeoutMs);
+    const started = performance.now();
+    const arrival = new Promise<number | null>((resolve) => {
+      underWay.set(id, () => resolve(performance.now() - started));
+      enough.addEventListener('abort', () => resolve(null));
+    });
+    try {
+      const request = requestOf(feed, id, secrets[feed].values[0] ?? '');
+      const status = await post({ url: channel.url, ...request, signal: enough });
+      if (status < 200 || status > 299) {
+        const { why, remedy } = wordsForStatus(status);
+        return no(why, remedy);
+      }
+      const milliseconds = await arrival;
+      if (milliseconds !== null) return { feed, ok: true, milliseconds: Math.round(milliseconds * 10) / 10 };
+      return no(`the relay took it and did not deliver it within ${timeoutMs / 1000} s`, swallowed);
+    } catch (error) {
+      if (enough.aborted) return no(`the relay did not answer within ${timeoutMs / 1000} s`);
+      const { why, remedy } = wordsForError(error);
+      return no(why, remedy);
+    } finally {
+      underWay.delete(id);
+    }
+  }
+
+  return {
+    selfTestOf: (feeds) => ({
+      isGenuine: ({ headers, body }) =>
+        feeds.some((feed) => {
+          const signature = definitions[feed].signatureIn(headers);
+          return signature !== undefined && isSignedBy(keys[feed], body, signature);
+        }),
+      onArrival: (id) => underWay.get(id)?.(),
+    }),
+    ping: (targets, timeoutMs) => Promise.all(targets.map((target) => pingOne(target, timeoutMs))),
+  };
+}
+
+function requestOf(feed: FeedName, id: string, secret: string) {
+  const body = Buffer.from(JSON.stringify({ selfTest: id }));
+  const signature = sign(secret, body);
+  const own: Record<string, string> =
+    feed === 'codehost'
+      ? {
+          'X-Codehost-Event': 'ping',
+          'X-Codehost-Delivery': id,
+          'X-Hub-Signature-256': `sha256=${signature}`,
+        }
+      : { 'Tracker-Event': 'ping', 'Tracker-Delivery': id, 'Tracker-Signature': signature };
+  const headers = {
+    ...own,
+    'Content-Type': 'application/json',
+    'Content-Length': String(body.length),
+    [SELF_TEST_HEADER]: id,
+  };
+  return { headers, body };
+}
