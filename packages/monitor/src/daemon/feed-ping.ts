@@ -16,7 +16,7 @@ export type PingResult =
   | { feed: FeedName; ok: false; disabled: boolean; why: string; remedy: string | null };
 
 /** A feed with the tunnel that its deliveries come through. */
-export type PingTarget = { feed: FeedName; channel: FeedChannel; tunnel: Pick<Tunnel, 'state'> };
+type PingTarget = { feed: FeedName; channel: FeedChannel; tunnel: Pick<Tunnel, 'state'> };
 
 export type FeedPing = {
   /** What the tunnel of these feeds recognises a ping by. */

@@ -3,7 +3,7 @@ import { Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import type { Environment } from '@svc/core';
 
-export type PostRequest = {
+type PostRequest = {
   url: string;
   headers: Record<string, string>;
   body: Uint8Array;
