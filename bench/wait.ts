@@ -100,7 +100,8 @@ function startWaiter(): Waiter {
   child.once('exit', () => waiters.delete(child));
   const printed = new Promise<number>((resolve) => {
     child.stdout.once('data', () => resolve(performance.now()));
-    child.once('exit', () => resolve(Number.NaN));
+    // Not 'exit': what was printed may still be on its way then.
+    child.once('close', () => resolve(Number.NaN));
   });
   return { ticket, child, printed };
 }
