@@ -24,12 +24,17 @@ export async function* watchEvents(
   machine: Machine,
   conditions: Conditions,
   signal: AbortSignal,
+  now: () => Date,
 ): AsyncGenerator<WatchedLine[]> {
   const cursor: Cursor = { since: conditions.since };
   while (!signal.aborted) {
     const daemon = await connectDaemon(machine);
     if (daemon) yield* streaming(daemon, conditions, cursor, signal);
-    else yield* following(machine, conditions, cursor, signal);
+    else {
+      // Pinned before the first look: what is written while a daemon comes up is seen in either mode.
+      cursor.since ??= { time: now().getTime() };
+      yield* following(machine, conditions, cursor, signal);
+    }
     if (!signal.aborted) await sleep(50);
   }
 }

@@ -47,7 +47,7 @@ function tailVerb(terminal: Terminal): CommandUnknownOpts {
     const { machine } = openSession(terminal);
     const conditions = readConditions(options, terminal.now().getTime());
     const matches = await lineFilter(options.filter);
-    for await (const lines of watchEvents(machine, conditions, terminal.interrupted)) {
+    for await (const lines of watchEvents(machine, conditions, terminal.interrupted, terminal.now)) {
       for (const { text } of matching(lines, matches))
         terminal.out(options.json ? text : eventSummary(JSON.parse(text) as EventLine));
     }
@@ -71,7 +71,7 @@ function waitForVerb(terminal: Terminal): CommandUnknownOpts {
     const conditions = readConditions(options, terminal.now().getTime());
     const matches = await lineFilter(options.filter);
     const signal = AbortSignal.any([terminal.interrupted, AbortSignal.timeout(timeoutMs(options.timeout))]);
-    for await (const lines of watchEvents(machine, conditions, signal)) {
+    for await (const lines of watchEvents(machine, conditions, signal, terminal.now)) {
       const [found] = matching(lines, matches);
       if (found) return terminal.out(found.text);
     }
