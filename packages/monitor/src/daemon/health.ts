@@ -26,6 +26,7 @@ export function createHealth(options: {
   const notices: (LogNotice & { at: string })[] = [];
   let logStats: (() => LogStats) | undefined;
   let feedsReport: (() => object) | undefined;
+  let spoolRejected = 0;
 
   const feedReport = (name: FeedName): object => {
     const { lastAcceptedAt, outcomes } = feeds[name];
@@ -56,6 +57,7 @@ export function createHealth(options: {
       configuration,
       feeds: { codehost: feedReport('codehost'), tracker: feedReport('tracker') },
       log,
+      spool: spoolReport(spoolRejected),
       sources: feedsReport?.(),
     };
   };
@@ -71,6 +73,9 @@ export function createHealth(options: {
     noteLog(notice: LogNotice): void {
       notices.push({ ...notice, at: now().toISOString() });
       if (notices.length > KEPT_NOTICES) notices.shift();
+    },
+    noteSpool(rejected: number): void {
+      spoolRejected += rejected;
     },
     watchFeeds(read: () => object): void {
       feedsReport = read;
@@ -102,6 +107,12 @@ function receiverState({ variables, values }: FeedSecrets): object {
     why,
     remedy: `Set ${variables.join(' or ')} and run: svc-monitor.sh restart`,
   };
+}
+
+function spoolReport(rejected: number): object {
+  if (rejected === 0) return { rejected };
+  const why = 'helpers left facts that cannot be taken';
+  return { rejected, why, remedy: 'Look at the files in the folder spool/rejected of the data root.' };
 }
 
 function logReport(stats: LogStats, notices: readonly object[]) {

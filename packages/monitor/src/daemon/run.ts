@@ -142,7 +142,10 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
   const spool = watchSpool({
     folder: machine.spoolDir,
     appendOnce: (draft) => appendHelperFact(log, draft),
-    onDrained: (drained) => logger.info(drained, 'spool drained'),
+    onDrained(drained) {
+      logger.info(drained, 'spool drained');
+      health.noteSpool(drained.rejected.length);
+    },
     onFailure: (error) => logger.error({ err: error }, 'the spool cannot be read'),
   });
   feeds.start();
