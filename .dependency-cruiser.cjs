@@ -30,8 +30,8 @@ module.exports = {
     {
       name: 'testkit-is-for-tests',
       severity: 'error',
-      from: { path: '^packages/(monitor|core|relay|dashboard)/src/', pathNot: '\\.test\\.ts$' },
-      to: { path: '^packages/testkit/|^bench/|^chaos/' },
+      from: { path: '^packages/(monitor|core|relay|dashboard)/src/', pathNot: '\\.test\\.ts$|/testing/' },
+      to: { path: '^packages/testkit/|^bench/|^chaos/|/testing/' },
     },
     {
       name: 'no-unresolvable',

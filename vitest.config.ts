@@ -6,5 +6,7 @@ export default defineConfig({
     setupFiles: ['packages/testkit/src/hermetic.ts'],
     testTimeout: 20_000,
     pool: 'forks',
+    // Many tests wait for processes, timers and disks: more of them at once than there are cores.
+    maxWorkers: 4,
   },
 });

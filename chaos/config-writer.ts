@@ -8,6 +8,7 @@ const terminal = {
   err: (text: string) => void process.stderr.write(`${text}\n`),
   readInput: async () => '',
   inputIsTerminal: false,
+  ask: async () => undefined,
   colour: false,
   environment: process.env,
   home: homedir(),

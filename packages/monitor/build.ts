@@ -15,7 +15,7 @@ await build({
   platform: 'node',
   // jsonc-parser's main entry is UMD, which no bundler can follow; its module entry is plain.
   resolve: { mainFields: ['module', 'main'] },
-  external: ['fastify', 'pino', 'prom-client', 'jq-wasm'],
+  external: ['fastify', 'pino', 'prom-client', 'jq-wasm', /^@opentelemetry\//],
   transform: { define: { __SVC_VERSION__: JSON.stringify(version) } },
   output: {
     dir: fresh,

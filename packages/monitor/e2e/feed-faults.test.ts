@@ -1,5 +1,5 @@
-// The fault table of docs/feeds.md, row by row: what `svc feeds` says, the remedy that it prints, and that the
-// daemon goes on. A half-open connection takes 75 s to be told from an idle one: tunnel.test.ts has that row.
+// The fault table of docs/feeds.md, row by row: what `svc feeds` and `svc doctor` say, the remedy that they print,
+// and that the daemon goes on. A half-open connection takes 75 s to be told from an idle one: tunnel.test.ts has that row.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codehostExample, startHostileRelay, temporaryFolder, testTracker } from '@svc/testkit';
@@ -23,6 +23,8 @@ type Fault = {
   after?: (world: FeedWorld, daemon: InProcessDaemon) => Promise<void>;
   /** Each stands in what `svc feeds` prints. */
   says: (string | RegExp)[];
+  /** Each stands in what `svc doctor` prints. */
+  doctor: (string | RegExp)[];
 };
 
 const faults: Fault[] = [
@@ -30,6 +32,9 @@ const faults: Fault[] = [
     fault: 'channel missing',
     before: ({ useChannel }) => nothing(useChannel(undefined)),
     says: [/^codehost +disabled.* no relay channel is configured\. Run: setup-webhooks\.sh$/m],
+    doctor: [
+      /^warning +feeds +the codehost feed is off: no relay channel is configured\n +Run: setup-webhooks\.sh$/m,
+    ],
   },
   {
     fault: 'secret unset',
@@ -37,6 +42,9 @@ const faults: Fault[] = [
     says: [
       /^codehost +disabled.* no secret: SVC_WEBHOOK_SECRET not set\. Set SVC_WEBHOOK_SECRET and run: svc-monitor\.sh restart$/m,
       'acme/web  polling  there is no relay channel, or its secret is not set. Run: setup-webhooks.sh',
+    ],
+    doctor: [
+      /^warning +feeds +the codehost feed is off: no secret: SVC_WEBHOOK_SECRET not set\n +Set SVC_WEBHOOK_SECRET and run: svc-monitor\.sh restart$/m,
     ],
   },
   {
@@ -49,6 +57,11 @@ const faults: Fault[] = [
     },
     says: [
       /^codehost +degraded.* 401s in the last hour 3 .*signed with another secret/m,
+      'Run: setup-webhooks.sh --force, and restart the daemon with the new secret',
+    ],
+    doctor: [
+      /^broken +feeds +the codehost feed is degraded: .*signed with another secret/m,
+      '401s in the last hour 3',
       'Run: setup-webhooks.sh --force, and restart the daemon with the new secret',
     ],
   },
@@ -69,11 +82,20 @@ const faults: Fault[] = [
       'or the relay rewrites them',
       'use a relay that keeps the bytes (SVC_RELAY_URL)',
     ],
+    doctor: [
+      /^broken +feeds +the codehost feed is degraded/m,
+      /\(\d+ over bytes that the relay wrote anew\)/,
+      'use a relay that keeps the bytes (SVC_RELAY_URL)',
+    ],
   },
   {
     fault: 'relay down',
     before: ({ useChannel }) => nothing(useChannel(`${NOWHERE}/channel`)),
     says: [/^codehost +connecting.* the relay refuses connections\. It is tried again by itself/m],
+    doctor: [
+      /^warning +feeds +the codehost feed is connecting: the relay refuses connections$/m,
+      'It is tried again by itself',
+    ],
   },
   {
     fault: 'relay answers 503',
@@ -84,6 +106,10 @@ const faults: Fault[] = [
       return {};
     },
     says: [/^codehost +connecting.* the relay answered 503\. It is tried again by itself/m],
+    doctor: [
+      /^warning +feeds +the codehost feed is connecting: the relay answered 503$/m,
+      'It is tried again by itself',
+    ],
   },
   {
     fault: 'channel unknown at the relay',
@@ -94,6 +120,7 @@ const faults: Fault[] = [
       return {};
     },
     says: [/does not know the channel \(404\)\. .*make a new one: setup-webhooks\.sh --force/],
+    doctor: [/^warning +feeds .*does not know the channel \(404\)/m, 'setup-webhooks.sh --force'],
   },
   {
     fault: 'gh missing',
@@ -101,6 +128,10 @@ const faults: Fault[] = [
     says: [
       'acme/web  polling  the client gh cannot be started (ENOENT). Install gh, then run: gh auth login',
       /^code host polling +failing .*the client gh cannot be started/m,
+    ],
+    doctor: [
+      /^broken +code-host +the code host cannot be asked: the client gh cannot be started/m,
+      'Install gh, then run: gh auth login',
     ],
   },
   {
@@ -110,6 +141,10 @@ const faults: Fault[] = [
       /^acme\/web {2}polling {2}gh is not logged in at the code host .*Run: gh auth login -s admin:repo_hook$/m,
       /^code host polling +failing .*gh is not logged in/m,
     ],
+    doctor: [
+      /^broken +code-host +the code host cannot be asked: gh is not logged in/m,
+      'Run: gh auth login -s admin:repo_hook',
+    ],
   },
   {
     fault: 'token revoked',
@@ -117,6 +152,7 @@ const faults: Fault[] = [
     says: [
       'gh is not logged in at the code host (HTTP 401: Bad credentials). Run: gh auth login -s admin:repo_hook',
     ],
+    doctor: [/^broken +code-host .*HTTP 401: Bad credentials/m, 'Run: gh auth login -s admin:repo_hook'],
   },
   {
     fault: 'no admin right',
@@ -129,6 +165,10 @@ const faults: Fault[] = [
       /^acme\/web {2}polling {2}gh's user has no admin access .*Ask for admin access to the repository; until then it is polled/m,
       /^code host polling +polling/m,
     ],
+    doctor: [
+      /^warning +code-host +acme\/web has no hook and is polled: gh's user has no admin access/m,
+      'Ask for admin access to the repository',
+    ],
   },
   {
     fault: 'scope missing',
@@ -138,6 +178,7 @@ const faults: Fault[] = [
       return {};
     },
     says: [/^acme\/web {2}polling .*lacks the scope (\S+) .*Run: gh auth refresh -s \1/m],
+    doctor: [/^(?:warning|broken) +code-host .*lacks the scope (\S+)[^]*Run: gh auth refresh -s \1/m],
   },
   {
     fault: 'repository gone',
@@ -150,6 +191,10 @@ const faults: Fault[] = [
     says: [
       /^acme\/gone {2}polling {2}the repository does not exist or is hidden .*Correct the name: svc config get svc\.monitor\.github\.watchRepos/m,
     ],
+    doctor: [
+      /^broken +code-host +acme\/gone has no hook and is polled: the repository does not exist or is hidden/m,
+      'Correct the name: svc config get svc.monitor.github.watchRepos',
+    ],
   },
   {
     fault: 'code host answers 500',
@@ -159,12 +204,20 @@ const faults: Fault[] = [
       /^acme\/web {2}polling {2}the code host cannot be reached or is in trouble .*it is tried again by itself/m,
       /^code host polling +failing .*tried again by itself/m,
     ],
+    doctor: [
+      /^broken +code-host +the code host cannot be asked: the code host cannot be reached or is in trouble/m,
+      'tried again by itself',
+    ],
   },
   {
     fault: 'quota used up',
     before: ({ codehost }) => nothing(codehost.setQuota('core', { remaining: 0 })),
     says: [
       /^acme\/web {2}polling {2}the quota of the code host is used up .*it goes on by itself at \d{4}-/m,
+    ],
+    doctor: [
+      /^(?:warning|broken) +code-host .*the quota of the code host is used up/m,
+      /it goes on by itself at \d{4}-/,
     ],
   },
   {
@@ -177,15 +230,25 @@ const faults: Fault[] = [
     says: [
       /^code host polling +failing {2}last never {2}the quota of the code host is used up .*goes on by itself at \d{4}-/m,
     ],
+    doctor: [
+      /^broken +code-host +the code host cannot be asked: the quota of the code host is used up/m,
+      /goes on by itself at \d{4}-/,
+    ],
   },
   {
     fault: 'nothing watched',
     before: ({ write }) => nothing(write('.svc/config.json', { svc: { projectKey: 'demo' } })),
     says: ['code host polling  disabled  no repository is watched. Run: setup-webhooks.sh --add-repo'],
+    doctor: [
+      /^off +code-host +the code host is not asked: no repository is watched\n +Run: setup-webhooks\.sh --add-repo/m,
+    ],
   },
   {
     fault: 'tracker without a token',
     says: [/^tracker polling +disabled .*Run: svc config set svc\.tracker\.apiToken - < token\.txt/m],
+    doctor: [
+      /^off +tracker +the issue tracker is not asked: .*\n +Run: svc config set svc\.tracker\.apiToken - < token\.txt/m,
+    ],
   },
   {
     fault: 'tracker token wrong',
@@ -193,6 +256,10 @@ const faults: Fault[] = [
     says: [
       /^tracker polling +failing$/m,
       /^ {2}ABC {2}last never {2}The issue tracker did not accept the API token.*svc config set svc\.tracker\.apiToken - < token\.txt, then run: svc-monitor\.sh restart$/m,
+    ],
+    doctor: [
+      /^broken +tracker +team ABC cannot be asked: The issue tracker did not accept the API token/m,
+      'svc config set svc.tracker.apiToken - < token.txt',
     ],
   },
   {
@@ -205,10 +272,14 @@ const faults: Fault[] = [
       /^tracker polling +failing$/m,
       /^ {2}ABC {2}last never {2}The issue tracker cannot be used now.*\. Nothing to do: it is tried again by itself every 5 minutes$/m,
     ],
+    doctor: [
+      /^broken +tracker +team ABC cannot be asked: The issue tracker cannot be used now/m,
+      'Nothing to do: it is tried again by itself every 5 minutes',
+    ],
   },
 ];
 
-test.each(faults)('$fault', async ({ before, after, says }) => {
+test.each(faults)('$fault', async ({ before, after, says, doctor }) => {
   const world = await feedWorld();
   const daemon = await world.start(await before?.(world));
   await after?.(world, daemon);
@@ -220,6 +291,8 @@ test.each(faults)('$fault', async ({ before, after, says }) => {
     },
     { timeout: 25_000, interval: 200 },
   );
+  const { printed } = await world.doctor();
+  for (const words of doctor) expect(printed).toMatch(words);
   expect((await daemon.get('/api/health')).status).toBe(200);
 });
 
@@ -227,7 +300,7 @@ test.each([
   ['ahead of', 5 * HOUR_MS],
   ['behind', -5 * HOUR_MS],
 ])('clock wrong: 5 h %s', async (direction, offMs) => {
-  const { codehost, start, svc } = await feedWorld();
+  const { codehost, start, svc, doctor } = await feedWorld();
   const first = await start();
   await until(() => covered(first));
   await first.close();
@@ -239,6 +312,7 @@ test.each([
   expect((await svc('feeds')).printed).toContain(
     `clock  this machine's clock is 5 h 0 min ${direction} the code host's. Set the date of this machine`,
   );
+  expect((await doctor()).printed).toMatch(/^broken +clock +this machine's clock is 5 h 0 min/m);
   expect((await daemon.get('/api/health')).status).toBe(200);
 });
 

@@ -1,5 +1,5 @@
 // A machine with feeds: the code host's fake behind the real gh, a relay, a project that watches a repository.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -12,6 +12,7 @@ import {
 import { onTestFinished } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
 import { type InProcessDaemon, startInProcess } from './in-process-daemon.ts';
+import { runDoctor } from './run-doctor.ts';
 
 export const SECRET = 'c'.repeat(64);
 
@@ -31,6 +32,7 @@ export async function feedWorld() {
   const write = (path: string, value: unknown) => {
     mkdirSync(dirname(join(home, path)), { recursive: true });
     writeFileSync(join(home, path), JSON.stringify(value));
+    if (path.startsWith('.config/')) chmodSync(join(home, path), 0o600);
   };
   const useChannel = (smeeChannel: string | undefined) =>
     write('.config/svc/config.json', { svc: { monitor: { github: { smeeChannel } } } });
@@ -39,19 +41,23 @@ export async function feedWorld() {
     svc: { projectKey: 'demo', monitor: { github: { watchRepos: ['acme/web'] } } },
   });
   const environment = { ...ghEnvironment(codehost, 'token'), SVC_WEBHOOK_SECRET: SECRET };
+  let inForce: Record<string, string> = environment;
   /** Variables that are undefined in `more` are not set. */
   const start = (more: Record<string, string | undefined> = {}, now?: () => Date) => {
     const set = Object.entries({ ...environment, ...more }).filter(
       (entry): entry is [string, string] => entry[1] !== undefined,
     );
-    return startInProcess({ home, environment: Object.fromEntries(set), ...(now && { now }) });
+    inForce = Object.fromEntries(set);
+    return startInProcess({ home, environment: inForce, ...(now && { now }) });
   };
+  /** In the daemon's own environment. */
+  const doctor = (...words: string[]) => runDoctor({ home, environment: inForce }, ...words);
   const svc = async (...words: string[]) => {
     const terminal = { ...testTerminal({ environment: { SVC_DATA_DIR: join(home, 'svc') } }), folder: home };
     const code = await runCommandLine(terminal, words);
     return { code, printed: terminal.printed() };
   };
-  return { relay, codehost, channel, home, write, useChannel, start, svc };
+  return { relay, codehost, channel, home, write, useChannel, start, svc, doctor };
 }
 
 export async function until(what: () => boolean | Promise<boolean>): Promise<void> {

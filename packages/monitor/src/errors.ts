@@ -21,11 +21,27 @@ const failures = {
   'tracker-quota-used-up': { exit: 6, status: 503 },
   'tracker-unavailable': { exit: 6, status: 502 },
   'tracker-error': { exit: 6, status: 502 },
+  'not-filed': { exit: 6, status: 502 },
   'registered-elsewhere': { exit: 2, status: 409 },
   'not-registered': { exit: 1, status: 404 },
+  'unknown-ticket': { exit: 1, status: 404 },
+  'unknown-attention': { exit: 1, status: 404 },
+  'unknown-run': { exit: 1, status: 404 },
+  'unknown-effect': { exit: 1, status: 404 },
+  'too-many-requests': { exit: 6, status: 429 },
+  'provider-failed': { exit: 6, status: 502 },
+  'provider-timed-out': { exit: 6, status: 504 },
+  'not-allowed-now': { exit: 1, status: 409 },
+  'state-not-ready': { exit: 6, status: 503 },
+  'backend-failed': { exit: 6, status: 502 },
+  'backend-slow': { exit: 6, status: 504 },
 } as const;
 
 export type FailureCode = keyof typeof failures;
+
+export function isFailureCode(code: unknown): code is FailureCode {
+  return typeof code === 'string' && Object.hasOwn(failures, code);
+}
 
 export class Failure extends Error {
   readonly code: FailureCode;

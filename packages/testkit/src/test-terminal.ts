@@ -2,16 +2,24 @@
 import { temporaryFolder } from './temporary-folder.ts';
 
 export function testTerminal(
-  given: { environment?: Record<string, string>; input?: string; now?: string } = {},
+  given: {
+    environment?: Record<string, string>;
+    input?: string;
+    now?: string;
+    /** A person at the terminal: what they answer to each question in turn; undefined is Ctrl-D. */
+    answers?: readonly (string | undefined)[];
+  } = {},
 ) {
   const home = temporaryFolder();
   const out: string[] = [];
   const err: string[] = [];
+  const questions: string[] = [];
   return {
     out: (text: string) => void out.push(text),
     err: (text: string) => void err.push(text),
     readInput: async () => given.input ?? '',
-    inputIsTerminal: false,
+    inputIsTerminal: given.answers !== undefined,
+    ask: async (question: string) => given.answers?.[questions.push(question) - 1],
     colour: false,
     environment: { HOME: home, ...given.environment },
     home,
@@ -21,5 +29,7 @@ export function testTerminal(
     /** What was printed, by stream. */
     printed: () => out.join('\n'),
     complained: () => err.join('\n'),
+    /** What was asked. */
+    questions,
   };
 }

@@ -8,6 +8,7 @@ export const PolledDeployment = z.looseObject({
   id: z.int(),
   sha: z.string(),
   environment: z.string(),
+  created_at: z.string(),
   updated_at: z.string(),
 });
 export const PolledDeploymentStatus = z.looseObject({
@@ -18,16 +19,13 @@ export const PolledDeploymentStatus = z.looseObject({
 export type PolledDeployment = z.infer<typeof PolledDeployment>;
 export type PolledDeploymentStatus = z.infer<typeof PolledDeploymentStatus>;
 
-/** The states that the log has, by deployment id. A deployment without any state has an empty set. */
-export type KnownDeployments = ReadonlyMap<number, ReadonlySet<string>>;
-
 export function deploymentDifferences(
   repo: string,
   deployment: PolledDeployment,
   statuses: readonly PolledDeploymentStatus[],
-  known: KnownDeployments,
+  /** The states that the log has; undefined when it does not know the deployment. */
+  told: ReadonlySet<string> | undefined,
 ): EventDraft[] {
-  const told = known.get(deployment.id);
   const shared = { deployment, repository: { full_name: repo } };
   const drafts: EventDraft[] = [];
   const tell = (type: string, what: string, more: Record<string, unknown>): void => {

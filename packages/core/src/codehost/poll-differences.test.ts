@@ -1,10 +1,21 @@
 import { describe, expect, test } from 'vitest';
-import type { EventDraft, EventLine } from '../log/event-line.ts';
+import type { EventDraft } from '../log/event-line.ts';
 import { parseEventDraft } from '../log/parse-event.ts';
-import { type KnownPullRequest, pullRequestAfter } from './known-pull-request.ts';
+import { emptyBoard, foldLine } from '../state/board.ts';
+import { knownPullRequest } from '../state/reconciled-view.ts';
+import type { KnownPullRequest } from './known-pull-request.ts';
 import { isHistory, pollDifferences } from './poll-differences.ts';
 import type { PolledPullRequest } from './polled-pull-request.ts';
 
+const TOLD_AT = '2026-01-01T12:00:00.000Z';
+const opened = (sha: string, draft: boolean): EventDraft => ({
+  event: 'codehost.pr.opened',
+  source: 'codehost.webhook',
+  via: 'live',
+  occurredAt: '2026-01-01T10:00:00Z',
+  scope: { repo: 'acme/web', pr: 42, sha },
+  detail: { state: 'open', draft, merged: false },
+});
 const head = 'a'.repeat(40);
 const other = 'c'.repeat(40);
 const mergeSha = 'b'.repeat(40);
@@ -38,7 +49,13 @@ const withChecks = (state: string): PolledPullRequest => ({
   ...open,
   commits: { nodes: [{ commit: { oid: head, statusCheckRollup: { state } } }] },
 });
-const known: KnownPullRequest = { state: 'open', draft: false, headSha: head, asOf: '9' };
+const known: KnownPullRequest = {
+  state: 'open',
+  draft: false,
+  headSha: head,
+  mergeableState: 'blocked',
+  asOf: '9',
+};
 const uncovered = { repo: 'acme/web', covered: false };
 const covered = { ...uncovered, covered: true };
 const topics = (drafts: EventDraft[]): string[] => drafts.map(({ event }) => event);
@@ -48,7 +65,16 @@ describe('pollDifferences', () => {
     ['nothing new', open, known, []],
     ['merged', merged, known, ['codehost.pr.merged']],
     ['merged, known as closed', merged, { ...known, state: 'closed' }, ['codehost.pr.merged']],
-    ['merged, known', merged, { ...known, state: 'merged' }, []],
+    ['merged, known', merged, { ...known, state: 'merged', mergeSha }, []],
+    ['merged, its commit not known', merged, { ...known, state: 'merged' }, ['codehost.pr.merged']],
+    [
+      'the same, and still nobody knows it',
+      { ...merged, mergeCommit: null },
+      { ...known, state: 'merged' },
+      [],
+    ],
+    ['can be merged now', { ...open, mergeStateStatus: 'CLEAN' }, known, ['codehost.pr.refreshed']],
+    ['not worked out yet', { ...open, mergeStateStatus: 'UNKNOWN' }, known, []],
     ['merged, not known at all', merged, undefined, ['codehost.pr.merged']],
     ['closed', closed, known, ['codehost.pr.closed']],
     ['closed, known', closed, { ...known, state: 'closed' }, []],
@@ -64,15 +90,25 @@ describe('pollDifferences', () => {
       ['codehost.pr.reopened', 'codehost.pr.synchronize', 'codehost.pr.converted_to_draft'],
     ],
     ['a merge cannot be undone', open, { ...known, state: 'merged' }, []],
-    ['approved', { ...open, reviewDecision: 'APPROVED' }, known, ['codehost.pr_review.submitted']],
+    [
+      'approved',
+      { ...open, reviewDecision: 'APPROVED' },
+      known,
+      ['codehost.pr_review.submitted', 'codehost.pr.refreshed'],
+    ],
     ['approved, known', { ...open, reviewDecision: 'APPROVED' }, { ...known, verdict: 'approved' }, []],
     ['reviews still required', { ...open, reviewDecision: 'REVIEW_REQUIRED' }, known, []],
-    ['checks passed', withChecks('SUCCESS'), known, ['codehost.check_suite.completed']],
+    [
+      'checks passed',
+      withChecks('SUCCESS'),
+      known,
+      ['codehost.check_suite.completed', 'codehost.pr.refreshed'],
+    ],
     [
       'checks failed',
       withChecks('ERROR'),
       { ...known, checks: 'success' },
-      ['codehost.check_suite.completed'],
+      ['codehost.check_suite.completed', 'codehost.pr.refreshed'],
     ],
     ['checks passed, known', withChecks('SUCCESS'), { ...known, checks: 'success' }, []],
     ['checks running', withChecks('PENDING'), known, []],
@@ -106,6 +142,7 @@ describe('pollDifferences', () => {
     expect(topics(pollDifferences(polled, otherwise, covered))).toEqual([
       'codehost.pr_review.submitted',
       'codehost.check_suite.completed',
+      'codehost.pr.refreshed',
     ]);
   });
 
@@ -125,27 +162,24 @@ describe('pollDifferences', () => {
       withChecks('SUCCESS'),
       { ...open, reviewDecision: 'APPROVED' },
     ]) {
-      for (const before of [undefined, known, { ...known, headSha: other, draft: true }]) {
-        const drafts = pollDifferences(polled, before, uncovered);
-        const after = drafts.reduce<KnownPullRequest | undefined>(
-          (state, draft, index) => pullRequestAfter(state, { ...draft, seq: 100 + index }),
-          before,
-        );
-        const again = pollDifferences(polled, after, uncovered);
+      for (const before of [[], [opened(head, false)], [opened(other, true)]]) {
+        const board = emptyBoard();
+        const find = (): EventDraft[] => {
+          const now = board.pullRequests.get('acme/web#42');
+          return pollDifferences(polled, now && knownPullRequest(now), uncovered);
+        };
+        const tell = (drafts: readonly EventDraft[]): void => {
+          for (const draft of drafts) foldLine(board, { ...draft, seq: board.seq + 1, ts: TOLD_AT });
+        };
+        tell(before);
+        tell(find());
+        const again = find();
         expect(
           again.filter(({ event }) => event.startsWith('codehost.pr.')),
           polled.state,
         ).toEqual([]);
-        expect(
-          pollDifferences(
-            polled,
-            again.reduce<KnownPullRequest | undefined>(
-              (state, draft, index) => pullRequestAfter(state, { ...draft, seq: 200 + index }),
-              after,
-            ),
-            uncovered,
-          ),
-        ).toEqual([]);
+        tell(again);
+        expect(find()).toEqual([]);
       }
     }
   });
@@ -158,75 +192,4 @@ test.each<[string, PolledPullRequest, KnownPullRequest | undefined, boolean]>([
   ['one that we know', { ...merged, closedAt: '2020-01-01T00:00:00Z' }, known, false],
 ])('among the newest, %s: history %#', (_name, polled, before, expected) => {
   expect(isHistory(polled, before, Date.parse('2026-01-01T12:30:00Z'))).toBe(expected);
-});
-
-describe('pullRequestAfter', () => {
-  const line = (event: string, more: Partial<EventLine> = {}): EventLine => ({
-    seq: 5,
-    ts: '2026-01-01T12:00:00.000Z',
-    id: 'x',
-    schemaVersion: 1,
-    host: { id: 'h', name: 'h' },
-    event,
-    source: 'codehost.webhook',
-    via: 'live',
-    scope: { repo: 'acme/web', pr: 42, sha: head },
-    detail: { state: 'open', draft: false, merged: false },
-    ...more,
-  });
-
-  test.each<[string, EventLine, KnownPullRequest | undefined, KnownPullRequest | undefined]>([
-    [
-      'opened',
-      line('codehost.pr.opened'),
-      undefined,
-      { state: 'open', draft: false, headSha: head, asOf: '5' },
-    ],
-    [
-      'merged',
-      line('codehost.pr.merged', { detail: { merged: true, state: 'closed' } }),
-      known,
-      { state: 'merged', draft: false, headSha: head, asOf: '5' },
-    ],
-    [
-      'closed',
-      line('codehost.pr.closed', { detail: { merged: false, state: 'closed' } }),
-      known,
-      { state: 'closed', draft: false, headSha: head, asOf: '5' },
-    ],
-    [
-      'a late line cannot undo a merge',
-      line('codehost.pr.labeled'),
-      { ...known, state: 'merged' },
-      { state: 'merged', draft: false, headSha: head, asOf: '5' },
-    ],
-    [
-      'a new head has no checks yet',
-      line('codehost.pr.synchronize', { scope: { sha: other } }),
-      { ...known, checks: 'success' },
-      { state: 'open', draft: false, headSha: other, checks: undefined, asOf: '5' },
-    ],
-    [
-      'a verdict',
-      line('codehost.pr_review.submitted', { detail: { state: 'approved' } }),
-      known,
-      { ...known, verdict: 'approved', asOf: '5' },
-    ],
-    [
-      'a comment is no verdict',
-      line('codehost.pr_review.submitted', { detail: { state: 'commented' } }),
-      known,
-      known,
-    ],
-    [
-      'one suite tells nothing of the whole',
-      line('codehost.check_suite.completed', { detail: { conclusion: 'success' } }),
-      { ...known, checks: 'failure' },
-      { ...known, checks: undefined, asOf: '5' },
-    ],
-    ['other topics', line('codehost.push'), known, known],
-    ['a review of an unknown one', line('codehost.pr_review.submitted'), undefined, undefined],
-  ])('%s', (_name, event, before, after) => {
-    expect(pullRequestAfter(before, event)).toEqual(after);
-  });
 });

@@ -55,10 +55,7 @@ function findings(
   const head = polled.headRefOid;
   // The same change may happen again: what was known before it tells the occasions apart.
   const after = known?.asOf === undefined ? '' : `:after-${known.asOf}`;
-  if (polled.state === 'MERGED')
-    return known?.state === 'merged'
-      ? []
-      : ofPullRequest('closed', `merged:${polled.mergeCommit?.oid ?? head}`);
+  if (polled.state === 'MERGED') return mergeFindings(polled, known);
   if (known?.state === 'merged') return [];
   if (polled.state === 'CLOSED')
     return known?.state === 'closed'
@@ -76,7 +73,28 @@ function findings(
     const action = polled.isDraft ? 'converted_to_draft' : 'ready_for_review';
     found.push(...ofPullRequest(action, `${action}:${head}${after}`));
   }
-  return [...found, ...judgements(polled, known, covered, after)];
+  const judged = judgements(polled, known, covered, after);
+  return [...found, ...judged, ...refreshed(polled, known, { after, isJudged: judged.length > 0, found })];
+}
+
+/** Whether it can be merged; what the other findings tell of it is left out, and so is "not worked out yet". */
+function refreshed(
+  { mergeStateStatus, headRefOid }: PolledPullRequest,
+  known: KnownPullRequest | undefined,
+  { after, isJudged, found }: { after: string; isJudged: boolean; found: readonly Finding[] },
+): Finding[] {
+  const state = mergeStateStatus.toLowerCase();
+  // A new judgement makes the code host's earlier word void.
+  const isWorthTelling = isJudged || (found.length === 0 && state !== known?.mergeableState);
+  return isWorthTelling && state !== 'unknown'
+    ? ofPullRequest('refreshed', `${state}:${headRefOid}${after}`)
+    : [];
+}
+
+/** A merge is told once, and once more when its commit was not known the first time. */
+function mergeFindings({ mergeCommit, headRefOid }: PolledPullRequest, known?: KnownPullRequest): Finding[] {
+  const isWorthTelling = known?.state !== 'merged' || (known.mergeSha === undefined && mergeCommit);
+  return isWorthTelling ? ofPullRequest('closed', `merged:${mergeCommit?.oid ?? headRefOid}`) : [];
 }
 
 function ofPullRequest(action: string, id: string, more?: Record<string, unknown>): Finding[] {

@@ -8,6 +8,7 @@ const together: readonly (readonly string[])[] = [
   ['svc.errorTracking.org', 'svc.errorTracking.project', 'svc.errorTracking.authToken'],
   ['svc.analytics.apiKey', 'svc.analytics.projectId'],
   ['ai.gateway', 'ai.apiKey'],
+  ['svc.notify.quietHours.from', 'svc.notify.quietHours.to'],
 ];
 
 export function crossChecks(values: readonly ResolvedValue[]): ConfigProblem[] {
@@ -39,8 +40,15 @@ function allOrNone(keys: readonly string[], byKey: ReadonlyMap<string, ResolvedV
 }
 
 function providersHaveKeys(values: readonly ResolvedValue[]): ConfigProblem[] {
+  const given = new Set(values.filter(({ value }) => value !== undefined).map(({ path }) => formatKey(path)));
   return values
-    .filter(({ path, value }) => formatKey(path).startsWith('svc.ai.providers.') && value === undefined)
+    .filter(
+      ({ path, value }) =>
+        /^svc\.ai\.providers\..+\.apiKeyEnv$/.test(formatKey(path)) &&
+        value === undefined &&
+        // A base URL of the machine alone asks no project for a key.
+        !given.has(formatKey([...path.slice(0, -1), 'baseUrl'])),
+    )
     .map((value) => ({
       ...placeOf(value),
       severity: 'error',

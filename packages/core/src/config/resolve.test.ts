@@ -173,6 +173,13 @@ describe('values that belong together', () => {
     expect(reverse.problems[0]).toMatchObject({ code: 'incomplete', key: 'ai.apiKey' });
   });
 
+  test.each([['from'], ['to']])('quiet hours with only %s are an error', (name) => {
+    const quietHours = { [name]: '22:00' };
+    const { config, problems } = resolveConfig([file('global', { svc: { notify: { quietHours } } })], {});
+    expect(config).toBeUndefined();
+    expect(problems[0]).toMatchObject({ code: 'incomplete', key: `svc.notify.quietHours.${name}` });
+  });
+
   test.each([
     ['errorTracking', ['org', 'project', 'authToken']],
     ['analytics', ['apiKey', 'projectId']],

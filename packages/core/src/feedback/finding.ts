@@ -3,6 +3,12 @@ import { z } from 'zod';
 
 export const FindingSeverity = z.enum(['low', 'medium', 'high']);
 
+/** A severity as people write it: `med` is `medium`. Undefined for anything else. */
+export function severityFrom(text: string): FindingSeverity | undefined {
+  const word = text.trim().toLowerCase();
+  return FindingSeverity.safeParse(word === 'med' ? 'medium' : word).data;
+}
+
 export const Finding = z.looseObject({
   ts: z.iso.datetime(),
   skill: z.string(),

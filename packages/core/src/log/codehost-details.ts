@@ -26,6 +26,8 @@ export const pullRequestActions = [
   'unlabeled',
   'unlocked',
 ] as const;
+/** Besides the published actions: a merge, and what a poll found of its mergeability. */
+export const ownPullRequestActions = ['merged', 'refreshed'] as const;
 export const reviewActions = ['submitted', 'edited', 'dismissed'] as const;
 export const reviewThreadActions = ['resolved', 'unresolved'] as const;
 export const commentActions = ['created', 'edited', 'deleted'] as const;
@@ -179,7 +181,7 @@ export const DeploymentStatusDetail = Detail.extend({
 export const OtherDetail = Detail.extend({ type: text, action: text });
 
 export const codehostTopics = {
-  ...topicFamily('codehost.pr', [...pullRequestActions, 'merged'], PullRequestDetail),
+  ...topicFamily('codehost.pr', [...pullRequestActions, ...ownPullRequestActions], PullRequestDetail),
   ...topicFamily('codehost.pr_review', reviewActions, ReviewDetail),
   ...topicFamily('codehost.pr_review_thread', reviewThreadActions, ReviewThreadDetail),
   ...topicFamily('codehost.pr_review_comment', commentActions, ReviewCommentDetail),

@@ -14,19 +14,53 @@ export const RunDetail = Detail.extend({
   name: text,
   tickets,
   waves: count,
+  plan: z.array(z.array(z.string())).optional().describe('tickets by wave'),
   maxParallel: count,
+  project: text.describe('folder of the project'),
+  base: text.describe('branch that worktrees are made from'),
+  workerCommand: text,
+  workerModel: text,
   reason: text,
+  by: text,
 });
 
 export const WaveDetail = Detail.extend({ wave: z.int().nonnegative(), tickets, reason: text });
 
-/** `signal` is the signal file as it stood after the change, so that a reducer never has to read a file. */
-const WorkerDetail = Detail.extend({ signal: z.record(z.string(), z.unknown()).optional(), reason: text });
+/** How a merge in the worker's repository is proven, as configured when the line was written. */
+const Policy = z.object({
+  timeoutSec: z.int().positive(),
+  productionEnvironment: z.string(),
+  stagingEnvironment: z.string(),
+  skipDeployVerification: z.boolean(),
+  acceptDescendants: z.boolean(),
+});
+
+/**
+ * `signal` is the signal file as it stood after the change and `policy` what was configured then, so that a
+ * reducer never has to read a file. `hash` tells whether the log has a file's content.
+ */
+const WorkerDetail = Detail.extend({
+  signal: z.record(z.string(), z.unknown()).optional(),
+  hash: text,
+  policy: Policy.optional(),
+  changed: z.array(z.string()).optional().describe('fields of the file that changed, and `policy`'),
+  reason: text,
+});
 export const WorkerDispatchedDetail = WorkerDetail.extend({ command: text, model: text, worktreePath: text });
 export const WorkerStatusDetail = WorkerDetail.extend({ from: WorkerStatus.optional(), to: WorkerStatus });
 export const WorkerPhaseDetail = WorkerDetail.extend({ from: WorkerPhase.optional(), to: WorkerPhase });
-export const WorkerUpdatedDetail = WorkerDetail.extend({ changed: z.array(z.string()).optional() });
-export const WorkerLifeDetail = WorkerDetail.extend({ pid: z.int().positive().optional(), lastSeenAt: time });
+export const WorkerLifeDetail = WorkerDetail.extend({
+  pid: z.int().positive().optional(),
+  lastSeenAt: time,
+  willRevive: z.boolean().optional().describe('true when a new process is about to be started for it'),
+});
+/** A person's word: the worker is to be started anew. */
+export const WorkerWordDetail = Detail.extend({ by: z.string(), note: text });
+/** Its agent is to be started again for what it was told of its pull request. */
+export const WorkerRecallDetail = Detail.extend({
+  reason: z.enum(['checks', 'review']),
+  number: count.describe('of its cause, from 1'),
+});
 export const WorkerCorruptDetail = Detail.extend({ path: z.string(), problem: z.string() });
 
 export const DeployDetail = Detail.extend({
@@ -39,14 +73,35 @@ export const DeployDetail = Detail.extend({
   description: text,
 });
 
+/** A person's word on a deploy that came to its end. */
+export const DeployWordDetail = Detail.extend({ by: z.string(), note: text });
+
+/** Whether the deployed commit `scope.sha` contains the merge `scope.mergeSha`, and who was asked. */
+export const DescendantDetail = Detail.extend({
+  contains: z.boolean(),
+  by: z.enum(['git', 'codehost']),
+});
+
 export const VerificationDetail = Detail.extend({
   summary: text,
   findings: z.array(z.string()).optional(),
   advisory: z.boolean().optional().describe('true when a failure does not block the wave'),
+  blocking: count.describe('findings that fail it'),
+  testCommand: text,
+  exitCode: z.int().optional().describe('of the test command'),
+  durationMs: count,
+  logPath: text.describe('the whole output'),
   url: text,
 });
 
-export const TicketPhaseDetail = Detail.extend({ from: text, to: z.string() });
+/** What was filed about a failed verification, so that it stands in nobody's way any more. */
+export const RemediationDetail = Detail.extend({
+  destination: z.enum(['tracker', 'finding']),
+  filedAs: text.describe('ticket id'),
+  url: text,
+});
+
+export const TicketPhaseDetail = Detail.extend({ from: text, to: z.string(), skill: text });
 export const TicketMoveDetail = Detail.extend({ from: text, to: z.string(), stateId: text, phase: text });
 
 export const AttentionReason = z
@@ -60,8 +115,23 @@ export const AttentionDetail = Detail.extend({
   message: z.string(),
   remedy: text.describe('the one command that mends it'),
   severity: FindingSeverity,
+  feed: text,
+  evidence: z.array(z.int().positive()).optional().describe('the lines that it was concluded from'),
 });
-export const AttentionResolvedDetail = Detail.extend({ reason: AttentionReason, message: text, by: text });
+export const AttentionResolvedDetail = Detail.extend({
+  reason: AttentionReason,
+  message: text,
+  by: text,
+  feed: text,
+});
+export const AttentionAcknowledgedDetail = Detail.extend({
+  reason: AttentionReason,
+  by: z.string(),
+  feed: text,
+});
+export const AttentionSnoozedDetail = AttentionAcknowledgedDetail.extend({
+  until: z.iso.datetime({ offset: true }),
+});
 
 export const feedGrades = ['live', 'late', 'degraded', 'blind', 'disabled', 'connecting'] as const;
 export const FeedDetail = Detail.extend({
@@ -78,6 +148,9 @@ export const DaemonDetail = Detail.extend({
   port: count,
   reason: text,
 });
+
+/** A line of the doctor: written to be read back, and nothing else. */
+export const DaemonCheckedDetail = Detail.extend({ by: text });
 
 export const FindingDetail = Detail.extend({
   title: z.string(),
@@ -106,17 +179,25 @@ export const ownTopics = {
   ...topicFamily('orchestrator.worker', ['dispatched'], WorkerDispatchedDetail),
   ...topicFamily('orchestrator.worker', ['status_changed'], WorkerStatusDetail),
   ...topicFamily('orchestrator.worker', ['phase_changed'], WorkerPhaseDetail),
-  ...topicFamily('orchestrator.worker', ['updated'], WorkerUpdatedDetail),
+  ...topicFamily('orchestrator.worker', ['updated'], WorkerDetail),
   ...topicFamily('orchestrator.worker', ['died', 'revived', 'removed'], WorkerLifeDetail),
   ...topicFamily('orchestrator.worker', ['corrupt'], WorkerCorruptDetail),
+  ...topicFamily('orchestrator.worker', ['retried'], WorkerWordDetail),
+  ...topicFamily('orchestrator.worker', ['recalled'], WorkerRecallDetail),
   ...topicFamily('orchestrator.deploy', ['started', 'succeeded', 'failed', 'timed_out'], DeployDetail),
+  ...topicFamily('orchestrator.deploy', ['retried', 'accepted'], DeployWordDetail),
+  ...topicFamily('orchestrator.deploy', ['descendant_checked'], DescendantDetail),
   ...topicFamily('orchestrator.verification', ['started', 'passed', 'failed'], VerificationDetail),
+  ...topicFamily('orchestrator.verification', ['remediation_filed'], RemediationDetail),
   ...topicFamily('workflow.ticket', ['phase_changed'], TicketPhaseDetail),
   ...topicFamily('workflow.ticket', ['state_moved'], TicketMoveDetail),
   ...topicFamily('comms', ['attention'], AttentionDetail),
   ...topicFamily('comms', ['attention_resolved'], AttentionResolvedDetail),
+  ...topicFamily('comms', ['attention_acknowledged'], AttentionAcknowledgedDetail),
+  ...topicFamily('comms', ['attention_snoozed'], AttentionSnoozedDetail),
   ...topicFamily('monitor.feed', feedGrades, FeedDetail),
   ...topicFamily('monitor.daemon', ['started', 'stopped'], DaemonDetail),
+  ...topicFamily('monitor.daemon', ['checked'], DaemonCheckedDetail),
   ...topicFamily('feedback', ['finding_added'], FindingDetail),
   ...topicFamily('feedback', ['finding_filed'], FindingFiledDetail),
   ...topicFamily('feedback', ['drained'], DrainDetail),

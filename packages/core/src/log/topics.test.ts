@@ -8,7 +8,7 @@ test('every topic is lower-case words joined by dots, and stands there once', ()
 });
 
 test.each([
-  ['codehost.pr.', 22],
+  ['codehost.pr.', 23],
   ['codehost.pr_review.', 3],
   ['codehost.pr_review_thread.', 2],
   ['codehost.pr_review_comment.', 3],
@@ -18,10 +18,10 @@ test.each([
   ['codehost.deployment.', 1],
   ['codehost.deployment_status.', 8],
   ['tracker.', 21],
-  ['orchestrator.', 23],
+  ['orchestrator.', 29],
   ['workflow.ticket.', 2],
-  ['comms.', 2],
-  ['monitor.', 8],
+  ['comms.', 4],
+  ['monitor.', 9],
   ['feedback.', 3],
   ['archive.', 3],
 ])('%s has %i topics', (prefix, count) => {
@@ -38,7 +38,15 @@ test.each(['__proto__', 'constructor', 'toString', '', 'codehost.pr', 'codehost.
 describe('topicsMatching', () => {
   test.each([
     ['codehost.pr.merged', ['codehost.pr.merged']],
-    ['comms.*', ['comms.attention', 'comms.attention_resolved']],
+    [
+      'comms.*',
+      [
+        'comms.attention',
+        'comms.attention_resolved',
+        'comms.attention_acknowledged',
+        'comms.attention_snoozed',
+      ],
+    ],
     ['*.push', ['codehost.push']],
     [
       'tracker.*.removed',

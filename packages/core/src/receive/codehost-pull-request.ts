@@ -15,7 +15,7 @@ import {
   timeAt,
 } from './payload-fields.ts';
 
-const actions: ReadonlySet<string> = new Set(pullRequestActions);
+const actions: ReadonlySet<string> = new Set([...pullRequestActions, 'refreshed']);
 
 export function pullRequestFact(payload: Fields, action: string): CodehostFact {
   const pullRequest = objectAt(payload, 'pull_request');
@@ -77,6 +77,8 @@ function wasMerged(pullRequest: Fields): boolean {
 }
 
 function timeOfAction(pullRequest: Fields, action: string, mergedNow: boolean): string | undefined {
+  // What a poll finds of the mergeability is of now; the pull request itself may not have changed for days.
+  if (action === 'refreshed') return undefined;
   const own = mergedNow
     ? 'merged_at'
     : action === 'closed'

@@ -3,6 +3,7 @@
 // null, and a phase may be a name or a number.
 import { z } from 'zod';
 
+/** In the order in which a worker comes through them; then those that end or interrupt its way. */
 export const workerStatuses = [
   'dispatched',
   'researching',
@@ -85,6 +86,15 @@ export const SignalFile = z.looseObject({
   phaseTimestamps: z.record(z.string(), z.unknown()).nullish(),
   error: text,
 });
+
+const agentsWork: ReadonlySet<WorkerStatus> = new Set(
+  workerStatuses.slice(0, workerStatuses.indexOf('pr-created')),
+);
+
+/** Until here the work is the agent's. Later, reviewers and deploys have their turn without it. */
+export function isAgentsWork(status: WorkerStatus): boolean {
+  return agentsWork.has(status);
+}
 
 export type WorkerStatus = z.infer<typeof WorkerStatus>;
 export type WorkerPhase = z.infer<typeof WorkerPhase>;

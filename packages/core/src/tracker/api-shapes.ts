@@ -53,6 +53,32 @@ export const TrackerIssue = z.object({
   labels: z.object({ nodes: z.array(z.object({ name: z.string() })) }),
 });
 
+/** `issue` is the one that blocks, where the type is `blocks`. */
+export const TrackerRelation = z.object({
+  type: z.string(),
+  issue: z.object({
+    identifier: z.string().min(1),
+    state: z.object({ name: z.string(), type: z.string() }),
+  }),
+});
+
+const BlockedIssue = z.object({
+  identifier: z.string().min(1),
+  number: z.number(),
+  inverseRelations: pageOf(TrackerRelation),
+});
+
+/** A label of the whole workspace has no team. A group holds labels and cannot stand on an issue itself. */
+export const TrackerLabel = z.object({
+  id,
+  name: z.string(),
+  isGroup: z.boolean(),
+  team: z.object({ id }).nullable(),
+});
+
+/** A ticket that was filed: what a person calls it, and where it is. */
+export const FiledIssue = TrackerIssue.pick({ id: true, identifier: true, url: true });
+
 /** By the name of the document that asks. */
 export const trackerShapes = {
   TeamStates: z.object({
@@ -68,12 +94,28 @@ export const trackerShapes = {
   }),
   DeleteWebhook: z.object({ webhookDelete: z.object({ success: z.literal(true) }) }),
   IssuesUpdatedSince: z.object({ issues: pageOf(TrackerIssue) }),
+  IssueState: z.object({
+    issue: TrackerIssue.pick({ id: true, identifier: true, state: true, team: true }),
+  }),
+  IssueBlockers: z.object({ issues: pageOf(BlockedIssue) }),
   SetIssueState: z.object({
     issueUpdate: z.object({ success: z.literal(true), issue: TrackerIssue.nullable() }),
   }),
+  LabelsNamed: z.object({ issueLabels: pageOf(TrackerLabel) }),
+  CreateLabel: z.object({
+    issueLabelCreate: z.object({ success: z.literal(true), issueLabel: TrackerLabel }),
+  }),
+  CreateIssue: z.object({
+    issueCreate: z.object({ success: z.literal(true), issue: FiledIssue }),
+  }),
+  IssuesWithText: z.object({ issues: z.object({ nodes: z.array(FiledIssue) }) }),
 };
 
 export type WorkflowState = z.infer<typeof WorkflowState>;
 export type TrackerTeam = z.infer<typeof TrackerTeam>;
 export type TrackerWebhook = z.infer<typeof TrackerWebhook>;
 export type TrackerIssue = z.infer<typeof TrackerIssue>;
+export type TrackerRelation = z.infer<typeof TrackerRelation>;
+export type TrackerLabel = z.infer<typeof TrackerLabel>;
+export type FiledIssue = z.infer<typeof FiledIssue>;
+export type TrackerIssueState = Pick<TrackerIssue, 'id' | 'identifier' | 'state' | 'team'>;

@@ -2,6 +2,9 @@
 // is no error, but it is said, with the command that changes it.
 export type FeedChannel = { use: true; url: string } | { use: false; why: string; remedy: string };
 
+/** Nobody set the feed up, which is a choice; every other reason is a mistake. */
+export const NO_CHANNEL = 'no relay channel is configured';
+
 const setupCommands = {
   codehost: 'setup-webhooks.sh',
   tracker: 'setup-webhooks.sh --linear-register',
@@ -16,7 +19,7 @@ export function feedChannel(given: {
 }): FeedChannel {
   const setup = `Run: ${setupCommands[given.feed]}`;
   if (given.channel === undefined || given.channel.trim() === '')
-    return { use: false, why: 'no relay channel is configured', remedy: setup };
+    return { use: false, why: NO_CHANNEL, remedy: setup };
   const url = channelUrl(given.channel);
   if (url === undefined)
     return { use: false, why: 'the relay channel is not an http or https URL', remedy: setup };

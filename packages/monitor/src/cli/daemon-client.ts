@@ -1,7 +1,7 @@
 // Calls the daemon's routes on loopback. An answer that is an error becomes the failure that it names.
 import type { Machine } from '../config/environment.ts';
 import { findDaemon } from '../daemon/status.ts';
-import { Failure } from '../errors.ts';
+import { Failure, isFailureCode } from '../errors.ts';
 
 /** Long enough for a reindex of a large log. */
 const PATIENCE_MS = 600_000;
@@ -15,25 +15,32 @@ export type DaemonClient = {
 /** The running daemon's client, or undefined when none runs. */
 export async function connectDaemon(machine: Machine): Promise<DaemonClient | undefined> {
   const found = await findDaemon(machine.dataDir);
-  if (found.state !== 'running') return undefined;
-  const { url } = found.daemon;
+  return found.state === 'running' ? daemonAt(found.daemon.url) : undefined;
+}
+
+export function daemonAt(url: string, patienceMs = PATIENCE_MS): DaemonClient {
   return {
     url,
-    getJson: (path, query = {}) => call(`${url}${path}?${new URLSearchParams(query).toString()}`, {}),
+    getJson: (path, query = {}) =>
+      call(`${url}${path}?${new URLSearchParams(query).toString()}`, {}, patienceMs),
     postJson: (path, body) =>
-      call(url + path, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify(body),
-      }),
+      call(
+        url + path,
+        { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) },
+        patienceMs,
+      ),
   };
 }
 
-async function call(url: string, init: RequestInit): Promise<unknown> {
-  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(PATIENCE_MS) });
+async function call(url: string, init: RequestInit, patienceMs: number): Promise<unknown> {
+  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(patienceMs) });
   const body: unknown = await response.json();
   if (response.ok) return body;
-  const { error, remedy } = body as { error?: string; remedy?: string };
-  const code = response.status === 400 ? 'usage' : 'daemon-refused';
-  throw new Failure(code, error ?? `The daemon answered ${response.status}.`, remedy);
+  const { error, code, remedy } = body as { error?: string; code?: string; remedy?: string };
+  const fallback = response.status === 400 ? 'usage' : 'daemon-refused';
+  throw new Failure(
+    isFailureCode(code) ? code : fallback,
+    error ?? `The daemon answered ${response.status}.`,
+    remedy,
+  );
 }

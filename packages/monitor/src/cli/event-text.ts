@@ -1,7 +1,6 @@
 // An event line in words, one line of a terminal: when, what, where, by whom.
 import type { EventLine } from '@svc/core';
-
-const CONTROL = /\p{Cc}/gu;
+import { plainText } from './plain-text.ts';
 
 export function eventSummary({ seq, ts, event, scope, actor, detail }: EventLine): string {
   const place = [
@@ -11,6 +10,5 @@ export function eventSummary({ seq, ts, event, scope, actor, detail }: EventLine
     actor?.login,
     typeof detail['title'] === 'string' ? JSON.stringify(detail['title'].slice(0, 60)) : undefined,
   ].filter((part) => part !== undefined);
-  // Names come from outside: nothing of them may steer the terminal.
-  return `${seq} ${ts} ${event} ${place.join(' ')}`.trimEnd().replaceAll(CONTROL, '?');
+  return plainText(`${seq} ${ts} ${event} ${place.join(' ')}`.trimEnd());
 }

@@ -2,6 +2,7 @@
 import { homedir } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { isatty } from 'node:tty';
+import { askPerson } from './ask-person.ts';
 import { runCommandLine } from './run.ts';
 
 const colourAllowed = process.env['NO_COLOR'] === undefined && process.env['TERM'] !== 'dumb';
@@ -21,6 +22,7 @@ process.exitCode = await runCommandLine(
     err: (line) => process.stderr.write(`${line}\n`),
     readInput: () => text(process.stdin),
     inputIsTerminal: isatty(0),
+    ask: (question) => askPerson(question, interrupt.signal),
     colour: colourAllowed && isatty(1),
     environment: process.env,
     home: homedir(),

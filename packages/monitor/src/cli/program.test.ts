@@ -35,7 +35,7 @@ describe('exit codes', () => {
     ['an unknown option, with the likely one', ['config', 'show', '--jsn'], 2, 'Did you mean --json?'],
     ['a missing argument', ['config', 'explain'], 2, "missing required argument 'key'"],
     ['a group without a verb', ['config'], 2, 'Usage: svc config'],
-    ['a part that is not built', ['add-finding', '--title', 'x'], 6, 'not part of this version'],
+    ['a missing option', ['add-finding', '--title', 'x'], 2, "required option '--body <text>' not specified"],
   ])('%s', async (_, words, code, message) => {
     const terminal = testTerminal();
     expect(await runCommandLine(terminal, words)).toBe(code);

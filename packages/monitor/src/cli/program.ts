@@ -1,15 +1,32 @@
 // The whole command line. A verb is one file in verbs/; it is added here by one line.
 import { type CommandUnknownOpts, createCommand } from '@commander-js/extra-typings';
 import type { Terminal } from './terminal.ts';
+import { addFindingVerb } from './verbs/add-finding.ts';
+import { archiveVerbs } from './verbs/archive.ts';
+import { attentionVerbs } from './verbs/attention.ts';
+import { backupVerbs } from './verbs/backup.ts';
+import { boardVerb } from './verbs/board.ts';
+import { briefingVerb } from './verbs/briefing.ts';
+import { checkProjectSetupVerb } from './verbs/check-project-setup.ts';
 import { configVerbs } from './verbs/config.ts';
 import { contextVerbs } from './verbs/context.ts';
+import { deployVerbs } from './verbs/deploy.ts';
+import { doctorVerb } from './verbs/doctor.ts';
 import { eventsVerbs } from './verbs/events.ts';
 import { feedbackVerbs } from './verbs/feedback.ts';
 import { feedsVerb } from './verbs/feeds.ts';
+import { findingsVerbs } from './verbs/findings.ts';
 import { monitorVerbs } from './verbs/monitor.ts';
-import { notYetVerbs } from './verbs/not-yet.ts';
+import { orchestrateVerbs } from './verbs/orchestrate.ts';
+import { outboxVerbs } from './verbs/outbox.ts';
+import { receiptVerb } from './verbs/receipt.ts';
 import { resolveTrackerIdsVerb } from './verbs/resolve-tracker-ids.ts';
 import { setupWebhooksVerb } from './verbs/setup-webhooks.ts';
+import { summarizeVerb } from './verbs/summarize.ts';
+import { telemetryVerbs } from './verbs/telemetry.ts';
+import { ticketVerbs } from './verbs/ticket.ts';
+import { whyVerb } from './verbs/why.ts';
+import { worktreeVerbs } from './verbs/worktree.ts';
 import { VERSION } from './version.ts';
 
 export function buildProgram(terminal: Terminal): CommandUnknownOpts {
@@ -21,14 +38,31 @@ export function buildProgram(terminal: Terminal): CommandUnknownOpts {
       '\nExit codes: 0 ok, 1 the answer is no, 2 usage; the others: docs/reference/exit-codes.md',
     )
     .addCommand(monitorVerbs(terminal))
+    .addCommand(doctorVerb(terminal))
+    .addCommand(boardVerb(terminal))
+    .addCommand(attentionVerbs(terminal))
+    .addCommand(whyVerb(terminal))
+    .addCommand(receiptVerb(terminal))
+    .addCommand(deployVerbs(terminal))
+    .addCommand(summarizeVerb(terminal))
+    .addCommand(briefingVerb(terminal))
+    .addCommand(outboxVerbs(terminal))
+    .addCommand(orchestrateVerbs(terminal))
+    .addCommand(worktreeVerbs(terminal))
     .addCommand(configVerbs(terminal))
     .addCommand(eventsVerbs(terminal))
     .addCommand(feedsVerb(terminal))
+    .addCommand(ticketVerbs(terminal))
     .addCommand(contextVerbs(terminal))
+    .addCommand(telemetryVerbs(terminal))
+    .addCommand(addFindingVerb(terminal))
+    .addCommand(findingsVerbs(terminal))
     .addCommand(feedbackVerbs(terminal))
+    .addCommand(archiveVerbs(terminal))
+    .addCommand(backupVerbs(terminal))
+    .addCommand(checkProjectSetupVerb(terminal))
     .addCommand(setupWebhooksVerb(terminal))
     .addCommand(resolveTrackerIdsVerb(terminal));
-  for (const verb of notYetVerbs()) program.addCommand(verb, { hidden: true });
   prepare(program, terminal);
   return program;
 }

@@ -30,3 +30,14 @@ export async function requireConfig(
   for (const problem of loaded.problems) terminal.err(`warning: ${formatProblem(problem)}`);
   return { ...loaded, config: loaded.config };
 }
+
+/** The folder of the project that the verb was started in. */
+export async function projectFolderOf(terminal: Terminal): Promise<string> {
+  const { folder } = (await openSession(terminal).load()).files.project;
+  if (folder !== undefined) return folder;
+  throw new Failure(
+    'not-configured',
+    `${terminal.folder} is in no project: there is no .svc/config.json.`,
+    'Go to the project, or make one: svc config set svc.projectKey <key>',
+  );
+}

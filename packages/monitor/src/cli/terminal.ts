@@ -8,6 +8,8 @@ export type Terminal = {
   /** The whole of standard input, as text. */
   readInput: () => Promise<string>;
   inputIsTerminal: boolean;
+  /** Asks the person: the answer without its line break, or undefined when the input ends without one. */
+  ask: (question: string) => Promise<string | undefined>;
   /** Colour only where a person looks. */
   colour: boolean;
   environment: Environment;

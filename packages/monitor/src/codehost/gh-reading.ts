@@ -24,6 +24,14 @@ export const readOne: ReadOutput<GhAnswer> = (output, receivedAt) => {
   };
 };
 
+/** What is no JSON: a log. */
+export const readText: ReadOutput<string> = (output, receivedAt) => {
+  const answer = readAnswer(output, receivedAt);
+  if (answer === undefined) return { answers: [], result: nothing };
+  const problem = problemIn(answer);
+  return { answers: [answer], result: problem === undefined ? done(answer.body) : failed(problem) };
+};
+
 export const readList: ReadOutput<unknown[]> = (output, receivedAt) => {
   const answers = readPages(output, receivedAt);
   return { answers, result: itemsOf(answers) };

@@ -15,6 +15,7 @@ import {
   readGraphql,
   readList,
   readOne,
+  readText,
 } from './gh-reading.ts';
 import { failed, type GhResult, malformed } from './gh-result.ts';
 import type { CommandEnd, RunCommand } from './run-command.ts';
@@ -39,6 +40,8 @@ type GhRequest = {
 
 export type Gh = {
   request: (request: GhRequest) => Promise<GhResult<GhAnswer>>;
+  /** What is no JSON, as it is. */
+  text: (path: string) => Promise<GhResult<string>>;
   /** Every item of every page; a page that fails makes the whole list fail. */
   list: (path: string) => Promise<GhResult<unknown[]>>;
   /** Data may be there in part, beside errors. */
@@ -98,6 +101,8 @@ export function createGh(options: GhOptions): Gh {
       gate(() =>
         call({ args: ['-X', method, path], body, secrets, resource: 'core', timeoutMs, read: readOne }),
       ),
+    text: (path) =>
+      gate(() => call({ args: ['-X', 'GET', path], resource: 'core', timeoutMs, read: readText })),
     list(path) {
       const args = ['-X', 'GET', path, '--paginate', '--jq', ITEMS];
       return gate(() => call({ args, resource: 'core', timeoutMs: listTimeoutMs, read: readList }));

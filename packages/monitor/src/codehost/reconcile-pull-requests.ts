@@ -35,6 +35,8 @@ export type ReconcileOptions = {
   isCovered: (repo: string) => boolean;
   ticketPrefixes: readonly string[];
   now: () => number;
+  /** The last line of the log. */
+  lastSeq: () => number;
 };
 
 type Polled = { repo: string; pullRequest: PolledPullRequest; wasAskedFor: boolean };
@@ -45,6 +47,7 @@ export async function reconcilePullRequests(
 ): Promise<Reconciled> {
   const report: Reconciled = { looked: 0, found: 0, told: 0, problems: [] };
   for (const query of reconcileQueries(byRepo(wishes))) {
+    const askedAt = options.lastSeq();
     const answer = await options.gh.graphql(query.query, query.variables);
     if (!answer.ok) {
       const { problem } = answer;
@@ -54,14 +57,21 @@ export async function reconcilePullRequests(
     const { polled, problems } = readPolled(query, answer.value);
     report.problems.push(...problems);
     report.looked += polled.length;
-    for (const one of polled) await tell(options, one, report);
+    for (const one of polled) await tell(options, one, askedAt, report);
   }
   return report;
 }
 
-async function tell(options: ReconcileOptions, polled: Polled, report: Reconciled): Promise<void> {
+async function tell(
+  options: ReconcileOptions,
+  polled: Polled,
+  askedAt: number,
+  report: Reconciled,
+): Promise<void> {
   const { repo, pullRequest, wasAskedFor } = polled;
   const known = options.knownOf(repo, pullRequest.number);
+  // Something was told while the answer was on its way: it is older than what is known.
+  if (known?.asOf !== undefined && Number(known.asOf) > askedAt) return;
   if (!wasAskedFor && isHistory(pullRequest, known, options.now())) return;
   const { ticketPrefixes } = options;
   const context = { repo, ticketPrefixes, covered: options.isCovered(repo) };

@@ -1,6 +1,14 @@
 // Reconciliation with the real client program against the fake code host.
 import { join } from 'node:path';
-import { type EventLine, type KnownPullRequest, pullRequestAfter } from '@svc/core';
+import {
+  type EventDraft,
+  type EventLine,
+  emptyBoard,
+  foldLine,
+  knownDeploymentStates,
+  knownPullRequest,
+  pullRequestKey,
+} from '@svc/core';
 import { codehostForTest, ghEnvironment, temporaryFolder, testToken } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openEventLog } from '../log/event-log.ts';
@@ -29,25 +37,41 @@ async function world({ covered = [] as string[] } = {}) {
     repos: string[];
     deploys: Watched['deploys'][number][];
   } = { repos: [], pullRequests: [], deploys: [] };
+  const board = () => {
+    const folded = emptyBoard();
+    for (const line of lines) foldLine(folded, line);
+    return folded;
+  };
+  /** Lines that come while the code host is being asked. */
+  const meanwhile: EventDraft[] = [];
   const reconciler = createReconciler({
-    gh,
+    gh: {
+      ...gh,
+      async graphql(query, variables) {
+        const answer = await gh.graphql(query, variables);
+        for (const draft of meanwhile.splice(0)) lines.push(await log.append(draft));
+        return answer;
+      },
+    },
     watched: () => watched,
     async append(draft) {
       const appended = await log.appendOnce(draft);
       if (!appended.duplicate) lines.push(appended.line);
       return appended;
     },
-    knownOf: (repo, number) =>
-      lines
-        .filter(({ scope }) => scope.repo === repo && scope.pr === number)
-        .reduce<KnownPullRequest | undefined>(pullRequestAfter, undefined),
+    knownOf(repo, number) {
+      const known = board().pullRequests.get(pullRequestKey(repo, number));
+      return known && knownPullRequest(known);
+    },
+    deploymentStates: (repo, id) => knownDeploymentStates(board(), repo, id),
     isCovered: (repo) => covered.includes(repo),
     ticketPrefixes: ['ENG'],
+    lastSeq: log.lastSeq,
     now: () => now,
   });
   const pass = (milliseconds: number): void => void (now += milliseconds);
   const topics = (): string[] => lines.map(({ event, scope }) => `${event} ${scope.repo}#${scope.pr}`);
-  return { codehost, log, lines, topics, watched, pass, ...reconciler };
+  return { codehost, log, lines, topics, watched, pass, meanwhile, ...reconciler };
 }
 
 describe('pull requests', () => {
@@ -101,18 +125,19 @@ describe('pull requests', () => {
         'codehost.pr.opened acme/web#2',
         'codehost.pr_review.submitted acme/web#2',
         'codehost.check_suite.completed acme/web#2',
+        'codehost.pr.refreshed acme/web#2',
         'codehost.pr.closed acme/web#3',
       ]),
     );
     expect(codehost.calls()).toEqual(['POST /api/graphql']);
     codehost.cloud.changePullRequest('acme/web', 2, { headSha: 'd'.repeat(40), checks: null, isDraft: true });
     await run();
-    expect(topics().slice(4)).toEqual([
+    expect(topics().slice(5)).toEqual([
       'codehost.pr.synchronize acme/web#2',
       'codehost.pr.converted_to_draft acme/web#2',
     ]);
     await run();
-    expect(topics()).toHaveLength(6);
+    expect(topics()).toHaveLength(7);
   });
 
   test('at most one call per 50 pull requests, over any number of repositories', async () => {
@@ -123,6 +148,9 @@ describe('pull requests', () => {
       codehost.cloud.addRepo(`acme/r${n}`);
       watched.repos.push(`acme/r${n}`);
     }
+    // The first time all are looked at whole: what was open before nobody has told.
+    await run();
+    codehost.forgetCalls();
     for (let n = 0; n < 101; n += 1) {
       const repo = `acme/r${n % 10}`;
       codehost.cloud.addPullRequest(repo, { number: n + 1 });
@@ -130,6 +158,36 @@ describe('pull requests', () => {
     }
     expect(await run()).toMatchObject({ looked: 101, told: 101, problems: [] });
     expect(codehost.calls()).toHaveLength(3);
+  });
+
+  test('what was open before the first round is found, with webhooks too', async () => {
+    const { codehost, run, watched, topics } = await world({ covered: ['acme/web'] });
+    codehost.cloud.addRepo('acme/web');
+    codehost.cloud.addPullRequest('acme/web', { number: 7 });
+    watched.repos.push('acme/web');
+    await run();
+    expect(topics()).toEqual(['codehost.pr.opened acme/web#7']);
+    codehost.forgetCalls();
+    await run();
+    expect(codehost.calls()).toEqual([]);
+  });
+
+  test('an answer that is older than what was told meanwhile tells nothing', async () => {
+    const { codehost, run, watched, topics, meanwhile } = await world({ covered: ['acme/web'] });
+    codehost.cloud.addRepo('acme/web');
+    codehost.cloud.addPullRequest('acme/web', { number: 7 });
+    watched.repos.push('acme/web');
+    watched.pullRequests.push({ repo: 'acme/web', number: 7 });
+    await run();
+    meanwhile.push({
+      event: 'codehost.pr.closed',
+      source: 'codehost.webhook',
+      via: 'live',
+      scope: { repo: 'acme/web', pr: 7 },
+      detail: { state: 'closed', merged: false },
+    });
+    await run();
+    expect(topics()).toEqual(['codehost.pr.opened acme/web#7', 'codehost.pr.closed acme/web#7']);
   });
 
   test('a repository that is gone does not hide the others', async () => {
@@ -179,11 +237,19 @@ describe('pull requests', () => {
 });
 
 describe('deploys', () => {
+  const sha = 'b'.repeat(40);
+  const awaited = (acceptDescendants: boolean) => ({
+    repo: 'acme/web',
+    sha,
+    environment: 'production',
+    mergedAt: new Date(Date.now() - 600_000).toISOString(),
+    acceptDescendants,
+  });
+
   test('what deliveries would have told of a merged commit, in order, each once', async () => {
     const { codehost, run, watched, lines } = await world();
     codehost.cloud.addRepo('acme/web');
-    const sha = 'b'.repeat(40);
-    watched.deploys.push({ repo: 'acme/web', sha, known: new Map() });
+    watched.deploys.push(awaited(false));
     const deployment = codehost.cloud.addDeployment('acme/web', { sha });
     codehost.cloud.addDeployment('acme/web', { sha: 'c'.repeat(40) });
     codehost.cloud.addDeploymentStatus(deployment, 'in_progress');
@@ -206,14 +272,26 @@ describe('deploys', () => {
     expect(lines).toHaveLength(3);
   });
 
+  test('where a later commit counts, the newest of the environment are told too, in one question', async () => {
+    const { codehost, run, watched, lines } = await world();
+    codehost.cloud.addRepo('acme/web');
+    watched.deploys.push(awaited(true), { ...awaited(true), sha: 'd'.repeat(40) });
+    codehost.cloud.addDeployment('acme/web', { sha, environment: 'staging' });
+    codehost.cloud.addDeployment('acme/web', { sha });
+    for (const other of ['1', '2', '3', '4'])
+      codehost.cloud.addDeployment('acme/web', { sha: other.repeat(40) });
+    await run();
+    expect(codehost.calls()[0]).toBe(
+      'GET /api/v3/repos/acme/web/deployments?environment=production&per_page=100',
+    );
+    const told = lines.map(({ scope }) => `${scope.environment} ${scope.sha?.[0]}`);
+    expect(told).toEqual(['production b', 'production 2', 'production 3', 'production 4']);
+  });
+
   test('statuses that could not be read are read the next time', async () => {
     const { codehost, run, watched, lines } = await world();
     codehost.cloud.addRepo('acme/web');
-    const sha = 'b'.repeat(40);
-    watched.deploys.push(
-      { repo: 'acme/web', sha, known: new Map() },
-      { repo: 'acme/web', sha: '../x', known: new Map() },
-    );
+    watched.deploys.push(awaited(false), { ...awaited(false), sha: '../x' });
     codehost.cloud.addDeployment('acme/web', { sha });
     codehost.failNext({ kind: 'server-error', status: 500 }, { on: 'statuses' });
     expect(await run()).toMatchObject({ told: 0, problems: [{ problem: { kind: 'unavailable' } }] });

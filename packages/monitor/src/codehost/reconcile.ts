@@ -5,9 +5,9 @@
 //
 //   const reconciler = createReconciler({ gh, watched, … });
 //   setInterval(() => reconciler.run(), RECONCILE_EVERY_MS)
-import { callsOfPollingEverything } from '@svc/core';
+import { type AwaitedDeploy, callsOfPollingEverything, repoKey } from '@svc/core';
 import type { Gh } from './gh.ts';
-import { createDeployReconciler, type WatchedDeploy } from './reconcile-deploys.ts';
+import { createDeployReconciler } from './reconcile-deploys.ts';
 import { type Reconciled, type ReconcileOptions, reconcilePullRequests } from './reconcile-pull-requests.ts';
 
 export const RECONCILE_EVERY_MS = 600_000;
@@ -16,24 +16,33 @@ export type Watched = {
   /** Every repository that somebody cares for. */
   repos: readonly string[];
   pullRequests: readonly { repo: string; number: number }[];
-  deploys: readonly WatchedDeploy[];
+  deploys: readonly AwaitedDeploy[];
 };
 
 export type Reconciler = {
-  /** Rejects only when the log takes no lines; the next run finds the same differences. */
-  run: () => Promise<Reconciled>;
+  /**
+   * Rejects only when the log takes no lines; the next run finds the same differences. Without deploys only
+   * pull requests are asked for, which is one call for many.
+   */
+  run: (what?: { deploys: boolean }) => Promise<Reconciled>;
   /** Calls made, and calls that polling everything every 30 seconds would have made on top. */
   meter: () => { made: number; avoided: number };
 };
 
 export function createReconciler(
-  options: ReconcileOptions & { gh: Gh; watched: () => Watched | Promise<Watched> },
+  options: ReconcileOptions & {
+    gh: Gh;
+    watched: () => Watched | Promise<Watched>;
+    deploymentStates: (repo: string, id: number) => ReadonlySet<string> | undefined;
+  },
 ): Reconciler {
   const { gh, now, isCovered } = options;
   const reconcileDeploys = createDeployReconciler(options);
   let measuredAt = now();
   let polledEverything = 0;
   let running: Promise<Reconciled> | undefined;
+  /** Repositories that were looked at once whole: of others the log may not know what was open before. */
+  const met = new Set<string>();
 
   function measure({ pullRequests, repos }: Watched): void {
     const elapsedMs = now() - measuredAt;
@@ -42,12 +51,16 @@ export function createReconciler(
     measuredAt += elapsedMs;
   }
 
-  async function runOnce(): Promise<Reconciled> {
+  async function runOnce(withDeploys: boolean): Promise<Reconciled> {
     const watched = await options.watched();
     measure(watched);
-    const { pullRequests, deploys } = watched;
-    const uncovered = watched.repos.filter((repo) => !isCovered(repo));
+    const { pullRequests } = watched;
+    const uncovered = watched.repos.filter((repo) => !isCovered(repo) || !met.has(repoKey(repo)));
     const one = await reconcilePullRequests(options, { pullRequests, uncovered });
+    const failed = new Set(one.problems.map(({ repo }) => repoKey(repo)));
+    for (const repo of uncovered) if (!failed.has(repoKey(repo))) met.add(repoKey(repo));
+    // A merge that was just found has a deployment to wait for too.
+    const { deploys } = withDeploys ? await options.watched() : { deploys: [] };
     const other = await reconcileDeploys(deploys);
     return {
       looked: one.looked + other.looked,
@@ -58,8 +71,8 @@ export function createReconciler(
   }
 
   return {
-    async run() {
-      running ??= runOnce();
+    async run({ deploys } = { deploys: true }) {
+      running ??= runOnce(deploys);
       try {
         return await running;
       } finally {

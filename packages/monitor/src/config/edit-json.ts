@@ -1,6 +1,13 @@
 // Changes one value in a JSON text and leaves every other byte alone: order, spacing, unknown keys.
-import { findNodeAtLocation, type Node, parseTree } from 'jsonc-parser';
+import { findNodeAtLocation, getNodeValue, type Node, parseTree } from 'jsonc-parser';
 import { Failure } from '../errors.ts';
+
+/** The value at a path, or undefined. */
+export function valueAt(text: string, path: readonly string[]): unknown {
+  const root = parseTree(text);
+  const node = root && findNodeAtLocation(root, [...path]);
+  return node && (getNodeValue(node) as unknown);
+}
 
 /** Sets the value at a path; missing objects on the way are made. */
 export function setInJson(text: string, path: readonly string[], value: unknown): string {

@@ -1,7 +1,7 @@
 // The machine's settings: where files lie and which port is ours. Each knows the variable it came from.
 // Nothing else in the product reads the process environment.
 import { join } from 'node:path';
-import type { Environment } from '@svc/core';
+import { type Environment, type Patience, readPatience } from '@svc/core';
 import { Failure } from '../errors.ts';
 
 type Setting = { variable: string; value: string; fromEnvironment: boolean; description: string };
@@ -22,6 +22,8 @@ export type Machine = {
   port: number;
   trackerApiUrl: string;
   relayUrl: string;
+  /** How long the run loop waits for what. */
+  patience: Patience;
   settings: Setting[];
 };
 
@@ -63,6 +65,13 @@ export function readMachine(environment: Environment, home: string): Machine {
       'SVC_TRACKER_API_URL',
       setting('SVC_TRACKER_API_URL', 'https://api.linear.app/graphql', 'GraphQL API of the issue tracker'),
     ),
+    patience: patienceFrom(
+      setting(
+        'SVC_ORCHESTRATE_PATIENCE',
+        '',
+        'For tests of runs: JSON of revivalDelaysSec, settleSec, claimSec and afterEndSec',
+      ),
+    ),
     settings,
   };
 }
@@ -90,5 +99,14 @@ function apiUrlFrom(variable: string, text: string): string {
   throw new Failure(
     'usage',
     `${variable} must be an https URL, or http on this machine, found ${JSON.stringify(text)}.`,
+  );
+}
+
+function patienceFrom(text: string): Patience {
+  const patience = readPatience(text);
+  if (patience !== undefined) return patience;
+  throw new Failure(
+    'usage',
+    `SVC_ORCHESTRATE_PATIENCE must be JSON such as {"revivalDelaysSec":[1,2,3]}, found ${JSON.stringify(text.slice(0, 200))}.`,
   );
 }

@@ -40,3 +40,18 @@ test('when one of them cannot be made, none is', async () => {
   await expect(store.setMany('global', changes)).rejects.toThrow('a is not an object');
   expect(text()).toBe('{"a": 1}');
 });
+
+test('a list is added to from what is there at that moment, and the same value again writes nothing', async () => {
+  const { store, file, text } = await storeWith('{"a": ["x"]}');
+  const add = (item: string) =>
+    store.update('global', ['a'], (current) => {
+      const list = current as string[];
+      return list.includes(item) ? current : [...list, item];
+    });
+  const items = Array.from({ length: 12 }, (_, index) => `item ${index}`);
+  await Promise.all(items.map(add));
+  expect(JSON.parse(text()).a.toSorted()).toEqual(['x', ...items].toSorted());
+  const { ino } = statSync(file);
+  expect(await add('x')).toEqual({ file, changed: false });
+  expect(statSync(file).ino).toBe(ino);
+});

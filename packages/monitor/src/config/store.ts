@@ -3,7 +3,7 @@ import type { Layer } from '@svc/core';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
 import type { FileLocks } from '../disk/lock.ts';
 import { Failure } from '../errors.ts';
-import { setInJson, unsetInJson } from './edit-json.ts';
+import { setInJson, unsetInJson, valueAt } from './edit-json.ts';
 import type { ConfigFiles } from './load.ts';
 import { readJsonFile } from './read-json.ts';
 
@@ -17,6 +17,12 @@ export type ConfigStore = {
   set: (layer: Layer, path: readonly string[], value: unknown) => Promise<string>;
   /** Makes several changes of one file in one write: all or none. Returns the file. */
   setMany: (layer: Layer, changes: readonly ConfigChange[]) => Promise<string>;
+  /** Makes the value from the one that is there, in one locked step. The same value again changes nothing. */
+  update: (
+    layer: Layer,
+    path: readonly string[],
+    next: (current: unknown) => unknown,
+  ) => Promise<{ file: string; changed: boolean }>;
   /** Removes one value; `removed` is false when it was not there. */
   unset: (layer: Layer, path: readonly string[]) => Promise<{ file: string; removed: boolean }>;
 };
@@ -42,6 +48,12 @@ export function createConfigStore({ locks, files }: { locks: FileLocks; files: C
     async setMany(layer, changes) {
       return (await change(layer, (text) => changes.reduce(withChange, text))).file;
     },
+    update: (layer, path, next) =>
+      change(layer, (text) => {
+        const current = valueAt(text, path);
+        const value = next(current);
+        return value === current ? text : setInJson(text, path, value);
+      }),
     async unset(layer, path) {
       const { file, changed } = await change(layer, (text) => unsetInJson(text, path));
       return { file, removed: changed };

@@ -2,30 +2,56 @@
 // what has no hook.
 
 import { join } from 'node:path';
-import type { CodehostProblem, Config, Environment } from '@svc/core';
+import {
+  type AwaitedDeploy,
+  type CodehostProblem,
+  type Config,
+  type Environment,
+  type KnownPullRequest,
+  repoKey,
+} from '@svc/core';
 import type { Logger } from 'pino';
-import { createGh } from '../codehost/gh.ts';
+import { createGh, type Gh } from '../codehost/gh.ts';
 import { openHookMemory } from '../codehost/hook-memory.ts';
 import { createHookApi } from '../codehost/hooks.ts';
 import { pollingReport } from '../codehost/polling-report.ts';
 import { createReconciler, RECONCILE_EVERY_MS } from '../codehost/reconcile.ts';
 import { createReplay, type DeliveryReport } from '../codehost/replay.ts';
-import { runCommand } from '../codehost/run-command.ts';
+import { type RunCommand, runCommand } from '../codehost/run-command.ts';
 import { type Coverage, createSubscriptions } from '../codehost/subscribe.ts';
 import type { EventLog } from '../log/event-log.ts';
 import type { Receiver } from '../receive/receiver.ts';
 import type { FeedSecrets } from '../receive/secrets.ts';
-import { followPullRequests } from '../state/pull-requests.ts';
-import { every } from './every.ts';
+import { byTimer, every, type Repeat } from './every.ts';
 
 /** Besides every start and reconnect. */
 const REPLAY_EVERY_MS = 6 * 3_600_000;
 
+/** Rounds that events ask for are no closer than this: the call budget is for a day. */
+const ROUNDS_APART_MS = 300_000;
+
+/** What the log says, as far as the code host is asked about it. */
+export type CodehostView = {
+  /** Resolves when it knows every line that is in the log now. */
+  caughtUp: () => Promise<void>;
+  pullRequests: () => readonly { repo: string; number: number }[];
+  knownOf: (repo: string, number: number) => KnownPullRequest | undefined;
+  deploys: () => readonly AwaitedDeploy[];
+  deploymentStates: (repo: string, id: number) => ReadonlySet<string> | undefined;
+};
+
 export type CodehostFeed = {
   /** Subscribes what is watched, then replays the last hour, then polls. */
   begin: () => Promise<void>;
+  /** A repository turned up in a signal file: it is subscribed like a watched one, once. */
+  meet: (repo: string) => void;
   /** Deliveries may have been missed. */
   replaySoon: () => Promise<void>;
+  /** Something is not known that a round would find out: the next one comes earlier. */
+  roundSoon: () => void;
+  /** A round that begins from now on. */
+  roundNow: () => Promise<void>;
+  gh: Gh;
   compare: (wish: { withinMs: number; repair: boolean }) => Promise<DeliveryReport[]>;
   coverage: () => Coverage[];
   figures: () => object;
@@ -42,14 +68,21 @@ export async function createCodehostFeed(options: {
   ticketPrefixes: readonly string[];
   logger: Logger;
   now: () => number;
+  view: CodehostView;
+  /** How programs are run, and how time comes round: others in a simulation. */
+  run?: RunCommand;
+  repeat?: Repeat;
 }): Promise<CodehostFeed> {
-  const { configs, log, logger, now, secrets } = options;
+  const { configs, log, logger, now, secrets, view, run = runCommand, repeat = byTimer } = options;
   const stopping = new AbortController();
-  const repos = [...new Set(configs.flatMap(({ svc }) => svc.monitor.github.watchRepos))];
+  const repos = new Map(
+    configs.flatMap(({ svc }) => svc.monitor.github.watchRepos).map((repo) => [repoKey(repo), repo]),
+  );
+  let hasBegun = false;
   const channelUrl = configs
     .map(({ svc }) => svc.monitor.github.smeeChannel)
     .find((url) => url !== undefined);
-  const gh = createGh({ environment: options.environment, run: runCommand, now, signal: stopping.signal });
+  const gh = createGh({ environment: options.environment, run, now, signal: stopping.signal });
   const hooks = createHookApi(gh);
   /** The secret of the project that watches the repository; one found elsewhere is signed with the first. */
   const secretFor = (repo: string): string | undefined => {
@@ -73,47 +106,59 @@ export async function createCodehostFeed(options: {
     secretFor,
     now,
   });
-  // Nothing is reconciled where nothing is watched.
-  const pullRequests =
-    repos.length === 0
-      ? undefined
-      : followPullRequests({
-          log,
-          now,
-          onFailure: (error) => logger.error({ err: error }, 'pull requests cannot be followed'),
-        });
   const reconciler = createReconciler({
     gh,
     append: log.appendOnce,
-    knownOf: (repo, number) => pullRequests?.knownOf(repo, number),
+    knownOf: view.knownOf,
+    deploymentStates: view.deploymentStates,
     isCovered: subscriptions.isCovered,
     ticketPrefixes: options.ticketPrefixes,
     now,
-    watched: () => ({ repos, pullRequests: pullRequests?.open() ?? [], deploys: [] }),
+    lastSeq: log.lastSeq,
+    async watched() {
+      await view.caughtUp();
+      return { repos: [...repos.values()], pullRequests: view.pullRequests(), deploys: view.deploys() };
+    },
   });
   /** Of the last replay and of the last round; null when it went well. */
   const problems: Record<'replay' | 'round', CodehostProblem | null> = { replay: null, round: null };
   let lastRoundAt: number | null = null;
-  const failed = (error: unknown): void => logger.error({ err: error }, 'the code host could not be asked');
+  let lastBegunAt = Number.NEGATIVE_INFINITY;
+  let cancelEarlier: (() => void) | null = null;
+  /** Events ask for what they leave open of pull requests; deployments are told by events of their own. */
+  let isEarly = false;
+  /** Somebody waits for a whole round, the first one among them: one that comes early is made whole. */
+  let isWholeWanted = true;
+  const failed = (error: unknown): void => {
+    if (!stopping.signal.aborted) logger.error({ err: error }, 'the code host could not be asked');
+  };
   const replays = every(
     REPLAY_EVERY_MS,
     async () => {
       problems.replay = await note(replay.replay());
       // A hook that turned out to be gone was forgotten: it is made again.
-      await subscriptions.ensureAll(repos);
+      await subscriptions.ensureAll(repos.values());
     },
     failed,
+    repeat,
   );
   const rounds = every(
     RECONCILE_EVERY_MS,
     async () => {
+      // Nothing is reconciled where nothing is watched.
+      if (repos.size === 0) return;
+      lastBegunAt = now();
       await subscriptions.retryDue();
-      const { problems: found, ...done } = await reconciler.run();
+      const deploys = isWholeWanted || !isEarly;
+      isWholeWanted = false;
+      isEarly = false;
+      const { problems: found, ...done } = await reconciler.run({ deploys });
       problems.round = found[0]?.problem ?? null;
       if (problems.round === null) lastRoundAt = now();
       logger.info({ ...done, problems: found.length }, 'reconciled with the code host');
     },
     failed,
+    repeat,
   );
 
   async function note(replayed: Promise<DeliveryReport[]>): Promise<CodehostProblem | null> {
@@ -124,20 +169,50 @@ export async function createCodehostFeed(options: {
     return reports.find(({ problem }) => problem !== null)?.problem ?? null;
   }
 
+  async function subscribeMet(repo: string): Promise<void> {
+    await subscriptions.ensure(repo);
+    await replays.runAfresh();
+    roundSoon();
+  }
+
+  function roundSoon(): void {
+    if (cancelEarlier !== null || stopping.signal.aborted) return;
+    const wait = Math.max(1, Math.min(lastBegunAt + ROUNDS_APART_MS - now(), ROUNDS_APART_MS));
+    cancelEarlier = repeat(async () => {
+      cancelEarlier?.();
+      cancelEarlier = null;
+      isEarly = true;
+      await rounds.runAfresh();
+    }, wait);
+  }
+
   return {
+    gh,
+    meet(repo) {
+      if (repos.has(repoKey(repo))) return;
+      repos.set(repoKey(repo), repo);
+      if (hasBegun) subscribeMet(repo).catch(failed);
+    },
     async begin() {
-      if (repos.length === 0) return;
-      await subscriptions.ensureAll(repos);
+      hasBegun = true;
+      if (repos.size === 0) return;
+      await subscriptions.ensureAll(repos.values());
       await replays.runNow();
+      await view.caughtUp();
       await rounds.runNow();
     },
     replaySoon: () => (subscriptions.coverage().length === 0 ? Promise.resolve() : replays.runAfresh()),
+    roundSoon,
+    roundNow() {
+      isWholeWanted = true;
+      return rounds.runAfresh();
+    },
     compare: replay.compareDeliveries,
     coverage: subscriptions.coverage,
     figures() {
       const budget = gh.figures();
       const report = pollingReport({
-        watches: repos.length > 0,
+        watches: repos.size > 0,
         lastAt: lastRoundAt,
         problem: problems.round ?? problems.replay,
         clockAheadMs: budget.clockAheadMs,
@@ -146,7 +221,8 @@ export async function createCodehostFeed(options: {
     },
     async stop() {
       stopping.abort();
-      await Promise.all([replays.stop(), rounds.stop(), pullRequests?.stop()]);
+      cancelEarlier?.();
+      await Promise.all([replays.stop(), rounds.stop()]);
     },
   };
 }

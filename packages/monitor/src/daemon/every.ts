@@ -7,10 +7,19 @@ export type Rounds = {
   stop: () => Promise<void>;
 };
 
+/** Calls the work every so often, until the function that it returns is called. */
+export type Repeat = (work: () => Promise<void>, periodMs: number) => () => void;
+
+export const byTimer: Repeat = (work, periodMs) => {
+  const timer = setInterval(() => void work(), periodMs);
+  return () => clearInterval(timer);
+};
+
 export function every(
   periodMs: number,
   work: () => Promise<void>,
   onFailure: (error: unknown) => void,
+  repeat: Repeat = byTimer,
 ): Rounds {
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;
@@ -31,13 +40,13 @@ export function every(
     });
     return next;
   };
-  const timer = setInterval(() => void runNow(), periodMs);
+  const end = repeat(runNow, periodMs);
   return {
     runNow,
     runAfresh,
     async stop() {
       stopped = true;
-      clearInterval(timer);
+      end();
       await running;
     },
   };

@@ -51,7 +51,7 @@ export function createFeedPing({ secrets, post }: { secrets: Secrets; post: Post
       enough.addEventListener('abort', () => resolve(null));
     });
     try {
-      const request = requestOf(feed, id, secrets[feed].values[0] ?? '');
+      const request = selfTestRequest(feed, id, secrets[feed].values[0] ?? '');
       const status = await post({ url: channel.url, ...request, signal: enough });
       if (status < 200 || status > 299) {
         const { why, remedy } = wordsForStatus(status);
@@ -82,7 +82,8 @@ export function createFeedPing({ secrets, post }: { secrets: Secrets; post: Post
   };
 }
 
-function requestOf(feed: FeedName, id: string, secret: string) {
+/** A signed delivery of our own, which every receiver knows for one. */
+export function selfTestRequest(feed: FeedName, id: string, secret: string) {
   const body = Buffer.from(JSON.stringify({ selfTest: id }));
   const signature = sign(secret, body);
   const own: Record<string, string> =

@@ -2,12 +2,22 @@
 import { type ConfigProblem, formatProblem } from '@svc/core';
 import type { LogStats } from '../log/event-log.ts';
 import type { LogNotice } from '../log/log-notice.ts';
+import type { OutboxFigures } from '../outbox/figures.ts';
 import type { FeedName } from '../receive/feed.ts';
 import type { Outcome } from '../receive/receiver.ts';
 import type { FeedSecrets, Secrets } from '../receive/secrets.ts';
+import type { SignalFigures } from '../runs/watch-signals.ts';
+import type { StateProgress } from '../state/state-follower.ts';
 import { type Metrics, observe, observeLabelled } from '../telemetry/metrics.ts';
 
 const KEPT_NOTICES = 20;
+
+/** What becomes of the log: the board, the outbox, and the signal files (null until they are watched). */
+type StateFigures = {
+  board: () => StateProgress;
+  outbox: () => OutboxFigures;
+  signals: () => SignalFigures | null;
+};
 
 type FeedFigures = { lastAcceptedAt: number | null; outcomes: Partial<Record<Outcome, number>> };
 
@@ -26,7 +36,9 @@ export function createHealth(options: {
   const notices: (LogNotice & { at: string })[] = [];
   let logStats: (() => LogStats) | undefined;
   let feedsReport: (() => object) | undefined;
+  let telemetryReport: (() => object) | undefined;
   let spoolRejected = 0;
+  let stateFigures: StateFigures | undefined;
 
   const feedReport = (name: FeedName): object => {
     const { lastAcceptedAt, outcomes } = feeds[name];
@@ -49,7 +61,11 @@ export function createHealth(options: {
     const stats = logStats?.();
     const log = stats && logReport(stats, notices);
     const configuration = { folders: projects.folders, problems: projects.problems.map(formatProblem) };
-    const broken = projects.problems.some(({ severity }) => severity === 'error') || log?.state !== 'live';
+    const work = stateFigures && stateReport(stateFigures);
+    const broken =
+      projects.problems.some(({ severity }) => severity === 'error') ||
+      log?.state !== 'live' ||
+      work?.some(({ state }) => state === 'degraded') === true;
     return {
       status: broken ? 'degraded' : 'ok',
       ...identity,
@@ -57,8 +73,10 @@ export function createHealth(options: {
       configuration,
       feeds: { codehost: feedReport('codehost'), tracker: feedReport('tracker') },
       log,
+      ...(work && Object.fromEntries(work.map(({ name, ...figures }) => [name, figures]))),
       spool: spoolReport(spoolRejected),
       sources: feedsReport?.(),
+      telemetry: telemetryReport?.(),
     };
   };
 
@@ -77,8 +95,26 @@ export function createHealth(options: {
     noteSpool(rejected: number): void {
       spoolRejected += rejected;
     },
+    watchState(figures: StateFigures): void {
+      stateFigures = figures;
+      const { board, outbox } = figures;
+      observe(metrics, 'svc_state_lag_lines', 'Durable lines that the board has not folded', () => {
+        const { seq, of } = board();
+        return of - seq;
+      });
+      observe(
+        metrics,
+        'svc_outbox_pending',
+        'Effects that are still to be carried out',
+        () => outbox().pending,
+      );
+      observe(metrics, 'svc_outbox_given_up', 'Effects that were given up', () => outbox().givenUp);
+    },
     watchFeeds(read: () => object): void {
       feedsReport = read;
+    },
+    watchTelemetry(read: () => object): void {
+      telemetryReport = read;
     },
     watchLog(stats: () => LogStats): void {
       logStats = stats;
@@ -107,6 +143,30 @@ function receiverState({ variables, values }: FeedSecrets): object {
     why,
     remedy: `Set ${variables.join(' or ')} and run: svc-monitor.sh restart`,
   };
+}
+
+function stateReport({ board, outbox, signals }: StateFigures) {
+  const state = board();
+  const pending = outbox();
+  const files = signals();
+  return [
+    part('state', state.degraded, 'Free disk space and check the data folder; it goes on by itself.', {
+      ...state,
+      state: state.ready ? 'live' : 'connecting',
+    }),
+    part(
+      'outbox',
+      pending.failing,
+      'Free disk space and check the data folder; it goes on by itself.',
+      pending,
+    ),
+    part('signals', files?.problem ?? null, 'Check the folder of runs and its permissions.', files ?? {}),
+  ];
+}
+
+function part(name: string, why: string | null, remedy: string, figures: object) {
+  if (why === null) return { state: 'live', ...figures, name };
+  return { ...figures, state: 'degraded', why, remedy, name };
 }
 
 function spoolReport(rejected: number): object {

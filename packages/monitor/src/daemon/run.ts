@@ -2,25 +2,46 @@
 import { type Environment, type EventDraft, formatProblem, isHelperTopic } from '@svc/core';
 import type { DestinationStream } from 'pino';
 import type { Machine } from '../config/environment.ts';
+import { createFileLocks } from '../disk/lock.ts';
 import { Failure } from '../errors.ts';
+import { attentionRoutes } from '../http/attention-routes.ts';
+import { briefingRoutes } from '../http/briefing-routes.ts';
+import { doctorRoutes } from '../http/doctor-routes.ts';
 import { eventRoutes } from '../http/event-routes.ts';
 import { feedRoutes } from '../http/feed-routes.ts';
 import { healthRoutes } from '../http/health-routes.ts';
+import { otelRoutes } from '../http/otel-routes.ts';
+import { outboxRoutes } from '../http/outbox-routes.ts';
+import { runRoutes } from '../http/run-routes.ts';
 import { createHttpServer, type OnAnswer } from '../http/server.ts';
+import { stateRoutes } from '../http/state-routes.ts';
+import { summarizeRoutes } from '../http/summarize-routes.ts';
+import { ticketRoutes } from '../http/ticket-routes.ts';
 import { createWebhookHandler } from '../http/webhook-handler.ts';
+import { workerRoutes } from '../http/worker-routes.ts';
 import { type EventLog, openEventLog } from '../log/event-log.ts';
 import { watchSpool } from '../log/spool.ts';
 import { codehostFeed, type Feed, trackerFeed } from '../receive/feed.ts';
 import { createReceiver } from '../receive/receiver.ts';
 import { readSecrets } from '../receive/secrets.ts';
+import { createSignalStore } from '../runs/signal-store.ts';
+import { createSummaries } from '../summarize/create-summaries.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
+import { openBoard } from './board.ts';
 import { createCodehostFeed } from './codehost-feed.ts';
+import { codehostView } from './codehost-view.ts';
+import { createEffects } from './effects.ts';
 import { createFeeds } from './feeds.ts';
 import { createHealth } from './health.ts';
 import { identifyHost } from './host.ts';
+import { createOrchestration } from './orchestration.ts';
 import { loadProjects } from './projects.ts';
+import { createSelfCheck } from './self-check.ts';
+import { exposeState } from './state-metrics.ts';
+import { createTelemetry } from './telemetry.ts';
 import { createTrackerPoll } from './tracker-poll.ts';
+import { createWorkers } from './workers.ts';
 
 export type DaemonOptions = {
   machine: Machine;
@@ -60,11 +81,22 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
   };
   const health = createHealth({ identity, projects, secrets, metrics, now });
 
+  const host = await identifyHost(machine.dataDir);
+  const telemetry = await createTelemetry({
+    configs: projects.configs,
+    environment,
+    hostName: host.name,
+    version,
+    metrics,
+    logger,
+    now,
+  });
+  health.watchTelemetry(telemetry.status);
   const log = openEventLog({
     eventsFolder: machine.eventsDir,
     databaseFile: machine.databaseFile,
     clock: { now: nowMs },
-    host: await identifyHost(machine.dataDir),
+    host,
     newId: () => crypto.randomUUID(),
     onNotice(notice) {
       logger.warn(notice, 'event log');
@@ -76,6 +108,8 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
     },
   });
   health.watchLog(log.stats);
+  const board = openBoard({ log, machine, now: nowMs, logger });
+  const { state } = board;
 
   const ticketPrefixes = projects.configs.flatMap(
     ({ svc }) => svc.project.ticketPrefix ?? svc.tracker.teamKey ?? [],
@@ -88,6 +122,7 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
       ticketPrefixes,
       now: nowMs,
       onOutcome: (outcome) => health.noteDelivery(feed.name, outcome),
+      tracer: telemetry.tracer,
     });
   const receivers = { codehost: receiverOf(codehostFeed), tracker: receiverOf(trackerFeed) };
   const { configs } = projects;
@@ -101,10 +136,63 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
     ticketPrefixes,
     logger,
     now: nowMs,
+    view: codehostView(state, log.lastSeq, nowMs),
   });
+  const locks = createFileLocks({ folder: machine.locksDir });
+  const signals = createSignalStore({ runsDir: machine.runsDir, locks, now });
+  const {
+    orchestrator,
+    projects: runProjects,
+    dependenciesOf,
+  } = createOrchestration({
+    machine,
+    environment,
+    locks,
+    signals,
+    state,
+    log,
+    logger,
+    now,
+  });
+  const effects = createEffects({
+    configs,
+    environment,
+    trackerApiUrl: machine.trackerApiUrl,
+    runsDir: machine.runsDir,
+    locks,
+    board,
+    signals,
+    codehost,
+    log,
+    logger,
+    now: nowMs,
+    onSettled: telemetry.noteEffect,
+  });
+  const workers = createWorkers({
+    configs,
+    runsDir: machine.runsDir,
+    state,
+    log,
+    codehost,
+    willRevive: orchestrator.willRevive,
+    logger,
+    now,
+  });
+  health.watchState({ board: board.figures, outbox: effects.figures, signals: workers.figures });
   const tracker = createTrackerPoll({ configs, apiUrl: machine.trackerApiUrl, log, logger, now: nowMs });
   const feeds = createFeeds({ configs, secrets, environment, receivers, log, codehost, tracker, logger });
   health.watchFeeds(feeds.report);
+  exposeState(metrics, {
+    board: state.board,
+    snapshots: () => board.figures().snapshots,
+    outbox: effects.figures,
+    tunnels: () => feeds.report().tunnels,
+    codehost: codehost.gh.figures,
+    trackerCalls: () => ({ poll: tracker.calls(), move: effects.trackerCalls() }),
+    version,
+    startedAt: identity.startedAt,
+  });
+  const summaries = createSummaries({ configs, environment, state, fetch, now: nowMs, logger, metrics });
   const onAnswer: OnAnswer = (route, method, status) => metrics.requests.add({ route, method, status });
   const server = createHttpServer({
     logger,
@@ -117,6 +205,34 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
       healthRoutes(health.report, metrics),
       eventRoutes({ log, now: nowMs }),
       feedRoutes({ report: feeds.report, compare: codehost.compare, ping: feeds.ping }),
+      stateRoutes({ state, boardAt: board.boardAt, now: nowMs }),
+      attentionRoutes({ state, append: log.append, now: nowMs }),
+      workerRoutes({ state, append: log.append, now: nowMs }),
+      ticketRoutes({ report: log.append, outcomeOf: effects.moveOf }),
+      runRoutes({
+        state,
+        append: log.append,
+        projects: runProjects,
+        signals,
+        dependenciesOf,
+        orchestrator,
+        now,
+      }),
+      summarizeRoutes(summaries),
+      briefingRoutes(summaries),
+      otelRoutes({ backends: telemetry.backends, status: telemetry.status }),
+      doctorRoutes({
+        check: createSelfCheck({
+          configs,
+          environment,
+          eventsDir: machine.eventsDir,
+          log,
+          secrets,
+          url: () => identity.url,
+          fetch,
+        }),
+      }),
+      outboxRoutes({ list: effects.list, figures: effects.figures, tryAgain: effects.tryAgain }),
     ],
     onAnswer,
   });
@@ -134,6 +250,9 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
   try {
     identity.port = await server.listen(machine.port);
   } catch (error) {
+    await telemetry.stop();
+    await board.stop();
+    board.close();
     await log.close();
     throw error;
   }
@@ -148,16 +267,29 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
     },
     onFailure: (error) => logger.error({ err: error }, 'the spool cannot be read'),
   });
+  effects.start();
+  workers.start();
+  orchestrator.start();
+  summaries.start();
   feeds.start();
+  telemetry.start();
   logger.info({ ...identity, dataDir: machine.dataDir }, 'daemon started');
   return {
     ...identity,
     async close() {
       // What has arrived through the tunnels is handed over before anything else closes.
       await feeds.stop();
+      // A provider that is being asked would hold up whoever waits for its answer.
+      summaries.stop();
       await server.close();
       await spool.close();
+      await orchestrator.stop();
+      await workers.stop();
       await tell('monitor.daemon.stopped');
+      await board.stop();
+      await effects.stop();
+      await telemetry.stop();
+      board.close();
       await log.close();
       logger.info('daemon stopped');
     },

@@ -9,7 +9,13 @@ import { every, type Rounds } from './every.ts';
 
 const POLL_EVERY_MS = 300_000;
 
-export type TrackerPoll = { start: () => void; stop: () => Promise<void>; figures: () => object };
+export type TrackerPoll = {
+  start: () => void;
+  stop: () => Promise<void>;
+  figures: () => object;
+  /** Requests since the start. */
+  calls: () => number;
+};
 
 type Figures = {
   team: string;
@@ -65,6 +71,7 @@ export function createTrackerPoll(options: {
       stopping.abort();
       await Promise.all(rounds.map((round) => round.stop()));
     },
+    calls: () => polls.reduce((sum, { calls }) => sum + calls(), 0),
     figures: () => ({
       state: stateOf(polls.map(({ figures }) => figures)),
       ...(polls.length === 0 && {

@@ -26,17 +26,19 @@ export type DatabaseOptions = {
   busyMs?: number;
   /** Memory for pages of the file. */
   cacheKib?: number;
+  /** Every transaction is on the disk when it returns. Without it a power cut may undo the last ones, in order. */
+  syncEach?: boolean;
 };
 
 /** Opens the file, makes it if need be, and brings the room's tables up to date. */
 export function openDatabase(
   path: string,
-  { room, migrations, busyMs = 5_000, cacheKib = 8_192 }: DatabaseOptions,
+  { room, migrations, busyMs = 5_000, cacheKib = 8_192, syncEach = false }: DatabaseOptions,
 ): Database {
   mkdirSync(dirname(path), { recursive: true });
   const connection = new DatabaseSync(path, { timeout: busyMs });
   try {
-    connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+    connection.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${syncEach ? 'FULL' : 'NORMAL'}`);
     connection.exec(`PRAGMA cache_size = -${cacheKib}; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     const database = wrap(connection);
     migrate(database, room, migrations);

@@ -4,6 +4,7 @@
 import { durationMs } from '@svc/core';
 import type { FastifyPluginCallback } from 'fastify';
 import { Failure } from '../errors.ts';
+import { fieldsOf } from './request-fields.ts';
 
 const DEFAULT_SINCE = '1h';
 /** The code host keeps deliveries for so long. */
@@ -45,14 +46,4 @@ function timeoutOf(body: unknown): number {
   if (milliseconds === undefined || milliseconds < 1 || milliseconds > LONGEST_TIMEOUT_MS)
     throw new Failure('usage', 'timeout: expected a duration from 1s to 60s.');
   return milliseconds;
-}
-
-/** No body is an empty one; a field that there is not is refused. */
-function fieldsOf<Name extends string>(body: unknown, names: readonly Name[]): { [Field in Name]?: unknown } {
-  const given: { [Field in Name]?: unknown } = typeof body === 'object' && body !== null ? body : {};
-  const known: readonly string[] = names;
-  const unknown = Object.keys(given).find((name) => !known.includes(name));
-  if (unknown === undefined) return given;
-  const words = names.length === 1 ? `there is ${names[0]}` : `there are ${names.join(' and ')}`;
-  throw new Failure('usage', `There is no ${unknown}; ${words}.`);
 }

@@ -1,8 +1,7 @@
 // Finds a place in the log by halving: lines stand in the order of `seq` and of time, so that a few reads
 // find one among millions, without an index and with the daemon down.
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { join } from 'node:path';
 import { LONGEST_LINE_BYTES, type Position, parseHead } from './log-entry.ts';
+import { type MonthBytes, openMonth } from './month-bytes.ts';
 import { listFilledMonthFiles } from './month-file.ts';
 
 type Head = { seq: number; time: number };
@@ -30,10 +29,10 @@ export function findEnd(folder: string): Position | null {
 function findPosition(folder: string, isBefore: IsBefore): Position | null {
   const files = listFilledMonthFiles(folder);
   for (const file of files.toReversed()) {
-    const offset = inFile(join(folder, file), isBefore, file === files[0]);
+    const offset = inFile(folder, file, isBefore, file === files[0]);
     if (offset === null) continue;
     const next = files[files.indexOf(file) + 1];
-    return next !== undefined && offset.isEnd && hasLine(join(folder, next))
+    return next !== undefined && offset.isEnd && hasLine(folder, next)
       ? { file: next, offset: 0 }
       : { file, offset: offset.at };
   }
@@ -41,38 +40,45 @@ function findPosition(folder: string, isBefore: IsBefore): Position | null {
 }
 
 /** Null when the place is in an earlier file: the first line here is not before it, or there is none. */
-function inFile(path: string, isBefore: IsBefore, isOldest: boolean): { at: number; isEnd: boolean } | null {
-  const descriptor = openSync(path, 'r');
+function inFile(
+  folder: string,
+  file: string,
+  isBefore: IsBefore,
+  isOldest: boolean,
+): { at: number; isEnd: boolean } | null {
+  const month = openMonth(folder, file);
+  if (month === null) return null;
   try {
-    const size = fstatSync(descriptor).size;
-    const first = firstLine(descriptor, 0, size, size);
+    const size = month.size();
+    const first = firstLine(month, 0, size, size);
     if (!isOldest && (first === null || !isBefore(first))) return null;
-    return halve(descriptor, size, isBefore);
+    return halve(month, size, isBefore);
   } finally {
-    closeSync(descriptor);
+    month.close();
   }
 }
 
-function hasLine(path: string): boolean {
-  const descriptor = openSync(path, 'r');
+function hasLine(folder: string, file: string): boolean {
+  const month = openMonth(folder, file);
+  if (month === null) return false;
   try {
-    const size = fstatSync(descriptor).size;
-    return firstLine(descriptor, 0, size, size) !== null;
+    const size = month.size();
+    return firstLine(month, 0, size, size) !== null;
   } finally {
-    closeSync(descriptor);
+    month.close();
   }
 }
 
 /** Every line that starts below `low` is before the place; none that starts at `high` or above is. */
-function halve(descriptor: number, size: number, isBefore: IsBefore): { at: number; isEnd: boolean } {
+function halve(month: MonthBytes, size: number, isBefore: IsBefore): { at: number; isEnd: boolean } {
   let low = 0;
   let high = size;
   let place: number | null = null;
   let lastEnd = 0;
   while (low < high) {
     const middle = high - low <= CHUNK ? low : Math.floor((low + high) / 2);
-    const begin = middle === low ? low : lineStartAfter(descriptor, middle, high);
-    const line = begin < high ? firstLine(descriptor, begin, high, size) : null;
+    const begin = middle === low ? low : lineStartAfter(month, middle, high);
+    const line = begin < high ? firstLine(month, begin, high, size) : null;
     if (line === null) {
       high = middle;
     } else if (isBefore(line)) {
@@ -87,29 +93,28 @@ function halve(descriptor: number, size: number, isBefore: IsBefore): { at: numb
 }
 
 /** Where the next line starts at or after a byte; `high` when none does below it. */
-function lineStartAfter(descriptor: number, from: number, high: number): number {
-  const newline = findNewline(descriptor, from - 1, high);
+function lineStartAfter(month: MonthBytes, from: number, high: number): number {
+  const newline = findNewline(month, from - 1, high);
   return newline < 0 ? high : newline + 1;
 }
 
 /** The first line that can be read and starts in `begin..high`. `begin` is the start of a line. */
-function firstLine(descriptor: number, begin: number, high: number, size: number): Found | null {
+function firstLine(month: MonthBytes, begin: number, high: number, size: number): Found | null {
   let start = begin;
   while (start < high) {
-    const newline = findNewline(descriptor, start, size);
+    const newline = findNewline(month, start, size);
     if (newline < 0) return null;
-    const head =
-      newline - start > LONGEST_LINE_BYTES ? null : parseHead(readText(descriptor, start, newline));
+    const head = newline - start > LONGEST_LINE_BYTES ? null : parseHead(readText(month, start, newline));
     if (head !== null) return { ...head, start, end: newline + 1 };
     start = newline + 1;
   }
   return null;
 }
 
-function findNewline(descriptor: number, from: number, limit: number): number {
+function findNewline(month: MonthBytes, from: number, limit: number): number {
   const chunk = Buffer.allocUnsafe(CHUNK);
   for (let at = from; at < limit; ) {
-    const bytes = readSync(descriptor, chunk, 0, Math.min(CHUNK, limit - at), at);
+    const bytes = month.read(chunk, 0, Math.min(CHUNK, limit - at), at);
     if (bytes === 0) return -1;
     const found = chunk.subarray(0, bytes).indexOf(NEWLINE);
     if (found >= 0) return at + found;
@@ -118,7 +123,7 @@ function findNewline(descriptor: number, from: number, limit: number): number {
   return -1;
 }
 
-function readText(descriptor: number, start: number, end: number): string {
+function readText(month: MonthBytes, start: number, end: number): string {
   const bytes = Buffer.allocUnsafe(end - start);
-  return bytes.toString('utf8', 0, readSync(descriptor, bytes, 0, bytes.length, start));
+  return bytes.toString('utf8', 0, month.read(bytes, 0, bytes.length, start));
 }

@@ -1,8 +1,6 @@
 // Reads single lines back by their place, with one descriptor per month file, the few used last.
-import { closeSync, openSync, readSync } from 'node:fs';
-import { join } from 'node:path';
-import { systemErrorCode } from '../errors.ts';
 import { type LogEntry, parseEntry } from './log-entry.ts';
+import { type MonthBytes, openMonth } from './month-bytes.ts';
 
 export type LinePlace = { seq: number; file: string; offset: number; length: number };
 
@@ -13,39 +11,35 @@ export type LineReader = {
 };
 
 export function createLineReader({ folder, maxOpen = 8 }: { folder: string; maxOpen?: number }): LineReader {
-  const open = new Map<string, number>();
+  const open = new Map<string, MonthBytes>();
 
-  function descriptorOf(file: string): number | null {
+  function monthOf(file: string): MonthBytes | null {
     const known = open.get(file);
     if (known !== undefined) {
       open.delete(file);
       open.set(file, known);
       return known;
     }
-    try {
-      const descriptor = openSync(join(folder, file), 'r');
-      open.set(file, descriptor);
-      const [oldest] = open.keys();
-      if (open.size > maxOpen && oldest !== undefined) forget(oldest);
-      return descriptor;
-    } catch (error) {
-      if (systemErrorCode(error) === 'ENOENT') return null;
-      throw error;
-    }
+    const month = openMonth(folder, file);
+    if (month === null) return null;
+    open.set(file, month);
+    const [oldest] = open.keys();
+    if (open.size > maxOpen && oldest !== undefined) forget(oldest);
+    return month;
   }
 
   function forget(file: string): void {
-    const descriptor = open.get(file);
-    if (descriptor === undefined) return;
+    const month = open.get(file);
+    if (month === undefined) return;
     open.delete(file);
-    closeSync(descriptor);
+    month.close();
   }
 
   function readOnce({ seq, file, offset, length }: LinePlace): LogEntry | null {
-    const descriptor = descriptorOf(file);
-    if (descriptor === null) return null;
+    const month = monthOf(file);
+    if (month === null) return null;
     const bytes = Buffer.allocUnsafe(length);
-    const text = bytes.toString('utf8', 0, readSync(descriptor, bytes, 0, length, offset));
+    const text = bytes.toString('utf8', 0, month.read(bytes, 0, length, offset));
     const entry = parseEntry({ text, file, offset, length });
     return entry?.line.seq === seq ? entry : null;
   }

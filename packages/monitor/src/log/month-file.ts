@@ -2,6 +2,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemErrorCode } from '../errors.ts';
+import { COMPRESSED_SUFFIX } from './month-bytes.ts';
 
 const pattern = /^\d{4}-(?:0[1-9]|1[0-2])\.jsonl$/;
 
@@ -20,10 +21,18 @@ export function endOfMonth(time: number): number {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
 }
 
-/** Names of the month files in a folder, oldest first; none when there is no such folder. */
+/** The first millisecond after the month that a file is named for. */
+export function endOfMonthFile(file: string): number {
+  return endOfMonth(Date.parse(`${file.slice(0, 7)}-01T00:00:00Z`));
+}
+
+/** Names of the month files in a folder, oldest first, compressed or not; none when there is no such folder. */
 export function listMonthFiles(folder: string): string[] {
   try {
-    return readdirSync(folder).filter(isMonthFile).toSorted();
+    const names = readdirSync(folder).map((name) =>
+      name.endsWith(COMPRESSED_SUFFIX) ? name.slice(0, -COMPRESSED_SUFFIX.length) : name,
+    );
+    return [...new Set(names.filter(isMonthFile))].toSorted();
   } catch (error) {
     if (systemErrorCode(error) === 'ENOENT') return [];
     throw error;
@@ -36,5 +45,6 @@ export function listFilledMonthFiles(folder: string): string[] {
 }
 
 function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return (stats ?? statSync(path + COMPRESSED_SUFFIX, { throwIfNoEntry: false }))?.size ?? 0;
 }

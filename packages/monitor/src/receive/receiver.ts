@@ -1,9 +1,17 @@
 // One delivery in, one durable line out. The answers come in this order: no secret 503; signature missing
 // or wrong 401; not JSON, no delivery id or no event type 400; (over the size limit 413, by the transport);
 // log not writable 503; duplicate 200; accepted 200.
-import { type DeliveryMeta, type EventDraft, headerValue, type ReceivedHeaders } from '@svc/core';
+import {
+  type DeliveryMeta,
+  type EventDraft,
+  headerValue,
+  type ReceivedHeaders,
+  SELF_TEST_HEADER,
+  scopeAttributes,
+} from '@svc/core';
 import type { EventLog } from '../log/event-log.ts';
 import { LogNotWritable } from '../log/log-errors.ts';
+import { noTracer, type Span, type Tracer } from '../telemetry/tracer.ts';
 import type { Feed } from './feed.ts';
 import { parsePayload } from './payload.ts';
 import type { FeedSecrets } from './secrets.ts';
@@ -13,7 +21,7 @@ import { isSignedBy, signingKey } from './signature.ts';
 const FRESH_MS = 60_000;
 const deliveryIdPattern = /^[\x21-\x7e]{1,200}$/;
 
-export type Outcome = 'accepted' | 'duplicate' | RefusalCode;
+export type Outcome = 'accepted' | 'duplicate' | 'self-test' | RefusalCode;
 type RefusalCode =
   | 'no-secret'
   | 'bad-signature'
@@ -33,8 +41,8 @@ type Delivery = {
   relay?: DeliveryMeta['relay'];
 };
 
-/** What a delivery turns out to be. */
-type Examined = { draft: EventDraft; refused?: never } | { draft?: never; refused: Answer };
+/** What a delivery turns out to be: a line, or nothing but an answer. */
+type Examined = { draft: EventDraft; answer?: never } | { draft?: never; answer: Answer };
 
 export type Receiver = {
   feed: Feed;
@@ -52,8 +60,10 @@ export function createReceiver(options: {
   ticketPrefixes: readonly string[];
   now: () => number;
   onOutcome: (outcome: Outcome) => void;
+  tracer?: Tracer;
 }): Receiver {
-  const { feed, secrets, log, ticketPrefixes, now } = options;
+  const { feed, secrets, log, ticketPrefixes, now, tracer = noTracer } = options;
+  const spanAttributes = { 'svc.feed': feed.name };
   const keys = secrets.values.map(signingKey);
   const counted = (answer: Answer): Answer => {
     options.onOutcome(answer.outcome);
@@ -69,37 +79,60 @@ export function createReceiver(options: {
   // parsed payload is large. Here only the draft does.
   const examine = ({ headers, body, via = 'live', relay }: Delivery): Examined => {
     const signature = feed.signatureIn(headers);
-    if (secrets.values.length === 0) return { refused: noSecret(feed, secrets) };
-    if (signature === undefined || !isSignedBy(keys, body, signature)) return { refused: badSignature(feed) };
+    if (secrets.values.length === 0) return { answer: noSecret(feed, secrets) };
+    if (signature === undefined || !isSignedBy(keys, body, signature)) return { answer: badSignature(feed) };
     const payload = parsePayload(body, textOf(headers['content-type']));
-    if (!payload.ok) return { refused: badPayload(payload.problem) };
+    if (!payload.ok) return { answer: badPayload(payload.problem) };
     const deliveryId = headerValue(headers, feed.deliveryHeader);
     if (deliveryId === undefined || !deliveryIdPattern.test(deliveryId))
-      return { refused: noDeliveryId(feed) };
+      return { answer: noDeliveryId(feed) };
+    if (isSelfTest(headers, payload.value)) return { answer: selfTest() };
     const sentAt = feed.sentAt(payload.value);
     const late = via === 'live' && sentAt !== undefined && now() - sentAt > FRESH_MS;
     const meta: DeliveryMeta = { deliveryId, via: late ? 'replay' : via, ticketPrefixes };
     if (relay !== undefined) meta.relay = relay;
     const mapping = feed.map(headers, payload.value, meta);
-    return mapping.ok ? { draft: mapping.draft } : { refused: badPayload(mapping.problem) };
+    return mapping.ok ? { draft: mapping.draft } : { answer: badPayload(mapping.problem) };
   };
 
-  const append = async (draft: EventDraft): Promise<Answer> => {
+  const append = async (draft: EventDraft, span: Span): Promise<Answer> => {
     try {
-      const { id, duplicate } = await log.appendOnce(draft);
+      const { id, seq, duplicate } = await log.appendOnce(draft);
+      if (span.recording) describe(span, draft, id, seq);
+      span.end(duplicate ? 'duplicate' : 'accepted');
       return counted(duplicate ? knownAlready(id) : accepted(draft.event, id));
     } catch (error) {
-      if (!(error instanceof LogNotWritable)) throw error;
+      const isFull = error instanceof LogNotWritable;
+      span.end(isFull ? 'log-not-writable' : 'internal', true);
+      if (!isFull) throw error;
       return counted(refusal(503, 'log-not-writable', error.message, error.remedy));
     }
   };
 
   const receive = (delivery: Delivery): Promise<Answer> => {
-    const { draft, refused } = examine(delivery);
-    return draft === undefined ? Promise.resolve(counted(refused)) : append(draft);
+    const span = tracer.startSpan('delivery', spanAttributes);
+    const { draft, answer } = examine(delivery);
+    if (draft !== undefined) {
+      span.mark('verified');
+      return append(draft, span);
+    }
+    span.end(answer.outcome, answer.status !== 200);
+    return Promise.resolve(counted(answer));
   };
 
   return { feed, refuseEarly, receive, refuse: counted };
+}
+
+function describe(span: Span, draft: EventDraft, id: string, seq: number): void {
+  span.became(seq);
+  span.set({
+    'svc.event': draft.event,
+    'svc.event.id': id,
+    'svc.seq': seq,
+    'svc.via': draft.via,
+    ...(draft.deliveryId !== undefined && { 'svc.delivery.id': draft.deliveryId }),
+    ...scopeAttributes(draft.scope),
+  });
 }
 
 export function tooLarge(limitBytes: number): Answer {
@@ -125,6 +158,18 @@ function accepted(event: string, id: string): Answer {
 
 function knownAlready(id: string): Answer {
   return { status: 200, outcome: 'duplicate', body: { ok: true, duplicate: true, id } };
+}
+
+/** By its signed body, not by the header alone: nobody on the way can pass a delivery off as one. */
+function isSelfTest(headers: ReceivedHeaders, payload: unknown): boolean {
+  const id = textOf(headers[SELF_TEST_HEADER]);
+  if (id === undefined || typeof payload !== 'object' || payload === null) return false;
+  return Reflect.get(payload, 'selfTest') === id;
+}
+
+/** One of our own that got this far has shown what it was sent for; it becomes no line. */
+function selfTest(): Answer {
+  return { status: 200, outcome: 'self-test', body: { ok: true, selfTest: true } };
 }
 
 function noSecret(feed: Feed, { variables }: FeedSecrets): Answer {

@@ -25,6 +25,16 @@ export function createMetrics() {
       buckets: [0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1],
       registers,
     }),
+    effects: createTally(registry, {
+      name: 'svc_effects_total',
+      help: 'Effects of lines that were carried out or given up, by kind',
+      labelNames: ['kind', 'outcome'],
+    }),
+    backendQueries: createTally(registry, {
+      name: 'svc_backend_queries_total',
+      help: 'Questions to the metrics and the log backend by outcome (answered, cached, failed, slow, busy)',
+      labelNames: ['backend', 'outcome'],
+    }),
     lines: new Counter({ name: 'svc_log_lines_total', help: 'Lines made durable', registers }),
   };
 }
@@ -51,7 +61,31 @@ export function observeLabelled(
       labelNames: [...labelNames],
       registers: [],
       collect() {
+        // What there was at the last reading and is no more has no value.
+        this.reset();
         for (const [labels, value] of read()) this.set(labels, value);
+      },
+    }),
+  );
+}
+
+/** A number that only grows and is kept elsewhere. Its name ends in `_total`. */
+export function observeTotal(
+  metrics: Metrics,
+  name: string,
+  help: string,
+  labelNames: readonly string[],
+  read: () => readonly (readonly [Labels, number])[],
+): void {
+  metrics.registry.registerMetric(
+    new Counter({
+      name,
+      help,
+      labelNames: [...labelNames],
+      registers: [],
+      collect() {
+        this.reset();
+        for (const [labels, value] of read()) this.inc(labels, value);
       },
     }),
   );

@@ -148,6 +148,33 @@ describe('what it asks and gets', () => {
     expect(await client.deleteWebhook(made.id)).toBe(false);
   });
 
+  test('an issue is made once per id, with labels and priority, and found by its text', async () => {
+    const tracker = await testTracker(TOKEN);
+    const team = tracker.cloud.addTeam({ key: 'ABC' });
+    const client = clientOf(tracker);
+    expect(await client.labelsNamed('plan')).toEqual([]);
+    const label = await client.createLabel({ name: 'plan', teamId: team.id });
+    expect(await client.labelsNamed('PLAN')).toEqual([label]);
+    expect(label).toMatchObject({ name: 'plan', isGroup: false, team: { id: team.id } });
+    const issue = {
+      id: '0b0b5f4e-2f1c-4c52-9d4a-0d7f6b1d2c3e',
+      teamId: team.id,
+      title: 'A finding',
+      description: 'text\n\nsvc-key: k-1',
+      labelIds: [label.id],
+      priority: 2,
+    };
+    const made = await client.createIssue(issue);
+    expect(made).toEqual({ id: issue.id, identifier: 'ABC-1', url: 'https://tracker.example/issue/ABC-1' });
+    expect((await problemOf(client.createIssue(issue))).problem.kind).toBe('graphql');
+    expect(tracker.cloud.issues).toHaveLength(1);
+    tracker.cloud.changeIssue('ABC-1', { archivedAt: '2026-01-01T00:00:00.000Z' });
+    expect(await client.issueWithText(team.id, 'svc-key: k-1')).toEqual(made);
+    expect(await client.issueWithText(team.id, 'svc-key: k-2')).toBeUndefined();
+    const other = tracker.cloud.addTeam({ key: 'XYZ' });
+    expect(await client.issueWithText(other.id, 'svc-key: k-1')).toBeUndefined();
+  });
+
   test('a personal key is sent bare, an OAuth token behind Bearer', async () => {
     const tracker = await testTracker(TOKEN);
     tracker.addToken('lin_oauth_abc', { kind: 'oauth' });

@@ -4,8 +4,12 @@
 //   const tracker = createTrackerClient({ token, apiUrl, fetch, clock });
 //   const team = await tracker.teamStates('ABC');
 import {
+  type FiledIssue,
   type TrackerIssue,
+  type TrackerIssueState,
+  type TrackerLabel,
   type TrackerQuota,
+  type TrackerRelation,
   type TrackerTeam,
   type TrackerWebhook,
   trackerShapes,
@@ -19,6 +23,9 @@ import { TrackerError } from './tracker-error.ts';
 const TIMEOUT_MS = 15_000;
 const MAX_BYTES = 8 * 1024 * 1024;
 const ISSUES_PER_PAGE = 50;
+/** The tracker refuses questions whose pages multiply to too much. */
+const RELATIONS_PER_PAGE = 25;
+const MOST_RELATIONS_PER_PAGE = 250;
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 export type TrackerClientOptions = {
@@ -39,6 +46,19 @@ type NewWebhook = {
   secret: string;
 };
 
+type NewIssue = {
+  /**
+   * A UUID of our own: the tracker makes no second issue of the same id, so that one that was asked for twice
+   * is there once.
+   */
+  id: string;
+  teamId: string;
+  title: string;
+  description: string;
+  labelIds: readonly string[];
+  priority?: number;
+};
+
 type UpdatedIssues = {
   /** Oldest update first. */
   issues: TrackerIssue[];
@@ -57,8 +77,24 @@ export type TrackerClient = {
   deleteWebhook: (id: string) => Promise<boolean>;
   /** All issues of a team updated since a time, archived and trashed ones too. */
   issuesUpdatedSince: (teamId: string, since: string) => Promise<UpdatedIssues>;
+  /** An issue, by id or by name (`ABC-1`), with its state; undefined when there is no such issue. */
+  issueState: (issue: string) => Promise<TrackerIssueState | undefined>;
+  /**
+   * The issues of a team (`ABC`) with these numbers, each with its relations from the other side: `issue` of one
+   * of the type `blocks` blocks it. Those that there are not are left out.
+   */
+  issueBlockers: (
+    team: string,
+    numbers: readonly number[],
+  ) => Promise<{ identifier: string; relations: TrackerRelation[] }[]>;
   /** Moves an issue, by id or by name (`ABC-1`), to a workflow state; returns it as it is then. */
   setIssueState: (issue: string, stateId: string) => Promise<TrackerIssue | undefined>;
+  /** The labels of that name, upper and lower case alike: of every team and of the workspace. */
+  labelsNamed: (name: string) => Promise<TrackerLabel[]>;
+  createLabel: (label: { name: string; teamId: string }) => Promise<TrackerLabel>;
+  createIssue: (issue: NewIssue) => Promise<FiledIssue>;
+  /** An issue of the team whose text holds this, archived ones included. */
+  issueWithText: (teamId: string, text: string) => Promise<FiledIssue | undefined>;
   quota: () => TrackerQuota | undefined;
   calls: () => number;
 };
@@ -122,9 +158,43 @@ export function createTrackerClient({
       );
       return { issues, cursor: issues.at(-1)?.updatedAt ?? since };
     },
+    async issueState(issue) {
+      try {
+        return (await ask('IssueState', { id: issue })).issue;
+      } catch (error) {
+        if (error instanceof TrackerError && error.problem.kind === 'not-found') return undefined;
+        throw error;
+      }
+    },
+    async issueBlockers(team, numbers) {
+      const found: { identifier: string; relations: TrackerRelation[] }[] = [];
+      for (let from = 0; from < numbers.length; from += ISSUES_PER_PAGE) {
+        const some = numbers.slice(from, from + ISSUES_PER_PAGE);
+        const page = { team, numbers: some, first: ISSUES_PER_PAGE, relations: RELATIONS_PER_PAGE };
+        const issues = await allPages(
+          async (after) => (await ask('IssueBlockers', { ...page, after })).issues,
+        );
+        for (const { identifier, number, inverseRelations } of issues) {
+          const more = { team, numbers: [number], first: 1, relations: MOST_RELATIONS_PER_PAGE };
+          const relations = !inverseRelations.pageInfo.hasNextPage
+            ? inverseRelations.nodes
+            : await allPages(async (relationsAfter) => {
+                const { issues: one } = await ask('IssueBlockers', { ...more, relationsAfter });
+                return one.nodes[0]?.inverseRelations ?? noPage;
+              });
+          found.push({ identifier, relations });
+        }
+      }
+      return found;
+    },
     async setIssueState(issue, stateId) {
       return (await ask('SetIssueState', { id: issue, stateId })).issueUpdate.issue ?? undefined;
     },
+    labelsNamed: (name) => allPages(async (after) => (await ask('LabelsNamed', { name, after })).issueLabels),
+    createLabel: async ({ name, teamId }) =>
+      (await ask('CreateLabel', { name, teamId })).issueLabelCreate.issueLabel,
+    createIssue: async (input) => (await ask('CreateIssue', { input })).issueCreate.issue,
+    issueWithText: async (teamId, text) => (await ask('IssuesWithText', { teamId, text })).issues.nodes[0],
   };
 }
 

@@ -32,6 +32,13 @@ const webhookFields = `
   team { id }
 `;
 
+const labelFields = `
+  id
+  name
+  isGroup
+  team { id }
+`;
+
 export const trackerDocuments = {
   TeamStates: `
     query TeamStates($filter: TeamFilter!, $after: String) {
@@ -92,11 +99,88 @@ export const trackerDocuments = {
       }
     }`,
 
+  IssueState: `
+    query IssueState($id: String!) {
+      issue(id: $id) {
+        id
+        identifier
+        state { id name type }
+        team { id key }
+      }
+    }`,
+
+  // What blocks an issue stands in its inverse relations: the other issue is the one that blocks.
+  IssueBlockers: `
+    query IssueBlockers(
+      $team: String!
+      $numbers: [Float!]!
+      $first: Int!
+      $after: String
+      $relations: Int!
+      $relationsAfter: String
+    ) {
+      issues(
+        filter: { team: { key: { eqIgnoreCase: $team } }, number: { in: $numbers } }
+        includeArchived: true
+        first: $first
+        after: $after
+      ) {
+        nodes {
+          identifier
+          number
+          inverseRelations(first: $relations, after: $relationsAfter) {
+            nodes {
+              type
+              issue { identifier state { name type } }
+            }
+            pageInfo { hasNextPage endCursor }
+          }
+        }
+        pageInfo { hasNextPage endCursor }
+      }
+    }`,
+
   SetIssueState: `
     mutation SetIssueState($id: String!, $stateId: String!) {
       issueUpdate(id: $id, input: { stateId: $stateId }) {
         success
         issue { ${issueFields} }
+      }
+    }`,
+
+  LabelsNamed: `
+    query LabelsNamed($name: String!, $after: String) {
+      issueLabels(filter: { name: { eqIgnoreCase: $name } }, first: 100, after: $after) {
+        nodes { ${labelFields} }
+        pageInfo { hasNextPage endCursor }
+      }
+    }`,
+
+  CreateLabel: `
+    mutation CreateLabel($name: String!, $teamId: String!) {
+      issueLabelCreate(input: { name: $name, teamId: $teamId }) {
+        success
+        issueLabel { ${labelFields} }
+      }
+    }`,
+
+  CreateIssue: `
+    mutation CreateIssue($input: IssueCreateInput!) {
+      issueCreate(input: $input) {
+        success
+        issue { id identifier url }
+      }
+    }`,
+
+  // Archived ones too: a ticket that a person has put away was filed.
+  IssuesWithText: `
+    query IssuesWithText($teamId: ID!, $text: String!) {
+      issues(
+        filter: { team: { id: { eq: $teamId } }, description: { contains: $text } }
+        includeArchived: true
+        first: 1
+      ) {
+        nodes { id identifier url }
       }
     }`,
 } as const;

@@ -1,6 +1,7 @@
 // An answer of the fake code host before it goes over the wire, and the refusals in the vendor's words.
 
-export type Answer = { status: number; body?: unknown; headers?: Record<string, string> };
+/** `text` is sent as it is, and `body` as JSON. */
+export type Answer = { status: number; body?: unknown; text?: string; headers?: Record<string, string> };
 
 export class Refusal extends Error {
   readonly answer: Answer;

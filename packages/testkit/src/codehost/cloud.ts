@@ -1,7 +1,15 @@
 // The fake code host's world: repositories with what belongs to them. Names are not case sensitive, and a
 // renamed repository is still found under its old name.
 import { createHash } from 'node:crypto';
-import type { DeploymentRow, DeploymentStatusRow, HookRow, PullRequestRow, RepoRow } from './records.ts';
+import type {
+  CheckRunRow,
+  DeploymentRow,
+  DeploymentStatusRow,
+  HookRow,
+  IssueRow,
+  PullRequestRow,
+  RepoRow,
+} from './records.ts';
 
 /** What somebody looks for: the repository, and whether it has moved. */
 export type FoundRepo = { repo: RepoRow; moved: boolean };
@@ -41,8 +49,15 @@ export function createCodehostCloud(now: () => number) {
     byId: (id: number): RepoRow | undefined => repos.values().find((repo) => repo.id === id),
     addRepo(fullName: string, { admin = true }: { admin?: boolean } = {}): RepoRow {
       const [owner = '', name = ''] = fullName.split('/');
-      const lists = { hooks: [], deliveries: [], pullRequests: [], deployments: [] };
-      const repo: RepoRow = { id: nextId(), owner, name, admin, ...lists };
+      const lists = {
+        hooks: [],
+        deliveries: [],
+        pullRequests: [],
+        deployments: [],
+        issues: [],
+        checkRuns: [],
+      };
+      const repo: RepoRow = { id: nextId(), owner, name, admin, commits: new Map(), ...lists };
       repos.set(fullName.toLowerCase(), repo);
       return repo;
     },
@@ -123,6 +138,40 @@ export function createCodehostCloud(now: () => number) {
       repoOf(fullName).deployments.push(row);
       return row;
     },
+    addIssue(fullName: string, issue: Pick<IssueRow, 'title'> & Partial<IssueRow>): IssueRow {
+      const { issues } = repoOf(fullName);
+      const row: IssueRow = {
+        id: nextId(),
+        number: issues.length + 1,
+        body: null,
+        labels: [],
+        state: 'open',
+        createdAt: now(),
+        updatedAt: now(),
+        ...issue,
+      };
+      issues.push(row);
+      return row;
+    },
+    addCheckRun(
+      fullName: string,
+      checkRun: Pick<CheckRunRow, 'sha' | 'name'> & Partial<CheckRunRow>,
+    ): CheckRunRow {
+      const row: CheckRunRow = {
+        id: nextId(),
+        conclusion: 'failure',
+        title: null,
+        summary: null,
+        steps: [],
+        log: null,
+        completedAt: now(),
+        ...checkRun,
+      };
+      repoOf(fullName).checkRuns.push(row);
+      return row;
+    },
+    addCommit: (fullName: string, sha: string, ...parents: string[]): void =>
+      void repoOf(fullName).commits.set(sha, parents),
     addDeploymentStatus(deployment: DeploymentRow, state: string): DeploymentStatusRow {
       const status = { id: nextId(), state, description: `It is ${state}`, createdAt: now() };
       deployment.statuses.push(status);

@@ -15,12 +15,15 @@ import { text } from 'node:stream/consumers';
 import type { JsonObject } from '../payloads/example.ts';
 import { type Answer, notAdmin, notFound, Refusal, toJson } from './answer.ts';
 import { makeLoopbackCertificate } from './certificate.ts';
+import { checkRoutes } from './check-routes.ts';
 import { type CodehostCloud, createCodehostCloud, fullNameOf } from './cloud.ts';
+import { compareRoutes } from './compare-routes.ts';
 import { createDeliverer, type Deliverer } from './deliver.ts';
 import { deliveryRoutes } from './delivery-routes.ts';
 import { deploymentRoutes } from './deployment-routes.ts';
 import { createFaultPlan, delay, type FaultPlan, refusalOf, send } from './faults.ts';
 import { hookRoutes } from './hook-routes.ts';
+import { issueRoutes } from './issue-routes.ts';
 import { createQuotas, type Quota, type QuotaName } from './quota.ts';
 import type { Route } from './route.ts';
 import { callerOf, type KnownToken, needHookScope } from './tokens.ts';
@@ -69,6 +72,9 @@ export async function startFakeCodehost(options: FakeCodehostOptions): Promise<F
     ...hookRoutes({ cloud, deliverer, now, hooksPerEvent }),
     ...deliveryRoutes({ deliverer, now }),
     ...deploymentRoutes(),
+    ...compareRoutes(),
+    ...issueRoutes({ cloud }),
+    ...checkRoutes(),
   ];
 
   const answerRepo = async (
@@ -139,7 +145,7 @@ export async function startFakeCodehost(options: FakeCodehostOptions): Promise<F
     const refusal = fault && refusalOf(fault);
     const given = refusal?.answer ?? (await answer(request, url, body));
     const headers = { Date: new Date(now()).toUTCString(), ...given.headers };
-    send(response, { ...given, headers }, toJson(given.body ?? {}), fault);
+    send(response, { ...given, headers }, given.text ?? toJson(given.body ?? {}), fault);
   };
 
   const server = createServer(certificate, (request, response) => {

@@ -64,6 +64,31 @@ export type DeploymentRow = {
   statuses: DeploymentStatusRow[];
 };
 
+export type IssueRow = {
+  id: number;
+  number: number;
+  title: string;
+  body: string | null;
+  labels: string[];
+  state: 'open' | 'closed';
+  createdAt: number;
+  updatedAt: number;
+};
+
+export type CheckRunRow = {
+  /** Also the id of its job. */
+  id: number;
+  sha: string;
+  name: string;
+  conclusion: string;
+  title: string | null;
+  summary: string | null;
+  steps: { name: string; number: number; conclusion: string }[];
+  /** Null when it is kept no longer. */
+  log: string | null;
+  completedAt: number;
+};
+
 export type RepoRow = {
   id: number;
   owner: string;
@@ -75,4 +100,8 @@ export type RepoRow = {
   deliveries: DeliveryRow[];
   pullRequests: PullRequestRow[];
   deployments: DeploymentRow[];
+  issues: IssueRow[];
+  checkRuns: CheckRunRow[];
+  /** The parents of each commit, as far as somebody compares them. */
+  commits: Map<string, readonly string[]>;
 };

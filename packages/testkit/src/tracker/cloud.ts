@@ -1,6 +1,15 @@
 // The tracker's cloud in memory: its rows, and what a person at its screen could do to them.
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { IssueRow, LabelRow, StateRow, Tables, TeamRow, UserRow, WebhookRow } from './records.ts';
+import type {
+  IssueRow,
+  LabelRow,
+  RelationRow,
+  StateRow,
+  Tables,
+  TeamRow,
+  UserRow,
+  WebhookRow,
+} from './records.ts';
 import { notFound } from './refusal.ts';
 
 /** The states that a new team of the tracker begins with. */
@@ -26,13 +35,23 @@ export type TrackerCloud = Tables & {
   /** Changes an issue, found by id or by name (`ABC-1`). */
   changeIssue: (id: string, change: Partial<IssueRow>) => IssueRow;
   issueOf: (id: string) => IssueRow;
+  /** The first issue blocks the second, unless another type is named; both by id or by name. */
+  relate: (issue: string, related: string, type?: string) => RelationRow;
   addWebhook: (given: Given<WebhookRow, 'url'>) => WebhookRow;
   statesOf: (teamId: string) => StateRow[];
   identifierOf: (issue: IssueRow) => string;
 };
 
 export function createTrackerCloud(now: () => number = Date.now): TrackerCloud {
-  const tables: Tables = { teams: [], states: [], labels: [], users: [], issues: [], webhooks: [] };
+  const tables: Tables = {
+    teams: [],
+    states: [],
+    labels: [],
+    users: [],
+    issues: [],
+    relations: [],
+    webhooks: [],
+  };
   const row = () => {
     const time = new Date(now()).toISOString();
     return { id: randomUUID(), createdAt: time, updatedAt: time, archivedAt: null };
@@ -62,7 +81,7 @@ export function createTrackerCloud(now: () => number = Date.now): TrackerCloud {
     },
     addState: (given) =>
       keep(tables.states, { ...row(), type: 'started', position: tables.states.length, ...given }),
-    addLabel: (given) => keep(tables.labels, { ...row(), teamId: null, ...given }),
+    addLabel: (given) => keep(tables.labels, { ...row(), teamId: null, isGroup: false, ...given }),
     addUser: (given) =>
       keep(tables.users, { id: randomUUID(), email: 'person@example.com', admin: true, ...given }),
     addIssue(given) {
@@ -73,6 +92,13 @@ export function createTrackerCloud(now: () => number = Date.now): TrackerCloud {
     changeIssue(id, change) {
       return Object.assign(issueOf(id), { updatedAt: new Date(now()).toISOString() }, change);
     },
+    relate: (issue, related, type = 'blocks') =>
+      keep(tables.relations, {
+        ...row(),
+        type,
+        issueId: issueOf(issue).id,
+        relatedIssueId: issueOf(related).id,
+      }),
     addWebhook: (given) =>
       keep(tables.webhooks, {
         ...row(),

@@ -1,11 +1,13 @@
 // The tracker's filters, as far as the schema here has them: every comparator that is given must hold.
 
-type Comparator = { eq?: unknown; eqIgnoreCase?: string; in?: unknown[] };
+type Comparator = { eq?: unknown; eqIgnoreCase?: string; in?: unknown[]; contains?: string };
 type DateComparator = { eq?: string; gt?: string; gte?: string; lt?: string; lte?: string };
 
 export type NameFilter = { id?: Comparator; key?: Comparator; name?: Comparator; type?: Comparator } | null;
 
 export type IssueFilter = {
+  description?: Comparator;
+  number?: Comparator;
   state?: NameFilter;
   team?: NameFilter;
   title?: Comparator;
@@ -22,9 +24,10 @@ export function passesNames(
 }
 
 export function passes(value: unknown, comparator: Comparator | undefined): boolean {
-  const { eq, eqIgnoreCase, in: list } = comparator ?? {};
+  const { eq, eqIgnoreCase, in: list, contains } = comparator ?? {};
   if (eq !== undefined && value !== eq) return false;
   if (eqIgnoreCase !== undefined && String(value).toLowerCase() !== eqIgnoreCase.toLowerCase()) return false;
+  if (contains !== undefined && !(typeof value === 'string' && value.includes(contains))) return false;
   return list === undefined || list.includes(value);
 }
 

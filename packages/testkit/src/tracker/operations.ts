@@ -2,7 +2,7 @@
 import { type TrackerCloud, teamOf } from './cloud.ts';
 import { connectionOf, type PageArguments } from './connection.ts';
 import { type IssueFilter, type NameFilter, passes, passesNames, passesTime } from './filters.ts';
-import type { IssueRow, UserRow, WebhookRow } from './records.ts';
+import type { IssueRow, LabelRow, UserRow, WebhookRow } from './records.ts';
 import { notFound, Refusal } from './refusal.ts';
 import { createViews } from './views.ts';
 
@@ -20,8 +20,13 @@ export const deliveredResourceTypes = [
   'User',
 ];
 
+const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
 type Listing<F> = PageArguments & { filter?: F };
-type IssueInput = Partial<Pick<IssueRow, 'title' | 'stateId' | 'priority' | 'labelIds' | 'trashed'>>;
+type IssueInput = Partial<
+  Pick<IssueRow, 'id' | 'title' | 'description' | 'stateId' | 'priority' | 'labelIds' | 'trashed'>
+>;
+type LabelInput = Pick<LabelRow, 'name'> & Partial<LabelRow>;
 type WebhookInput = Partial<WebhookRow> & Pick<WebhookRow, 'url' | 'resourceTypes'>;
 
 /** The root of one request, seen by one user. */
@@ -49,8 +54,22 @@ export function createOperations(cloud: TrackerCloud, viewer: UserRow, pageLimit
     issueCreate({ input }: { input: IssueInput & { teamId: string; title?: string } }) {
       const team = teamOf(cloud, input.teamId);
       checkState(cloud, team.id, input.stateId);
+      checkLabels(cloud, team.id, input.labelIds ?? []);
+      checkNewId(cloud.issues, input.id);
       const row = cloud.addIssue({ title: '', ...input, teamId: team.id });
       return { ...done, issue: () => views.issue(row) };
+    },
+    issueLabelCreate({ input }: { input: LabelInput }) {
+      const teamId = typeof input.teamId !== 'string' ? null : teamOf(cloud, input.teamId).id;
+      checkNewId(cloud.labels, input.id);
+      const isTaken = cloud.labels.some(
+        (label) =>
+          label.name.toLowerCase() === input.name.toLowerCase() &&
+          (label.teamId === null || teamId === null || label.teamId === teamId),
+      );
+      if (isTaken) throw new Refusal('INPUT_ERROR', 'Duplicate label name');
+      const row = cloud.addLabel({ ...input, teamId });
+      return { ...done, issueLabel: () => views.label(row) };
     },
     issueUpdate({ id, input }: { id: string; input: IssueInput }) {
       checkState(cloud, cloud.issueOf(id).teamId, input.stateId);
@@ -79,6 +98,8 @@ function passesIssue(cloud: TrackerCloud, row: IssueRow, filter: IssueFilter | u
   const state = cloud.states.find(({ id }) => id === row.stateId);
   return (
     passes(row.title, filter?.title) &&
+    passes(row.description, filter?.description) &&
+    passes(row.number, filter?.number) &&
     passesTime(row.updatedAt, filter?.updatedAt) &&
     passesNames(teamOf(cloud, row.teamId), filter?.team) &&
     (state === undefined || passesNames(state, filter?.state))
@@ -92,6 +113,24 @@ function demandAdmin(viewer: UserRow): void {
 function checkState(cloud: TrackerCloud, teamId: string, stateId: string | undefined): void {
   if (stateId !== undefined && !cloud.statesOf(teamId).some(({ id }) => id === stateId))
     throw notFound('WorkflowState');
+}
+
+/** The id is the caller's to choose, once. */
+function checkNewId(rows: readonly { id: string }[], id: string | undefined): void {
+  if (id === undefined) return;
+  if (!UUID_V4.test(id)) throw new Refusal('INPUT_ERROR', 'Argument Validation Error: id must be a UUID');
+  if (rows.some((row) => row.id === id))
+    throw new Refusal('INPUT_ERROR', 'Entity with this id already exists');
+}
+
+function checkLabels(cloud: TrackerCloud, teamId: string, ids: readonly string[]): void {
+  for (const id of ids) {
+    const label = cloud.labels.find((row) => row.id === id);
+    if (!label) throw notFound('IssueLabel');
+    if (label.isGroup) throw new Refusal('INPUT_ERROR', 'A label group cannot be set on an issue');
+    if (label.teamId !== null && label.teamId !== teamId)
+      throw new Refusal('INPUT_ERROR', 'The label belongs to another team');
+  }
 }
 
 function checkWebhook(input: WebhookInput): void {

@@ -4,7 +4,7 @@ type Row = { id: string; createdAt: string; updatedAt: string; archivedAt: strin
 
 export type TeamRow = Row & { key: string; name: string };
 export type StateRow = Row & { teamId: string; name: string; type: string; position: number };
-export type LabelRow = Row & { name: string; teamId: string | null };
+export type LabelRow = Row & { name: string; teamId: string | null; isGroup: boolean };
 export type UserRow = { id: string; name: string; email: string; admin: boolean };
 
 export type IssueRow = Row & {
@@ -24,6 +24,9 @@ export type IssueRow = Row & {
   trashed: boolean | null;
 };
 
+/** `issueId` blocks, duplicates or is related to `relatedIssueId`. */
+export type RelationRow = Row & { type: string; issueId: string; relatedIssueId: string };
+
 export type WebhookRow = Row & {
   url: string;
   enabled: boolean;
@@ -42,5 +45,6 @@ export type Tables = {
   labels: LabelRow[];
   users: UserRow[];
   issues: IssueRow[];
+  relations: RelationRow[];
   webhooks: WebhookRow[];
 };

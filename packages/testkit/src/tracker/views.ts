@@ -2,7 +2,7 @@
 import { type TrackerCloud, teamOf } from './cloud.ts';
 import { type Connection, connectionOf, type PageArguments } from './connection.ts';
 import { type NameFilter, passesNames } from './filters.ts';
-import type { IssueRow, LabelRow, StateRow, TeamRow, WebhookRow } from './records.ts';
+import type { IssueRow, LabelRow, RelationRow, StateRow, TeamRow, WebhookRow } from './records.ts';
 
 type View = Record<string, unknown>;
 type Listing = PageArguments & { filter?: NameFilter };
@@ -44,12 +44,24 @@ export function createViews(cloud: TrackerCloud, pageLimit: number) {
       const found = cloud.states.find(({ id }) => id === row.stateId);
       return found ? state(found) : null;
     },
+    inverseRelations: (listing: PageArguments) =>
+      connectionOf(
+        cloud.relations.filter(({ relatedIssueId }) => relatedIssueId === row.id),
+        listing,
+        pageLimit,
+        relation,
+      ),
     labels: (listing: Listing) =>
       page(
         cloud.labels.filter(({ id }) => row.labelIds.includes(id)),
         listing,
         label,
       ),
+  });
+  const relation = (row: RelationRow): View => ({
+    ...row,
+    issue: () => issue(cloud.issueOf(row.issueId)),
+    relatedIssue: () => issue(cloud.issueOf(row.relatedIssueId)),
   });
   /** The secret is told when the webhook is created, and never again. */
   const webhook = (row: WebhookRow, secret: string | null = null): View => ({

@@ -6,6 +6,7 @@ import { Feedback } from './feedback.ts';
 import { Analytics, ErrorTracking, Search } from './integrations.ts';
 import { Briefing, Summaries } from './models.ts';
 import { Monitor } from './monitor.ts';
+import { Notify } from './notify.ts';
 import { Orchestration, Worktree } from './orchestration.ts';
 import { Project, projectKey, projects, Repository, Thoughts } from './project.ts';
 import { Tracker } from './tracker.ts';
@@ -27,6 +28,7 @@ export const Config = z.object({
       worktree: Worktree,
       orchestration: Orchestration,
       feedback: Feedback,
+      notify: Notify,
       projects,
     })
     .prefault({}),

@@ -1,12 +1,27 @@
 import { z } from 'zod';
+import {
+  DEFAULT_WORKER_COMMAND,
+  workerCommandForm,
+  workerCommandPattern,
+} from '../../orchestrate/worker-command.ts';
 import { field, kinds, optionalField, orNull, wholeNumber } from '../field.ts';
 
 const layers = ['project'] as const;
-const DEFAULT_WORKER_COMMAND = '/svc-dev:oneshot';
+
+const DEFAULT_AGENT = [
+  'claude',
+  '-p',
+  '${PROMPT}',
+  '--model',
+  '${MODEL}',
+  '--output-format',
+  'stream-json',
+  '--verbose',
+];
 
 const workerCommand = {
-  schema: z.string().regex(/^\/[a-z0-9][a-z0-9_-]*:[a-z0-9][a-z0-9_-]*$/i, 'not /<plugin>:<skill>'),
-  expects: `/<plugin>:<skill>, for example ${DEFAULT_WORKER_COMMAND}`,
+  schema: z.string().regex(workerCommandPattern, 'not /<plugin>:<skill>'),
+  expects: workerCommandForm,
 };
 
 const tests = (scope: string) =>
@@ -51,6 +66,31 @@ export const Orchestration = z
       layers,
       description: 'Skill that a worker session runs',
       default: DEFAULT_WORKER_COMMAND,
+    }),
+    agent: field(kinds.list, {
+      layers,
+      description: 'Program and arguments of a worker; ${PROMPT} is the worker command with its ticket',
+      default: DEFAULT_AGENT,
+    }),
+    agentEnv: field(kinds.list, {
+      layers,
+      description: 'Environment variables that a worker gets besides the ordinary ones',
+      default: ['ANTHROPIC_API_KEY', 'CLAUDE_CODE_OAUTH_TOKEN', 'GH_TOKEN', 'GITHUB_TOKEN'],
+    }),
+    stallAfterSec: field(wholeNumber(1), {
+      layers,
+      description:
+        'Seconds without output or a change of its signal file after which a worker counts as hanging',
+      default: 1800,
+    }),
+    maxAwaitingReview: field(orNull(wholeNumber(1)), {
+      layers,
+      description: 'Holds dispatch while more pull requests than this wait for a person (null: never)',
+      default: null,
+    }),
+    testCommand: optionalField(kinds.text, {
+      layers,
+      description: 'Command that tests a merged commit; when absent it is detected',
     }),
     workerModel: field(kinds.text, { layers, description: 'Model of worker sessions', default: 'opus' }),
     testRequirements: z

@@ -1,8 +1,9 @@
 // svc feedback consent check | grant | status
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import type { ConfigFiles } from '../../config/load.ts';
 import { createConfigStore } from '../../config/store.ts';
 import { AnswerIsNo } from '../endings.ts';
-import { openSession, requireConfig } from '../session.ts';
+import { openSession, requireConfig, type Session } from '../session.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 import { verb, verbGroup } from '../verb.ts';
 
@@ -45,15 +46,14 @@ function grantVerb(terminal: Terminal): CommandUnknownOpts {
   }).action(async () => {
     const session = openSession(terminal);
     const { files } = await requireConfig(terminal, session);
-    const file = await createConfigStore({ locks: session.locks, files }).set(
-      'project',
-      KEY.split('.'),
-      true,
-    );
-    terminal.out(
-      `Findings will be filed at run end without a prompt (${file}). Revoke with: svc config set ${KEY} false`,
-    );
+    terminal.out(await grantConsent(session, files));
   });
+}
+
+/** Writes the consent to the project file; returns what to tell the person. */
+export async function grantConsent({ locks }: Session, files: ConfigFiles): Promise<string> {
+  const file = await createConfigStore({ locks, files }).set('project', KEY.split('.'), true);
+  return `Findings will be filed at run end without a prompt (${file}). Revoke with: svc config set ${KEY} false`;
 }
 
 function statusVerb(terminal: Terminal): CommandUnknownOpts {

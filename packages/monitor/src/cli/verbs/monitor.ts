@@ -1,21 +1,17 @@
 // svc monitor start | stop | restart | status | logs | run
 import { type CommandUnknownOpts, InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import { formatProblem } from '@svc/core';
 import { type Host, thisProcess } from '../../daemon/control-host.ts';
 import { remedyFor } from '../../daemon/control-not-answering.ts';
-import { startDaemon } from '../../daemon/control-start.ts';
 import { stopDaemon } from '../../daemon/control-stop.ts';
 import { runUntilStopped } from '../../daemon/instance-lifetime.ts';
 import { logFileOf } from '../../daemon/log-file.ts';
 import { followLines, lastLines } from '../../daemon/log-file-tail.ts';
-import { loadProjects } from '../../daemon/projects.ts';
-import { fillSecrets } from '../../daemon/secrets-file.ts';
 import { findDaemon } from '../../daemon/status.ts';
 import { reportStatus, type StatusReport } from '../../daemon/status-report.ts';
-import { driftWarning, measureDrift, ownVersion } from '../../daemon/version-drift.ts';
-import { readSecrets } from '../../receive/secrets.ts';
+import { driftWarning, ownVersion } from '../../daemon/version-drift.ts';
 import { AnswerIsNo } from '../endings.ts';
 import { openSession, type Session } from '../session.ts';
+import { findDrift, startFromTerminal } from '../start-from-terminal.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { verb, verbGroup } from '../verb.ts';
 import { VERSION } from '../version.ts';
@@ -130,16 +126,8 @@ function runVerb(terminal: Terminal, host: Host): CommandUnknownOpts {
 }
 
 async function start(terminal: Terminal, host: Host, session: Session): Promise<void> {
-  const { machine } = session;
   await warnOfDrift(terminal, session);
-  const { daemon, wasRunning } = await startDaemon({
-    dataDir: machine.dataDir,
-    program: host.program,
-    environment: () => environmentWithSecrets(terminal, session),
-    folder: terminal.folder,
-    interrupted: terminal.interrupted,
-    onWaiting: () => terminal.err('Waiting for the daemon to answer …'),
-  });
+  const { daemon, wasRunning } = await startFromTerminal(terminal, host, session);
   terminal.out(`${wasRunning ? 'Already running' : 'Started'}: pid ${daemon.pid}, ${daemon.url}`);
 }
 
@@ -162,27 +150,8 @@ async function unlessInterrupted(terminal: Terminal, work: Promise<void>): Promi
 }
 
 async function warnOfDrift(terminal: Terminal, session: Session): Promise<void> {
-  const { machine } = session;
-  const { values } = await session.load();
-  if (values.some(({ key, value }) => key === 'svc.monitor.suppressVersionWarning' && value === true)) return;
-  const own = ownVersion(machine.versionFile, VERSION);
-  const found = await findDaemon(machine.dataDir);
-  const running = found.state === 'running' ? found.daemon.version : own;
-  const drift = await measureDrift(running, machine.pluginCacheRoot);
-  const warning = driftWarning(drift, own, machine.pluginCacheRoot);
-  if (warning !== undefined) terminal.err(`warning: ${warning.warning}\n${warning.remedy}`);
-}
-
-async function environmentWithSecrets(terminal: Terminal, { machine }: Session) {
-  const { configs, problems } = await loadProjects(machine, terminal.environment, terminal.folder);
-  for (const problem of problems) terminal.err(`warning: ${formatProblem(problem)}`);
-  const { codehost, tracker } = readSecrets(configs, terminal.environment);
-  const { environment, warnings } = await fillSecrets(machine.configDir, terminal.environment, {
-    codehost: codehost.variables,
-    tracker: tracker.variables,
-  });
-  for (const warning of warnings) terminal.err(`warning: ${warning}`);
-  return environment;
+  const { suppressed, warning } = await findDrift(session);
+  if (warning !== undefined && !suppressed) terminal.err(`warning: ${warning.warning}\n${warning.remedy}`);
 }
 
 const stateWords = {

@@ -1,0 +1,71 @@
+// A clock that jumps from one thing to do to the next, and stands still until that is done: a day passes as
+// fast as its work can be carried out. At one moment, plans are carried out one after the other, so that each
+// run of a simulation is the same; then what comes round by timer, all at once, as in the daemon.
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Repeat } from '../packages/monitor/src/daemon/every.ts';
+
+type Work = () => void | Promise<void>;
+type Planned = { at: number; work: Work; comesRound: boolean };
+
+export type SimulatedClock = {
+  now: () => number;
+  after: (milliseconds: number, work: Work) => void;
+  repeat: Repeat;
+  /** Everything that is due before that time; then it is that time. */
+  runUntil: (time: number) => Promise<void>;
+};
+
+/** Turns of the event loop in which readers of the log take what was written. */
+const TURNS = 10;
+
+/** `afterEach` is called when the work of a moment is done, before the clock moves on. */
+export function createSimulatedClock(start: number, afterEach: () => void): SimulatedClock {
+  const planned = new Set<Planned>();
+  let now = start;
+
+  function plan(one: Planned): () => void {
+    planned.add(one);
+    return () => void planned.delete(one);
+  }
+
+  function nextMoment(): Planned[] {
+    let due: Planned[] = [];
+    for (const one of planned) {
+      const earliest = due[0]?.at ?? Number.POSITIVE_INFINITY;
+      if (one.at < earliest) due = [one];
+      else if (one.at === earliest) due.push(one);
+    }
+    return due;
+  }
+
+  return {
+    now: () => now,
+    after: (milliseconds, work) => void plan({ at: now + milliseconds, work, comesRound: false }),
+    repeat(work, periodMs) {
+      let cancel: () => void;
+      const comeRound = (at: number): void => {
+        cancel = plan({
+          at,
+          comesRound: true,
+          work() {
+            comeRound(at + periodMs);
+            return work();
+          },
+        });
+      };
+      comeRound(now + periodMs);
+      return () => cancel();
+    },
+    async runUntil(time) {
+      for (let due = nextMoment(); (due[0]?.at ?? time) < time; due = nextMoment()) {
+        now = due[0]?.at ?? now;
+        for (const one of due) planned.delete(one);
+        for (const { work } of due.filter(({ comesRound }) => !comesRound)) await work();
+        await Promise.all(due.filter(({ comesRound }) => comesRound).map(async ({ work }) => work()));
+        for (let count = 0; count < TURNS; count += 1) await turn();
+        afterEach();
+      }
+      now = time;
+    },
+  };
+}

@@ -1,0 +1,200 @@
+// Workers at work, as the code host sees them. Each takes a ticket, opens a pull request after two to three
+// hours, pushes six more times, is reviewed, merged and deployed, and takes the next: about 3.3 pull requests
+// a day, each with some 75 deliveries. One in twenty is closed without a merge, one deployment in ten fails
+// and is made again.
+import { createHash } from 'node:crypto';
+import { fullNameOf } from '../packages/testkit/src/codehost/cloud.ts';
+import type { FakeCodehost } from '../packages/testkit/src/codehost/fake-codehost.ts';
+import type { RepoRow } from '../packages/testkit/src/codehost/records.ts';
+import { createRandom, type Random } from '../packages/testkit/src/random.ts';
+import type { SimulatedClock } from './codehost-calls-clock.ts';
+import {
+  commentPayload,
+  deploymentPayload,
+  type OfPullRequest,
+  type Payload,
+  pullRequestPayload,
+  pushPayload,
+  statusPayload,
+  suitePayload,
+} from './codehost-calls-payloads.ts';
+
+const MINUTE_MS = 60_000;
+const PUSHES = 6;
+const SUITES = 4;
+
+/** What somebody does; each value is how many minutes pass before it goes on. */
+type Story = AsyncGenerator<number, void>;
+
+export type World = {
+  /** Pull requests that the code host had something to tell of since the feed began. */
+  touched: ReadonlySet<OfPullRequest>;
+  /** From now on nothing happens any more. */
+  freeze: () => void;
+};
+
+export function startWorld(options: {
+  clock: SimulatedClock;
+  codehost: Pick<FakeCodehost, 'cloud' | 'emit'>;
+  repos: readonly RepoRow[];
+  workers: number;
+  seed: number;
+  /** Whether the feed has begun: before it, nobody misses anything. */
+  hasBegun: () => boolean;
+  /** Whether the next delivery reaches the receiver; whatever happens, the code host is told 200. */
+  isHeard: () => boolean;
+}): World {
+  const { clock, codehost, repos, hasBegun, isHeard } = options;
+  const { cloud } = codehost;
+  const touched = new Set<OfPullRequest>();
+  let isFrozen = false;
+  let pullRequests = 0;
+
+  function follow(story: Story): void {
+    const goOn = async (): Promise<void> => {
+      if (isFrozen) return;
+      const { value, done } = await story.next();
+      if (done !== true) clock.after(Math.round(value * 60) * 1000, goOn);
+    };
+    clock.after(0, goOn);
+  }
+
+  async function send(repo: RepoRow, { type, payload }: Payload): Promise<void> {
+    await codehost.emit(fullNameOf(repo), type, payload, { unheard: !isHeard() });
+  }
+
+  async function tellOf(name: string, of: OfPullRequest, more = {}): Promise<void> {
+    if (hasBegun()) touched.add(of);
+    await send(of.repo, pullRequestPayload(name, of, more));
+  }
+
+  function change({ repo, row }: OfPullRequest, changes: Partial<OfPullRequest['row']> = {}): void {
+    cloud.changePullRequest(fullNameOf(repo), row.number, changes);
+  }
+
+  async function* life(random: Random): Story {
+    const between = betweenOf(random);
+    yield between(0, 435);
+    for (;;) {
+      yield between(120, 180);
+      const of = await open(random.pick(repos));
+      follow(checks(of, createRandom(random.below(1e9))));
+      for (let count = 1; count <= PUSHES; count += 1) {
+        yield between(20, 60);
+        await push(of);
+        follow(checks(of, createRandom(random.below(1e9))));
+        if (count === 2) await review(of);
+        if (count === 4) await answer(of);
+      }
+      yield between(13, 18);
+      change(of, { reviewDecision: 'APPROVED' });
+      await send(of.repo, pullRequestPayload('pull_request_review approved', of));
+      yield between(2, 15);
+      await (random.chance(0.05) ? close(of) : merge(of, random));
+      yield between(5, 25);
+    }
+  }
+
+  async function open(repo: RepoRow): Promise<OfPullRequest> {
+    pullRequests += 1;
+    const number = pullRequests;
+    const more = { number, title: `ENG-${number}: go on`, branch: `eng-${number}-go-on` };
+    const of = { repo, row: cloud.addPullRequest(fullNameOf(repo), { ...more, checks: 'PENDING' }) };
+    await send(repo, pushPayload(repo, of.row.branch, '0'.repeat(40), of.row.headSha));
+    await tellOf('pull_request opened', of);
+    await send(repo, commentPayload(of));
+    return of;
+  }
+
+  async function push(of: OfPullRequest): Promise<void> {
+    const before = of.row.headSha;
+    const after = createHash('sha1').update(before).digest('hex');
+    change(of, { headSha: after, checks: 'PENDING' });
+    await send(of.repo, pushPayload(of.repo, of.row.branch, before, after));
+    await tellOf('pull_request opened', of, { action: 'synchronize', before, after });
+  }
+
+  async function* checks(of: OfPullRequest, random: Random): Story {
+    const { headSha: sha, branch, number: pr } = of.row;
+    const conclusion = random.chance(0.15) ? 'failure' : 'success';
+    await send(of.repo, statusPayload(of, 'pending'));
+    for (let count = 1; count <= SUITES; count += 1) {
+      yield betweenOf(random)(1, 3);
+      const isLast = count === SUITES;
+      if (isLast && of.row.headSha === sha && of.row.state === 'OPEN')
+        change(of, { checks: conclusion === 'success' ? 'SUCCESS' : 'FAILURE' });
+      await send(of.repo, suitePayload(of.repo, { sha, branch, pr }, isLast ? conclusion : 'success'));
+    }
+    await send(of.repo, statusPayload(of, 'success'));
+  }
+
+  async function review(of: OfPullRequest): Promise<void> {
+    change(of, { reviewDecision: 'CHANGES_REQUESTED' });
+    await send(of.repo, pullRequestPayload('pull_request_review changes_requested', of));
+    for (let count = 0; count < 3; count += 1)
+      await send(of.repo, pullRequestPayload('pull_request_review_comment created', of));
+  }
+
+  async function answer(of: OfPullRequest): Promise<void> {
+    change(of);
+    for (let count = 0; count < 3; count += 1)
+      await send(of.repo, pullRequestPayload('pull_request_review_thread resolved', of));
+    await send(of.repo, commentPayload(of));
+  }
+
+  async function close(of: OfPullRequest): Promise<void> {
+    change(of, { state: 'CLOSED', closedAt: clock.now() });
+    await tellOf('pull_request closed', of);
+  }
+
+  async function merge(of: OfPullRequest, random: Random): Promise<void> {
+    const { repo, row } = of;
+    const sha = cloud.mergePullRequest(fullNameOf(repo), row.number);
+    await tellOf('pull_request merged', of);
+    await send(repo, pushPayload(repo, 'main', '0'.repeat(40), sha));
+    follow(checksOfMain(repo, sha, createRandom(random.below(1e9))));
+    follow(deploy(repo, sha, createRandom(random.below(1e9))));
+  }
+
+  async function* checksOfMain(repo: RepoRow, sha: string, random: Random): Story {
+    for (let count = 1; count <= SUITES; count += 1) {
+      yield betweenOf(random)(1, 3);
+      await send(repo, suitePayload(repo, { sha, branch: 'main' }, 'success'));
+    }
+  }
+
+  async function* deploy(repo: RepoRow, sha: string, random: Random): Story {
+    const between = betweenOf(random);
+    for (let isOut = false; !isOut; ) {
+      yield between(1, 4);
+      isOut = !random.chance(0.1);
+      const row = cloud.addDeployment(fullNameOf(repo), { sha });
+      await send(repo, deploymentPayload(repo, row));
+      for (const [minutes, state] of [
+        [0.5, 'queued'],
+        [1, 'in_progress'],
+        [between(5, 15), isOut ? 'success' : 'failure'],
+      ] as const) {
+        yield minutes;
+        cloud.addDeploymentStatus(row, state);
+        await send(repo, deploymentPayload(repo, row, state));
+      }
+    }
+  }
+
+  for (let worker = 0; worker < options.workers; worker += 1)
+    follow(life(createRandom(options.seed * 1000 + worker)));
+  return {
+    touched,
+    freeze: () => {
+      isFrozen = true;
+    },
+  };
+}
+
+/** Minutes. */
+function betweenOf(random: Random): (least: number, most: number) => number {
+  return (least, most) => least + random.next() * (most - least);
+}
+
+export const WARM_UP_MS = 480 * MINUTE_MS;

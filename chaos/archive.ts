@@ -1,0 +1,277 @@
+// Sweeps are killed at random points while runs go on changing between them. After a kill each archive must be the
+// old or the new one, never a mixture; after the next sweep index and blobs must agree, and nothing may be lost.
+// Then many runs are archived, and listing them is timed.
+// `npm run chaos:archive` (12 runs, 50 kills, 1,000 listed); `-- --kills 5 --listed 100`.
+// `--sabotage` takes a blob away after each sweep: the verdict has to notice.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createBlobFolder } from '../packages/monitor/src/archive/blobs.ts';
+import { readManifest } from '../packages/monitor/src/archive/manifest-file.ts';
+import { runCommandLine } from '../packages/monitor/src/cli/run.ts';
+import { describeMachine } from '../packages/testkit/src/daemon/process-figures.ts';
+import { createRandom } from '../packages/testkit/src/random.ts';
+import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+
+const options = scriptOptions({
+  runs: 12,
+  kills: 50,
+  listed: 1000,
+  'goal-list': 200,
+  seed: 1,
+  sabotage: false,
+});
+const LONGEST_MS = 20 * 60_000;
+const LONG_AGO = new Date('2026-01-01T00:00:00Z');
+
+const random = createRandom(options.seed);
+const home = realpathSync(mkdtempSync(join(tmpdir(), 'svc-chaos-archive-')));
+const root = join(home, 'svc', 'archives');
+const children = new Set<ChildProcess>();
+const problems: string[] = [];
+/** What each run's files must be, by path below its folder; what is gone from the run stays. */
+const truth = new Map<string, Map<string, Buffer>>();
+const lines = new Map<string, string>();
+let seq = 0;
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => process.exit(1));
+process.on('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+  rmSync(home, { recursive: true, force: true });
+});
+
+console.log(describeMachine());
+await killSweeps();
+if (!options.sabotage) await timeList();
+for (const problem of problems.slice(0, 20)) console.log(`WRONG: ${problem}`);
+if (options.sabotage === problems.length > 0) console.log('as it must be');
+else process.exitCode = 1;
+
+async function killSweeps(): Promise<void> {
+  const started = performance.now();
+  const names = Array.from({ length: options.runs }, (_, number) => `orch-${number}`);
+  for (const name of names) change(name, 12);
+  const figures = { kills: 0, whole: 0, withNew: 0, cutInside: 0 };
+  let length = 400;
+  while (figures.kills < options.kills && performance.now() - started < LONGEST_MS) {
+    for (const name of names) if (random.chance(0.6)) change(name, 1 + random.below(4));
+    const before = await manifestTimes(names);
+    const { killed, ms } = await sweepAndKill(random.below(Math.ceil(length * 1.1)));
+    if (!killed) {
+      figures.whole += 1;
+      length = (length + ms) / 2;
+      continue;
+    }
+    figures.kills += 1;
+    const after = await manifestTimes(names);
+    const moved = names.filter((name) => after.get(name) !== before.get(name)).length;
+    if (moved > 0) figures.withNew += 1;
+    if (readdirSync(root).some((name) => name.startsWith('.svc-')) || (await halfWritten(names)))
+      figures.cutInside += 1;
+    for (const name of names) await checkWhole(name);
+    if ((await svc('sweep')) !== 0) problems.push('the next sweep failed');
+    if (options.sabotage) takeBlobAway(random.pick(names));
+    const printed: string[] = [];
+    if ((await svc('verify', { printed })) !== 0)
+      problems.push(`not clean after kill ${figures.kills}: ${printed.slice(0, 3).join('; ')}`);
+    if (!options.sabotage) for (const name of names) await checkContent(name);
+  }
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  console.log(
+    `${figures.kills} sweeps killed in ${seconds} s (${figures.whole} ended before): ${figures.withNew} between two archives, ${figures.cutInside} inside one; ${truth.size} runs, ${[...truth.values()].reduce((sum, files) => sum + files.size, 0)} files; after each, the next sweep and verify`,
+  );
+  if (figures.kills < options.kills) problems.push('it took too long');
+}
+
+/** Files of a run come, change and go; lines are added to the log. */
+function change(name: string, files: number): void {
+  const known = truth.get(name) ?? new Map<string, Buffer>();
+  truth.set(name, known);
+  for (let count = 0; count < files; count += 1) {
+    const path = random.pick(['a', 'b', 'output/c', 'output/d', 'deep/er/e']) + random.below(8);
+    const size = random.chance(0.2) ? 200_000 + random.below(2_000_000) : random.below(3_000);
+    const part = random.bytes(Math.min(size, 4_096));
+    const content = Buffer.alloc(size, part.length > 0 ? part : Buffer.from('x'));
+    write(`runs/${name}/${path}`, content);
+    known.set(path, content);
+  }
+  if (random.chance(0.3))
+    rmSync(join(home, 'svc', 'runs', name, random.pick([...known.keys()])), { force: true });
+  for (let count = random.below(4); count >= 0; count -= 1) {
+    seq += 1;
+    const line = `${JSON.stringify({ seq, ts: LONG_AGO.toISOString(), id: `e${seq}`, event: 'orchestrator.run.completed', source: 'orchestrator', via: 'local', scope: { orchestrator: name }, detail: {} })}\n`;
+    mkdirSync(join(home, 'svc', 'events'), { recursive: true });
+    appendFileSync(join(home, 'svc', 'events', '2026-01.jsonl'), line);
+    lines.set(name, (lines.get(name) ?? '') + line);
+  }
+}
+
+function write(path: string, content: Buffer | string): void {
+  const whole = join(home, 'svc', path);
+  mkdirSync(dirname(whole), { recursive: true });
+  writeFileSync(whole, content);
+  utimesSync(whole, LONG_AGO, LONG_AGO);
+}
+
+async function sweepAndKill(afterMs: number): Promise<{ killed: boolean; ms: number }> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'archive-process.ts'), 'sweep'], {
+    cwd: home,
+    env: { HOME: home, PATH: process.env['PATH'] },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.add(child);
+  const ended = once(child, 'exit');
+  await Promise.race([once(child.stdout, 'data'), ended]);
+  const began = performance.now();
+  const isOver = await Promise.race([ended.then(() => true), sleep(afterMs, false)]);
+  child.kill('SIGKILL');
+  const [code] = (await ended) as [number | null];
+  children.delete(child);
+  if (isOver && code !== 0) problems.push(`a sweep ended with ${code}`);
+  return { killed: code === null, ms: performance.now() - began };
+}
+
+async function manifestTimes(names: readonly string[]): Promise<Map<string, string>> {
+  const times = new Map<string, string>();
+  for (const name of names) {
+    const reading = await readManifest(root, name);
+    if (reading.state === 'ok') times.set(name, reading.sha256);
+  }
+  return times;
+}
+
+async function halfWritten(names: readonly string[]): Promise<boolean> {
+  for (const name of names) {
+    const reading = await readManifest(root, name);
+    const files = reading.state === 'ok' ? reading.manifest.files : [];
+    if ((await createBlobFolder(join(root, name)).extra(files)).length > 0) return true;
+  }
+  return false;
+}
+
+/** Right after a kill: the manifest, where there is one, is whole, and so is every blob that it names. */
+async function checkWhole(name: string): Promise<void> {
+  const reading = await readManifest(root, name);
+  if (reading.state === 'damaged') problems.push(`${name}: manifest ${reading.problem}`);
+  if (reading.state !== 'ok') return;
+  for (const file of reading.manifest.files) {
+    const state = await createBlobFolder(join(root, name)).check(file);
+    if (state !== 'ok') problems.push(`${name}: ${file.path} is ${state} after a kill`);
+  }
+}
+
+/** After the next sweep: every byte that the run ever had last, and every line. */
+async function checkContent(name: string): Promise<void> {
+  const reading = await readManifest(root, name);
+  if (reading.state !== 'ok') return void problems.push(`${name}: no archive`);
+  const files = new Map(reading.manifest.files.map((file) => [file.path, file]));
+  const expected = [...(truth.get(name) ?? [])].map(([path, content]) => [`run/${path}`, content] as const);
+  for (const [path, content] of [
+    ...expected,
+    ['events.jsonl', Buffer.from(lines.get(name) ?? '')] as const,
+  ]) {
+    const file = files.get(path);
+    // A file that came and went between two sweeps was never seen.
+    if (file === undefined && !existsSync(join(home, 'svc', 'runs', name, path.slice(4)))) continue;
+    const chunks: Buffer[] = [];
+    if (file !== undefined)
+      for await (const chunk of createBlobFolder(join(root, name)).read(file)) chunks.push(chunk);
+    const isThere = file === undefined || existsSync(join(home, 'svc', 'runs', name, path.slice(4)));
+    if ((isThere || path === 'events.jsonl') && !Buffer.concat(chunks).equals(content))
+      problems.push(`${name}: ${path} is not what it was`);
+  }
+}
+
+function takeBlobAway(name: string): void {
+  const [blob] = readdirSync(join(root, name, 'blobs'));
+  if (blob !== undefined) rmSync(join(root, name, 'blobs', blob));
+}
+
+async function timeList(): Promise<void> {
+  for (let number = 0; number < options.listed; number += 1)
+    write(`runs/listed-${number}/workers/ABC-1.json`, signalOf(`listed-${number}`));
+  let started = performance.now();
+  if ((await svc('sweep')) !== 0) problems.push('the large sweep failed');
+  const first = performance.now() - started;
+  started = performance.now();
+  await svc('sweep');
+  const again = performance.now() - started;
+  const printed: string[] = [];
+  started = performance.now();
+  await svc('list', { printed });
+  const inside = performance.now() - started;
+  const counted = printed.filter((line) => line.startsWith('listed-')).length;
+  const whole = await timeProcess(['archive', 'list']);
+  const bare = await timeProcess(['--version']);
+  console.log(
+    `${counted} runs archived in ${(first / 1000).toFixed(1)} s, swept again in ${(again / 1000).toFixed(2)} s; listed in ${inside.toFixed(0)} ms; as a process ${whole.toFixed(0)} ms, of which ${bare.toFixed(0)} ms to start (medians of 5)`,
+  );
+  if (counted !== options.listed) problems.push(`${counted} runs are listed, not ${options.listed}`);
+  if (inside > options['goal-list']) problems.push(`a list takes more than ${options['goal-list']} ms`);
+}
+
+/** The built command line, as a person waits for it. */
+async function timeProcess(words: readonly string[]): Promise<number> {
+  const program = join(import.meta.dirname, '..', 'packages', 'monitor', 'dist', 'svc.js');
+  const times: number[] = [];
+  for (let turn = 0; turn < 5; turn += 1) {
+    const started = performance.now();
+    const child = spawn(process.execPath, [program, ...words], {
+      cwd: home,
+      env: { HOME: home, PATH: process.env['PATH'] },
+      stdio: 'ignore',
+    });
+    children.add(child);
+    const [code] = (await once(child, 'exit')) as [number | null];
+    children.delete(child);
+    if (code !== 0) problems.push(`svc ${words.join(' ')} ended with ${code}: is it built?`);
+    times.push(performance.now() - started);
+  }
+  return times.toSorted((a, b) => a - b)[2] ?? Number.NaN;
+}
+
+function signalOf(orchestrator: string): string {
+  const at = LONG_AGO.toISOString();
+  return JSON.stringify({
+    ticket: 'ABC-1',
+    orchestrator,
+    workerName: 'w',
+    status: 'done',
+    phase: 'x',
+    startedAt: at,
+    updatedAt: at,
+  });
+}
+
+async function svc(verb: string, ...rest: (string | { printed: string[] })[]): Promise<number> {
+  const words = rest.filter((word) => typeof word === 'string');
+  const into = rest.find((word) => typeof word === 'object');
+  return runCommandLine(
+    {
+      out: (text) => void into?.printed.push(text),
+      err: () => undefined,
+      readInput: async () => '',
+      inputIsTerminal: false,
+      ask: async () => undefined,
+      colour: false,
+      environment: { HOME: home, PATH: process.env['PATH'] },
+      home,
+      folder: home,
+      now: () => new Date(),
+      interrupted: new AbortController().signal,
+    },
+    ['archive', verb, ...words],
+  );
+}

@@ -1,0 +1,140 @@
+// Holds what is there in the end against the cast: the run, its workers, the order of its waves in the log and by the
+// agents' own clocks, the tickets in the tracker, what was filed, and what is left of worktrees and processes.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { EventLine } from '../packages/core/src/log/event-line.ts';
+import type { BoardView } from '../packages/core/src/state/views/board-view.ts';
+import type { Player } from './orchestrate-cast.ts';
+import { agentProcesses, type Watch } from './orchestrate-watch.ts';
+import { MOST_AGENTS, REPO, RUN, type World } from './orchestrate-world.ts';
+
+/** In words; empty when everything is as the cast says. */
+export async function differences(
+  world: World,
+  cast: readonly Player[],
+  watched: Watch['found'],
+): Promise<string[]> {
+  const board = await world.daemon.board();
+  if (board === null) return ['the daemon shows no board'];
+  const lines = linesIn(world.home.eventsDir);
+  return [
+    ...ofRun(board),
+    ...cast.flatMap((player) => ofPlayer(world, board, player)),
+    ...ofWaves(cast, lines),
+    ...ofClocks(world, cast),
+    ...ofRemediation(world, cast),
+    ...ofAttention(board),
+    ...ofAgents(watched),
+    ...ofLeftovers(world),
+  ];
+}
+
+function ofRun(board: BoardView): string[] {
+  const state = board.runs.find(({ orchestrator }) => orchestrator === RUN)?.state;
+  return state === 'completed' ? [] : [`the run is ${state ?? 'not there'}, not completed`];
+}
+
+export function launchesOf(world: World, ticket: string): number[] {
+  const file = join(world.stage, `${ticket}.launches`);
+  if (!existsSync(file)) return [];
+  return readFileSync(file, 'utf8').trimEnd().split('\n').map(Number.parseFloat);
+}
+
+function ofPlayer(world: World, board: BoardView, { ticket, role }: Player): string[] {
+  const { ends } = role;
+  const worker = board.workers.find((one) => one.ticket === ticket);
+  const opened = world.codehost.cloud
+    .repoOf(REPO)
+    .pullRequests.filter(({ title }) => title.startsWith(`${ticket}:`));
+  const facts: [what: string, is: unknown, wanted: unknown][] = [
+    ['the board says', worker?.status, ends.status],
+    ['its verification', worker?.verification?.state ?? null, ends.verification],
+    ['failed deploys', worker?.attempts, role.failedDeploys],
+    ['launches', launchesOf(world, ticket).length, ends.launches],
+    ['pull requests', opened.length, ends.pullRequests],
+    ['merged', opened.filter(({ state }) => state === 'MERGED').length, ends.status === 'done' ? 1 : 0],
+    ['the ticket is in', world.stateOf(ticket), ends.status === 'done' ? 'Done' : 'Backlog'],
+  ];
+  return facts
+    .filter(([, is, wanted]) => is !== wanted)
+    .map(([what, is, wanted]) => `${ticket} (${role.name}): ${what} ${String(is)}, not ${String(wanted)}`);
+}
+
+/** No worker of a wave is told before the wave in front of it was complete. */
+function ofWaves(cast: readonly Player[], lines: readonly EventLine[]): string[] {
+  const completed = new Map<number, number>();
+  for (const { event, detail, seq } of lines)
+    if (event === 'orchestrator.wave.completed') completed.set(Number(detail['wave']), seq);
+  return cast.flatMap(({ ticket, wave }) => {
+    const first = lines.find(
+      ({ event, scope }) => scope.ticket === ticket && event.startsWith('orchestrator.worker.'),
+    );
+    if (first === undefined) return [`${ticket}: the log does not tell of its worker`];
+    const before = wave === 1 ? 0 : (completed.get(wave - 1) ?? Number.POSITIVE_INFINITY);
+    if (!completed.has(wave)) return [`wave ${wave} was not completed`];
+    return first.seq > before
+      ? []
+      : [`${ticket} of wave ${wave} was begun before wave ${wave - 1} was complete`];
+  });
+}
+
+/** The same by what the agents themselves wrote down. */
+function ofClocks(world: World, cast: readonly Player[]): string[] {
+  const at = (wave: number) =>
+    cast.filter((one) => one.wave === wave).flatMap(({ ticket }) => launchesOf(world, ticket));
+  const waves = [...new Set(cast.map(({ wave }) => wave))].filter((wave) => wave > 1);
+  return waves
+    .filter((wave) => Math.min(...at(wave)) <= Math.max(...at(wave - 1)))
+    .map((wave) => `an agent of wave ${wave} was launched before the last of wave ${wave - 1}`);
+}
+
+/** One ticket for each lie, and none for the others. */
+function ofRemediation(world: World, cast: readonly Player[]): string[] {
+  const own = new Set(cast.map(({ ticket }) => ticket));
+  const { issues, identifierOf } = world.tracker.cloud;
+  const filed = issues.filter((issue) => !own.has(identifierOf(issue)));
+  return cast.flatMap(({ ticket, role }) => {
+    const about = filed.filter(({ title }) => new RegExp(`\\b${ticket}\\b`).test(title)).length;
+    const wanted = role.ends.verification === 'failed' ? 1 : 0;
+    return about === wanted
+      ? []
+      : [`${ticket} (${role.name}): ${about} tickets filed about it, not ${wanted}`];
+  });
+}
+
+function ofAttention({ attention }: BoardView): string[] {
+  return attention
+    .filter(({ feed }) => feed === null)
+    .map(({ id, message }) => `attention ${id}: ${message}`);
+}
+
+function ofAgents({ most, twice }: Watch['found']): string[] {
+  return [
+    ...(most === MOST_AGENTS ? [] : [`${most} agents ran at once, not ${MOST_AGENTS}`]),
+    ...[...twice].map((ticket) => `${ticket}: two agents worked on it at once`),
+  ];
+}
+
+/** Worktrees and processes that nobody needs any more. */
+export function ofLeftovers(world: World): string[] {
+  const [, ...worktrees] = world.git(world.project, 'worktree', 'list', '--porcelain').split('\n\n');
+  const base = join(world.home.dataDir, 'wt', 'web');
+  const folders = [base, join(base, '.verify')]
+    .filter((folder) => existsSync(folder))
+    .flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
+    .filter((path) => !/\/\.[a-z]+$/.test(path));
+  return [
+    ...worktrees.map((text) => `a worktree is left: ${text.split('\n')[0]}`),
+    ...folders.map((path) => `a folder is left: ${path}`),
+    ...agentProcesses(world.root).map(({ pid, ticket }) => `process ${pid} of ${ticket} is left`),
+  ];
+}
+
+function linesIn(eventsDir: string): EventLine[] {
+  return readdirSync(eventsDir)
+    .filter((name) => name.endsWith('.jsonl'))
+    .toSorted()
+    .flatMap((name) => readFileSync(join(eventsDir, name), 'utf8').split('\n'))
+    .filter((text) => text.includes('"orchestrator.'))
+    .map((text) => JSON.parse(text) as EventLine);
+}

@@ -1,0 +1,216 @@
+// A run of many tickets, end to end: a real daemon, real git with a real remote, the real client program, and a
+// scripted agent. Some agents crash, hang, lie about tests or open two pull requests, and deploys fail; the daemon is
+// killed with -9 in between. In the end every ticket is where its script says, never more agents ran than allowed,
+// and nothing is left over.
+// `npm run chaos:orchestrate` (40 tickets, 4 waves, 5 kills); `-- --tickets 8 --waves 2 --kills 1` is quick;
+// `-- --sabotage` shows that the check can fail; `-- --seed 2` makes other choices.
+import { spawn } from 'node:child_process';
+import { copyFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeMachine } from '../packages/testkit/src/daemon/process-figures.ts';
+import { auditLog } from '../packages/testkit/src/log/audit-log.ts';
+import { createRandom } from '../packages/testkit/src/random.ts';
+import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+import type { AgentScript } from './orchestrate-agent.ts';
+import { castOf, type Player, planOf } from './orchestrate-cast.ts';
+import { startReviewer } from './orchestrate-reviewer.ts';
+import { differences, launchesOf, ofLeftovers } from './orchestrate-verdict.ts';
+import { endAgents, watchAgents } from './orchestrate-watch.ts';
+import { MOST_AGENTS, openWorld, RUN } from './orchestrate-world.ts';
+
+const options = scriptOptions({
+  tickets: 40,
+  waves: 4,
+  kills: 5,
+  /** The longest that an agent works. */
+  'work-ms': 1_500,
+  'limit-sec': 900,
+  seed: 1,
+  /** Keeps what the daemons printed, in `.chaos-orchestrate.log`. */
+  keep: false,
+  sabotage: false,
+});
+const SETTLE_MS = 30_000;
+const LOOK_MS = 300;
+
+const random = createRandom(options.seed);
+const world = await openWorld(random);
+const { daemon } = world;
+const reviewer = await startReviewer(world, random);
+const watch = watchAgents(world.root);
+const cast = castOf(
+  Array.from({ length: options.tickets }, (_, index) => world.newTicket(`Change ${index + 1}`)),
+  options.waves,
+  random,
+);
+const problems: string[] = [];
+const kills = { made: 0, agentsThen: 0 };
+const started = performance.now();
+const isLate = (): boolean => performance.now() - started > options['limit-sec'] * 1_000;
+/** The run, or the time for it. */
+const over = new AbortController();
+
+console.log(describeMachine());
+console.log(
+  `${options.tickets} tickets in ${options.waves} waves, ${MOST_AGENTS} at a time, ${options.kills} kills, seed ${options.seed}`,
+);
+// Whatever ends this script ends the agents too: they outlive a daemon.
+process.on('exit', () => endAgents(world.root));
+try {
+  for (const player of cast) prepare(player);
+  const plan = join(world.root, 'plan.json');
+  writeFileSync(plan, JSON.stringify(planOf(cast, random)));
+  daemon.start();
+  await daemon.ready();
+  const said = await world.svc('orchestrate', 'start', '--file', plan, '--name', RUN);
+  console.log(said.printed);
+  if (said.code !== 0) throw new Error(`svc orchestrate start ended with ${said.code}`);
+  await Promise.all([untilOver(), beThePerson(), killAndRestart()]);
+  if (!(await daemon.settle(SETTLE_MS)))
+    problems.push(`the outbox is not empty: ${JSON.stringify(await daemon.outbox())}`);
+  await untilTidy();
+  const audit = await auditLog(world.home.eventsDir);
+  const found = [
+    ...problems,
+    ...reviewer.problems,
+    ...(await differences(world, cast, watch.found)),
+    ...audit.problems,
+  ];
+  report(found, audit.lines);
+  if (found.length > 0 || kills.made !== options.kills) process.exitCode = 1;
+  if (options.sabotage) await tryTheCheck(found.length);
+  const ending = await daemon.stop();
+  if (ending !== 0) {
+    console.log(`the daemon stopped with ${ending}`);
+    process.exitCode = 1;
+  }
+} finally {
+  watch.stop();
+  await reviewer.stop();
+  if (options.keep) copyFileSync(world.home.output, join(process.cwd(), '.chaos-orchestrate.log'));
+  endAgents(world.root);
+  await world.close();
+}
+
+function prepare(player: Player): void {
+  const { ticket, role } = player;
+  reviewer.cast.set(ticket, player);
+  const workMs = 200 + random.below(options['work-ms']);
+  const script: AgentScript = { deeds: [...role.deeds], codehost: reviewer.url, workMs };
+  writeFileSync(join(world.stage, `${ticket}.json`), JSON.stringify(script));
+}
+
+async function untilOver(): Promise<void> {
+  const isOver = await daemon.waitFor(
+    ({ runs }) =>
+      isLate() || runs.some(({ orchestrator, state }) => orchestrator === RUN && state === 'completed'),
+    options['limit-sec'] * 1_000,
+  );
+  if (!isOver || isLate()) problems.push(`the run is not over after ${options['limit-sec']} s`);
+  over.abort();
+}
+
+/** Worktrees are removed after the run was told to be over. */
+async function untilTidy(): Promise<void> {
+  const enough = performance.now() + SETTLE_MS;
+  while (ofLeftovers(world).length > 0 && performance.now() < enough) await sleep(LOOK_MS);
+}
+
+/** Looks at what needs a person, and says once what the script says. */
+async function beThePerson(): Promise<void> {
+  const waiting = new Map(cast.filter(({ role }) => role.person !== null).map((one) => [one.ticket, one]));
+  for (; !over.signal.aborted; await sleep(LOOK_MS)) {
+    const board = await daemon.board();
+    for (const { ticket, reason } of board?.attention ?? []) {
+      const player = waiting.get(ticket ?? '');
+      const status = board?.workers.find((worker) => worker.ticket === ticket)?.status;
+      if (player === undefined) continue;
+      const { person } = player.role;
+      const isAsked =
+        person === 'cancel'
+          ? reason === 'worker-dead' && status === 'failed'
+          : reason === 'worker-stalled' && status === 'stalled';
+      if (!isAsked || person === null) continue;
+      const { code, printed } = await world.svc('orchestrate', person, RUN, player.ticket);
+      if (code === 0) waiting.delete(player.ticket);
+      else console.log(`  svc orchestrate ${person} ${player.ticket}: ${printed}`);
+    }
+  }
+  for (const { ticket, role } of waiting.values())
+    problems.push(`${ticket} (${role.name}): nobody was asked for`);
+}
+
+/** At moments that are spread over the launches of the run. */
+async function killAndRestart(): Promise<void> {
+  const expected = cast.reduce((sum, { role }) => sum + role.ends.launches, 0);
+  const launched = (): number => cast.reduce((sum, { ticket }) => sum + launchesOf(world, ticket).length, 0);
+  for (let count = 0; count < options.kills; count += 1) {
+    const after = ((count + random.next()) * expected) / options.kills;
+    while (launched() < after && !over.signal.aborted) await sleep(10);
+    await sleep(random.below(1_500));
+    if (over.signal.aborted) return;
+    await daemon.ready();
+    await daemon.kill();
+    kills.made += 1;
+    await sleep(random.below(1_000));
+    daemon.start();
+  }
+  await daemon.ready();
+}
+
+function report(found: readonly string[], lines: number): void {
+  const width = Math.max(...cast.map(({ role }) => role.name.length));
+  for (const role of new Set(cast.map((one) => one.role))) {
+    const played = cast.filter((one) => one.role === role);
+    const wrong = played.filter(({ ticket }) => found.some((line) => line.startsWith(`${ticket} `)));
+    const { status, verification } = role.ends;
+    console.log(
+      `  ${role.name.padEnd(width)}  ${status}, verification ${verification ?? 'none'}: ${played.length - wrong.length} of ${played.length}`,
+    );
+  }
+  for (const line of found) console.log(`  DIFFERENCE ${line}`);
+  const { sent, lost, opened, merged, closed, deployments } = reviewer.done;
+  const launches = cast.reduce((sum, { ticket }) => sum + launchesOf(world, ticket).length, 0);
+  const { samples, most, longestGapMs } = watch.found;
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  console.log(
+    `${seconds} s, ${lines} lines, ${kills.made} kills; ${launches} launches, at most ${most} at once in ${samples} looks (longest gap ${Math.round(longestGapMs)} ms)`,
+  );
+  console.log(
+    `pull requests: ${opened} opened, ${merged} merged, ${closed} closed; ${deployments} deployments; ${sent} deliveries taken, ${lost} lost; code host asked ${world.codehost.calls().length} times, tracker ${world.tracker.calls().length} times`,
+  );
+  console.log(`tickets ${cast.length} differences ${found.length}`);
+}
+
+/** What must be noticed: another ending, a wave too early, one agent too many, and things left over. */
+async function tryTheCheck(known: number): Promise<void> {
+  const notice = async (name: string, wanted: RegExp, players: readonly Player[] = cast): Promise<void> => {
+    const found = await differences(world, players, watch.found);
+    const line = found.find((one) => wanted.test(one));
+    const noticed = found.length > known && line !== undefined;
+    console.log(`sabotage, ${name}: ${line ?? 'no difference'}: ${noticed ? 'noticed' : 'NOT NOTICED'}`);
+    if (!noticed) process.exitCode = 1;
+  };
+  const swapped = cast.map((one) => ({ ...one, wave: options.waves + 1 - one.wave }));
+  await notice('waves in another order', /was begun before wave/, swapped);
+  const [first] = cast;
+  if (first === undefined) return;
+  const otherwise: Player = {
+    ...first,
+    role: { ...first.role, ends: { ...first.role.ends, status: 'canceled' } },
+  };
+  await notice('another ending', /the board says done, not canceled|Backlog/, [otherwise, ...cast.slice(1)]);
+  world.git(world.project, 'worktree', 'add', '--quiet', '--detach', join(world.root, 'left'));
+  await notice('a worktree left over', /a worktree is left/);
+  world.git(world.project, 'worktree', 'remove', join(world.root, 'left'));
+  const env = { HOME: world.root, SVC_ORCHESTRATOR: RUN, SVC_TICKET: first.ticket };
+  const left = Array.from({ length: MOST_AGENTS + 1 }, () =>
+    spawn('/bin/sleep', ['60'], { env, stdio: 'ignore', detached: true }),
+  );
+  await sleep(500);
+  await notice('a process left over', /process \d+ of/);
+  for (const child of left) child.kill('SIGKILL');
+  await notice('one agent too many', /4 agents ran at once/);
+  await notice('two agents for one ticket', /two agents worked on it/);
+}

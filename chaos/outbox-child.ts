@@ -1,0 +1,215 @@
+// One life of chaos/outbox.ts: a real event log, a fold and the real outbox. It kills itself with -9 where it is
+// told to; undisturbed it ends when every effect is settled.
+// node outbox-child.ts '<JSON of ChildOrders>'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Effect } from '../packages/core/src/index.ts';
+import type { Database } from '../packages/monitor/src/disk/sqlite.ts';
+import { openEventLog } from '../packages/monitor/src/log/event-log.ts';
+import type { Handlers, Outcome } from '../packages/monitor/src/outbox/attempt.ts';
+import { createOutboxStore, type OutboxStore } from '../packages/monitor/src/outbox/outbox-store.ts';
+import { openOutboxDatabase } from '../packages/monitor/src/outbox/outbox-tables.ts';
+import { createOutboxRunner } from '../packages/monitor/src/outbox/runner.ts';
+import { systemClock } from '../packages/monitor/src/tunnel/clock.ts';
+import { appendDelivery, foldChaosLine, gaveUpDraft, inputDraft, newBoard } from './outbox-fold.ts';
+import type { KillPoint, PlannedKill } from './outbox-plan.ts';
+
+/** A wrong order or a lost check, of the kinds that the verdict has to notice. */
+export type Sabotage = 'cursor-first' | 'finish-first' | 'not-idempotent' | 'told-first';
+export type ChildOrders = {
+  folder: string;
+  tracker: string;
+  inputs: number;
+  kill: PlannedKill | null;
+  sabotage: Sabotage | null;
+};
+
+const orders = JSON.parse(process.argv[2] ?? '{}') as ChildOrders;
+const { folder, sabotage } = orders;
+const blind = sabotage === 'not-idempotent';
+let passed = 0;
+let accepting = false;
+
+function pass(point: KillPoint): void {
+  if (orders.kill?.point !== point) return;
+  passed += 1;
+  if (passed < orders.kill.nth) return;
+  process.kill(process.pid, 'SIGKILL');
+  // Not one more instruction of the program.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+}
+
+const log = openEventLog({
+  eventsFolder: join(folder, 'events'),
+  databaseFile: join(folder, 'svc.db'),
+  clock: { now: () => Date.now() },
+  host: { id: 'chaos', name: 'chaos' },
+  newId: () => crypto.randomUUID(),
+});
+const database = openOutboxDatabase(join(folder, 'svc.db'));
+const store = withKillPoints(
+  createOutboxStore({
+    database: killedBeforeCommit(database),
+    lastSeq: log.lastSeq(),
+    clock: systemClock,
+  }),
+);
+const board = newBoard();
+const runner = createOutboxRunner({
+  store,
+  clock: systemClock,
+  random: Math.random,
+  handlers: handlers(),
+  async onGaveUp({ key }, error) {
+    if (sabotage === 'told-first') store.told(key);
+    else await log.appendOnce(gaveUpDraft(key, error));
+    pass('after-attention');
+    if (sabotage === 'told-first') await log.appendOnce(gaveUpDraft(key, error));
+  },
+  waitMs: () => 5 + Math.random() * 20,
+});
+pass('while-starting');
+await log.ready;
+runner.start();
+process.stdout.write('at work\n');
+const following = new AbortController();
+const follower = follow();
+while (board.seq < log.lastSeq()) await sleep(1);
+const first = board.inputs + 1;
+for (let number = first; number < first + orders.inputs; number += 1) {
+  const { seq } = await log.appendOnce(inputDraft(number));
+  pass('after-log-append');
+  // Some lines are folded alone, some with others behind them.
+  if (number % 3 > 0) while (board.seq < seq) await sleep(0);
+}
+while (!isSettled()) await sleep(2);
+following.abort();
+await follower;
+await runner.stop();
+database.close();
+await log.close();
+
+async function follow(): Promise<void> {
+  const beyond = store.cursor();
+  const lines = log.subscribe({ after: 0, signal: following.signal, whenSlow: 'read-file' });
+  for await (const batch of lines) {
+    // What the cursor has passed is in the outbox already: folded for the state alone.
+    const effects: Effect[] = [];
+    for (const { line } of batch) {
+      const asked = foldChaosLine(board, line);
+      if (line.seq > beyond) effects.push(...asked);
+    }
+    if (board.seq <= beyond) continue;
+    store.accept(effects, board.seq);
+    runner.wake();
+  }
+}
+
+function isSettled(): boolean {
+  const { pending, untold } = store.counts();
+  return pending === 0 && untold === 0 && store.cursor() === log.lastSeq();
+}
+
+function handlers(): Handlers {
+  return {
+    'write-signal': (effect) => around(effect, async () => writeSignal(effect)),
+    'move-ticket': (effect) =>
+      around(effect, async () => {
+        const { key, ticket, phase } = effect;
+        const body = JSON.stringify({ key, phase, add: blind });
+        const response = await fetch(`${orders.tracker}/${ticket}`, { method: 'PUT', body });
+        if (response.status === 404) return { failed: 'the tracker has no such ticket', permanent: true };
+        return response.ok ? { done: 'moved' } : { failed: `the tracker answered ${response.status}` };
+      }),
+    append: (effect) =>
+      around(effect, async () => {
+        const draft = { ...effect.draft, deliveryId: appendDelivery(effect.key) };
+        if (blind) await log.append(draft);
+        else await log.appendOnce(draft);
+        return { done: 'appended' };
+      }),
+  };
+}
+
+async function around(effect: Effect, work: () => Promise<Outcome>): Promise<Outcome> {
+  if (sabotage === 'finish-first') store.finish(effect.key, 'sure');
+  pass('before-handler');
+  const outcome = await work();
+  if ('done' in outcome) pass('after-effect');
+  return outcome;
+}
+
+/** A read-modify-write that does nothing when the file says it already. */
+function writeSignal(effect: Extract<Effect, { kind: 'write-signal' }>): Outcome {
+  const path = join(folder, `signal-${effect.orchestrator}-${effect.ticket}.json`);
+  const file = readSignal(path);
+  if (file.deploymentId === effect.deploy?.deploymentId && !blind) return { done: 'already' };
+  const history = [...file.history, effect.key];
+  writeFileSync(`${path}.new`, JSON.stringify({ deploymentId: effect.deploy?.deploymentId, history }));
+  renameSync(`${path}.new`, path);
+  return { done: 'written' };
+}
+
+function readSignal(path: string): { deploymentId?: number | null; history: string[] } {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { history: [] };
+    throw error;
+  }
+}
+
+/** The store, with a point before and after each of its steps. */
+function withKillPoints(real: OutboxStore): OutboxStore {
+  return {
+    ...real,
+    accept(effects, cursor) {
+      if (effects.length === 0) return real.accept(effects, cursor);
+      pass('before-accept');
+      if (sabotage === 'cursor-first') {
+        real.accept([], cursor);
+        pass('inside-accept');
+      }
+      accepting = true;
+      const added = real.accept(effects, cursor);
+      accepting = false;
+      pass('after-accept');
+      return added;
+    },
+    finish(key, outcome) {
+      pass('before-finish');
+      real.finish(key, outcome);
+      pass('after-finish');
+    },
+    retry(key, error, nextAt) {
+      real.retry(key, error, nextAt);
+      pass('after-retry');
+    },
+    giveUp(key, error) {
+      pass('before-give-up');
+      database.transaction(() => {
+        real.giveUp(key, error);
+        pass('inside-give-up');
+      });
+      pass('after-give-up');
+    },
+    told(key) {
+      real.told(key);
+      pass('after-told');
+    },
+  };
+}
+
+/** A database that can be killed when all of an `accept` is written and nothing of it is committed. */
+function killedBeforeCommit(real: Database): Database {
+  return {
+    ...real,
+    transaction: (work) =>
+      real.transaction(() => {
+        const result = work();
+        if (accepting) pass('inside-accept');
+        return result;
+      }),
+  };
+}

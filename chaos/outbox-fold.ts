@@ -1,0 +1,93 @@
+// What a line asks for in chaos/outbox.ts: a small fold with a state of its own and every way an effect can go.
+// Each effect has a result that can be told from every other, so that none can hide behind the next.
+import type { Effect, EventDraft, EventLine, TicketPhase } from '../packages/core/src/index.ts';
+
+const TICKETS = 5;
+const phases: readonly TicketPhase[] = ['research', 'planning', 'inProgress', 'inReview', 'done'];
+
+export type ChaosBoard = {
+  seq: number;
+  inputs: number;
+  /** How often a ticket was moved: the next phase is always another one. */
+  moves: Map<string, number>;
+};
+
+export const newBoard = (): ChaosBoard => ({ seq: 0, inputs: 0, moves: new Map() });
+
+export function inputDraft(number: number): EventDraft {
+  return {
+    event: 'orchestrator.worker.status_changed',
+    source: 'orchestrator',
+    via: 'local',
+    deliveryId: `input-${number}`,
+    scope: { orchestrator: 'run', ticket: `T-${number % TICKETS}` },
+    detail: { to: 'implementing' },
+  };
+}
+
+/** The draft that tells of a row that was given up. */
+export function gaveUpDraft(key: string, error: string): EventDraft {
+  return { ...attention('outbox-gave-up', error), deliveryId: gaveUpDelivery(key) };
+}
+
+export const appendDelivery = (key: string): string => `outbox:${key}`;
+export const gaveUpDelivery = (key: string): string => `outbox-gave-up:${key}`;
+/** The tracker does not know these tickets: moving one is given up. */
+export const isUnknownTicket = (ticket: string): boolean => ticket.startsWith('GONE-');
+
+/** Folds one line and returns what it asks for, in order. */
+export function foldChaosLine(board: ChaosBoard, line: EventLine): Effect[] {
+  const { seq } = line;
+  board.seq = seq;
+  const ticket = line.scope.ticket ?? '-';
+  if (line.event === 'comms.attention' && line.detail['reason'] === 'chaos') {
+    // An effect's own line asks for an effect in turn.
+    return [signal(seq, 'attention', ticket)];
+  }
+  if (line.source !== 'orchestrator') return [];
+  board.inputs += 1;
+  const effects = [signal(seq, 'run', ticket)];
+  if (board.inputs % 2 === 0) effects.push(move(board, seq, ticket));
+  if (board.inputs % 3 === 0) {
+    const draft = { ...attention('chaos', `line ${seq}`), scope: { orchestrator: 'run', ticket } };
+    effects.push({ key: `${seq}:append:comms.attention`, seq, kind: 'append', draft });
+  }
+  if (board.inputs % 5 === 0) effects.push(move(board, seq, `GONE-${board.inputs}`));
+  return effects;
+}
+
+function attention(reason: string, message: string): EventDraft {
+  const detail = { reason, message, severity: 'low' };
+  return { event: 'comms.attention', source: 'monitor', via: 'local', scope: {}, detail };
+}
+
+function move(board: ChaosBoard, seq: number, ticket: string): Effect {
+  const before = board.moves.get(ticket) ?? 0;
+  board.moves.set(ticket, before + 1);
+  const phase = phases[before % phases.length] ?? 'done';
+  return { key: `${seq}:move-ticket:${ticket}`, seq, kind: 'move-ticket', ticket, phase };
+}
+
+function signal(seq: number, orchestrator: string, ticket: string): Effect {
+  return {
+    key: `${seq}:write-signal:${orchestrator}/${ticket}`,
+    seq,
+    kind: 'write-signal',
+    orchestrator,
+    ticket,
+    status: 'deploying',
+    pr: null,
+    deploy: {
+      environment: 'production',
+      // What makes the content of this write unlike any other.
+      deploymentId: seq,
+      attempts: [],
+      startedAt: null,
+      deadline: '2026-12-01T00:00:00.000Z',
+      completedAt: null,
+      result: null,
+      containedIn: [],
+      provenBy: null,
+    },
+  };
+}

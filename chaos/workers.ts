@@ -1,0 +1,212 @@
+// Thirty workers take every path through the tables of states, with a real daemon, the real client program, real
+// git, and the clouds' fakes; the daemon is killed with -9 in between and started again, and part of what the code
+// host sends is lost. In the end states, signal files, attention and tickets must be those written down by hand.
+// `npm run chaos:workers` (30 workers, 10 kills); `-- --sabotage` shows that the check can fail; `-- --seed 2`
+// makes other choices.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeMachine } from '../packages/testkit/src/daemon/process-figures.ts';
+import { auditLog, type LogAudit } from '../packages/testkit/src/log/audit-log.ts';
+import { createRandom } from '../packages/testkit/src/random.ts';
+import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+import { type Actor, createActor, signalFileOf } from './workers-actor.ts';
+import { paths } from './workers-paths.ts';
+import { phaseRows } from './workers-phases.ts';
+import { type Stage, Stuck } from './workers-sender.ts';
+import { type Cast, differences, type TicketEnd } from './workers-verdict.ts';
+import { openWorld } from './workers-world.ts';
+
+const options = scriptOptions({
+  workers: 30,
+  kills: 10,
+  /** The longest rest of a worker between two steps, and the longest life of a daemon that is to be killed. */
+  'pace-ms': 800,
+  'life-ms': 4_000,
+  seed: 1,
+  sabotage: false,
+});
+const SETTLE_MS = 60_000;
+/** Stands for most of what a worker does. */
+const STEPS_EACH = 7;
+
+const random = createRandom(options.seed);
+const world = await openWorld(random);
+const { daemon } = world;
+const killed = { left: options.kills, running: 0, starting: 0 };
+const stage: Stage = {
+  world,
+  paceMs: options['pace-ms'],
+  mayLose: () => killed.left > 0,
+  done: { steps: 0, relay: 0, direct: 0, lost: 0, twice: 0 },
+};
+const problems: string[] = [];
+const cast: Cast[] = [];
+const tickets: TicketEnd[] = [];
+const actors: Actor[] = [];
+
+console.log(describeMachine());
+console.log(
+  `${options.workers} workers on ${Math.min(paths.length, options.workers)} of ${paths.length} paths, ${phaseRows.length} tickets, ${options.kills} kills, seed ${options.seed}`,
+);
+try {
+  const started = performance.now();
+  daemon.start();
+  await daemon.ready();
+  await Promise.all([playAll(), tellPhases(), killAndRestart()]);
+  if (!(await daemon.settle(SETTLE_MS)))
+    problems.push(`the outbox is not empty: ${JSON.stringify(await daemon.outbox())}`);
+  const found = [...problems, ...(await differences(world, { workers: cast, tickets }))];
+  const audit = await auditLog(world.home.eventsDir);
+  found.push(...audit.problems, ...doubledIn(audit.deliveries));
+  report(found, audit.deliveries, (performance.now() - started) / 1000);
+  if (found.length > 0 || killed.running + killed.starting !== options.kills) process.exitCode = 1;
+  if (options.sabotage) await tryTheCheck();
+  const ending = await daemon.stop();
+  if (ending !== 0) {
+    console.log(`the daemon stopped with ${ending}`);
+    process.exitCode = 1;
+  }
+} finally {
+  for (const actor of actors) actor.end();
+  await world.close();
+}
+
+async function playAll(): Promise<void> {
+  const plays = Array.from({ length: options.workers }, async (_, index) => {
+    const path = paths[index % paths.length];
+    if (path === undefined) return;
+    const team = index % 3 === 2 ? 'XYZ' : 'ABC';
+    const ticket = world.newTicket(team, path.name);
+    const actor = createActor(stage, { ticket, repo: path.repo, number: 100 + index });
+    cast.push({ ticket, team, path });
+    actors.push(actor);
+    await restALittle();
+    await path.play(actor).catch((error: unknown) => {
+      if (!(error instanceof Stuck)) throw error;
+      problems.push(`${ticket} (${path.name}): ${error.message}`);
+    });
+  });
+  await Promise.all(plays);
+}
+
+/** So that at every kill some have just begun and others are in the midst of it. */
+async function restALittle(): Promise<void> {
+  await sleep(random.below(options.kills * 2_500));
+}
+
+async function tellPhases(): Promise<void> {
+  const tellings = phaseRows.map(async ({ team, phases, ends, outcome }) => {
+    const about = `svc ticket phase ${phases.join(', ')}`;
+    const ticket = world.newTicket(team, about);
+    tickets.push({ ticket, ends, about });
+    const actor = createActor(stage, { ticket, repo: '', number: 0 });
+    actors.push(actor);
+    await restALittle();
+    const answers: string[] = [];
+    for (const phase of phases) answers.push(...(await actor.isIn(phase)));
+    // One whose answer was lost has been carried out, one that waits in the spool will be; others may be first.
+    const isPlain = answers.length === phases.length && !answers.includes('pending');
+    if (isPlain && answers.at(-1) !== outcome)
+      problems.push(`${ticket} (${about}): it is ${answers.join(', ')}, not ${outcome}`);
+  });
+  await Promise.all(tellings);
+}
+
+/** After a share of the steps, or when a life has been long enough; some while the daemon still starts. */
+async function killAndRestart(): Promise<void> {
+  const share = (options.workers * STEPS_EACH) / options.kills;
+  for (let count = 0; count < options.kills; count += 1) {
+    if (count > 0 && random.chance(0.2)) {
+      await sleep(50 + random.below(500));
+      killed.starting += 1;
+    } else {
+      await daemon.ready();
+      const born = performance.now();
+      const after = (count + random.next()) * share;
+      while (stage.done.steps < after && performance.now() - born < options['life-ms']) await sleep(5);
+      await sleep(random.below(1_000));
+      killed.running += 1;
+    }
+    killed.left -= 1;
+    await daemon.kill();
+    daemon.start();
+  }
+  await daemon.ready();
+}
+
+function doubledIn(deliveries: LogAudit['deliveries']): string[] {
+  return [...deliveries].filter(([, lines]) => lines.length > 1).map(([id]) => `delivery ${id} is doubled`);
+}
+
+function report(found: readonly string[], deliveries: LogAudit['deliveries'], seconds: number): void {
+  const width = Math.max(...cast.map(({ path }) => path.name.length));
+  for (const path of new Set(cast.map((one) => one.path))) {
+    const taken = cast.filter((one) => one.path === path);
+    const wrong = taken.filter(({ ticket }) => found.some((line) => line.startsWith(`${ticket} `)));
+    const right = taken.length - wrong.length;
+    console.log(`  ${path.name.padEnd(width)}  ${path.ends.status.padEnd(13)}  ${right} of ${taken.length}`);
+  }
+  for (const line of found) console.log(`  DIFFERENCE ${line}`);
+  const { steps, relay, direct, lost, twice } = stage.done;
+  console.log(
+    `${seconds.toFixed(1)} s, ${steps} steps; ${killed.running + killed.starting} kills, ${killed.starting} of them while it started; sent ${relay} by the relay, ${direct} directly, ${lost} lost on purpose, ${twice} twice; code host asked ${world.codehost.calls().length} times, tracker ${world.tracker.calls().length} times`,
+  );
+  const cameBy = (via: string) =>
+    [...deliveries.values()].filter(([line]) => line?.event.startsWith('codehost.') && line.via === via)
+      .length;
+  console.log(
+    `of the code host came ${cameBy('live')} lines live, ${cameBy('replay')} by replay, ${cameBy('poll')} by asking`,
+  );
+  console.log(`workers ${cast.length} tickets ${tickets.length} differences ${found.length}`);
+}
+
+/** What must be noticed: another ending written down, a file that was changed, an effect that was taken away. */
+async function tryTheCheck(): Promise<void> {
+  const notice = async (name: string, workers: readonly Cast[], wanted: RegExp): Promise<void> => {
+    const found = await differences(world, { workers, tickets });
+    const noticed = found.length > problems.length && found.some((line) => wanted.test(line));
+    console.log(
+      `sabotage, ${name}: ${found.at(0) ?? 'no difference'}: ${noticed ? 'noticed' : 'NOT NOTICED'}`,
+    );
+    if (!noticed) process.exitCode = 1;
+  };
+  const [first] = cast;
+  if (first === undefined) return;
+  const otherwise: Cast = {
+    ...first,
+    path: { ...first.path, ends: { ...first.path.ends, status: 'stalled' } },
+  };
+  await notice('another ending', [otherwise, ...cast.slice(1)], /the board says done, not stalled/);
+
+  const file = signalFileOf(world, first.ticket);
+  const text = readFileSync(file, 'utf8');
+  writeFileSync(file, text.replace('"done"', '"merging"'));
+  await notice('a changed file', cast, /the file says merging, not done/);
+  writeFileSync(file, text);
+
+  const path = first.path;
+  const ticket = world.newTicket('ABC', 'an effect that is taken away');
+  const actor = createActor(stage, { ticket, repo: path.repo, number: 99 });
+  actors.push(actor);
+  world.tracker.failNext({ kind: 'server-error', status: 503 }, { times: 1_000 });
+  await path.play(actor);
+  await daemon.kill();
+  const database = new DatabaseSync(join(world.home.dataDir, 'svc.db'));
+  const taken = database
+    .prepare("DELETE FROM outbox_effect WHERE kind = 'move-ticket' AND state = 'pending'")
+    .run();
+  database.close();
+  world.tracker.mend();
+  daemon.start();
+  await daemon.ready();
+  await daemon.settle(SETTLE_MS);
+  console.log(`  ${taken.changes} effect taken away`);
+  await notice(
+    'an effect taken away',
+    [...cast, { ticket, team: 'ABC', path }],
+    /the ticket is in Backlog, not Done/,
+  );
+}

@@ -1,0 +1,65 @@
+// The manifest of an archived run, `<archive root>/<orchId>/manifest.json`: which files it had, and in which blob
+// each lies. It is replaced whole, so that an archive is always that of one sweep.
+import { z } from 'zod';
+import { isArchivePath } from './archive-path.ts';
+
+const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const time = z.iso.datetime({ offset: true });
+
+export const ArchivedFile = z.object({
+  path: z
+    .string()
+    .refine(isArchivePath, 'leads out of the archive')
+    .describe('run/…, channels/… or events.jsonl'),
+  size: z.int().nonnegative().describe('bytes of the original'),
+  sha256: Sha256.describe('of the original bytes; names the blob too'),
+  mode: z.int().min(0).max(0o777),
+  mtime: time,
+  source: z.string().describe('where it was found'),
+  encoding: z.enum(['identity', 'zstd']).describe('how the blob is stored'),
+  storedSize: z.int().nonnegative().describe('bytes of the blob'),
+});
+
+/** What was there but is no plain file of the run: a link, a pipe, an unreadable file. */
+export const SkippedFile = z.object({ path: z.string(), reason: z.string() });
+
+export const ArchiveManifest = z.object({
+  version: z.literal(1),
+  orchestrator: z.string(),
+  archivedAt: time.describe('when the content of the archive last changed'),
+  state: z
+    .enum(['running', 'paused', 'completed', 'canceled', 'unknown'])
+    .describe('of the run, as the log tells'),
+  project: z.string().nullable().describe('folder of the project, where the log tells it'),
+  lastSeq: z.int().nonnegative().describe('the last line in events.jsonl; 0 is none'),
+  files: z.array(ArchivedFile),
+  skipped: z.array(SkippedFile),
+});
+
+export type ArchivedFile = z.infer<typeof ArchivedFile>;
+export type SkippedFile = z.infer<typeof SkippedFile>;
+export type ArchiveManifest = z.infer<typeof ArchiveManifest>;
+export type ArchivedRunState = ArchiveManifest['state'];
+
+/** The file below `blobs/` in which the bytes lie. */
+export function blobName({ sha256, encoding }: Pick<ArchivedFile, 'sha256' | 'encoding'>): string {
+  return encoding === 'zstd' ? `${sha256}.zst` : sha256;
+}
+
+/** Bytes of the originals, and of the blobs; the same bytes are stored once. */
+export function archiveSizes(files: readonly ArchivedFile[]): { bytes: number; storedBytes: number } {
+  const blobs = new Map(files.map((file) => [blobName(file), file.storedSize]));
+  return {
+    bytes: files.reduce((sum, { size }) => sum + size, 0),
+    storedBytes: [...blobs.values()].reduce((sum, size) => sum + size, 0),
+  };
+}
+
+/** Whether two sweeps found the same. When it was archived does not count. */
+export function sameArchive(left: ArchiveManifest, right: ArchiveManifest): boolean {
+  return textOf(left) === textOf(right);
+}
+
+function textOf(manifest: ArchiveManifest): string {
+  return JSON.stringify({ ...manifest, archivedAt: null });
+}

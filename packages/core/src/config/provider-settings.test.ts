@@ -1,0 +1,30 @@
+// Where a key is sent is said by the machine, never by a repository.
+import { expect, test } from 'vitest';
+import type { Layer } from './layers.ts';
+import { resolveConfig } from './resolve.ts';
+
+const file = (layer: Layer, provider: object) => ({
+  path: `/conf/${layer}.json`,
+  layers: [layer],
+  reads: [layer],
+  data: { svc: { ai: { providers: { 'provider-a': provider } } } },
+  lineOf: () => 1,
+});
+const baseUrl = 'https://models.example/v1';
+
+test('a base URL in the project file does not count', () => {
+  const { values, problems } = resolveConfig([file('project', { apiKeyEnv: 'MODEL_KEY', baseUrl })], {});
+  expect(values.find(({ key }) => key.endsWith('.baseUrl'))?.value).toBeUndefined();
+  expect(problems.map(({ key }) => key)).toContain('svc.ai.providers.provider-a.baseUrl');
+});
+
+test('a base URL of the machine asks no project for a key', () => {
+  const { config, problems } = resolveConfig([file('global', { baseUrl })], {});
+  expect(problems).toEqual([]);
+  expect(config?.svc.ai.providers['provider-a']).toEqual({ baseUrl });
+});
+
+test('a provider of the project needs the name of its variable', () => {
+  const { problems } = resolveConfig([file('project', {})], {});
+  expect(problems.map(({ code }) => code)).toEqual(['incomplete']);
+});

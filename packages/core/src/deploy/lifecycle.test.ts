@@ -1,0 +1,467 @@
+import { expect, test } from 'vitest';
+import type { DeployWorker } from './deploy-worker.ts';
+import { deployStep } from './lifecycle.ts';
+import {
+  accept,
+  claimed,
+  contains,
+  deployment,
+  inWords,
+  merged,
+  minute,
+  newWorker,
+  type PlainFact,
+  retry,
+  skipped,
+  time,
+  verified,
+} from './model/plain-facts.ts';
+import type { DeployPolicy } from './policy.ts';
+
+/** A fact, with the minute at which it happens where that matters: one minute after another otherwise. */
+type Timed = PlainFact | [PlainFact, number];
+type Row = [name: string, before: Timed[], fact: Timed, status: DeployWorker['status'], effects: string[]];
+
+function after(policy: DeployPolicy, facts: Timed[]) {
+  let step = deployStep(newWorker(policy), { kind: 'time', seq: 1, at: minute(0) });
+  for (const [index, timed] of facts.entries()) {
+    const [fact, at] = Array.isArray(timed) ? timed : [timed, index];
+    step = deployStep(step.worker, { ...fact, seq: index + 2, at: minute(at) });
+  }
+  return { ...step, words: step.effects.map(inWords) };
+}
+
+function outcome(policy: DeployPolicy, before: Timed[], fact: Timed) {
+  const { worker, words } = after(policy, [...before, fact]);
+  return { status: worker.status, effects: words };
+}
+
+const isOpen: Timed[] = [claimed('pr-created')];
+const isMerged: Timed[] = [...isOpen, merged()];
+const isDeploying: Timed[] = [...isMerged, deployment(1, 'created')];
+const failedOnce: Timed[] = [...isDeploying, deployment(1, 'failure')];
+const failedTwice: Timed[] = [...failedOnce, deployment(2, 'error')];
+const isExhausted: Timed[] = [...failedTwice, deployment(3, 'failure')];
+const isTimedOut: Timed[] = [...isDeploying, [time, 31]];
+const isDone: Timed[] = [...isDeploying, deployment(1, 'success')];
+
+const toDeploying = ['tell started', 'write-signal'];
+const toDone = ['write-signal', 'move-ticket done', 'tell succeeded'];
+const toFailed = ['tell failed', 'write-signal', 'raise deploy-failed medium'];
+const toExhausted = ['tell failed', 'write-signal', 'raise deploy-budget-exhausted high'];
+const toStalled = ['write-signal', 'raise deploy-timeout high'];
+
+test('the spec: a merged pull request goes straight to done where the proof is skipped', () => {
+  const effects = ['write-signal', 'move-ticket done'];
+  expect(outcome(skipped, isOpen, merged())).toEqual({ status: 'done', effects });
+});
+
+test.each<Row>([
+  ['pull request open, MERGED', isOpen, merged(), 'merged', ['write-signal']],
+  ['merged, deployment created', isMerged, deployment(1, 'created'), 'deploying', toDeploying],
+  ['merged, deployment_status pending', isMerged, deployment(1, 'pending'), 'deploying', toDeploying],
+  ['merged, deployment_status in_progress', isMerged, deployment(1, 'in_progress'), 'deploying', toDeploying],
+  ['deploying, deployment_status success', isDeploying, deployment(1, 'success'), 'done', toDone],
+  ['deploying, deployment_status failure', isDeploying, deployment(1, 'failure'), 'deploy-failed', toFailed],
+  ['deploying, deployment_status error', isDeploying, deployment(1, 'error'), 'deploy-failed', toFailed],
+  [
+    'deploy-failed, the third attempt',
+    failedTwice,
+    deployment(3, 'failure'),
+    'deploy-failed',
+    [...toExhausted, 'resolve deploy-failed'],
+  ],
+  ['exhausted, success', isExhausted, deployment(4, 'success'), 'deploy-failed', []],
+  ['exhausted, timeoutSec', isExhausted, [time, 600], 'deploy-failed', []],
+  ['merged, timeoutSec', isMerged, [time, 31], 'stalled', toStalled],
+  ['deploying, timeoutSec', isDeploying, [time, 31], 'stalled', toStalled],
+])('the spec: %s', (_, before, fact, status, effects) => {
+  expect(outcome(verified, before, fact)).toEqual({ status, effects });
+});
+
+test.each<Row>([
+  [
+    'deploy-failed returns to deploying when a new deployment starts',
+    failedTwice,
+    deployment(3, 'created'),
+    'deploying',
+    [...toDeploying, 'resolve deploy-failed'],
+  ],
+  ['… not when the failed one is told again', failedTwice, deployment(2, 'created'), 'deploy-failed', []],
+  ['… nor an older one', failedTwice, deployment(1, 'in_progress'), 'deploy-failed', []],
+  [
+    '… nor in another environment',
+    failedTwice,
+    deployment(3, 'created', 'merge', 'staging'),
+    'deploy-failed',
+    [],
+  ],
+  ['… nor when three have failed', isExhausted, deployment(4, 'created'), 'deploy-failed', []],
+  ['a repeated status is no attempt', failedOnce, deployment(1, 'failure'), 'deploy-failed', []],
+  ['… whatever its word', failedOnce, deployment(1, 'error'), 'deploy-failed', []],
+  ['a success seen in merged', isMerged, deployment(1, 'success'), 'done', ['tell started', ...toDone]],
+  ['the clock starts at the merge: not yet', isDeploying, [time, 30.99], 'deploying', []],
+  ['the clock starts at the merge: now', isDeploying, [time, 31], 'stalled', toStalled],
+  [
+    'the clock applies in deploy-failed within budget',
+    failedTwice,
+    [time, 31],
+    'stalled',
+    [...toStalled, 'resolve deploy-failed'],
+  ],
+  [
+    'after exhaustion a person retries',
+    isExhausted,
+    retry,
+    'merged',
+    ['write-signal', 'resolve deploy-budget-exhausted'],
+  ],
+  [
+    'after exhaustion a person accepts',
+    isExhausted,
+    accept,
+    'done',
+    ['write-signal', 'move-ticket done', 'resolve deploy-budget-exhausted'],
+  ],
+  [
+    'another SHA asks for a proof',
+    isDeploying,
+    deployment(2, 'success', 'later'),
+    'deploying',
+    ['prove later'],
+  ],
+  [
+    'another SHA counts when it contains the merge',
+    [...isDeploying, contains('later')],
+    deployment(2, 'success', 'later'),
+    'done',
+    toDone,
+  ],
+  [
+    '… and its failures too',
+    [...isDeploying, contains('later')],
+    deployment(2, 'failure', 'later'),
+    'deploy-failed',
+    toFailed,
+  ],
+])('the design: %s', (_, before, fact, status, effects) => {
+  expect(outcome(verified, before, fact)).toEqual({ status, effects });
+});
+
+test.each<Row>([
+  ['neither asks', isDeploying, deployment(2, 'success', 'later'), 'deploying', []],
+  ['nor counts', [...isDeploying, contains('later')], deployment(2, 'success', 'later'), 'deploying', []],
+])('the design: without acceptDescendants another SHA %s', (_, before, fact, status, effects) => {
+  expect(outcome({ ...verified, acceptDescendants: false }, before, fact)).toEqual({ status, effects });
+});
+
+test.each<Row>([
+  ['queued is a start', isMerged, deployment(1, 'queued'), 'deploying', toDeploying],
+  ['waiting is a start', isMerged, deployment(1, 'waiting'), 'deploying', toDeploying],
+  ['inactive is nothing', isDeploying, deployment(1, 'inactive'), 'deploying', []],
+  ['a failure seen in merged', isMerged, deployment(1, 'failure'), 'deploy-failed', toFailed],
+  ['a failure whose start was missed', failedOnce, deployment(2, 'failure'), 'deploy-failed', toFailed],
+  [
+    'a success after a failure',
+    failedOnce,
+    deployment(2, 'success'),
+    'done',
+    [...toDone, 'resolve deploy-failed'],
+  ],
+  ['a state told twice', isDeploying, deployment(1, 'created'), 'deploying', []],
+  ['a newer deployment', isDeploying, deployment(2, 'created'), 'deploying', toDeploying],
+  [
+    'the late failure of an overtaken deployment is counted only',
+    [...isDeploying, deployment(2, 'created')],
+    deployment(1, 'failure'),
+    'deploying',
+    ['tell failed', 'write-signal'],
+  ],
+  [
+    '… but the third one ends it',
+    [...failedTwice, deployment(4, 'created')],
+    deployment(3, 'failure'),
+    'deploy-failed',
+    toExhausted,
+  ],
+  [
+    'a success of an overtaken deployment',
+    [...isDeploying, deployment(2, 'created')],
+    deployment(1, 'success'),
+    'done',
+    toDone,
+  ],
+  [
+    'names of environments compare exactly',
+    isMerged,
+    deployment(1, 'success', 'merge', 'Production'),
+    'merged',
+    [],
+  ],
+  ['before the merge nothing counts', isOpen, deployment(1, 'success'), 'pr-created', []],
+  ['nor is anything proven', isOpen, contains('later'), 'pr-created', []],
+])('deployments: %s', (_, before, fact, status, effects) => {
+  expect(outcome(verified, before, fact)).toEqual({ status, effects });
+});
+
+const shaUnknown: Timed[] = [...isOpen, merged(null)];
+test.each<Row>([
+  ['an unknown SHA is asked for', isOpen, merged(null), 'merged', ['write-signal', 'refresh-pull-request']],
+  ['until then nothing counts', shaUnknown, deployment(1, 'success'), 'merged', []],
+  ['it is filled in', shaUnknown, merged(), 'merged', ['write-signal']],
+  ['… and counts', [...shaUnknown, merged()], deployment(1, 'created'), 'deploying', toDeploying],
+  ['a second merge is ignored', isDeploying, merged('other'), 'deploying', []],
+  ['a merge is news to a failed worker', [claimed('failed')], merged(), 'merged', ['write-signal']],
+  ['… and to one that stalled before', [claimed('stalled')], merged(), 'merged', ['write-signal']],
+  ['a canceled worker stays', [claimed('canceled')], merged(), 'canceled', []],
+  ['… until it is taken up again', [claimed('canceled'), merged()], claimed('shipping'), 'shipping', []],
+  [
+    '… and says that it merged',
+    [claimed('canceled'), merged(), claimed('shipping')],
+    claimed('merged'),
+    'merged',
+    ['write-signal'],
+  ],
+  [
+    '… or is told again',
+    [claimed('canceled'), merged(), claimed('shipping')],
+    merged(),
+    'merged',
+    ['write-signal'],
+  ],
+])('the merge: %s', (_, before, fact, status, effects) => {
+  expect(outcome(verified, before, fact)).toEqual({ status, effects });
+});
+
+test.each<Row>([
+  ['it did ship', isTimedOut, deployment(1, 'success'), 'done', [...toDone, 'resolve deploy-timeout']],
+  ['a start does not move it', isTimedOut, deployment(2, 'created'), 'stalled', []],
+  [
+    'a failure is only counted',
+    isTimedOut,
+    deployment(1, 'failure'),
+    'stalled',
+    ['tell failed', 'write-signal'],
+  ],
+  [
+    '… and never more than three',
+    [...isTimedOut, deployment(1, 'failure'), deployment(2, 'failure'), deployment(3, 'failure')],
+    deployment(4, 'failure'),
+    'stalled',
+    [],
+  ],
+  ['another SHA asks for a proof', isTimedOut, deployment(2, 'success', 'later'), 'stalled', ['prove later']],
+  ['a person retries', isTimedOut, retry, 'merged', ['write-signal', 'resolve deploy-timeout']],
+  [
+    'a person accepts',
+    isTimedOut,
+    accept,
+    'done',
+    ['write-signal', 'move-ticket done', 'resolve deploy-timeout'],
+  ],
+  ['the deadline told again', isTimedOut, [time, 900], 'stalled', []],
+])('stalled by timeout: %s', (_, before, fact, status, effects) => {
+  expect(outcome(verified, before, fact)).toEqual({ status, effects });
+});
+
+const retried: Timed[] = [...isExhausted, [retry, 40]];
+test.each<Row>([
+  ['within budget', failedOnce, retry, 'merged', ['write-signal', 'resolve deploy-failed']],
+  ['not while it waits', isDeploying, retry, 'deploying', []],
+  ['not before the merge', isOpen, retry, 'pr-created', []],
+  ['not a worker that stalled before the merge', [claimed('stalled')], retry, 'stalled', []],
+  ['an old start is none', retried, deployment(3, 'in_progress'), 'merged', []],
+  ['an old failure does not spend the new budget', retried, deployment(2, 'failure'), 'merged', []],
+  ['a newer start', retried, deployment(4, 'created'), 'deploying', toDeploying],
+  [
+    'one that runs since before may fail',
+    [...isTimedOut, retry],
+    deployment(1, 'failure'),
+    'deploy-failed',
+    toFailed,
+  ],
+  ['the deadline counts from it: not yet', retried, [time, 69], 'merged', []],
+  ['the deadline counts from it: now', retried, [time, 70], 'stalled', toStalled],
+  ['accept while it waits', isMerged, accept, 'done', ['write-signal', 'move-ticket done']],
+  ['accept without a claim or a merge', isOpen, accept, 'pr-created', []],
+])('a person: %s', (_, before, fact, status, effects) => {
+  expect(outcome(verified, before, fact)).toEqual({ status, effects });
+});
+
+const saysDone: Timed[] = [...isOpen, claimed('done')];
+const oldClaim: PlainFact = { kind: 'claimed', status: 'done', old: true };
+const unproven = ['refresh-pull-request', 'raise done-unproven medium'];
+test.each<Row>([
+  ['the way to a merge is believed', isOpen, claimed('merging'), 'merging', []],
+  ['failed is believed', isOpen, claimed('failed'), 'failed', []],
+  ['stalled is believed', isOpen, claimed('stalled'), 'stalled', []],
+  ['canceled is believed', isOpen, claimed('canceled'), 'canceled', []],
+  ['merged is asked after', isOpen, claimed('merged'), 'pr-created', ['refresh-pull-request']],
+  ['deploying is asked after', isOpen, claimed('deploying'), 'pr-created', ['refresh-pull-request']],
+  ['deploy-failed is asked after', isOpen, claimed('deploy-failed'), 'pr-created', ['refresh-pull-request']],
+  ['done is asked after, and shown', isOpen, claimed('done'), 'pr-created', unproven],
+  ['done, written long before anybody looked', isOpen, oldClaim, 'pr-created', ['refresh-pull-request']],
+  ['done once more', saysDone, claimed('done'), 'pr-created', []],
+  ['done taken back', saysDone, claimed('merging'), 'merging', ['resolve done-unproven']],
+  [
+    'done taken back to what is known',
+    saysDone,
+    claimed('pr-created'),
+    'pr-created',
+    ['resolve done-unproven'],
+  ],
+  ['done, then merged: not resolved yet', saysDone, merged(), 'merged', ['write-signal']],
+  [
+    '… but when it shipped',
+    [...saysDone, merged()],
+    deployment(1, 'success'),
+    'done',
+    ['tell started', ...toDone, 'resolve done-unproven'],
+  ],
+  ['done, accepted', saysDone, accept, 'done', ['write-signal', 'move-ticket done', 'resolve done-unproven']],
+  ['from the merge on none is believed', isDeploying, claimed('done'), 'deploying', []],
+  ['… not even canceled', isDeploying, claimed('canceled'), 'deploying', []],
+])('claims: %s', (_, before, fact, status, effects) => {
+  expect(outcome(verified, before, fact)).toEqual({ status, effects });
+});
+
+test('a claim of done is resolved by a merge that needs no proof', () => {
+  const effects = ['write-signal', 'move-ticket done', 'resolve done-unproven'];
+  expect(outcome(skipped, saysDone, merged())).toEqual({ status: 'done', effects });
+});
+
+test.each<[string, Timed]>([
+  ['a failure', deployment(2, 'failure')],
+  ['a start', deployment(2, 'created')],
+  ['another success', deployment(2, 'success')],
+  ['a merge', merged('other')],
+  ['a proof', contains('later')],
+  ['time', [time, 10_000]],
+  ['retry', retry],
+  ['accept', accept],
+])('done is not moved by %s, and the worker object is the same', (_, fact) => {
+  const { worker } = after(verified, isDone);
+  const [plain, at] = Array.isArray(fact) ? fact : [fact, 20];
+  const step = deployStep(worker, { ...plain, seq: 99, at: minute(at) });
+  expect(step.effects).toEqual([]);
+  expect(step.worker).toBe(worker);
+});
+
+test('a contradicting claim is kept beside what is known, and dropped when it comes true', () => {
+  const contradicted = after(verified, [...isDone, claimed('implementing')]).worker;
+  expect(contradicted).toMatchObject({ status: 'done', claim: { status: 'implementing', seq: 6 } });
+  expect(after(verified, [...isDone, claimed('implementing'), claimed('done')]).worker.claim).toBeNull();
+  expect(after(verified, [...isMerged, claimed('deploying')]).worker.claim?.status).toBe('deploying');
+  expect(
+    after(verified, [...isMerged, claimed('deploying'), deployment(1, 'created')]).worker.claim,
+  ).toBeNull();
+});
+
+test('what is known of the deploy at each point', () => {
+  expect(after(verified, isMerged).worker.deploy).toEqual({
+    environment: 'production',
+    deploymentId: null,
+    attempts: [],
+    startedAt: null,
+    deadline: minute(31),
+    completedAt: null,
+    result: null,
+    containedIn: [],
+    provenBy: null,
+  });
+  expect(after(verified, isExhausted).worker.deploy).toMatchObject({
+    deploymentId: 3,
+    startedAt: minute(2),
+    attempts: [
+      { deploymentId: 1, state: 'failure', failedAt: minute(3) },
+      { deploymentId: 2, state: 'error', failedAt: minute(4) },
+      { deploymentId: 3, state: 'failure', failedAt: minute(5) },
+    ],
+    result: 'budget-exhausted',
+  });
+  expect(after(verified, retried).worker.deploy).toMatchObject({
+    deploymentId: 3,
+    attempts: [],
+    retried: { times: 1, failedUpTo: 3 },
+    startedAt: null,
+    deadline: minute(70),
+    result: null,
+  });
+  expect(after(verified, isTimedOut).worker.deploy).toMatchObject({ result: 'timeout', completedAt: null });
+  const late = after(verified, [...isTimedOut, contains('later'), deployment(7, 'success', 'later')]).worker;
+  expect(late.deploy).toMatchObject({
+    result: 'success',
+    completedAt: minute(5),
+    provenBy: { deploymentId: 7, sha: 'later' },
+  });
+  expect(after(verified, [...saysDone, accept]).worker).toMatchObject({
+    status: 'done',
+    merge: null,
+    claim: null,
+    deploy: { result: 'accepted', completedAt: minute(2), provenBy: null },
+  });
+});
+
+test('a merge that comes while canceled, or after an acceptance, is noted', () => {
+  const merge = { sha: 'merge', at: minute(1), seq: 3 };
+  expect(after(verified, [claimed('canceled'), merged()]).worker).toMatchObject({ merge, deploy: null });
+  const accepted = after(verified, [...saysDone, accept, merged()]);
+  expect(accepted.worker).toMatchObject({ status: 'done', merge: { sha: 'merge' } });
+  expect(accepted.words).toEqual([]);
+});
+
+test('a retry reads the environment anew', () => {
+  const { worker } = after(verified, isTimedOut);
+  const mended = { ...worker, policy: { ...verified, productionEnvironment: 'live', timeoutSec: 60 } };
+  const step = deployStep(mended, { ...retry, seq: 50, at: minute(40) });
+  expect(step.worker.deploy).toMatchObject({ environment: 'live', deadline: minute(41) });
+});
+
+test('a failure keeps its description and log, and says so to the person', () => {
+  const { worker } = after(verified, isDeploying);
+  const { effects, worker: failed } = deployStep(worker, {
+    kind: 'deployment',
+    id: 1,
+    state: 'failure',
+    sha: 'merge',
+    environment: 'production',
+    seq: 9,
+    at: minute(9),
+    description: 'no space',
+    logUrl: 'https://ci.example/1',
+  });
+  expect(failed.deploy?.attempts).toEqual([
+    {
+      deploymentId: 1,
+      state: 'failure',
+      failedAt: minute(9),
+      description: 'no space',
+      logUrl: 'https://ci.example/1',
+    },
+  ]);
+  expect(effects).toContainEqual({
+    kind: 'raise',
+    reason: 'deploy-failed',
+    message: 'Deployment 1 to production failed, 1 of 3: no space',
+    severity: 'medium',
+    remedy: 'svc deploy retry',
+  });
+});
+
+test('a timeout of any size gives a deadline that can be written', () => {
+  const patient = { ...verified, timeoutSec: Number.MAX_SAFE_INTEGER };
+  expect(after(patient, isMerged).worker.deploy?.deadline).toBe('9999-12-31T23:59:59.999Z');
+});
+
+test('the proofs that are kept are bounded', () => {
+  const proofs = Array.from({ length: 130 }, (_, index) => contains(`later-${index}`));
+  const kept = after(verified, [...isMerged, ...proofs]).worker.deploy?.containedIn;
+  expect(kept).toHaveLength(100);
+  expect(kept?.at(-1)).toBe('later-129');
+});
+
+test('the rest of a worker passes through', () => {
+  const worker = { ...newWorker(verified), ticket: 'ABC-1' };
+  const step = deployStep(worker, { ...merged(), seq: 1, at: minute(0) });
+  expect(step.worker.ticket).toBe('ABC-1');
+});

@@ -1,0 +1,51 @@
+// Facts in few words, for tests.
+import type { DeployEffect, DeployFact, DeploymentState, DeployWorker } from '../deploy-worker.ts';
+import { type DeployPolicy, defaultDeployPolicy } from '../policy.ts';
+
+type Plain<Fact> = Fact extends unknown ? Omit<Fact, 'seq' | 'at'> : never;
+/** A fact without its place in the log and its time. */
+export type PlainFact = Plain<DeployFact>;
+
+export const verified: DeployPolicy = { ...defaultDeployPolicy, skipDeployVerification: false };
+export const skipped: DeployPolicy = defaultDeployPolicy;
+
+export function newWorker(policy: DeployPolicy): DeployWorker {
+  return { status: 'dispatched', claim: null, policy, merge: null, deploy: null };
+}
+
+/** The time `minutes` after the hour in which the tests' merges happen. */
+export function minute(minutes: number): string {
+  return new Date(Date.UTC(2026, 2, 1, 12, 0) + minutes * 60_000).toISOString();
+}
+
+export const merged = (sha: string | null = 'merge'): PlainFact => ({ kind: 'merged', sha });
+export const deployment = (
+  id: number,
+  state: DeploymentState,
+  sha = 'merge',
+  environment = 'production',
+): PlainFact => ({ kind: 'deployment', id, state, sha, environment });
+export const contains = (sha: string): PlainFact => ({ kind: 'contains', sha });
+export const claimed = (status: DeployWorker['status']): PlainFact => ({ kind: 'claimed', status });
+export const retry: PlainFact = { kind: 'person', word: 'retry', by: 'ada' };
+export const accept: PlainFact = { kind: 'person', word: 'accept', by: 'ada' };
+export const time: PlainFact = { kind: 'time' };
+
+/** An effect in words: `raise deploy-timeout high`. */
+export function inWords(effect: DeployEffect): string {
+  switch (effect.kind) {
+    case 'raise':
+      return `raise ${effect.reason} ${effect.severity}`;
+    case 'resolve':
+      return `resolve ${effect.reason}`;
+    case 'tell':
+      return `tell ${effect.topic}`;
+    case 'prove':
+      return `prove ${effect.sha}`;
+    case 'move-ticket':
+      return `move-ticket ${effect.phase}`;
+    case 'write-signal':
+    case 'refresh-pull-request':
+      return effect.kind;
+  }
+}

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { workerStatuses } from '../runs/signal-file.ts';
+import type { DeployProgress, DeployWorker } from './deploy-worker.ts';
+import { newWorker, verified } from './model/plain-facts.ts';
+import { newProgress } from './on-merged.ts';
+import {
+  isBudgetExhausted,
+  isEnded,
+  isInLifecycle,
+  isPreMerge,
+  isTimedOut,
+  isWaitingForDeploy,
+  openReasons,
+} from './standing.ts';
+
+const failedAt = '2026-03-01T12:00:00.000Z';
+const progress = (failures: number): DeployProgress => ({
+  ...newProgress(verified, failedAt),
+  attempts: Array.from({ length: failures }, (_, id) => ({ deploymentId: id, state: 'error', failedAt })),
+});
+const standing = (status: DeployWorker['status'], deploy: DeployProgress | null): DeployWorker => ({
+  ...newWorker(verified),
+  status,
+  deploy,
+});
+
+test('statuses before the merge, and at the end', () => {
+  expect(workerStatuses.filter(isPreMerge)).toEqual([
+    'dispatched',
+    'researching',
+    'planning',
+    'implementing',
+    'validating',
+    'shipping',
+    'pr-created',
+    'merging',
+  ]);
+  expect(workerStatuses.filter(isEnded)).toEqual(['done', 'failed', 'canceled']);
+});
+
+test.each<[string, DeployWorker, string]>([
+  ['implementing', standing('implementing', null), ''],
+  ['merged', standing('merged', progress(0)), 'lifecycle waiting'],
+  ['deploying', standing('deploying', progress(2)), 'lifecycle waiting'],
+  ['deploy-failed', standing('deploy-failed', progress(2)), 'lifecycle waiting deploy-failed'],
+  ['exhausted', standing('deploy-failed', progress(3)), 'lifecycle exhausted deploy-budget-exhausted'],
+  ['timed out', standing('stalled', progress(3)), 'lifecycle timed-out deploy-timeout'],
+  ['stalled by itself', standing('stalled', null), ''],
+  ['done', standing('done', progress(0)), 'lifecycle'],
+  ['done without proof', standing('done', null), 'lifecycle'],
+])('%s', (_, worker, words) => {
+  const found = [
+    isInLifecycle(worker) && 'lifecycle',
+    isWaitingForDeploy(worker) && 'waiting',
+    isBudgetExhausted(worker) && 'exhausted',
+    isTimedOut(worker) && 'timed-out',
+    ...openReasons(worker),
+  ];
+  expect(found.filter((word) => word !== false).join(' ')).toBe(words);
+});

@@ -1,0 +1,134 @@
+// The daemon's own parts as it reports them (`GET /api/health`), as findings. A part that a daemon of another
+// version does not report is left out.
+import { type DoctorFinding, type DoctorPart, doctorFinding } from './finding.ts';
+
+type Part = { state: string; why?: string | undefined; remedy?: string | undefined };
+
+export type ReportedHealth = {
+  log?: Part & {
+    lastSeq: number;
+    indexLag: number;
+    indexFailing: string | null;
+    rebuilding: boolean;
+    corruptLines: number;
+  };
+  state?: Part & { seq?: number; of?: number };
+  outbox?: Part & {
+    pending?: number;
+    retryingCount?: number;
+    givenUp?: number;
+    retrying?: { key: string; error: string }[];
+  };
+  signals?: Part & { files?: number; corrupt?: number };
+  telemetry?: Record<string, { state: string; why?: string | null; remedy?: string | null }>;
+};
+
+/** While lines come in, the index is always some lines behind. */
+const USUAL_LAG = 10_000;
+
+export function judgeHealth(health: ReportedHealth): DoctorFinding[] {
+  const { log, state, outbox, signals, telemetry } = health;
+  return [
+    ...(log ? judgeLog(log) : []),
+    ...(state ? [judgePart('state', 'the board', state)] : []),
+    ...(outbox ? judgeOutbox(outbox) : []),
+    ...(signals ? judgeSignals(signals) : []),
+    ...Object.entries(telemetry ?? {}).map(judgeBackend),
+  ];
+}
+
+function judgePart(part: DoctorPart, name: string, { state, why, remedy }: Part): DoctorFinding {
+  if (state === 'degraded')
+    return doctorFinding(part, 'broken', `${name} does not work: ${why ?? ''}`, { remedy: remedy ?? null });
+  if (state === 'connecting')
+    return doctorFinding(part, 'unknown', `${name} is still catching up with the log`, {
+      remedy: 'Look again: svc doctor',
+    });
+  return doctorFinding(part, 'ok', `${name} is up to date`);
+}
+
+function judgeLog(log: NonNullable<ReportedHealth['log']>): DoctorFinding[] {
+  const found: DoctorFinding[] = [];
+  if (log.state === 'degraded' && log.indexFailing === null)
+    found.push(
+      doctorFinding('log', 'broken', `the event log cannot be written: ${log.why ?? ''}`, {
+        remedy: log.remedy ?? null,
+      }),
+    );
+  if (log.corruptLines > 0)
+    found.push(
+      doctorFinding('log', 'warning', 'the event log has lines that cannot be read; they are passed over', {
+        evidence: `${log.corruptLines} since the daemon started`,
+        remedy: 'Which they are: svc monitor logs | grep corrupt-line; restore the file from a backup',
+      }),
+    );
+  return [...found, judgeIndex(log)];
+}
+
+function judgeIndex({ indexLag, indexFailing, rebuilding, lastSeq }: NonNullable<ReportedHealth['log']>) {
+  const evidence = `${indexLag} of ${lastSeq} lines are not in it`;
+  if (indexFailing !== null)
+    return doctorFinding('index', 'broken', `the index cannot be written: ${indexFailing}`, {
+      evidence,
+      remedy: 'Free disk space and check the data folder; it goes on by itself.',
+    });
+  if (rebuilding)
+    return doctorFinding('index', 'warning', 'the index is being built anew', {
+      evidence,
+      remedy: 'Nothing to do: it ends by itself.',
+    });
+  if (indexLag > USUAL_LAG)
+    return doctorFinding('index', 'warning', 'the index is far behind the log', {
+      evidence,
+      remedy: 'Build it anew: svc events reindex',
+      fixable: true,
+    });
+  return doctorFinding('index', 'ok', 'the index follows the log', { evidence });
+}
+
+function judgeOutbox(outbox: NonNullable<ReportedHealth['outbox']>): DoctorFinding[] {
+  const { givenUp = 0, retryingCount = 0, retrying = [], pending = 0 } = outbox;
+  const found = [judgePart('outbox', 'the outbox', outbox)];
+  if (givenUp > 0)
+    found.push(
+      doctorFinding('outbox', 'warning', 'the outbox has given something up', {
+        evidence: `${givenUp} given up`,
+        remedy: 'See what: svc outbox; then try it again: svc outbox retry <key>',
+      }),
+    );
+  if (retryingCount > 0) {
+    const [first] = retrying;
+    const why = first === undefined ? '' : `, the first: ${first.key}: ${first.error}`;
+    found.push(
+      doctorFinding('outbox', 'warning', 'the outbox tries again what has failed', {
+        evidence: `${retryingCount} of ${pending}${why}`,
+        remedy: 'It is tried again by itself; see: svc outbox',
+      }),
+    );
+  }
+  return found;
+}
+
+function judgeSignals(signals: NonNullable<ReportedHealth['signals']>): DoctorFinding[] {
+  const { corrupt = 0, files = 0 } = signals;
+  const found = [judgePart('signals', 'the folder of runs', signals)];
+  if (corrupt > 0)
+    found.push(
+      doctorFinding('signals', 'warning', 'signal files cannot be read; what was last read of them counts', {
+        evidence: `${corrupt} of ${files}`,
+        remedy: 'Which they are and why: svc attention; have the worker write its file anew',
+      }),
+    );
+  return found;
+}
+
+function judgeBackend([name, { state, why, remedy }]: [
+  string,
+  { state: string; why?: string | null; remedy?: string | null },
+]): DoctorFinding {
+  if (state === 'degraded' || state === 'failing')
+    return doctorFinding('telemetry', 'warning', `the ${name} backend does not answer: ${why ?? ''}`, {
+      remedy: remedy ?? null,
+    });
+  return doctorFinding('telemetry', 'ok', `${name}: ${state}`);
+}

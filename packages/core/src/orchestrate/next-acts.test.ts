@@ -1,0 +1,454 @@
+import { mergedWorker, sampleMergeSha, sampleWorker } from '@svc/testkit';
+import { describe, expect, test } from 'vitest';
+import type { Run } from '../state/run.ts';
+import type { Worker } from '../state/worker.ts';
+import type { Act, LiveAgent, PlannedRun, ProjectLimits, Revivals, Verification, World } from './acts.ts';
+import { nextActs } from './next-acts.ts';
+
+const now = '2026-01-02T12:00:00.000Z';
+const ago = (seconds: number): string => new Date(Date.parse(now) - seconds * 1000).toISOString();
+
+const limits: ProjectLimits = {
+  maxParallel: 3,
+  maxAwaitingReview: null,
+  verifyBeforeMerge: true,
+  allowSelfReportedCompletion: false,
+  stallAfterSec: 1800,
+};
+type WaveState = 'started' | 'completed' | 'blocked';
+
+function run(
+  waves: string[][],
+  states: WaveState[],
+  more: Partial<PlannedRun> & { state?: Run['state']; id?: string; project?: string; most?: number } = {},
+): PlannedRun {
+  const { state = 'running', id = 'run-1', project = '/p', most = 3, ...rest } = more;
+  return {
+    run: {
+      orchestrator: id,
+      name: null,
+      state,
+      startedAt: ago(3600),
+      endedAt: null,
+      tickets: waves.flat(),
+      plan: null,
+      maxParallel: most,
+      waves: states.map((waveState, index) => ({
+        wave: index + 1,
+        state: waveState,
+        tickets: waves[index] ?? [],
+        seq: 1,
+      })),
+      lastSeq: 1,
+      lastAt: ago(3600),
+    },
+    plan: { waves, project, base: 'main', workerCommand: '/a:b', workerModel: 'opus', maxParallel: most },
+    limits,
+    awaitingReview: 0,
+    ...rest,
+  };
+}
+
+type Given = {
+  runs?: PlannedRun[];
+  workers?: Worker[];
+  live?: Record<string, Partial<LiveAgent>>;
+  revivals?: Record<string, Partial<Revivals>>;
+  verifications?: Record<string, Partial<Verification>>;
+};
+
+/** Keys without a run are of run-1. */
+const keyed = <T>(values: Record<string, T> = {}): [string, T][] =>
+  Object.entries(values).map(([key, value]) => [key.includes('/') ? key : `run-1/${key}`, value]);
+
+function world(given: Given): World {
+  return {
+    now,
+    runs: given.runs ?? [run([['A', 'B'], ['C']], ['started'])],
+    workers: new Map((given.workers ?? []).map((worker) => [worker.key, worker])),
+    processes: new Map(
+      keyed(given.live).map(([key, live]) => [key, { state: 'running', lastActivityAt: ago(10), ...live }]),
+    ),
+    revivals: new Map(
+      keyed(given.revivals).map(([key, one]) => [
+        key,
+        { count: 0, lastDeathAt: ago(3600), lastEnd: 'died', ...one },
+      ]),
+    ),
+    verifications: new Map(
+      keyed(given.verifications).map(([key, one]) => [key, { state: 'passed', remediation: 'none', ...one }]),
+    ),
+  };
+}
+
+const worker = (ticket: string, status: Worker['status'], more: Partial<Worker> = {}): Worker =>
+  sampleWorker({ ticket, status, ...more });
+const merged = (ticket: string, status: Worker['status'], more: Partial<Worker> = {}): Worker =>
+  mergedWorker({ ticket, status, statusSince: ago(10), ...more });
+
+/** `revive A 2`, `block-wave 1 A: failed`, `hold slots`. */
+function told(act: Act): string {
+  const words = Object.entries(act).flatMap(([name, value]) =>
+    ['orchestrator', 'message', 'until', 'notBefore', 'tickets', 'mergeSha', 'silentSince'].includes(name) ||
+    value === null ||
+    (name === 'wave' && 'ticket' in act)
+      ? []
+      : [String(value)],
+  );
+  return (act.orchestrator === 'run-1' ? words : [`${act.orchestrator}:`, ...words]).join(' ');
+}
+
+const both = { A: {}, B: {} };
+const recalled = (ticket: string, seconds: number, more: Partial<Worker> = {}): Worker =>
+  worker(ticket, 'pr-created', { recall: { cause: 'checks', at: ago(seconds), seq: 5 }, ...more });
+const rows: [name: string, given: Given, acts: string[]][] = [
+  [
+    'a worker that is wanted for its pull request is started again, before others are dispatched',
+    { workers: [recalled('B', 60)], runs: [run([['A', 'B']], ['started'], { most: 1 })] },
+    ['recall B checks', 'hold slots'],
+  ],
+  [
+    'also when all its revivals are used up, and however many pull requests wait for a person',
+    {
+      workers: [recalled('A', 60)],
+      live: { B: {} },
+      revivals: { A: { count: 3, lastLaunchAt: ago(600) } },
+      runs: [
+        run([['A', 'B']], ['started'], { awaitingReview: 5, limits: { ...limits, maxAwaitingReview: 1 } }),
+      ],
+    },
+    ['recall A checks'],
+  ],
+  ['not while its agent lives', { workers: [recalled('A', 60)], live: both }, []],
+  [
+    'not when one was launched since',
+    { workers: [recalled('A', 60)], live: { B: {} }, revivals: { A: { lastLaunchAt: ago(30) } } },
+    [],
+  ],
+  [
+    'not after its merge',
+    { workers: [merged('A', 'merged', { recall: recalled('A', 60).recall })], live: both },
+    ['start-verification A'],
+  ],
+  [
+    'not in a run that is paused',
+    {
+      workers: [recalled('A', 60)],
+      live: { B: {} },
+      runs: [run([['A', 'B']], ['started'], { state: 'paused' })],
+    },
+    ['hold paused'],
+  ],
+  ['a run begins with its first wave', { runs: [run([['A'], ['B']], [])] }, ['start-wave 1']],
+  ['a wave begins with its tickets', {}, ['dispatch A', 'dispatch B']],
+  ['a dispatch under way is not asked for again', { live: { A: { state: 'starting' } } }, ['dispatch B']],
+  [
+    'a dispatch that was cut off before a launch is made again',
+    { workers: [worker('A', 'dispatched')], live: { B: {} } },
+    ['dispatch A'],
+  ],
+  ['agents that work are left alone', { workers: [worker('A', 'planning')], live: both }, []],
+
+  [
+    'a dead one waits for its time',
+    { workers: [worker('A', 'planning')], live: { B: {} }, revivals: { A: { lastDeathAt: ago(9) } } },
+    ['hold A backoff'],
+  ],
+  [
+    'and is revived then',
+    { workers: [worker('A', 'planning')], live: { B: {} }, revivals: { A: { lastDeathAt: ago(10) } } },
+    ['revive A 1'],
+  ],
+  [
+    'a second time after a minute',
+    { live: { B: {} }, revivals: { A: { count: 1, lastDeathAt: ago(59) } } },
+    ['hold A backoff'],
+  ],
+  ['a third time', { live: { B: {} }, revivals: { A: { count: 2, lastDeathAt: ago(300) } } }, ['revive A 3']],
+  [
+    'and then given up, but not before its last word can be here',
+    {
+      workers: [worker('A', 'planning')],
+      live: { B: {} },
+      revivals: { A: { count: 3, lastDeathAt: ago(4) } },
+    },
+    ['hold A backoff'],
+  ],
+  [
+    'dead for good',
+    {
+      workers: [worker('A', 'planning')],
+      live: { B: {} },
+      revivals: { A: { count: 3, lastDeathAt: ago(5) } },
+    },
+    ['fail A failed worker-dead'],
+  ],
+  [
+    'silent for good',
+    { live: { B: {} }, revivals: { A: { count: 3, lastEnd: 'hanging' } } },
+    ['fail A stalled worker-stalled'],
+  ],
+  [
+    'a death whose time is not told yet waits',
+    { live: { B: {} }, revivals: { A: { lastDeathAt: null } } },
+    ['hold A backoff'],
+  ],
+  [
+    'an agent may go when its pull request is there',
+    { workers: [worker('A', 'pr-created'), worker('B', 'merging')], revivals: both },
+    [],
+  ],
+  [
+    'who says it has merged is not revived while the code host is asked',
+    {
+      workers: [worker('A', 'shipping', { claim: { status: 'merged', at: ago(60), seq: 1 } })],
+      live: { B: {} },
+      revivals: { A: {} },
+    },
+    ['hold A claim'],
+  ],
+  [
+    'but not for ever, and not until next year',
+    {
+      workers: [
+        worker('A', 'shipping', { claim: { status: 'done', at: ago(900), seq: 1 } }),
+        worker('B', 'shipping', { claim: { status: 'done', at: '2027-01-01T00:00:00Z', seq: 1 } }),
+      ],
+      revivals: both,
+    },
+    ['revive A 1', 'revive B 1'],
+  ],
+  [
+    'silence of half an hour ends an agent, whatever its status',
+    {
+      workers: [worker('A', 'planning'), worker('B', 'pr-created')],
+      live: { A: { lastActivityAt: ago(1800) }, B: { lastActivityAt: ago(1800) } },
+    },
+    ['end-hanging A', 'end-hanging B'],
+  ],
+  ['a dispatch is not silent', { live: { A: { state: 'starting', lastActivityAt: ago(9999) }, B: {} } }, []],
+
+  [
+    'no more than the slots of the project',
+    { runs: [run([['A', 'B', 'C', 'D', 'E']], ['started'])], live: { C: {} } },
+    ['dispatch A', 'dispatch B', 'hold slots'],
+  ],
+  [
+    'no more than the slots of the run',
+    { runs: [run([['A', 'B']], ['started'], { most: 1 })] },
+    ['dispatch A', 'hold slots'],
+  ],
+  [
+    'the slots are those of all runs of the project, also of one that was canceled',
+    {
+      runs: [
+        run([['A', 'B']], ['started']),
+        run([['X']], ['started'], { id: 'run-2' }),
+        run([['Y']], ['started'], { id: 'run-3', state: 'canceled' }),
+        run([['Z', 'A']], ['started'], { id: 'run-4', project: '/q' }),
+      ],
+      live: { 'run-2/X': {}, 'run-3/Y': {} },
+    },
+    ['run-3: end Y run-over', 'dispatch A', 'hold slots', 'run-4: dispatch Z', 'run-4: dispatch A'],
+  ],
+  [
+    'what was begun comes before what is new',
+    { runs: [run([['A', 'B']], ['started'], { most: 1 })], revivals: { B: {} } },
+    ['revive B 1', 'hold slots'],
+  ],
+  [
+    'one ticket of two runs has one agent',
+    {
+      runs: [run([['A']], ['started']), run([['A']], ['started'], { id: 'run-2' })],
+      live: { 'run-2/A': {} },
+    },
+    ['hold A ticket-elsewhere'],
+  ],
+  [
+    'too many reviews hold what is new, and not what was begun',
+    {
+      runs: [
+        run([['A', 'B']], ['started'], { limits: { ...limits, maxAwaitingReview: 2 }, awaitingReview: 3 }),
+      ],
+      revivals: { B: {} },
+    },
+    ['revive B 1', 'hold review'],
+  ],
+  [
+    'as many as allowed hold nothing',
+    {
+      runs: [run([['A']], ['started'], { limits: { ...limits, maxAwaitingReview: 2 }, awaitingReview: 2 })],
+    },
+    ['dispatch A'],
+  ],
+
+  [
+    'a paused run starts nothing, but sees what happens',
+    {
+      runs: [run([['A', 'B', 'C']], ['started'], { state: 'paused' })],
+      workers: [worker('B', 'failed')],
+      live: { C: { lastActivityAt: ago(2000) } },
+    },
+    ['end-hanging C', 'block-wave 1 B: failed', 'hold paused'],
+  ],
+  ['a paused run begins no wave', { runs: [run([['A']], [], { state: 'paused' })] }, []],
+  [
+    'a canceled run ends its agents and nothing else',
+    { runs: [run([['A', 'B']], ['started'], { state: 'canceled' })], live: { A: { state: 'starting' } } },
+    ['end A run-over'],
+  ],
+  ['nobody told that it began', { runs: [run([['A']], [], { state: 'unknown' })], live: { A: {} } }, []],
+  [
+    'a canceled worker is ended at once, one that ended by itself after two minutes',
+    {
+      runs: [run([['A', 'B', 'C']], ['started'])],
+      workers: [
+        worker('A', 'canceled', { statusSince: ago(1) }),
+        worker('B', 'failed', { statusSince: ago(119) }),
+        worker('C', 'failed', { statusSince: ago(120) }),
+      ],
+      live: { A: {}, B: {}, C: {} },
+    },
+    ['end A canceled', 'end C worker-ended', 'block-wave 1 B: failed; C: failed'],
+  ],
+
+  [
+    'a merge is verified beside its deploy',
+    {
+      workers: [merged('A', 'deploying'), merged('B', 'done')],
+      verifications: { B: { state: 'running' } },
+    },
+    ['start-verification A'],
+  ],
+  [
+    'no more verifications than slots',
+    {
+      runs: [run([['A', 'B']], ['started'], { limits: { ...limits, maxParallel: 1 } })],
+      workers: [merged('A', 'done'), merged('B', 'done')],
+    },
+    ['start-verification A'],
+  ],
+  [
+    'verified is complete',
+    { workers: [merged('A', 'done'), merged('B', 'done')], verifications: both },
+    ['complete-wave 1'],
+  ],
+  [
+    'canceled is out of the way, accepted without a merge too',
+    { workers: [worker('A', 'canceled'), worker('B', 'done')] },
+    ['complete-wave 1'],
+  ],
+  [
+    'a failed verification blocks until remediation is filed',
+    {
+      workers: [merged('A', 'done'), merged('B', 'done')],
+      verifications: { A: { state: 'failed' }, B: {} },
+    },
+    ['file-remediation A', 'block-wave 1 A: its verification failed and no remediation is filed'],
+  ],
+  [
+    'it is filed once',
+    {
+      runs: [run([['A']], ['blocked'])],
+      workers: [merged('A', 'done')],
+      verifications: { A: { state: 'failed', remediation: 'filing' } },
+    },
+    [],
+  ],
+  [
+    'and then the wave goes on',
+    {
+      runs: [run([['A']], ['blocked'])],
+      workers: [merged('A', 'done')],
+      verifications: { A: { state: 'failed', remediation: 'filed' } },
+    },
+    ['complete-wave 1'],
+  ],
+  [
+    'with self-reported completion a failure is advice',
+    {
+      runs: [run([['A']], ['started'], { limits: { ...limits, allowSelfReportedCompletion: true } })],
+      workers: [merged('A', 'done')],
+      verifications: { A: { state: 'failed' } },
+    },
+    ['complete-wave 1'],
+  ],
+  [
+    'without verification done is enough',
+    {
+      runs: [run([['A']], ['started'], { limits: { ...limits, verifyBeforeMerge: false } })],
+      workers: [merged('A', 'done')],
+    },
+    ['complete-wave 1'],
+  ],
+  [
+    'a merge commit that nobody knows yet',
+    {
+      workers: [worker('A', 'canceled'), merged('B', 'done', { merge: { sha: null, at: ago(9), seq: 1 } })],
+    },
+    ['hold B merge-commit-unknown'],
+  ],
+  [
+    'a deploy that came to its end blocks, one that goes on does not',
+    {
+      runs: [run([['A', 'B']], ['started'], { limits: { ...limits, verifyBeforeMerge: false } })],
+      workers: [merged('A', 'stalled'), merged('B', 'deploy-failed')],
+    },
+    ['block-wave 1 A: its deploy timed out'],
+  ],
+  [
+    'a signal file that is gone blocks, unless its agent lives',
+    {
+      workers: [worker('A', 'planning', { removed: true }), worker('B', 'planning', { removed: true })],
+      revivals: both,
+      live: { B: {} },
+    },
+    ['block-wave 1 A: its signal file is gone'],
+  ],
+
+  [
+    'a blocked wave is told once, and its other tickets go on',
+    { runs: [run([['A', 'B']], ['blocked'])], workers: [worker('A', 'failed')] },
+    ['dispatch B'],
+  ],
+  [
+    'a retry takes the block away',
+    { runs: [run([['A', 'B']], ['blocked'])], workers: [worker('A', 'dispatched')], live: both },
+    ['start-wave 1'],
+  ],
+  [
+    'the next wave after the last one is complete',
+    {
+      runs: [run([['A'], ['B']], ['completed'])],
+      workers: [merged('A', 'done')],
+      verifications: { A: {} },
+    },
+    ['start-wave 2'],
+  ],
+  ['after the last wave the run is complete', { runs: [run([['A']], ['completed'])] }, ['complete-run']],
+  ['but not while one of its agents lives', { runs: [run([['A']], ['completed'])], live: { A: {} } }, []],
+  ['a run that is complete stays so', { runs: [run([['A']], ['completed'], { state: 'completed' })] }, []],
+];
+
+describe('what is to be done', () => {
+  test.each(rows)('%s', (_name, given, acts) => {
+    expect(nextActs(world(given)).map(told)).toEqual(acts);
+  });
+});
+
+test('acts carry what is needed to carry them out', () => {
+  const acts = nextActs(
+    world({
+      runs: [run([['A', 'B', 'C', 'D']], ['started'])],
+      workers: [merged('A', 'done'), worker('B', 'failed')],
+      revivals: { C: { lastDeathAt: ago(100) } },
+      live: { D: { lastActivityAt: ago(4000) } },
+    }),
+  );
+  expect(acts).toEqual([
+    { kind: 'end-hanging', orchestrator: 'run-1', ticket: 'D', silentSince: ago(4000) },
+    { kind: 'start-verification', orchestrator: 'run-1', ticket: 'A', mergeSha: sampleMergeSha },
+    { kind: 'block-wave', orchestrator: 'run-1', wave: 1, tickets: ['B'], why: 'B: failed' },
+    { kind: 'revive', orchestrator: 'run-1', ticket: 'C', wave: 1, attempt: 1, notBefore: ago(90) },
+  ]);
+});

@@ -1,0 +1,202 @@
+// The one decision of the run loop: what is to be done now. Pure: from the same world come the same acts, so that
+// a restart goes on where the board and the disk stand. One step of a wave at a time; the loop asks again after
+// each change.
+import { workerKey } from '../state/reduce-worker.ts';
+import type { Worker } from '../state/worker.ts';
+import { type Act, type Patience, type PlannedRun, usualPatience, type World } from './acts.ts';
+import { agentEnds } from './agent-ends.ts';
+import { createSlots } from './slots.ts';
+import { later, type Standing, standingOfTicket } from './wave-standing.ts';
+
+type CurrentWave = {
+  number: number;
+  tickets: readonly string[];
+  state: 'started' | 'blocked' | null;
+  standings: { ticket: string; worker: Worker | undefined; standing: Standing }[];
+};
+type Turn = { planned: PlannedRun; wave: CurrentWave | null };
+
+export function nextActs(given: World, patience: Patience = usualPatience): Act[] {
+  const world = { ...given, now: later(given.now, 0) };
+  const turns = world.runs
+    .toSorted((one, other) => order(one) - order(other) || (name(one) < name(other) ? -1 : 1))
+    .map(
+      (planned): Turn => ({ planned, wave: isOpen(planned) ? currentWave(world, planned, patience) : null }),
+    );
+  return [
+    ...turns.flatMap(({ planned }) => agentEnds(world, planned, patience)),
+    ...turns.flatMap((turn) => workerActs(world, turn)),
+    ...verificationActs(world, turns),
+    ...turns.flatMap((turn) => waveActs(world, turn)),
+    ...starts(world, turns),
+  ];
+}
+
+/** The oldest run first, so that what was begun is finished. */
+function order({ run }: PlannedRun): number {
+  return run.startedAt === null ? Number.MAX_SAFE_INTEGER : Date.parse(run.startedAt);
+}
+
+function name({ run }: PlannedRun): string {
+  return run.orchestrator;
+}
+
+function isOpen({ run }: PlannedRun): boolean {
+  return run.state === 'running' || run.state === 'paused';
+}
+
+/** The first wave that is not complete; null when all are. */
+function currentWave(
+  world: World,
+  { run, plan, limits }: PlannedRun,
+  patience: Patience,
+): CurrentWave | null {
+  for (const [index, tickets] of plan.waves.entries()) {
+    const told = run.waves.find(({ wave }) => wave === index + 1)?.state;
+    if (told === 'completed') continue;
+    const standings = tickets.map((ticket) => {
+      const key = workerKey(run.orchestrator, ticket);
+      const worker = world.workers.get(key);
+      const subject = {
+        worker,
+        agent: world.processes.get(key),
+        revivals: world.revivals.get(key),
+        verification: world.verifications.get(key),
+      };
+      return { ticket, worker, standing: standingOfTicket(subject, limits, patience, world.now) };
+    });
+    return { number: index + 1, tickets, state: told ?? null, standings };
+  }
+  return null;
+}
+
+/** Workers that are given up, and why others wait for something else than a slot. */
+function workerActs({ now, revivals }: World, { planned, wave }: Turn): Act[] {
+  const { orchestrator } = planned.run;
+  return (wave?.standings ?? []).flatMap(({ ticket, standing }): Act[] => {
+    const hold = (
+      why: Extract<Act, { kind: 'hold' }>['why'],
+      message: string,
+      until: string | null,
+    ): Act[] => [{ kind: 'hold', orchestrator, ticket, why, message, until }];
+    if (standing.is === 'claiming')
+      return hold('claim', `${ticket} says that it has merged; the code host is asked`, standing.until);
+    if (standing.is === 'merge-commit-unknown')
+      return hold('merge-commit-unknown', `The merge commit of ${ticket} is not known yet`, null);
+    if (standing.is !== 'dead') return [];
+    if (standing.due > now)
+      return hold('backoff', `The process of ${ticket} is gone; it is looked at again`, standing.due);
+    if (standing.next === 'revive') return [];
+    const count = revivals.get(workerKey(orchestrator, ticket))?.count ?? 0;
+    const hung = revivals.get(workerKey(orchestrator, ticket))?.lastEnd === 'hanging';
+    return [
+      {
+        kind: 'fail',
+        orchestrator,
+        ticket,
+        status: hung ? 'stalled' : 'failed',
+        reason: hung ? 'worker-stalled' : 'worker-dead',
+        message: `The agent ${hung ? 'went silent' : 'ended'} before its work was done, also after ${count} revivals`,
+      },
+    ];
+  });
+}
+
+/** At most as many at once as agents: each runs the project's tests. */
+function verificationActs(world: World, turns: readonly Turn[]): Act[] {
+  const running = new Map<string, number>();
+  const projectOf = new Map(world.runs.map(({ run, plan }) => [run.orchestrator, plan.project]));
+  for (const [key, { state }] of world.verifications) {
+    const project = projectOf.get(key.slice(0, key.indexOf('/')));
+    if (state === 'running' && project !== undefined) running.set(project, (running.get(project) ?? 0) + 1);
+  }
+  return turns.flatMap(({ planned: { run, plan, limits }, wave }) =>
+    (wave?.standings ?? []).flatMap(({ ticket, worker, standing }): Act[] => {
+      const { orchestrator } = run;
+      const verification = world.verifications.get(workerKey(orchestrator, ticket));
+      if (verification?.state === 'failed' && verification.remediation === 'none' && worker !== undefined)
+        return limits.allowSelfReportedCompletion || !limits.verifyBeforeMerge
+          ? []
+          : [{ kind: 'file-remediation', orchestrator, ticket, mergeSha: worker.merge?.sha ?? null }];
+      const count = running.get(plan.project) ?? 0;
+      if (standing.is !== 'to-verify' || count >= limits.maxParallel) return [];
+      running.set(plan.project, count + 1);
+      return [{ kind: 'start-verification', orchestrator, ticket, mergeSha: standing.mergeSha }];
+    }),
+  );
+}
+
+function waveActs({ processes }: World, { planned, wave }: Turn): Act[] {
+  const { run, plan } = planned;
+  const { orchestrator } = run;
+  if (!isOpen(planned)) return [];
+  if (wave === null) {
+    const isLive = plan.waves.flat().some((ticket) => processes.has(workerKey(orchestrator, ticket)));
+    return isLive ? [] : [{ kind: 'complete-run', orchestrator }];
+  }
+  const { number, state, standings } = wave;
+  const tickets = [...wave.tickets];
+  const begin: Act = { kind: 'start-wave', orchestrator, wave: number, tickets };
+  if (state === null) return run.state === 'running' ? [begin] : [];
+  if (standings.every(({ standing }) => standing.is === 'complete'))
+    return [{ kind: 'complete-wave', orchestrator, wave: number, tickets }];
+  const blockers = standings.flatMap(({ ticket, standing }) =>
+    standing.is === 'blocked' ? [{ ticket, why: standing.why }] : [],
+  );
+  if (blockers.length === 0) return state === 'blocked' ? [begin] : [];
+  if (state === 'blocked') return [];
+  const why = blockers.map((blocker) => `${blocker.ticket}: ${blocker.why}`).join('; ');
+  const blocking = blockers.map(({ ticket }) => ticket);
+  return [{ kind: 'block-wave', orchestrator, wave: number, tickets: blocking, why }];
+}
+
+/** Revivals and recalls before dispatches: what was begun comes first. */
+function starts(world: World, turns: readonly Turn[]): Act[] {
+  const slots = createSlots(world);
+  const acts: Act[] = [];
+  for (const wanted of ['dead', 'recalled', 'to-dispatch'] as const)
+    for (const { planned, wave } of turns) {
+      if (wave === null || wave.state === null) continue;
+      const due = wave.standings.filter(
+        ({ standing }) =>
+          standing.is === wanted &&
+          (standing.is !== 'dead' || (standing.next === 'revive' && standing.due <= world.now)),
+      );
+      const hold = due.length === 0 ? undefined : holdOf(planned, wanted);
+      if (hold !== undefined) acts.push(hold);
+      else acts.push(...startAll(planned, wave.number, due));
+    }
+  return acts;
+
+  /** No slot is told once, and not for each ticket that waits for one. */
+  function startAll(planned: PlannedRun, wave: number, due: CurrentWave['standings']): Act[] {
+    const started: Act[] = [];
+    const { orchestrator } = planned.run;
+    for (const { ticket, standing } of due) {
+      const refused = slots.take(planned, ticket);
+      if (refused?.why === 'slots')
+        return [...started, { kind: 'hold', orchestrator, ticket: null, until: null, ...refused }];
+      if (refused !== undefined)
+        started.push({ kind: 'hold', orchestrator, ticket, until: null, ...refused });
+      else if (standing.is === 'recalled')
+        started.push({ kind: 'recall', orchestrator, ticket, wave, cause: standing.cause });
+      else if (standing.is !== 'dead') started.push({ kind: 'dispatch', orchestrator, ticket, wave });
+      else {
+        const attempt = (world.revivals.get(workerKey(orchestrator, ticket))?.count ?? 0) + 1;
+        started.push({ kind: 'revive', orchestrator, ticket, wave, attempt, notBefore: standing.due });
+      }
+    }
+    return started;
+  }
+}
+
+/** Why a run starts nothing at all. Work that was begun is not held for reviews. */
+function holdOf({ run, limits, awaitingReview }: PlannedRun, wanted: Standing['is']): Act | undefined {
+  const { orchestrator } = run;
+  const hold = { kind: 'hold', orchestrator, ticket: null, until: null } as const;
+  if (run.state === 'paused') return { ...hold, why: 'paused', message: 'The run is paused' };
+  const most = limits.maxAwaitingReview;
+  if (wanted !== 'to-dispatch' || most === null || awaitingReview <= most) return undefined;
+  const message = `${awaitingReview} pull requests wait for a person; at most ${most} may before more is begun`;
+  return { ...hold, why: 'review', message };
+}

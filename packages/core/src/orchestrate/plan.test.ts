@@ -1,0 +1,98 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { MOST_TICKETS, MOST_WAVES, readPlan, ticketProblem } from './plan.ts';
+
+const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `A-${index}`);
+
+test.each([
+  [{ tickets: ['A-1', 'A-2'] }, [['A-1', 'A-2']]],
+  [{ waves: [['A-1'], ['A-3', 'A-2']] }, [['A-1'], ['A-3', 'A-2']]],
+  [{ file: { tickets: ['A-1'] } }, [['A-1']]],
+  [{ file: { waves: [['A-1'], ['A-2']] } }, [['A-1'], ['A-2']]],
+  [
+    { file: { tickets: [{ ticket: 'A-2', blockedBy: ['A-1'] }, { ticket: 'A-1' }, 'A-3'] } },
+    [['A-1', 'A-3'], ['A-2']],
+  ],
+])('%j', (input, waves) => {
+  expect(readPlan(input)).toEqual({ ok: true, plan: { waves } });
+});
+
+test.each([
+  [{ tickets: [] }, 'tickets: is empty'],
+  [{ waves: [] }, 'waves: is empty'],
+  [{ waves: [['A-1'], []] }, 'waves[1]: is empty'],
+  [{ tickets: ['A-1', 'a-1'] }, 'tickets[1]: a-1 is there already, at tickets[0]'],
+  [{ waves: [['A-1'], ['B', 'A-1']] }, 'waves[1][1]: A-1 is there already, at waves[0][0]'],
+  [{ tickets: names(MOST_TICKETS + 1) }, 'tickets: has more than 500 tickets'],
+  [{ waves: [names(300), names(300).map((name) => `B${name}`)] }, 'waves: has more than 500 tickets'],
+  [{ waves: names(MOST_WAVES + 1).map((name) => [name]) }, 'waves: needs 201 waves'],
+  [{ file: null }, 'plan: is not an object'],
+  [{ file: ['A-1'] }, 'plan: is not an object'],
+  [{ file: {} }, 'plan: has neither'],
+  [{ file: { tickets: ['A-1'], waves: [['A-1']] } }, 'plan: has both'],
+  [{ file: { tickets: ['A-1'], base: 'main' } }, '"base": is unknown'],
+  [{ file: { tickets: 'A-1' } }, 'tickets: is not a list'],
+  [{ file: { waves: ['A-1'] } }, 'waves[0]: is not a list of tickets'],
+  [{ file: { tickets: [7] } }, 'tickets[0]: is not a text'],
+  [{ file: { tickets: [{ blockedBy: [] }] } }, 'tickets[0].ticket: is not a text'],
+  [{ file: { tickets: [{ ticket: 'A-1', blocks: [] }] } }, 'tickets[0]."blocks": is unknown'],
+  [{ file: { tickets: [{ ticket: 'A-1', blockedBy: 'A-2' }] } }, 'tickets[0].blockedBy: is not a list'],
+  [{ file: { tickets: [{ ticket: 'A-1', blockedBy: ['A-9'] }] } }, '"A-9" is no ticket of this plan'],
+  [{ file: { tickets: [{ ticket: 'A-1', blockedBy: [4] }] } }, 'tickets[0].blockedBy[0]: 4 is no ticket'],
+  [
+    {
+      file: {
+        tickets: [
+          { ticket: 'A-1', blockedBy: ['A-2'] },
+          { ticket: 'A-2', blockedBy: ['A-1'] },
+        ],
+      },
+    },
+    'tickets: the tickets block each other in a circle: A-1 → A-2 → A-1',
+  ],
+])('refused: %j', (input, words) => {
+  const read = readPlan(input);
+  expect(read.ok).toBe(false);
+  const told = read.ok ? [] : read.problems.map(({ place, problem }) => `${place}: ${problem}`);
+  expect(told.join('\n')).toContain(words);
+});
+
+test('every problem is named, but not without end', () => {
+  const read = readPlan({ tickets: ['A-1', ...names(200).map((name) => ` ${name}`)] });
+  expect(!read.ok && read.problems).toHaveLength(51);
+  expect(!read.ok && read.problems.at(-1)?.problem).toBe('has 150 more problems');
+});
+
+test.each([
+  '',
+  '.',
+  '..',
+  'a..b',
+  '-rf',
+  '../x',
+  'a/b',
+  'a b',
+  'a\nb',
+  '$(id)',
+  "a'b",
+  'a"b',
+  'a.lock',
+  'a.',
+  'HEAD',
+  'é-1',
+  'x'.repeat(121),
+])('%j is no ticket', (text) => {
+  expect(ticketProblem(text)).toEqual(expect.any(String));
+});
+
+test.each(['A-1', 'eng-42', 'a.b_c', '7', 'x'.repeat(120)])('%s is a ticket', (text) => {
+  expect(ticketProblem(text)).toBeUndefined();
+});
+
+test('any file is read or refused, never thrown at', () => {
+  const isAnswer = (file: unknown): boolean => {
+    const read = readPlan({ file });
+    return read.ok ? read.plan.waves.every((wave) => wave.length > 0) : read.problems.length > 0;
+  };
+  expect(() => fc.assert(fc.property(fc.jsonValue(), isAnswer))).not.toThrow();
+});

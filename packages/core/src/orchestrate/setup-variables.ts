@@ -1,0 +1,65 @@
+// The six variables of worktree setup and hooks. They reach a command as environment variables: the shell expands
+// `${BRANCH_NAME}` to a value, which can never become a command.
+
+export type SetupVariables = {
+  WORKTREE_PATH: string;
+  BRANCH_NAME: string;
+  /** The same as the branch name. */
+  TICKET_ID: string;
+  REPO_NAME: string;
+  DIRECTORY: string;
+  PROFILE: string;
+};
+
+export type RepositoryFacts = {
+  /** `svc.repository` */
+  repository: { org?: string | undefined; name?: string | undefined };
+  /** `svc.thoughts` */
+  thoughts: { directory?: string | undefined; profile?: string | undefined };
+  projectKey?: string | undefined;
+  /** Where `origin` is. */
+  remoteUrl?: string | undefined;
+  /** The name of the folder of the main worktree. */
+  folderName: string;
+};
+
+export function setupVariables(worktreePath: string, branch: string, facts: RepositoryFacts): SetupVariables {
+  const repository = repositoryName(facts);
+  return {
+    WORKTREE_PATH: worktreePath,
+    BRANCH_NAME: branch,
+    TICKET_ID: branch,
+    REPO_NAME: repository,
+    DIRECTORY: facts.thoughts.directory ?? repository,
+    PROFILE: contextProfile(facts).profile,
+  };
+}
+
+/** As configured, else as `origin` calls it, else as its folder is called. */
+export function repositoryName(facts: RepositoryFacts): string {
+  return facts.repository.name ?? remoteParts(facts.remoteUrl)?.name ?? facts.folderName;
+}
+
+/**
+ * The context profile and where it is from. Without `svc.thoughts.profile` it is detected: the organization of
+ * the repository as configured, else the owner in the address of `origin`, else the project key, else `default`.
+ */
+export function contextProfile(facts: RepositoryFacts): { profile: string; from: string } {
+  if (facts.thoughts.profile !== undefined)
+    return { profile: facts.thoughts.profile, from: 'svc.thoughts.profile' };
+  if (facts.repository.org !== undefined)
+    return { profile: facts.repository.org, from: 'svc.repository.org' };
+  const owner = remoteParts(facts.remoteUrl)?.owner;
+  if (owner !== undefined) return { profile: owner, from: 'the owner of origin' };
+  if (facts.projectKey !== undefined) return { profile: facts.projectKey, from: 'svc.projectKey' };
+  return { profile: 'default', from: 'nothing else is known' };
+}
+
+/** `https://host/owner/name.git`, `ssh://git@host/owner/name`, `git@host:owner/name.git`. */
+const remoteAddress =
+  /^(?:[a-z][a-z0-9+.-]*:\/\/[^/]+\/|[^/:]+:(?!\/\/))(?:.*\/)?([A-Za-z0-9][\w.-]{0,99})\/([\w.-]{1,100}?)(?:\.git)?\/?$/i;
+
+function remoteParts(url: string | undefined): { owner: string; name: string } | undefined {
+  const [, owner, name] = remoteAddress.exec(url?.slice(0, 500) ?? '') ?? [];
+  return owner === undefined || name === undefined || /^\.+$/.test(name) ? undefined : { owner, name };
+}

@@ -1,0 +1,279 @@
+// A world of runs, agents and people that carries out acts as the run loop would, and does by chance what worlds
+// do: agents die, hang, lie and succeed, the daemon is killed, people pause, retry and cancel.
+import type { Run } from '../../state/run.ts';
+import type { Worker } from '../../state/worker.ts';
+import type { Act, LiveAgent, Patience, PlannedRun, Revivals, Verification, World } from '../acts.ts';
+
+export type SimulatedRun = { id: string; project: string; waves: string[][]; most: number };
+export type NewWorker = (orchestrator: string, ticket: string, now: string) => Worker;
+type Choose = (most: number) => number;
+
+export const quickPatience: Patience = {
+  revivalDelaysSec: [10, 60, 300],
+  settleSec: 5,
+  claimSec: 100,
+  afterEndSec: 20,
+};
+const STALL_SEC = 200;
+
+export function simulateRuns({
+  runs: given,
+  projectMost,
+  newWorker,
+  choose,
+}: {
+  runs: SimulatedRun[];
+  projectMost: number;
+  newWorker: NewWorker;
+  choose: Choose;
+}) {
+  let time = Date.parse('2026-01-01T00:00:00.000Z');
+  const now = (): string => new Date(time).toISOString();
+  const runs = new Map<string, PlannedRun>();
+  const workers = new Map<string, Worker>();
+  const processes = new Map<string, LiveAgent>();
+  const revivals = new Map<string, Revivals>();
+  const verifications = new Map<string, Verification>();
+  /** What came of things, for the test to judge. */
+  const problems: string[] = [];
+
+  for (const { id, project, waves, most } of given) {
+    const run: Run = {
+      orchestrator: id,
+      name: null,
+      state: 'running',
+      startedAt: now(),
+      endedAt: null,
+      tickets: waves.flat(),
+      plan: null,
+      maxParallel: most,
+      waves: [],
+      lastSeq: 1,
+      lastAt: now(),
+    };
+    runs.set(id, {
+      run,
+      plan: { waves, project, base: 'main', workerCommand: '/a:b', workerModel: 'm', maxParallel: most },
+      limits: {
+        maxParallel: projectMost,
+        maxAwaitingReview: null,
+        verifyBeforeMerge: true,
+        allowSelfReportedCompletion: false,
+        stallAfterSec: STALL_SEC,
+      },
+      awaitingReview: 0,
+    });
+  }
+
+  const world = (): World => ({
+    now: now(),
+    runs: [...runs.values()],
+    workers,
+    processes,
+    revivals,
+    verifications,
+  });
+  const change = (id: string, more: Partial<Run>): void => {
+    const planned = runs.get(id);
+    if (planned !== undefined) runs.set(id, { ...planned, run: { ...planned.run, ...more } });
+  };
+  const toStatus = (key: string, status: Worker['status'], more: Partial<Worker> = {}): void => {
+    const worker = workers.get(key);
+    if (worker !== undefined) workers.set(key, { ...worker, status, statusSince: now(), ...more });
+  };
+  const gone = (key: string, lastEnd: Revivals['lastEnd']): void => {
+    const agent = processes.get(key);
+    processes.delete(key);
+    const known = revivals.get(key);
+    if (agent?.state === 'running' && known !== undefined)
+      revivals.set(key, { ...known, lastDeathAt: now(), lastEnd });
+  };
+
+  function begin(key: string, id: string, ticket: string): void {
+    const planned = runs.get(id);
+    const inProject = [...processes.keys()].filter(
+      (other) => runs.get(other.split('/')[0] ?? '')?.plan.project === planned?.plan.project,
+    );
+    if (inProject.some((other) => other.endsWith(`/${ticket}`))) problems.push(`${key} was started twice`);
+    if (planned?.run.state !== 'running') problems.push(`${key} was started in a run that does not run`);
+    const wave = planned?.plan.waves.findIndex((tickets) => tickets.includes(ticket)) ?? 0;
+    const before = planned?.run.waves.filter((one) => one.wave <= wave);
+    if (before?.length !== wave || before.some(({ state }) => state !== 'completed'))
+      problems.push(`${key} was started before the wave before it was complete`);
+    processes.set(key, { state: 'starting', lastActivityAt: now() });
+    if (!workers.has(key)) workers.set(key, newWorker(id, ticket, now()));
+    if (inProject.length + 1 > projectMost) problems.push(`${key} was one too many in its project`);
+    const own = inProject.filter((other) => other.startsWith(`${id}/`)).length;
+    if (own + 1 > (planned?.plan.maxParallel ?? 0)) problems.push(`${key} was one too many in its run`);
+  }
+
+  function toldOfWave(
+    id: string,
+    number: number,
+    state: Run['waves'][number]['state'],
+    tickets: string[],
+  ): void {
+    const waves = runs.get(id)?.run.waves ?? [];
+    const isReady = waves.filter((one) => one.wave < number && one.state === 'completed').length;
+    if (state === 'started' && isReady !== number - 1)
+      problems.push(`wave ${number} of ${id} began before the one before it was complete`);
+    const others = waves.filter((one) => one.wave !== number);
+    change(id, { waves: [...others, { wave: number, state, tickets, seq: 1 }] });
+  }
+
+  function carryOut(act: Act): void {
+    const id = act.orchestrator;
+    const key = 'ticket' in act ? `${id}/${act.ticket}` : '';
+    switch (act.kind) {
+      case 'dispatch':
+        return begin(key, id, act.ticket);
+      case 'revive': {
+        const known = revivals.get(key);
+        if (act.notBefore > now()) problems.push(`${key} was revived too early`);
+        begin(key, id, act.ticket);
+        if (known !== undefined) revivals.set(key, { ...known, count: act.attempt });
+        if (act.attempt > quickPatience.revivalDelaysSec.length)
+          problems.push(`${key} was revived too often`);
+        return;
+      }
+      case 'recall':
+        if (processes.has(key)) problems.push(`${key} was recalled while its agent lives`);
+        begin(key, id, act.ticket);
+        return toStatus(key, workers.get(key)?.status ?? 'pr-created', { recall: null });
+      case 'end':
+        return gone(key, 'died');
+      case 'end-hanging':
+        return gone(key, 'hanging');
+      case 'fail':
+        if (processes.has(key)) problems.push(`${key} was given up while its agent lives`);
+        if (!workers.has(key)) workers.set(key, newWorker(id, act.ticket, now()));
+        return toStatus(key, act.status);
+      case 'start-verification':
+        return void verifications.set(key, { state: 'running', remediation: 'none' });
+      case 'file-remediation':
+        return void verifications.set(key, { state: 'failed', remediation: 'filed' });
+      case 'start-wave':
+        return toldOfWave(id, act.wave, 'started', act.tickets);
+      case 'complete-wave':
+        return toldOfWave(id, act.wave, 'completed', act.tickets);
+      case 'block-wave':
+        if (runs.get(id)?.run.waves.some((one) => one.wave === act.wave && one.state === 'blocked'))
+          problems.push(`wave ${act.wave} of ${id} was blocked twice`);
+        return toldOfWave(id, act.wave, 'blocked', act.tickets);
+      case 'complete-run':
+        return change(id, { state: 'completed' });
+      case 'hold':
+        return;
+    }
+  }
+
+  const some = <T>(values: readonly T[]): T | undefined =>
+    values.length === 0 ? undefined : values[choose(values.length)];
+  const launched = (key: string): void => {
+    processes.set(key, { state: 'running', lastActivityAt: now() });
+    revivals.set(key, { count: revivals.get(key)?.count ?? 0, lastDeathAt: null, lastEnd: 'died' });
+  };
+
+  /** One thing that happens by chance. */
+  function happen(): void {
+    const agent = some([...processes.keys()]);
+    const worker = some([...workers.keys()]);
+    const run = some([...runs.keys()]);
+    const status = worker === undefined ? undefined : workers.get(worker)?.status;
+    switch (choose(15)) {
+      case 0:
+      case 1:
+      case 2:
+        if (agent !== undefined && processes.get(agent)?.state === 'starting') launched(agent);
+        return;
+      case 3:
+        if (agent !== undefined) gone(agent, 'died');
+        return;
+      case 4:
+        if (agent !== undefined && processes.get(agent)?.state === 'running') progress(agent);
+        return;
+      case 5:
+        time += choose(STALL_SEC * 1000 * 2);
+        return;
+      case 6:
+        // The daemon is killed: dispatches under way and verifications are forgotten.
+        for (const [key, { state }] of processes) if (state === 'starting') processes.delete(key);
+        for (const [key, { state }] of verifications) if (state === 'running') verifications.delete(key);
+        return;
+      case 7:
+        if (worker !== undefined && (status === 'pr-created' || status === 'merging')) merge(worker);
+        return;
+      case 8:
+        if (worker !== undefined && verifications.get(worker)?.state === 'running')
+          verifications.set(worker, { state: choose(2) === 0 ? 'passed' : 'failed', remediation: 'none' });
+        return;
+      case 9:
+        if (worker !== undefined && (status === 'failed' || status === 'stalled')) retry(worker);
+        return;
+      case 10:
+        if (worker !== undefined && status !== 'done' && choose(4) === 0) toStatus(worker, 'canceled');
+        return;
+      case 13:
+        if (worker !== undefined && (status === 'pr-created' || status === 'merging'))
+          toStatus(worker, status, { recall: { cause: 'checks', at: now(), seq: 1 } });
+        return;
+      case 11:
+        if (run !== undefined && runs.get(run)?.run.state === 'running') change(run, { state: 'paused' });
+        return;
+      case 12:
+        if (run !== undefined && runs.get(run)?.run.state === 'paused') change(run, { state: 'running' });
+        return;
+      default:
+        if (run !== undefined && choose(20) === 0 && runs.get(run)?.run.state === 'running')
+          change(run, { state: 'canceled' });
+    }
+  }
+
+  function progress(key: string): void {
+    const states = ['researching', 'implementing', 'pr-created', 'failed', 'stalled', 'shipping'] as const;
+    const status = some(states);
+    const worker = workers.get(key);
+    if (status === undefined || worker === undefined || worker.status === 'canceled' || worker.merge !== null)
+      return;
+    processes.set(key, { state: 'running', lastActivityAt: now() });
+    const claim = choose(5) === 0 ? ({ status: 'done', at: now(), seq: 1 } as const) : null;
+    toStatus(key, status, { claim });
+  }
+
+  function merge(key: string): void {
+    toStatus(key, 'done', { merge: { sha: 'a'.repeat(40), at: now(), seq: 1 }, claim: null });
+  }
+
+  function retry(key: string): void {
+    if (processes.has(key)) return;
+    revivals.delete(key);
+    toStatus(key, 'dispatched', { claim: null });
+  }
+
+  /** From here on all goes well: people do what is theirs, and agents finish. */
+  function goWell(): void {
+    time += 60_000;
+    for (const [id, { run }] of runs) if (run.state === 'paused') change(id, { state: 'running' });
+    for (const [key, agent] of processes)
+      if (agent.state === 'starting') launched(key);
+      else if (isWorking(workers.get(key)?.status)) {
+        toStatus(key, 'pr-created');
+        gone(key, 'died');
+      }
+    for (const [key, worker] of workers)
+      if (worker.status === 'pr-created' || worker.status === 'merging') merge(key);
+      else if (worker.status === 'failed' || worker.status === 'stalled') retry(key);
+    for (const [key, { state }] of verifications)
+      if (state === 'running') verifications.set(key, { state: 'passed', remediation: 'none' });
+  }
+
+  const isOver = (): boolean =>
+    processes.size === 0 &&
+    [...runs.values()].every(({ run }) => run.state === 'completed' || run.state === 'canceled');
+
+  return { world, carryOut, happen, goWell, isOver, problems, choose, processes };
+}
+
+function isWorking(status: Worker['status'] | undefined): boolean {
+  return status !== undefined && !['done', 'canceled', 'failed', 'stalled', 'pr-created'].includes(status);
+}

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import type { VerifyFinding } from './finding.ts';
+import { verdict } from './verdict.ts';
+
+const passed = { state: 'passed', command: 'npm test', ms: 2_000 } as const;
+const nothing = { scope: 'backend', tests: passed, types: [], scan: [] } as const;
+const advice: VerifyFinding = { kind: 'stub', severity: 'advisory', why: 'a note', path: 'a.ts', line: 3 };
+
+test('nothing found passes, and advice does not fail it', () => {
+  expect(verdict(nothing)).toEqual({
+    passed: true,
+    summary: 'Tests passed (npm test, 2 s); nothing found.',
+    findings: [],
+    blocking: 0,
+  });
+  expect(verdict({ ...nothing, scan: [advice] })).toMatchObject({ passed: true, blocking: 0 });
+});
+
+test.each([
+  [{ state: 'failed', command: 'npm test', ms: 1, how: 'ended with exit code 1' }, 'tests-failed'],
+  [{ state: 'timed-out', command: 'npm test', ms: 1 }, 'tests-timed-out'],
+  [{ state: 'setup-failed', step: 'npm ci', how: 'ended with exit code 1' }, 'setup-failed'],
+  [{ state: 'no-command' }, 'no-test-command'],
+] as const)('%j blocks', (tests, kind) => {
+  const given = verdict({ ...nothing, tests, scan: [advice] });
+  expect(given).toMatchObject({ passed: false, blocking: 1 });
+  expect(given.findings.map((finding) => finding.kind)).toEqual([kind, 'stub']);
+});
+
+test('no test command is no obstacle for documentation', () => {
+  expect(verdict({ ...nothing, scope: 'docs-only', tests: { state: 'no-command' } })).toMatchObject({
+    passed: true,
+    findings: [{ kind: 'no-test-command', severity: 'advisory' }],
+  });
+});
+
+test('a type that is missing or cannot be checked blocks', () => {
+  const types = (['in-diff', 'nearby', 'missing', 'unknown'] as const).map((state) => ({
+    type: state,
+    state,
+    examples: [],
+  }));
+  const { passed: ok, findings, summary } = verdict({ ...nothing, types });
+  expect(ok).toBe(false);
+  expect(findings.map(({ kind }) => kind)).toEqual(['test-type-missing', 'test-type-unknown']);
+  expect(summary).toContain('cannot be checked');
+});
+
+test('a summary is never long', () => {
+  const scan = Array.from(
+    { length: 9 },
+    () => ({ ...advice, severity: 'blocking', why: 'x'.repeat(400) }) as const,
+  );
+  expect(verdict({ ...nothing, scan }).summary.length).toBeLessThanOrEqual(600);
+});

@@ -1,0 +1,117 @@
+// What follows from all that a verification saw: whether the change may count as done.
+import { findingText, type VerifyFinding } from './finding.ts';
+import type { DiffScope } from './scope.ts';
+import type { TestTypePresence } from './test-types.ts';
+
+export type TestRun =
+  | { state: 'passed'; command: string; ms: number }
+  | { state: 'failed'; command: string; ms: number; how: string }
+  | { state: 'timed-out'; command: string; ms: number }
+  | { state: 'setup-failed'; step: string; how: string }
+  | { state: 'no-command' };
+
+export type Verdict = {
+  passed: boolean;
+  /** One or a few sentences for a person. */
+  summary: string;
+  /** Blocking ones first. */
+  findings: VerifyFinding[];
+  blocking: number;
+};
+
+const LONGEST_SUMMARY = 600;
+const NAMED_FINDINGS = 3;
+
+export function verdict({
+  scope,
+  tests,
+  types,
+  scan,
+}: {
+  scope: DiffScope;
+  tests: TestRun;
+  types: readonly TestTypePresence[];
+  scan: readonly VerifyFinding[];
+}): Verdict {
+  const all = [...testFindings(tests, scope), ...typeFindings(types, scope), ...scan];
+  const blocking = all.filter(({ severity }) => severity === 'blocking');
+  const findings = [...blocking, ...all.filter(({ severity }) => severity !== 'blocking')];
+  const passed = blocking.length === 0;
+  return {
+    passed,
+    summary: summaryOf(tests, findings, blocking.length),
+    findings,
+    blocking: blocking.length,
+  };
+}
+
+function testFindings(tests: TestRun, scope: DiffScope): VerifyFinding[] {
+  switch (tests.state) {
+    case 'passed':
+      return [];
+    case 'failed':
+      return [{ kind: 'tests-failed', severity: 'blocking', why: `${tests.command} ${tests.how}` }];
+    case 'timed-out':
+      return [
+        { kind: 'tests-timed-out', severity: 'blocking', why: `${tests.command} ran too long and was ended` },
+      ];
+    case 'setup-failed':
+      return [{ kind: 'setup-failed', severity: 'blocking', why: `${tests.step} ${tests.how}` }];
+    case 'no-command':
+      return [
+        {
+          kind: 'no-test-command',
+          // Documentation demands no tests.
+          severity: scope === 'docs-only' ? 'advisory' : 'blocking',
+          why: 'no command that runs the tests was found; name it in svc.orchestration.testCommand',
+        },
+      ];
+  }
+}
+
+function typeFindings(types: readonly TestTypePresence[], scope: DiffScope): VerifyFinding[] {
+  return types.flatMap(({ type, state }): VerifyFinding[] => {
+    if (state === 'missing')
+      return [
+        {
+          kind: 'test-type-missing',
+          severity: 'blocking',
+          why: `${scope} changes need ${type} tests; there are none in the change or near it`,
+        },
+      ];
+    if (state !== 'unknown') return [];
+    return [
+      {
+        kind: 'test-type-unknown',
+        severity: 'blocking',
+        why: `${JSON.stringify(type.slice(0, 60))} in svc.orchestration.testRequirements.${scope} cannot be checked: no such type of tests is known`,
+      },
+    ];
+  });
+}
+
+function summaryOf(tests: TestRun, findings: readonly VerifyFinding[], blocking: number): string {
+  const advisory = findings.length - blocking;
+  const named = findings.slice(0, Math.min(blocking, NAMED_FINDINGS)).map(findingText);
+  const counts =
+    findings.length === 0
+      ? 'nothing found'
+      : `${blocking} blocking and ${advisory} advisory findings${named.length > 0 ? `: ${named.join('; ')}` : ''}`;
+  const text = `${testWords(tests)}; ${counts}.`;
+  return text.length > LONGEST_SUMMARY ? `${text.slice(0, LONGEST_SUMMARY - 1).toWellFormed()}…` : text;
+}
+
+function testWords(tests: TestRun): string {
+  switch (tests.state) {
+    case 'passed':
+      return `Tests passed (${tests.command}, ${Math.round(tests.ms / 1000)} s)`;
+    case 'failed':
+      return 'Tests failed';
+    case 'timed-out':
+      return 'Tests did not end in time';
+    case 'setup-failed':
+      return 'Tests were not run, because the setup failed';
+    case 'no-command':
+      return 'Tests were not run, because no test command is known';
+  }
+}

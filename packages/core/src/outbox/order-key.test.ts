@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import type { Effect } from '../state/effect.ts';
+import { orderKeyOf } from './order-key.ts';
+
+const base = { key: '7:x:y', seq: 7 };
+const table: [Effect, string | null][] = [
+  [
+    {
+      ...base,
+      kind: 'write-signal',
+      orchestrator: 'run-1',
+      ticket: 'ABC-1',
+      status: 'done',
+      pr: null,
+      deploy: null,
+    },
+    'write-signal:run-1/ABC-1',
+  ],
+  [{ ...base, kind: 'move-ticket', ticket: 'ABC-1', phase: 'done' }, 'move-ticket:ABC-1'],
+  [
+    {
+      ...base,
+      kind: 'append',
+      draft: {
+        event: 'comms.attention',
+        source: 'monitor',
+        via: 'local',
+        scope: { orchestrator: 'run-1', ticket: 'ABC-1' },
+        detail: {},
+      },
+    },
+    'append:run-1/ABC-1',
+  ],
+  [{ ...base, kind: 'refresh-pull-request', repo: 'acme/web', pr: 1 }, null],
+  [
+    { ...base, kind: 'prove-descendant', repo: 'acme/web', mergeSha: 'a', sha: 'b', worktreePath: null },
+    null,
+  ],
+  [
+    {
+      ...base,
+      kind: 'notify',
+      attention: '-/-/feed-blind',
+      reason: 'feed-blind',
+      severity: 'high',
+      message: '',
+      remedy: null,
+    },
+    null,
+  ],
+];
+
+test.each(table)('%j', (effect, expected) => {
+  expect(orderKeyOf(effect)).toBe(expected);
+});

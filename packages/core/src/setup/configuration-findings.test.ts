@@ -1,0 +1,208 @@
+import { expect, test } from 'vitest';
+import { resolveConfig } from '../config/resolve.ts';
+import { configurationFindings } from './configuration-findings.ts';
+import type { SetupCheck } from './finding.ts';
+
+const file = '/app/.svc/config.json';
+const place = { folder: '/app', file, lookedAt: [file] };
+
+function findings(svc: unknown, where = place) {
+  const layers = ['project'] as const;
+  const resolution = resolveConfig(
+    [{ path: where.file, layers, reads: layers, data: { svc }, lineOf: () => 7 }],
+    {},
+  );
+  return configurationFindings(where, resolution);
+}
+
+function about(check: SetupCheck, svc: unknown) {
+  return findings(svc)
+    .filter((finding) => finding.check === check)
+    .map(({ level, found, remedy }) => [level, found, remedy]);
+}
+
+const whole = {
+  projectKey: 'app',
+  project: { ticketPrefix: 'ABC' },
+  tracker: {
+    teamKey: 'ABC',
+    teamId: 't-1',
+    stateMap: { canceled: null },
+    stateIds: { Backlog: '1', Todo: '2', 'In Progress': '3', 'In Review': '4', Done: '5' },
+  },
+};
+
+test('a whole configuration is one ok for each check', () => {
+  expect(findings(whole).map(({ check, level, found }) => [check, level, found])).toEqual([
+    ['project-file', 'ok', file],
+    ['configuration', 'ok', 'no problems in the configuration files'],
+    ['project-key', 'ok', 'app'],
+    ['ticket-prefix', 'ok', 'ABC, equal to the team key'],
+    [
+      'state-map',
+      'ok',
+      'backlog: Backlog, todo: Todo, research: In Progress, planning: In Progress, inProgress: In Progress, inReview: In Review, done: Done, canceled: skipped',
+    ],
+    ['state-ids', 'ok', 'the team and 5 states are cached'],
+  ]);
+});
+
+test('the older place is accepted, with a note of how to move it', () => {
+  const older = '/app/.claude/config.json';
+  expect(findings(whole, { ...place, file: older })[0]).toMatchObject({
+    level: 'ok',
+    found: `${older}, the older place, which is still read`,
+    remedy: expect.stringContaining('git mv .claude/config.json .svc/config.json'),
+  });
+});
+
+test('without a project file that is the error, and nothing is said of values that nobody gave', () => {
+  const nowhere = { folder: undefined, file, lookedAt: [file, '/app/.claude/config.json'] };
+  const found = configurationFindings(nowhere, resolveConfig([], {}));
+  expect(found.map(({ check, level }) => [check, level])).toEqual([
+    ['project-file', 'error'],
+    ['configuration', 'ok'],
+  ]);
+  expect(found[0]?.found).toContain('/app/.claude/config.json');
+});
+
+test('the same for one that cannot be read', () => {
+  const problem = {
+    severity: 'error',
+    code: 'not-json',
+    file,
+    line: 3,
+    key: '',
+    message: 'is not valid JSON.',
+  } as const;
+  const found = configurationFindings(place, { values: [], problems: [problem] });
+  expect(found.map(({ check, level }) => [check, level])).toEqual([
+    ['project-file', 'ok'],
+    ['configuration', 'error'],
+  ]);
+  expect(found[1]).toMatchObject({
+    found: `${file}:3: is not valid JSON.`,
+    remedy: 'Mend the file, then run: svc config validate',
+    problem: { code: 'not-json', file, line: 3, key: '' },
+  });
+});
+
+test.each<[string, SetupCheck, unknown, unknown[]]>([
+  [
+    'a wrong type: file, key, expected, found',
+    'configuration',
+    { feedback: { autoFile: 'yes' } },
+    [
+      'error',
+      `${file}:7: svc.feedback.autoFile: expected true or false, found string "yes".`,
+      'What belongs there: svc config explain svc.feedback.autoFile',
+    ],
+  ],
+  [
+    'an unknown key is a warning',
+    'configuration',
+    { feedbak: {} },
+    ['warning', `${file}:7: svc.feedbak: nothing reads this key.`, 'Did you mean feedback?'],
+  ],
+  [
+    'no project key',
+    'project-key',
+    {},
+    ['error', expect.stringContaining('is not set'), 'Run: svc config set svc.projectKey <name>'],
+  ],
+  [
+    'a project key that is none',
+    'project-key',
+    { projectKey: '../x' },
+    [
+      'error',
+      expect.stringContaining('expected a plain name'),
+      'What belongs there: svc config explain svc.projectKey',
+    ],
+  ],
+  [
+    'prefix and team differ',
+    'ticket-prefix',
+    { project: { ticketPrefix: 'ABC' }, tracker: { teamKey: 'XYZ' } },
+    [
+      'error',
+      `${file}:7: svc.tracker.teamKey: is "XYZ", but svc.project.ticketPrefix is "ABC"; they must be equal.`,
+      'Run: svc config set svc.project.ticketPrefix "XYZ"',
+    ],
+  ],
+  [
+    'a prefix without a team',
+    'ticket-prefix',
+    { project: { ticketPrefix: 'ABC' } },
+    ['warning', expect.stringContaining('teamKey is not set'), 'Run: svc config set svc.tracker.teamKey ABC'],
+  ],
+  [
+    'a team without a prefix, and nothing of it goes into a command unless it is plain',
+    'ticket-prefix',
+    { tracker: { teamKey: '$(id)' } },
+    [
+      'warning',
+      expect.stringContaining('ticketPrefix is not set'),
+      'Run: svc config set svc.project.ticketPrefix <KEY>',
+    ],
+  ],
+  [
+    'neither prefix nor team',
+    'ticket-prefix',
+    {},
+    ['warning', expect.stringContaining('neither'), expect.stringContaining('svc.tracker.teamKey <KEY>')],
+  ],
+  [
+    'a phase that does not exist',
+    'state-map',
+    { tracker: { stateMap: { reserch: 'Doing' } } },
+    ['warning', `${file}:7: svc.tracker.stateMap.reserch: nothing reads this key.`, 'Did you mean research?'],
+  ],
+  [
+    'a state that is no name, by the vendor’s word',
+    'state-map',
+    { linear: { stateMap: { done: 5 } } },
+    [
+      'error',
+      `${file}:7: svc.linear.stateMap.done: expected a non-empty string, or null, found number 5.`,
+      'What belongs there: svc config explain svc.linear.stateMap.done',
+    ],
+  ],
+  [
+    'a state that the team does not have',
+    'state-map',
+    {
+      tracker: {
+        ...whole.tracker,
+        stateMap: { done: 'Shipped', canceled: null },
+      },
+    },
+    [
+      'warning',
+      'svc.tracker.stateMap.done is "Shipped", and the team has no such state',
+      expect.stringContaining('resolve-tracker-ids.sh --force'),
+    ],
+  ],
+  [
+    'ids that are not cached',
+    'state-ids',
+    { tracker: { teamKey: 'ABC' } },
+    ['warning', expect.stringContaining('states are not cached'), 'Run: resolve-tracker-ids.sh'],
+  ],
+  [
+    'states without their team',
+    'state-ids',
+    { tracker: { teamKey: 'ABC', stateIds: { Done: '5' } } },
+    ['warning', expect.stringContaining('team are not cached'), 'Run: resolve-tracker-ids.sh'],
+  ],
+  ['no ids without a team', 'state-ids', {}, ['ok', 'not cached; there is no team', undefined]],
+])('%s', (_, check, svc, expected) => {
+  expect(about(check, svc)).toEqual([expected]);
+});
+
+test('a secret in the project file is told without its text', () => {
+  const token = 'lin_api_0123456789abcdefghijklmnopqrstuvwxyzABCD';
+  const found = findings({ tracker: { apiToken: token } });
+  expect(found.some(({ check, level }) => check === 'configuration' && level === 'error')).toBe(true);
+  expect(JSON.stringify(found)).not.toContain(token);
+});

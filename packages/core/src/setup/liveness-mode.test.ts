@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { setupVerdict } from './finding.ts';
+import { isInteractive, meansYes } from './liveness-mode.ts';
+
+test.each([
+  [true, undefined, true],
+  [true, '', true],
+  [true, '1', false],
+  [true, '0', false],
+  [false, undefined, false],
+  [false, '1', false],
+])('terminal %s, SVC_AUTONOMOUS %s: interactive %s', (inputIsTerminal, autonomous, interactive) => {
+  expect(isInteractive({ inputIsTerminal, autonomous })).toBe(interactive);
+});
+
+test.each([
+  ['', true],
+  ['  ', true],
+  ['y', true],
+  ['Y', true],
+  ['Yes ', true],
+  ['n', false],
+  ['N', false],
+  ['no', false],
+  ['what?', false],
+  [undefined, false],
+])('the answer %j is yes: %s', (answer, yes) => {
+  expect(meansYes(answer)).toBe(yes);
+});
+
+test('warnings do not fail the check, errors do', () => {
+  const finding = (level: 'ok' | 'warning' | 'error') => ({ check: 'git', level, found: '' }) as const;
+  expect(setupVerdict([finding('ok'), finding('warning')])).toEqual({ ok: true, warnings: 1, errors: 0 });
+  expect(setupVerdict([finding('error'), finding('warning')])).toEqual({ ok: false, warnings: 1, errors: 1 });
+});

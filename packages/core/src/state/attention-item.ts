@@ -1,0 +1,20 @@
+// Something that needs a person: one item per orchestrator, ticket and reason (and feed), however often it is
+// raised, until its cause is gone or a person says so.
+export type AttentionItem = {
+  /** `<orchestrator or ->/<ticket or feed or ->/<reason>`. */
+  id: string;
+  orchestrator: string | null;
+  ticket: string | null;
+  feed: string | null;
+  reason: string;
+  message: string;
+  remedy: string | null;
+  severity: string;
+  openedAt: string;
+  openedSeq: number;
+  /** The lines that raised it, newest last, at most 20. */
+  evidence: number[];
+  times: number;
+  acknowledged: { by: string; at: string } | null;
+  snoozedUntil: string | null;
+};

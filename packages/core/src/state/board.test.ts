@@ -1,0 +1,579 @@
+import { describe, expect, test } from 'vitest';
+import type { EventDraft } from '../log/event-line.ts';
+import { parseEventDraft } from '../log/parse-event.ts';
+import type { WorkerStatus } from '../runs/signal-file.ts';
+import {
+  type Board,
+  emptyBoard,
+  type FoldedLine,
+  foldLine,
+  packBoard,
+  pullRequestOfWorker,
+  unpackBoard,
+} from './board.ts';
+import type { Effect } from './effect.ts';
+import { moment, type Told, told } from './testing/told.ts';
+import type { Worker } from './worker.ts';
+
+const ship = {
+  timeoutSec: 1800,
+  productionEnvironment: 'production',
+  stagingEnvironment: 'staging',
+  skipDeployVerification: false,
+  acceptDescendants: true,
+};
+const skip = { ...ship, skipDeployVerification: true };
+const mine = { orchestrator: 'run-1', ticket: 'ENG-42' };
+const scope = { repo: 'Acme/Web', pr: 42, branch: 'eng-42', sha: 'head' };
+
+type Line = [event: string, more?: Told];
+
+function worker(status: WorkerStatus, more: { signal?: object; policy?: object; event?: string } = {}): Line {
+  const signal = {
+    ...mine,
+    workerName: 'worker',
+    status,
+    phase: 1,
+    startedAt: moment(0),
+    updatedAt: moment(0),
+    repo: 'acme/web',
+    pr: { number: 42 },
+    ...more.signal,
+  };
+  const detail = { signal, hash: 'h', policy: more.policy ?? ship };
+  return [`orchestrator.worker.${more.event ?? 'status_changed'}`, { scope: mine, detail }];
+}
+const own = (event: string, detail: object = {}, more: object = {}): Line => [
+  event,
+  { scope: { ...mine, ...more }, detail: { ...detail } },
+];
+const pull = (action: string, detail: object = {}): Line => [
+  `codehost.pr.${action}`,
+  {
+    scope,
+    detail: { state: action === 'closed' ? 'closed' : 'open', draft: false, merged: false, ...detail },
+  },
+];
+const merged: Line = [
+  'codehost.pr.merged',
+  { scope: { ...scope, mergeSha: 'merge' }, detail: { state: 'closed', merged: true, mergedAt: moment(1) } },
+];
+const deployed = (state: string, id = 1, sha = 'merge', environment = 'production'): Line => [
+  state === 'created' ? 'codehost.deployment.created' : `codehost.deployment_status.${state}`,
+  { scope: { repo: 'acme/web', sha, environment, deploymentId: id } },
+];
+
+/** Folds the lines; what they ask to be appended comes right behind, as the outbox would do it. */
+function play(lines: readonly Line[], { appends = true, board = emptyBoard() } = {}) {
+  const effects: Effect[] = [];
+  const drafts: EventDraft[] = [];
+  const fold = (event: string, more?: Told): void => {
+    const asked = foldLine(board, told(board.seq + 1, event, more));
+    effects.push(...asked);
+    for (const effect of asked) {
+      if (effect.kind !== 'append') continue;
+      drafts.push(effect.draft);
+      const { event: topic, ...line } = effect.draft;
+      if (appends) fold(topic, line);
+    }
+  };
+  for (const [event, more] of lines) fold(event, more);
+  const { workers, attention } = board;
+  const kinds = effects.filter(({ kind }) => kind !== 'append').map(({ kind }) => kind);
+  const topics = drafts.map(({ event, detail }) => [event, detail['reason']].filter(Boolean).join(' '));
+  return {
+    board,
+    effects,
+    drafts,
+    kinds,
+    topics,
+    worker: workers.get('run-1/ENG-42'),
+    open: [...attention.keys()],
+  };
+}
+
+describe('workers and pull requests', () => {
+  test.each<[string, Line[], Partial<Worker>, Effect['kind'][]]>([
+    ['a worker says where it is', [worker('implementing')], { status: 'implementing', repo: 'acme/web' }, []],
+    [
+      'merged, nothing to prove',
+      [worker('merging', { policy: skip }), merged],
+      { status: 'done' },
+      ['write-signal', 'move-ticket'],
+    ],
+    ['merged', [worker('merging'), merged], { status: 'merged' }, ['write-signal']],
+    [
+      'merged before the worker was known',
+      [merged, worker('merging')],
+      { status: 'merged' },
+      ['write-signal'],
+    ],
+    [
+      'the file says merged, and it is',
+      [merged, worker('merged')],
+      { status: 'merged', claim: null },
+      ['write-signal'],
+    ],
+    [
+      'by branch',
+      [worker('merging', { signal: { pr: null, branch: 'eng-42' }, policy: skip }), merged],
+      { status: 'done' },
+      ['write-signal', 'move-ticket'],
+    ],
+    [
+      'by a branch that is told later',
+      [
+        worker('merging', { signal: { pr: null } }),
+        merged,
+        worker('merging', { signal: { pr: null, branch: 'eng-42' } }),
+      ],
+      { status: 'merged' },
+      ['write-signal'],
+    ],
+    [
+      'by a branch that the pull request tells after its merge',
+      [
+        worker('merging', { signal: { pr: null, branch: 'eng-42' } }),
+        ['codehost.pr.merged', { scope: { repo: 'acme/web', pr: 42, mergeSha: 'merge' } }],
+        pull('labeled'),
+      ],
+      { status: 'merged' },
+      ['write-signal'],
+    ],
+    [
+      'a merge on that branch from before the worker began',
+      [merged, worker('merging', { signal: { pr: null, branch: 'eng-42', startedAt: moment(2) } })],
+      { status: 'merging' },
+      [],
+    ],
+    [
+      'a branch of a fork',
+      [
+        worker('merging', { signal: { pr: null, branch: 'eng-42' } }),
+        pull('opened', { headRepo: 'other/web' }),
+        merged,
+      ],
+      { status: 'merging' },
+      [],
+    ],
+    ['a canceled worker stays so', [worker('canceled'), merged], { status: 'canceled' }, []],
+    [
+      'a merge of another pull request',
+      [worker('merging', { signal: { pr: { number: 7 } } }), merged],
+      { status: 'merging' },
+      [],
+    ],
+    [
+      'the pull request is named by its address',
+      [
+        worker('merging', {
+          signal: { repo: null, pr: { url: 'https://codehost.example/acme/web/pull/42' } },
+        }),
+        merged,
+      ],
+      { status: 'merged' },
+      ['write-signal'],
+    ],
+    [
+      'a repeated merge',
+      [worker('merging', { policy: skip }), merged, merged],
+      { status: 'done' },
+      ['write-signal', 'move-ticket'],
+    ],
+  ])('%s', (_name, lines, expected, kinds) => {
+    const played = play(lines);
+    expect(played.worker).toMatchObject(expected);
+    expect(played.kinds).toEqual(kinds);
+  });
+
+  test('what is written into the signal file', () => {
+    const { effects } = play([worker('merging'), merged]);
+    expect(effects).toEqual([
+      {
+        key: '2:write-signal:run-1/ENG-42',
+        seq: 2,
+        kind: 'write-signal',
+        ...mine,
+        status: 'merged',
+        pr: { state: 'merged', mergedAt: moment(1), mergeSha: 'merge' },
+        deploy: expect.objectContaining({ deadline: moment(1801) }),
+      },
+    ]);
+  });
+
+  test('nothing is written for a file that is gone', () => {
+    const { kinds, worker: known } = play([
+      worker('merging', { policy: skip }),
+      own('orchestrator.worker.removed'),
+      merged,
+    ]);
+    expect(known).toMatchObject({ status: 'done', removed: true });
+    expect(kinds).toEqual(['move-ticket']);
+  });
+});
+
+describe('deploys', () => {
+  const waiting = [worker('merging'), merged];
+  test.each<[string, Line[], Partial<Worker>, string[]]>([
+    [
+      'ships',
+      [...waiting, deployed('created'), deployed('success')],
+      { status: 'done' },
+      ['orchestrator.deploy.started', 'orchestrator.deploy.succeeded'],
+    ],
+    [
+      'another environment',
+      [...waiting, deployed('success', 1, 'merge', 'staging')],
+      { status: 'merged' },
+      [],
+    ],
+    [
+      'another repository',
+      [
+        ...waiting,
+        [
+          'codehost.deployment_status.success',
+          { scope: { repo: 'acme/api', sha: 'merge', environment: 'production', deploymentId: 1 } },
+        ],
+      ],
+      { status: 'merged' },
+      [],
+    ],
+    [
+      'fails',
+      [...waiting, deployed('failure')],
+      { status: 'deploy-failed' },
+      ['orchestrator.deploy.failed', 'comms.attention deploy-failed'],
+    ],
+    [
+      'fails and ships',
+      [...waiting, deployed('failure'), deployed('success', 2)],
+      { status: 'done' },
+      [
+        'orchestrator.deploy.failed',
+        'comms.attention deploy-failed',
+        'orchestrator.deploy.succeeded',
+        'comms.attention_resolved deploy-failed',
+      ],
+    ],
+    ['time passes', [...waiting, own('orchestrator.deploy.timed_out', {}, {})], { status: 'merged' }, []],
+    [
+      'a person accepts',
+      [...waiting, own('orchestrator.deploy.accepted', { by: 'ada' })],
+      { status: 'done' },
+      [],
+    ],
+  ])('%s', (_name, lines, expected, topics) => {
+    const played = play(lines);
+    expect(played.worker).toMatchObject(expected);
+    expect(played.topics).toEqual(topics);
+  });
+
+  test('whatever order the file, the merge and the deployment come in, it has shipped', () => {
+    const lines = [worker('merging'), merged, deployed('created'), deployed('success')];
+    for (const order of orders(lines)) {
+      const played = play(order);
+      expect(played.worker, order.map(([event]) => event).join(' ')).toMatchObject({ status: 'done' });
+      expect(played.kinds).toContain('move-ticket');
+    }
+  });
+
+  test('the deadline is in the log', () => {
+    const { worker: known, open } = play([
+      ...waiting,
+      ['orchestrator.deploy.timed_out', { scope: mine, ts: moment(9999) }],
+    ]);
+    expect(known).toMatchObject({ status: 'stalled', deploy: { result: 'timeout' } });
+    expect(open).toEqual(['run-1/ENG-42/deploy-timeout']);
+  });
+
+  test('a person retries after the budget is used up; what came in between counts then', () => {
+    const failed = [deployed('failure', 1), deployed('failure', 2), deployed('failure', 3)];
+    const exhausted = play([...waiting, ...failed, deployed('success', 4)]);
+    expect(exhausted.worker).toMatchObject({
+      status: 'deploy-failed',
+      deploy: { result: 'budget-exhausted' },
+    });
+    expect(exhausted.open).toEqual(['run-1/ENG-42/deploy-budget-exhausted']);
+    const retried = play([own('orchestrator.deploy.retried', { by: 'ada' })], { board: exhausted.board });
+    expect(retried.worker).toMatchObject({ status: 'done', deploy: { attempts: [] } });
+    expect(retried.open).toEqual([]);
+  });
+
+  test('a later commit is proven once, and its deployments count then', () => {
+    const later = [
+      deployed('created', 5, 'later'),
+      deployed('in_progress', 5, 'later'),
+      deployed('success', 5, 'later'),
+    ];
+    const asked = play([...waiting, ...later]);
+    expect(asked.effects.filter(({ kind }) => kind === 'prove-descendant')).toEqual([
+      {
+        key: '3:prove-descendant:merge..later',
+        seq: 3,
+        kind: 'prove-descendant',
+        repo: 'acme/web',
+        mergeSha: 'merge',
+        sha: 'later',
+        worktreePath: null,
+      },
+    ]);
+    const shas = { mergeSha: 'merge', sha: 'later' };
+    const no = play([own('orchestrator.deploy.descendant_checked', { contains: false }, shas)], {
+      board: asked.board,
+    });
+    expect(no.worker?.status).toBe('merged');
+    const yes = play([own('orchestrator.deploy.descendant_checked', { contains: true }, shas)], {
+      board: asked.board,
+    });
+    expect(yes.worker).toMatchObject({
+      status: 'done',
+      deploy: { provenBy: { deploymentId: 5, sha: 'later' } },
+    });
+  });
+
+  test('a later commit that was deployed before the worker was known is asked about too', () => {
+    const lines = [
+      deployed('success', 4, 'before'),
+      merged,
+      deployed('success', 5, 'later'),
+      worker('merging'),
+    ];
+    const { effects } = play(
+      lines.with(0, ['codehost.deployment_status.success', { ...lines[0]?.[1], occurredAt: moment(0) }]),
+    );
+    const proofs = effects.flatMap((effect) => (effect.kind === 'prove-descendant' ? [effect.sha] : []));
+    expect(proofs).toEqual(['later']);
+  });
+});
+
+describe('attention', () => {
+  const daysBefore = (days: number): string => moment(-days * 24 * 60 * 60);
+  const died = own('orchestrator.worker.died');
+  test.each<[string, Line[], string[]]>([
+    ['closed', [worker('pr-created'), pull('opened'), pull('closed')], ['pr-closed']],
+    ['closed before the worker was known', [pull('closed'), worker('pr-created')], ['pr-closed']],
+    ['closed and reopened', [worker('pr-created'), pull('closed'), pull('reopened')], []],
+    ['closed and merged after all', [worker('pr-created'), pull('closed'), merged], []],
+    ['closed, and the worker is canceled', [worker('pr-created'), pull('closed'), worker('canceled')], []],
+    [
+      'closed, and the worker has another',
+      [worker('pr-created'), pull('closed'), worker('pr-created', { signal: { pr: { number: 43 } } })],
+      [],
+    ],
+    ['closed, of an ended worker', [worker('failed'), pull('closed')], []],
+    ['dead', [worker('planning'), died], ['worker-dead']],
+    ['dead, twice', [worker('planning'), died, died], ['worker-dead']],
+    ['dead, to be revived', [worker('planning'), own('orchestrator.worker.died', { willRevive: true })], []],
+    ['revived', [worker('planning'), died, own('orchestrator.worker.revived')], []],
+    ['dead, and given up as failed', [worker('planning'), died, worker('failed')], ['worker-dead']],
+    ['dead, then a pull request', [worker('planning'), died, worker('pr-created')], []],
+    ['stalled before a merge', [worker('planning'), worker('stalled')], ['worker-stalled']],
+    ['dead, and done by its merge', [worker('merging', { policy: skip }), died, merged], []],
+    ['dead after its end', [worker('failed'), died], []],
+    ['corrupt', [own('orchestrator.worker.corrupt', { path: '/f', problem: 'torn' })], ['signal-corrupt']],
+    [
+      'readable again',
+      [own('orchestrator.worker.corrupt', { path: '/f', problem: 'torn' }), worker('planning')],
+      [],
+    ],
+    ['done without a proof', [worker('done')], ['done-unproven']],
+    [
+      'done without a proof, in a file of a day before anybody looked',
+      [worker('done', { signal: { updatedAt: daysBefore(1) } })],
+      [],
+    ],
+    [
+      'done without a proof, in an old file of a worker that was seen at work',
+      [worker('merging'), worker('done', { signal: { updatedAt: daysBefore(9) } })],
+      ['done-unproven'],
+    ],
+    [
+      'done without a proof, said again after the worker was seen at work',
+      [worker('done', { signal: { updatedAt: daysBefore(9) } }), worker('merging'), worker('done')],
+      ['done-unproven'],
+    ],
+    ['done, and proven after all', [worker('done', { policy: skip }), merged], []],
+    [
+      'resolved by a person',
+      [worker('planning'), died, own('comms.attention_resolved', { reason: 'worker-dead' }), died],
+      [],
+    ],
+  ])('%s', (_name, lines, reasons) => {
+    expect(play(lines).open).toEqual(reasons.map((reason) => `run-1/ENG-42/${reason}`));
+  });
+
+  test('what is raised can be appended, and tells the remedy with the ticket', () => {
+    const { drafts, effects } = play([worker('planning'), died]);
+    expect(drafts).toHaveLength(1);
+    expect(drafts[0]).toMatchObject({
+      event: 'comms.attention',
+      scope: { ...mine, repo: 'acme/web', pr: 42 },
+      detail: { reason: 'worker-dead', remedy: 'svc why ENG-42', severity: 'high', evidence: [2] },
+    });
+    expect(effects.at(-1)).toMatchObject({ kind: 'notify', attention: 'run-1/ENG-42/worker-dead' });
+    for (const draft of play([worker('merging'), merged, deployed('failure'), deployed('success', 2)]).drafts)
+      expect(parseEventDraft(draft)).toMatchObject({ ok: true });
+  });
+
+  test('a line that was on its way while its cause went is taken back, and nobody is told', () => {
+    const { board, drafts } = play([worker('planning'), died, own('orchestrator.worker.revived')], {
+      appends: false,
+    });
+    const [raised, resolved] = drafts;
+    expect([raised?.event, resolved?.event]).toEqual(['comms.attention', 'comms.attention_resolved']);
+    // The outbox may carry them out in the other order.
+    const other = play(
+      [
+        [resolved?.event ?? '', resolved],
+        [raised?.event ?? '', raised],
+      ] as Line[],
+      { board },
+    );
+    expect(other.open).toEqual([]);
+    expect(other.kinds).toEqual([]);
+  });
+});
+
+describe('effects of other lines', () => {
+  const unknown = { mergeable: undefined, mergeableState: 'unknown' };
+  const suite: Line = [
+    'codehost.check_suite.completed',
+    { scope, detail: { suiteId: 1, conclusion: 'success' } },
+  ];
+  test.each<[string, Line[], string[]]>([
+    [
+      'the merge state is asked for once',
+      [
+        worker('pr-created'),
+        pull('opened', unknown),
+        suite,
+        ['codehost.check_suite.completed', { scope, detail: { suiteId: 2, conclusion: 'success' } }],
+      ],
+      ['3:refresh-pull-request:acme/web#42'],
+    ],
+    [
+      'and again after an answer',
+      [
+        worker('pr-created'),
+        pull('opened', unknown),
+        suite,
+        pull('labeled', unknown),
+        ['codehost.pr_review.submitted', { scope, detail: { reviewer: 'kim', state: 'approved' } }],
+      ],
+      ['3:refresh-pull-request:acme/web#42', '5:refresh-pull-request:acme/web#42'],
+    ],
+    ['not when nobody waits', [pull('opened', unknown), suite], []],
+    [
+      'not when it is known',
+      [worker('pr-created'), pull('opened', { mergeable: true, mergeableState: 'clean' }), suite],
+      [],
+    ],
+    [
+      'a phase moves the ticket',
+      [own('workflow.ticket.phase_changed', { to: 'inReview' })],
+      ['1:move-ticket:ENG-42'],
+    ],
+    ['no phase', [own('workflow.ticket.phase_changed', { to: 'lunch' })], []],
+    [
+      'our own write coming back',
+      [['tracker.issue.state_changed', { scope: { ticket: 'ENG-42' }, detail: { state: { name: 'Done' } } }]],
+      [],
+    ],
+    [
+      'an item that somebody raises',
+      [
+        [
+          'comms.attention',
+          { detail: { reason: 'feed-blind', feed: 'codehost', message: 'x', severity: 'high' } },
+        ],
+      ],
+      ['1:notify:-/codehost/feed-blind'],
+    ],
+  ])('%s', (_name, lines, keys) => {
+    expect(play(lines).effects.map(({ key }) => key)).toEqual(keys);
+  });
+
+  test.each([
+    ['status', 'codehost.status.failure', { context: 'ci', state: 'failure' }],
+    ['push', 'codehost.push', { commits: 1 }],
+  ])('%s is logged only: the board stays as it is', (_name, event, detail) => {
+    const before = [worker('pr-created'), pull('opened', { mergeable: true, mergeableState: 'clean' })];
+    const known = play(before).board;
+    const { board, effects } = play([...before, [event, { scope, detail }]]);
+    const { seq, at, ...rest } = packBoard(board);
+    expect(packBoard(known)).toMatchObject(rest);
+    expect(effects.filter((effect) => effect.seq === seq)).toEqual([]);
+    expect(at).not.toBe(known.at);
+  });
+
+  test('an address of the head in an environment that is not production is a preview', () => {
+    const at = (environment: string): Line => [
+      'codehost.deployment_status.success',
+      {
+        scope: { repo: 'acme/web', sha: 'head', environment, deploymentId: environment.length },
+        detail: { environmentUrl: `https://${environment}.example` },
+      },
+    ];
+    const previews = (lines: Line[]) => play(lines).board.pullRequests.get('acme/web#42')?.previews;
+    expect(previews([pull('opened'), at('preview'), at('Production')])).toEqual(['https://preview.example']);
+    expect(previews([at('preview'), pull('opened')])).toEqual(['https://preview.example']);
+  });
+});
+
+describe('bounds', () => {
+  const at = (board: Board, seq: number, days: number): FoldedLine => ({
+    ...told(seq, 'codehost.push'),
+    ts: new Date(Date.parse(board.at ?? '') + days * 86_400_000).toISOString(),
+  });
+
+  test('what has settled goes after 30 days, deployments after 7; what has not stays', () => {
+    const { board } = play([
+      worker('implementing'),
+      pull('opened'),
+      ['codehost.pr.closed', { scope: { ...scope, pr: 43, sha: 'old' }, detail: { state: 'closed' } }],
+      deployed('success'),
+      ['tracker.issue.created', { scope: { ticket: 'ENG-42' } }],
+      ['orchestrator.run.completed', { scope: { orchestrator: 'run-0' } }],
+    ]);
+    foldLine(board, at(board, 10_000, 29));
+    expect([board.pullRequests.size, board.deployments.size, board.tickets.size]).toEqual([2, 0, 1]);
+    foldLine(board, at(board, 20_000, 2));
+    expect([...board.pullRequests.keys()]).toEqual(['acme/web#42']);
+    expect([board.workers.size, board.deployments.size, board.tickets.size]).toEqual([1, 0, 0]);
+    expect([...board.runs.keys()]).toEqual([]);
+    expect(board.links.deploymentsByCommit.size).toBe(0);
+    const known = board.workers.get('run-1/ENG-42');
+    expect(known && pullRequestOfWorker(board, known)).toMatchObject({ number: 42 });
+  });
+
+  test('too many: the oldest of those that have settled go', () => {
+    const board = emptyBoard();
+    for (let number = 1; number <= 10_500; number += 1)
+      foldLine(
+        board,
+        told(number, number === 1 ? 'codehost.pr.opened' : 'codehost.pr.closed', {
+          scope: { repo: 'acme/web', pr: number, sha: `s${number}` },
+        }),
+      );
+    expect(board.pullRequests.size).toBe(10_500);
+    foldLine(board, told(20_000, 'codehost.push'));
+    expect(board.pullRequests.size).toBe(10_000);
+    expect(board.pullRequests.has('acme/web#1')).toBe(true);
+    expect(board.pullRequests.has('acme/web#501')).toBe(false);
+    expect(board.pullRequests.has('acme/web#502')).toBe(true);
+    expect(board.links.pullRequestsByHead.size).toBe(10_000);
+  });
+});
+
+test.each([[undefined], [{}], [{ form: 0 }], ['text'], [{ form: 2, seq: 1, at: null, workers: 3 }]])(
+  'what is no packed board is refused: %j',
+  (json) => {
+    expect(() => unpackBoard(json)).toThrow('not a board');
+  },
+);
+
+function orders<Item>(items: readonly Item[]): Item[][] {
+  if (items.length <= 1) return [[...items]];
+  return items.flatMap((first, index) => orders(items.toSpliced(index, 1)).map((rest) => [first, ...rest]));
+}

@@ -1,0 +1,107 @@
+// Hands facts to the deploy lifecycle and turns what it asks for into effects with the worker's names.
+import { DEPLOY_BUDGET, type DeployEffect, type DeployFact } from '../deploy/deploy-worker.ts';
+import { deployStep } from '../deploy/lifecycle.ts';
+import { onlyKnown } from '../receive/only-known.ts';
+import { pullRequestOfWorker } from './board-entities.ts';
+import { pullRequestKey } from './board-links.ts';
+import { ask, type Turn } from './turn.ts';
+import type { Worker } from './worker.ts';
+import { raise, resolve, scopeOfWorker } from './worker-attention.ts';
+
+const PROOFS_KEPT = 100;
+
+/** The worker after the fact; the same object when that changed nothing. It is not put on the board. */
+export function withFact(turn: Turn, before: Worker, fact: DeployFact): Worker {
+  const step = deployStep(before, fact);
+  let worker = step.worker;
+  if (worker !== before) {
+    const { seq, ts } = turn.line;
+    const hasMoved = worker.status !== before.status;
+    const since = hasMoved ? { statusSince: fact.at, statusSeq: seq } : undefined;
+    worker = { ...worker, ...since, lastSeq: seq, lastAt: ts };
+  }
+  for (const effect of step.effects) worker = withEffect(turn, worker, effect, fact);
+  return worker;
+}
+
+function withEffect(turn: Turn, worker: Worker, effect: DeployEffect, fact: DeployFact): Worker {
+  switch (effect.kind) {
+    case 'raise':
+      return raise(turn, worker, effect.reason, effect, fact.seq);
+    case 'resolve':
+      return resolve(turn, worker, effect.reason);
+    case 'prove':
+      return withProofAsked(turn, worker, effect.sha);
+    case 'write-signal':
+      writeSignal(turn, worker);
+      return worker;
+    case 'move-ticket':
+      ask(turn, worker.ticket, { kind: 'move-ticket', ticket: worker.ticket, phase: effect.phase });
+      return worker;
+    case 'tell':
+      tell(turn, worker, effect.topic, fact);
+      return worker;
+    case 'refresh-pull-request':
+      refreshPullRequest(turn, worker);
+      return worker;
+  }
+}
+
+function writeSignal(turn: Turn, worker: Worker): void {
+  if (worker.removed) return;
+  const { key, orchestrator, ticket, status, merge, deploy } = worker;
+  const pr = merge && {
+    state: 'merged',
+    mergedAt: merge.at,
+    ...(merge.sha !== null && { mergeSha: merge.sha }),
+  };
+  ask(turn, key, { kind: 'write-signal', orchestrator, ticket, status, pr, deploy });
+}
+
+/** Each commit is asked about once per worker: whether it contains the merge does not change. */
+function withProofAsked(turn: Turn, worker: Worker, sha: string): Worker {
+  const { repo, merge, signal } = worker;
+  const mergeSha = merge?.sha ?? null;
+  if (repo === null || mergeSha === null || worker.proofsAsked.includes(sha)) return worker;
+  const worktreePath = typeof signal?.worktreePath === 'string' ? signal.worktreePath : null;
+  const subject = `${mergeSha}..${sha}`;
+  ask(turn, subject, { kind: 'prove-descendant', repo, mergeSha, sha, worktreePath });
+  return { ...worker, proofsAsked: [...worker.proofsAsked, sha].slice(-PROOFS_KEPT) };
+}
+
+function refreshPullRequest(turn: Turn, worker: Worker): void {
+  const number = worker.pr?.number ?? pullRequestOfWorker(turn.board, worker)?.number;
+  const { repo } = worker;
+  if (repo === null || number === undefined) return;
+  ask(turn, pullRequestKey(repo, number), { kind: 'refresh-pull-request', repo, pr: number });
+}
+
+function tell(turn: Turn, worker: Worker, topic: string, fact: DeployFact): void {
+  const { deploy, policy } = worker;
+  const event = `orchestrator.deploy.${topic}`;
+  const deployment = fact.kind === 'deployment' ? fact : undefined;
+  ask(turn, `${event}:${worker.key}`, {
+    kind: 'append',
+    draft: {
+      event,
+      source: 'monitor',
+      via: 'local',
+      occurredAt: fact.at,
+      scope: onlyKnown({
+        ...scopeOfWorker(worker),
+        sha: deployment?.sha,
+        environment: deployment?.environment ?? deploy?.environment,
+        deploymentId: deployment?.id,
+      }),
+      detail: onlyKnown({
+        state: deployment?.state,
+        attempts: deploy?.attempts.length,
+        budget: DEPLOY_BUDGET,
+        timeoutSec: policy.timeoutSec,
+        deadline: deploy?.deadline,
+        logUrl: deployment?.logUrl,
+        description: deployment?.description,
+      }),
+    },
+  });
+}

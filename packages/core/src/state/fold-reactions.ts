@@ -1,0 +1,78 @@
+// Tells workers of our runs what became of their pull requests, and takes back the call for an agent that a new
+// commit has answered.
+import { isPreMerge } from '../deploy/standing.ts';
+import { MOST_REACTIONS } from '../orchestrate/reaction-causes.ts';
+import { type Reaction, reactionText, reactionTo, reactionToChecks } from '../orchestrate/reactions.ts';
+import { pullRequestOfWorker, putWorker, workersOfPullRequest } from './board-entities.ts';
+import { pullRequestKey } from './board-links.ts';
+import type { Board } from './board-shape.ts';
+import type { PullRequest } from './pull-request.ts';
+import { ask, type Turn } from './turn.ts';
+import type { Worker } from './worker.ts';
+import { withOwnAttention } from './worker-attention.ts';
+
+/** After a line of a review or a check that changed the pull request. */
+export function reactToJudgement(turn: Turn, pullRequest: PullRequest): void {
+  const { board, line } = turn;
+  if (!line.event.startsWith('codehost.check_suite.') && !line.event.startsWith('codehost.pr_review.'))
+    return;
+  for (const worker of workersOfPullRequest(board, pullRequest)) {
+    if (!isTold(board, worker)) continue;
+    const told = withReaction(turn, worker, pullRequest, reactionTo(line, pullRequest));
+    const looked = withOwnAttention(turn, told);
+    if (looked !== worker) putWorker(board, looked);
+  }
+}
+
+/** Of a worker that has just come to know its pull request. */
+export function withKnownReactions(turn: Turn, worker: Worker): Worker {
+  const pullRequest = pullRequestOfWorker(turn.board, worker);
+  if (pullRequest === undefined || !isTold(turn.board, worker)) return worker;
+  return withReaction(turn, worker, pullRequest, reactionToChecks(pullRequest));
+}
+
+/** Somebody has pushed: whoever was to be called for the commit before need not be. */
+export function reactToPush(turn: Turn, pullRequest: PullRequest): void {
+  for (const worker of workersOfPullRequest(turn.board, pullRequest)) {
+    if (worker.recall === null && worker.raised.length === 0) continue;
+    putWorker(turn.board, withOwnAttention(turn, { ...worker, recall: null }));
+  }
+}
+
+/** Only where we conduct the run, and only until the merge. */
+function isTold(board: Board, { orchestrator, status, merge, removed }: Worker): boolean {
+  const run = board.runs.get(orchestrator);
+  if (run === undefined || run.plan === null || (run.state !== 'running' && run.state !== 'paused'))
+    return false;
+  return isPreMerge(status) && merge === null && !removed;
+}
+
+function withReaction(
+  turn: Turn,
+  worker: Worker,
+  pullRequest: PullRequest,
+  reaction: Reaction | undefined,
+): Worker {
+  if (reaction === undefined) return worker;
+  const { cause, id, sha, reviewId, url } = reaction;
+  const before = worker.reactions[cause];
+  if (before.includes(id) || before.length > MOST_REACTIONS) return worker;
+  const number = before.length + 1;
+  const { key, orchestrator, ticket } = worker;
+  const { repo } = pullRequest;
+  if (number <= MOST_REACTIONS)
+    ask(turn, `${key}:${cause}:${pullRequestKey(repo, pullRequest.number)}`, {
+      kind: 'tell-worker',
+      orchestrator,
+      ticket,
+      cause,
+      number,
+      repo,
+      pr: pullRequest.number,
+      sha,
+      reviewId,
+      url,
+      text: reactionText(reaction, pullRequest, number),
+    });
+  return { ...worker, reactions: { ...worker.reactions, [cause]: [...before, id] } };
+}

@@ -1,0 +1,123 @@
+// Lines of workers and runs.
+import type { DeployFact } from '../deploy/deploy-worker.ts';
+import type { WorkerStatus } from '../runs/signal-file.ts';
+import { putWorker } from './board-entities.ts';
+import type { FoldedLine } from './board-shape.ts';
+import { withFact } from './deploy-turn.ts';
+import { withKnownReactions } from './fold-reactions.ts';
+import { withKnownFacts } from './known-facts.ts';
+import { textsIn, timeOf } from './line-fields.ts';
+import { reduceRun } from './reduce-run.ts';
+import { claimedStatus, reduceWorker, workerKey } from './reduce-worker.ts';
+import { ask, type Folds, type Turn } from './turn.ts';
+import type { Worker } from './worker.ts';
+import { resolve, withOwnAttention } from './worker-attention.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const shipped: ReadonlySet<WorkerStatus> = new Set(['merged', 'deploying', 'deploy-failed', 'done']);
+
+function foldWorker(turn: Turn): void {
+  const { board, line } = turn;
+  const { orchestrator, ticket } = line.scope;
+  if (orchestrator === undefined || ticket === undefined) return;
+  const known = board.workers.get(workerKey(orchestrator, ticket));
+  const told = reduceWorker(known, line);
+  if (told === undefined) return;
+  touchRun(turn, orchestrator, known === undefined);
+  const worker = withWords(turn, told, known);
+  askForRemediation(turn, worker);
+  putWorker(board, withOwnAttention(turn, afterFailure(turn, known, worker)));
+}
+
+/** Why it could not be started was told by whoever tried; it is over when the worker has not failed any more. */
+function afterFailure(turn: Turn, known: Worker | undefined, worker: Worker): Worker {
+  const isOver = known?.status === 'failed' && worker.status !== 'failed';
+  return isOver ? resolve(turn, worker, 'dispatch-failed') : worker;
+}
+
+/** A verification that failed is filed, so that somebody mends it. */
+function askForRemediation(turn: Turn, { key, orchestrator, ticket, verification }: Worker): void {
+  if (turn.line.event !== 'orchestrator.verification.failed' || verification?.advisory !== false) return;
+  const run = turn.board.runs.get(orchestrator);
+  const { sha, summary } = verification;
+  const findings = textsIn(turn.line.detail['findings']);
+  const project = run?.plan?.project ?? null;
+  ask(turn, key, { kind: 'file-remediation', orchestrator, ticket, project, sha, summary, findings });
+}
+
+/**
+ * What the board knows and what the file says. A file that speaks of a merge is compared with what is known of
+ * it; one that does not speaks of the time before, and comes first.
+ */
+function withWords(turn: Turn, worker: Worker, known: Worker | undefined): Worker {
+  const { line } = turn;
+  const status = claimedStatus(line);
+  const isNew = known === undefined || hasNewLinks(known, worker);
+  const know = (before: Worker): Worker =>
+    isNew ? withKnownReactions(turn, withKnownFacts(turn, before)) : before;
+  if (status === undefined) return know(worker);
+  const old = isOldFile(known, worker, line);
+  const claimed: DeployFact = { kind: 'claimed', status, at: timeOf(line), seq: line.seq, old };
+  return shipped.has(status) ? withFact(turn, know(worker), claimed) : know(withFact(turn, worker, claimed));
+}
+
+/** The first that is told of the file, long after it was written: it lay there before anybody watched. */
+function isOldFile(known: Worker | undefined, { signal }: Worker, { ts }: FoldedLine): boolean {
+  if (signal === null || (known !== undefined && known.signal !== null)) return false;
+  return Date.parse(ts) - Date.parse(signal.updatedAt) >= DAY_MS;
+}
+
+function hasNewLinks(known: Worker, told: Worker): boolean {
+  return (
+    known.repo !== told.repo ||
+    known.branch !== told.branch ||
+    known.pr?.number !== told.pr?.number ||
+    (known.policy !== told.policy && !isSamePolicy(known.policy, told.policy))
+  );
+}
+
+function isSamePolicy(one: Worker['policy'], other: Worker['policy']): boolean {
+  return (
+    one.timeoutSec === other.timeoutSec &&
+    one.productionEnvironment === other.productionEnvironment &&
+    one.stagingEnvironment === other.stagingEnvironment &&
+    one.skipDeployVerification === other.skipDeployVerification &&
+    one.acceptDescendants === other.acceptDescendants
+  );
+}
+
+function touchRun({ board, line }: Turn, orchestrator: string, isNewWorker: boolean): void {
+  const run = board.runs.get(orchestrator);
+  const next =
+    run === undefined || isNewWorker ? reduceRun(run, line) : { ...run, lastSeq: line.seq, lastAt: line.ts };
+  if (next !== undefined) board.runs.set(orchestrator, next);
+}
+
+function foldRun({ board, line }: Turn): void {
+  const { orchestrator } = line.scope;
+  if (orchestrator === undefined) return;
+  const run = reduceRun(board.runs.get(orchestrator), line);
+  if (run !== undefined) board.runs.set(orchestrator, run);
+}
+
+const ofWorker = [
+  'dispatched',
+  'status_changed',
+  'phase_changed',
+  'updated',
+  'died',
+  'revived',
+  'removed',
+  'corrupt',
+  'retried',
+  'recalled',
+];
+const ofVerification = ['started', 'passed', 'failed', 'remediation_filed'];
+const ofRun = ['run.started', 'run.paused', 'run.resumed', 'run.completed', 'run.canceled'];
+const ofWave = ['wave.started', 'wave.completed', 'wave.blocked'];
+
+export const workerFolds: Folds = [
+  ...ofWorker.map((name) => [`orchestrator.worker.${name}`, foldWorker] as const),
+  ...ofVerification.map((name) => [`orchestrator.verification.${name}`, foldWorker] as const),
+  ...[...ofRun, ...ofWave].map((name) => [`orchestrator.${name}`, foldRun] as const),
+];

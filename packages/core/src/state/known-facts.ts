@@ -1,0 +1,80 @@
+// Facts that the board has already, for a worker that comes to know them late: the merge of its pull request
+// and the deployments since. So it does not matter which of them the log tells first.
+import { repoKey } from '../codehost/repo-name.ts';
+import type { DeployFact } from '../deploy/deploy-worker.ts';
+import { pullRequestOfWorker } from './board-entities.ts';
+import { commitKey, linked, pullRequestKey } from './board-links.ts';
+import type { Board } from './board-shape.ts';
+import { withFact } from './deploy-turn.ts';
+import type { Deployment } from './deployment.ts';
+import { isOlder } from './line-fields.ts';
+import type { Turn } from './turn.ts';
+import type { Worker } from './worker.ts';
+
+/** The newest deployments of other commits that are looked at: one of them may contain the merge. */
+const OTHERS_LOOKED_AT = 10;
+
+export function withKnownFacts(turn: Turn, worker: Worker): Worker {
+  const merge = pullRequestOfWorker(turn.board, worker)?.merge;
+  const merged = merge ? withFact(turn, worker, { kind: 'merged', ...merge }) : worker;
+  return withKnownDeployments(turn, merged);
+}
+
+export function withKnownDeployments(turn: Turn, worker: Worker): Worker {
+  const { repo, merge, deploy } = worker;
+  if (repo === null || deploy === null || worker.status === 'done' || typeof merge?.sha !== 'string')
+    return worker;
+  const counted = [merge.sha, ...deploy.containedIn].flatMap((sha) => factsOfCommit(turn.board, repo, sha));
+  counted.sort((one, other) => one.seq - other.seq);
+  let next = worker;
+  for (const fact of counted) next = withFact(turn, next, fact);
+  for (const fact of newestOfOthers(turn.board, next, repo)) next = withFact(turn, next, fact);
+  return next;
+}
+
+/** What a commit that was just proven to contain the merge went through. */
+export function withDeploymentsOf(turn: Turn, worker: Worker, sha: string): Worker {
+  if (worker.repo === null) return worker;
+  const facts = factsOfCommit(turn.board, worker.repo, sha).toSorted((one, other) => one.seq - other.seq);
+  return facts.reduce((next, fact) => withFact(turn, next, fact), worker);
+}
+
+export function deploymentFact(deployment: Deployment, told: Deployment['states'][number]): DeployFact {
+  const { id, sha, environment, description, logUrl } = deployment;
+  const { state, at, seq } = told;
+  return {
+    kind: 'deployment',
+    seq,
+    at,
+    id,
+    sha,
+    environment,
+    state,
+    ...(description !== null && { description }),
+    ...(logUrl !== null && { logUrl }),
+  };
+}
+
+function factsOfCommit(board: Board, repo: string, sha: string): DeployFact[] {
+  return linked(board.links.deploymentsByCommit, commitKey(repo, sha)).flatMap((key) => {
+    const deployment = board.deployments.get(key);
+    return deployment ? deployment.states.map((told) => deploymentFact(deployment, told)) : [];
+  });
+}
+
+function newestOfOthers(board: Board, { merge, deploy, policy }: Worker, repo: string): DeployFact[] {
+  if (!policy.acceptDescendants || merge === null || deploy === null) return [];
+  const facts: DeployFact[] = [];
+  for (const id of board.links.newestDeployments.get(repoKey(repo)) ?? []) {
+    if (facts.length === OTHERS_LOOKED_AT) break;
+    const deployment = board.deployments.get(pullRequestKey(repo, id));
+    if (deployment === undefined) continue;
+    // Ids go up: what was created before the merge cannot contain it, nor can what was created before that.
+    if (isOlder(deployment.states[0]?.at ?? null, merge.at)) break;
+    const told = deployment.states.findLast(({ state }) => state !== 'inactive');
+    if (told === undefined || deployment.environment !== deploy.environment) continue;
+    if (deployment.sha === merge.sha || deploy.containedIn.includes(deployment.sha)) continue;
+    facts.push(deploymentFact(deployment, told));
+  }
+  return facts.toSorted((one, other) => one.seq - other.seq);
+}

@@ -1,0 +1,38 @@
+// Deployments of a pull request's head commit to an environment that is not production: where it can be tried.
+import { workersOfPullRequest } from './board-entities.ts';
+import { commitKey, linked } from './board-links.ts';
+import type { Board } from './board-shape.ts';
+import type { Deployment } from './deployment.ts';
+import type { PullRequest } from './pull-request.ts';
+import { withPreviews } from './pull-request-previews.ts';
+
+export function withPreviewOf(board: Board, pullRequest: PullRequest, deployment: Deployment): PullRequest {
+  const { environment, environmentUrl, states } = deployment;
+  if (environmentUrl === null || !/^https?:\/\//.test(environmentUrl)) return pullRequest;
+  if (isProduction(board, pullRequest, deployment)) return pullRequest;
+  const at = states.at(-1)?.at ?? null;
+  return withPreviews(pullRequest, {
+    source: `environment:${environment}`,
+    links: [environmentUrl],
+    at,
+    gone: false,
+  });
+}
+
+/** For a head that is new: its deployments may have been told before it. */
+export function withKnownPreviews(board: Board, pullRequest: PullRequest): PullRequest {
+  const { repo, headSha } = pullRequest;
+  if (headSha === null) return pullRequest;
+  return linked(board.links.deploymentsByCommit, commitKey(repo, headSha)).reduce((next, key) => {
+    const deployment = board.deployments.get(key);
+    return deployment === undefined ? next : withPreviewOf(board, next, deployment);
+  }, pullRequest);
+}
+
+function isProduction(board: Board, pullRequest: PullRequest, deployment: Deployment): boolean {
+  const { environment, production } = deployment;
+  if (production === true || environment.toLowerCase() === 'production') return true;
+  return workersOfPullRequest(board, pullRequest).some(
+    ({ policy }) => policy.productionEnvironment === environment,
+  );
+}

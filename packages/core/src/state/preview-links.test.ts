@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { previewLinksIn } from './preview-links.ts';
+
+test.each<[string, string, string[]]>([
+  ['a link that says so', '[Visit Preview](https://web-42.example.app)', ['https://web-42.example.app']],
+  ['text before it', 'Preview URL: https://a.example.dev/path?x=1.', ['https://a.example.dev/path?x=1']],
+  [
+    'the address says so',
+    'See https://deploy-preview-12--site.example',
+    ['https://deploy-preview-12--site.example'],
+  ],
+  [
+    'a table with other links',
+    '| web | [Inspect](https://host.example/i) | [Visit Preview](https://p.example.app) |',
+    ['https://p.example.app'],
+  ],
+  ['other links', 'A preview is coming.\nDocs: https://docs.example', []],
+  ['no word of it', 'See https://example.org', []],
+  ['the code host itself', 'Preview: https://codehost.example/acme/web/pull/1', []],
+  ['once', 'Preview https://a.example\npreview https://a.example', ['https://a.example']],
+  ['no address', 'preview: javascript:alert(1) ftp://x', []],
+])('%s', (_name, text, expected) => {
+  expect(previewLinksIn(text, 'https://codehost.example/acme/web/pull/42')).toEqual(expected);
+});
+
+test('a hostile text takes no time', () => {
+  const started = performance.now();
+  previewLinksIn(`preview ${'[https://'.repeat(10_000)}${'('.repeat(10_000)}`);
+  expect(performance.now() - started).toBeLessThan(1000);
+});

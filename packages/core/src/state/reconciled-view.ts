@@ -1,0 +1,19 @@
+// A pull request of the board as a reconciliation compares it.
+import type { KnownPullRequest } from '../codehost/known-pull-request.ts';
+import type { PullRequest } from './pull-request.ts';
+import { ALL_CHECKS } from './pull-request-checks.ts';
+
+export function knownPullRequest(pullRequest: PullRequest): KnownPullRequest {
+  const { state, draft, headSha, verdict, checks, mergeableState, merge, asOf } = pullRequest;
+  const whole = checks.find(({ name }) => name === ALL_CHECKS)?.conclusion;
+  return {
+    state,
+    draft: draft ?? undefined,
+    headSha: headSha ?? undefined,
+    verdict: verdict ?? undefined,
+    checks: whole === 'success' || whole === 'failure' ? whole : undefined,
+    mergeableState: mergeableState ?? undefined,
+    mergeSha: merge?.sha ?? undefined,
+    asOf: String(asOf),
+  };
+}

@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest';
+import { defaultDeployPolicy } from '../deploy/policy.ts';
+import type { FoldedLine } from './board.ts';
+import { claimedStatus, reduceWorker } from './reduce-worker.ts';
+import { moment, told } from './testing/told.ts';
+import type { Worker } from './worker.ts';
+
+const scope = { orchestrator: 'run-1', ticket: 'ENG-42' };
+const signal = {
+  ...scope,
+  workerName: 'worker-42',
+  status: 'implementing',
+  phase: 3,
+  startedAt: moment(0),
+  updatedAt: moment(1),
+  repo: 'acme/web',
+  branch: 'eng-42',
+  wave: 2,
+  pr: { number: 42, url: 'https://codehost.example/acme/web/pull/42' },
+};
+const policy = { ...defaultDeployPolicy, skipDeployVerification: false, timeoutSec: 60 };
+const line = (seq: number, action: string, detail: object = {}): FoldedLine =>
+  told(seq, `orchestrator.worker.${action}`, { scope, detail: { ...detail } });
+const first = line(1, 'status_changed', { signal, hash: 'h1', policy });
+
+test.each<[string, FoldedLine[], object | undefined]>([
+  [
+    'what the file says',
+    [first],
+    {
+      key: 'run-1/ENG-42',
+      name: 'worker-42',
+      phase: 3,
+      repo: 'acme/web',
+      branch: 'eng-42',
+      wave: 2,
+      pr: { number: 42, url: signal.pr.url },
+      signal,
+      hash: 'h1',
+      policy,
+      life: { state: 'unknown' },
+      lastSeq: 1,
+    },
+  ],
+  [
+    'no file yet',
+    [line(1, 'dispatched')],
+    { status: 'dispatched', signal: null, policy: defaultDeployPolicy },
+  ],
+  [
+    'a policy that changes',
+    [first, line(2, 'updated', { policy: { ...policy, timeoutSec: 9 } })],
+    { policy: { timeoutSec: 9 } },
+  ],
+  ['a policy that is none', [first, line(2, 'updated', { policy: { timeoutSec: -1 } })], { policy }],
+  [
+    'a line without a file keeps what is known',
+    [first, line(2, 'updated')],
+    { hash: 'h1', signal, lastSeq: 2 },
+  ],
+  ['dead', [first, line(2, 'died')], { life: { state: 'dead', since: moment(3), seq: 2 } }],
+  ['dead for long', [first, line(2, 'died'), line(3, 'died')], { life: { since: moment(3), seq: 2 } }],
+  [
+    'about to be revived',
+    [first, line(2, 'died', { willRevive: true })],
+    { life: { state: 'dead', reviving: true } },
+  ],
+  ['revived', [first, line(2, 'died'), line(3, 'revived')], { life: { state: 'alive', seq: 3 } }],
+  [
+    'corrupt',
+    [first, line(2, 'corrupt', { path: '/f', problem: 'torn' })],
+    { corrupt: { path: '/f', problem: 'torn', seq: 2 }, signal },
+  ],
+  [
+    'readable again',
+    [line(1, 'corrupt', { path: '/f', problem: 'torn' }), { ...first, seq: 2 }],
+    { corrupt: null, hash: 'h1' },
+  ],
+  ['removed', [first, line(2, 'removed')], { removed: true, signal }],
+  ['there again', [first, line(2, 'removed'), { ...first, seq: 3 }], { removed: false }],
+  ['removed, never known', [line(2, 'removed')], undefined],
+  ['a file that was cut', [line(1, 'updated', { signal: { status: 'planning' } })], { signal: null }],
+  ['nobody is named', [told(1, 'orchestrator.worker.updated', { detail: { signal } })], undefined],
+])('%s', (_name, lines, expected) => {
+  const worker = lines.reduce<Worker | undefined>(reduceWorker, undefined);
+  if (expected === undefined) expect(worker).toBeUndefined();
+  else expect(worker).toMatchObject(expected);
+});
+
+test.each<[string, FoldedLine, string | undefined]>([
+  ['the file', first, 'implementing'],
+  ['a word without a file', line(1, 'status_changed', { to: 'failed' }), 'failed'],
+  ['no status', line(1, 'status_changed', { to: 'lunch' }), undefined],
+  ['a phase is no status', line(1, 'phase_changed', { to: 'done' }), undefined],
+  ['a removed file says nothing', line(1, 'removed', { signal }), undefined],
+])('the status that is claimed: %s', (_name, claim, expected) => {
+  expect(claimedStatus(claim)).toBe(expected);
+});

@@ -1,0 +1,25 @@
+// Lines for tests, with only what matters to them.
+import type { FoldedLine } from '../board.ts';
+
+export type Told = Partial<Omit<FoldedLine, 'event'>>;
+
+/** Seconds after the first of January 2026. */
+export function moment(second: number): string {
+  return new Date(Date.parse('2026-01-01T00:00:00Z') + second * 1000).toISOString();
+}
+
+/** A line that happened at second `seq` and was accepted a second later. */
+export function told(seq: number, event: string, more: Told = {}): FoldedLine {
+  const isUpstream = event.startsWith('codehost.') || event.startsWith('tracker.');
+  return {
+    seq,
+    ts: moment(seq + 1),
+    event,
+    source: isUpstream ? 'codehost.webhook' : 'orchestrator',
+    via: isUpstream ? 'live' : 'local',
+    ...(isUpstream && { occurredAt: moment(seq) }),
+    scope: {},
+    detail: {},
+    ...more,
+  };
+}

@@ -1,0 +1,26 @@
+// What needs a person, most urgent first: by severity, then the longest open. What was put off until later
+// stands apart until then.
+import type { AttentionItem } from '../attention-item.ts';
+import type { Board } from '../board-shape.ts';
+
+export type AttentionEntry = AttentionItem & { ageMs: number };
+export type AttentionView = { open: AttentionEntry[]; snoozed: AttentionEntry[] };
+
+const severities = ['high', 'medium', 'low'];
+
+export function attentionView(board: Pick<Board, 'attention'>, now: number): AttentionView {
+  const entries = [...board.attention.values()]
+    .map((item) => ({ ...item, ageMs: Math.max(0, now - Date.parse(item.openedAt)) }))
+    .toSorted((a, b) => rank(a) - rank(b) || b.ageMs - a.ageMs || a.openedSeq - b.openedSeq);
+  const isSnoozed = ({ snoozedUntil }: AttentionItem): boolean =>
+    snoozedUntil !== null && Date.parse(snoozedUntil) > now;
+  return {
+    open: entries.filter((item) => !isSnoozed(item)),
+    snoozed: entries.filter(isSnoozed),
+  };
+}
+
+function rank({ severity }: AttentionItem): number {
+  const index = severities.indexOf(severity);
+  return index < 0 ? severities.length : index;
+}

@@ -1,0 +1,116 @@
+// Where what is known does not agree, and what is not known. Both are shown rather than smoothed over.
+
+import { isEnded, isInLifecycle, isPreMerge, isWaitingForDeploy } from '../../deploy/standing.ts';
+import type { Board } from '../board-shape.ts';
+import { mergeReadiness } from '../merge-readiness.ts';
+import type { Worker } from '../worker.ts';
+import { nameOf } from './rule.ts';
+import { type Subject, shortSha } from './subject.ts';
+
+/** Deployments of other commits that are named one by one. */
+const MOST_UNPROVEN = 5;
+
+export function contradictionsIn(subject: Subject): string[] {
+  const { worker } = subject;
+  if (worker === null) return [];
+  const { claim, status, life, removed } = worker;
+  const found: string[] = [];
+  if (claim !== null && claim.status !== status)
+    found.push(`The signal file says ${claim.status}, but what was seen makes it ${status}.`);
+  found.push(
+    ...withPullRequest(subject, worker),
+    ...withDeployments(subject, worker),
+    ...withTracker(subject, worker),
+  );
+  if (isWorking(worker) && life.state === 'dead')
+    found.push(`The process does not run, but the status is ${status}.`);
+  if (isWorking(worker) && removed) found.push(`The signal file is gone, but the status was ${status}.`);
+  return found;
+}
+
+function withPullRequest(subject: Subject, worker: Worker): string[] {
+  const { pullRequest } = subject;
+  const { status, deploy } = worker;
+  if (pullRequest === null) return [];
+  const name = nameOf(subject);
+  if (pullRequest.state === 'merged')
+    return !isInLifecycle(worker) ? [`${name} is merged, but the worker is ${status}.`] : [];
+  if (status === 'done' || deploy !== null) return [`The worker is ${status}, but ${name} is not merged.`];
+  return pullRequest.state === 'closed' && isWorking(worker)
+    ? [`${name} was closed without a merge, but the worker is ${status}.`]
+    : [];
+}
+
+function withDeployments(subject: Subject, { status, deploy }: Worker): string[] {
+  if (deploy === null || status === 'done') return [];
+  const success = subject.counted.find(({ states }) => states.some(({ state }) => state === 'success'));
+  if (success === undefined) return [];
+  const seen = `Deployment ${success.id} of ${shortSha(success.sha)} succeeded in ${deploy.environment}`;
+  return [
+    deploy.result === 'budget-exhausted'
+      ? `${seen}, but the budget was used up: a person decides.`
+      : `${seen}, but the worker is ${status}.`,
+  ];
+}
+
+function withTracker({ tracked }: Subject, worker: Worker): string[] {
+  const type = tracked?.state?.type;
+  const ended = type === 'completed' || type === 'canceled';
+  return ended && !isEnded(worker.status)
+    ? [`The tracker says ${tracked?.state?.name ?? type}, but the worker is ${worker.status}.`]
+    : [];
+}
+
+export function unknownsIn(board: Board, subject: Subject, now: number): string[] {
+  const { worker, pullRequest, ticket } = subject;
+  const found = blindFeeds(board);
+  if (worker === null)
+    found.push(`No signal file names ${ticket}: whether somebody works on it is not known.`);
+  else found.push(...ofWorker(subject, worker, now));
+  if (pullRequest?.state === 'open' && mergeReadiness(pullRequest).ready === null)
+    found.push(`Whether ${nameOf(subject)} can be merged is not known.`);
+  return found;
+}
+
+function blindFeeds(board: Board): string[] {
+  return [...board.feeds.values()]
+    .filter(({ grade }) => grade === 'blind' || grade === 'degraded')
+    .map(
+      ({ feed, grade, since }) =>
+        `The ${feed} feed is ${grade} since ${since}: what was not seen may still have happened.`,
+    );
+}
+
+function ofWorker(subject: Subject, worker: Worker, now: number): string[] {
+  const { life, corrupt, repo, pr, merge, deploy } = worker;
+  const found: string[] = [];
+  if (corrupt !== null) found.push('The signal file is unreadable: what the worker says now is not known.');
+  if (isWorking(worker) && life.state === 'unknown') found.push('Whether the process runs is not known.');
+  if (pr !== null && subject.pullRequest === null)
+    found.push(
+      repo === null
+        ? `The worker names no repository: ${nameOf(subject)} cannot be looked up.`
+        : `${nameOf(subject)} was not seen at the code host.`,
+    );
+  if (merge !== null && merge.sha === null) found.push('The merge commit is not known.');
+  if (deploy === null || !isWaitingForDeploy(worker)) return found;
+  if (now >= Date.parse(deploy.deadline))
+    found.push('The deadline has passed; the code host is asked once more before it is given up.');
+  return [...found, ...unproven(subject, worker)];
+}
+
+function unproven(subject: Subject, { merge, policy }: Worker): string[] {
+  if (merge === null || !policy.acceptDescendants) return [];
+  return subject
+    .uncounted()
+    .filter(({ lastSeq }) => lastSeq > merge.seq)
+    .slice(0, MOST_UNPROVEN)
+    .map(
+      ({ id, sha }) => `Deployment ${id} is of ${shortSha(sha)}: that it contains the merge is not proven.`,
+    );
+}
+
+/** A process should be at work: a merged pull request needs none any more. */
+function isWorking(worker: Worker): boolean {
+  return !isInLifecycle(worker) && isPreMerge(worker.status);
+}

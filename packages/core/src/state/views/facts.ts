@@ -1,0 +1,147 @@
+// The facts that a ticket's state stands on, each with its line and how it is known, oldest first.
+import { isInLifecycle } from '../../deploy/standing.ts';
+import { ALL_CHECKS } from '../pull-request-checks.ts';
+import { evidenceOf, type Fact } from './evidence.ts';
+import { nameOf } from './rule.ts';
+import { type Subject, shortSha } from './subject.ts';
+
+/** A ticket's story may be long; its end is what counts. */
+const MOST_FACTS = 100;
+
+export function factsOf(subject: Subject): Fact[] {
+  const facts = [
+    ...ofTracker(subject),
+    ...ofWorker(subject),
+    ...ofPullRequest(subject),
+    ...ofDeployments(subject),
+    ...subject.others.map(
+      (other): Fact => ({
+        at: other.lastAt,
+        seq: other.lastSeq,
+        source: 'claimed',
+        text: `Run ${other.orchestrator} has a worker for it too, which is ${other.status}.`,
+      }),
+    ),
+  ];
+  return facts.toSorted((a, b) => (a.seq ?? 0) - (b.seq ?? 0)).slice(-MOST_FACTS);
+}
+
+function ofTracker({ tracked }: Subject): Fact[] {
+  if (tracked === null) return [];
+  const facts: Fact[] = [];
+  const { phase, removed, state, lastAt: at, lastSeq: seq } = tracked;
+  const source = evidenceOf(tracked.via);
+  if (removed) facts.push({ at, seq, source, text: 'The tracker removed the ticket.' });
+  else if (typeof state?.name === 'string')
+    facts.push({ at, seq, source, text: `The tracker says ${state.name}.` });
+  if (phase !== null)
+    facts.push({
+      at: phase.at,
+      seq: phase.seq,
+      source: 'claimed',
+      text: `The workflow is in ${phase.phase}.`,
+    });
+  return facts;
+}
+
+function ofWorker({ worker }: Subject): Fact[] {
+  if (worker === null) return [];
+  const { claim, deploy, life, corrupt, signal } = worker;
+  const facts: Fact[] = [];
+  const isOwnWord = !isInLifecycle(worker);
+  const said =
+    claim ?? (isOwnWord ? { status: worker.status, at: worker.statusSince, seq: worker.statusSeq } : null);
+  if (said !== null)
+    facts.push({
+      at: said.at,
+      seq: said.seq,
+      source: 'claimed',
+      text: `The signal file says ${said.status}.`,
+    });
+  if (typeof signal?.error === 'string')
+    facts.push({
+      at: signal.updatedAt,
+      seq: null,
+      source: 'claimed',
+      text: `The worker reports: ${signal.error}`,
+    });
+  if (life.state !== 'unknown') {
+    const text = life.state === 'alive' ? 'The process runs.' : 'The process does not run.';
+    facts.push({ at: life.since, seq: life.seq, source: 'observed', text });
+  }
+  if (corrupt !== null)
+    facts.push({
+      at: null,
+      seq: corrupt.seq,
+      source: 'observed',
+      text: `The signal file is unreadable: ${corrupt.problem}`,
+    });
+  if (deploy?.result === 'timeout')
+    facts.push({
+      at: worker.statusSince,
+      seq: worker.statusSeq,
+      source: 'observed',
+      text: 'The deadline passed.',
+    });
+  if (deploy?.retried !== undefined) {
+    const often = deploy.retried.times === 1 ? '' : ` ${deploy.retried.times} times`;
+    facts.push({ at: null, seq: null, source: 'person', text: `A person said retry${often}.` });
+  }
+  if (deploy?.result === 'accepted')
+    facts.push({
+      at: deploy.completedAt,
+      seq: worker.statusSeq,
+      source: 'person',
+      text: 'A person accepted it as done.',
+    });
+  return facts;
+}
+
+function ofPullRequest(subject: Subject): Fact[] {
+  const { pullRequest, worker } = subject;
+  const name = nameOf(subject);
+  if (pullRequest === null) {
+    if (worker === null || worker.pr === null) return [];
+    return [{ at: null, seq: worker.lastSeq, source: 'claimed', text: `The signal file names ${name}.` }];
+  }
+  const { openedAt, firstSeq, firstVia, checks, reviews, merge, state, closedAt } = pullRequest;
+  const facts: Fact[] = [
+    { at: openedAt, seq: firstSeq, source: evidenceOf(firstVia), text: `${name} was opened.` },
+  ];
+  for (const { name: check, conclusion, at, seq } of checks) {
+    const source = check === ALL_CHECKS ? 'fetched' : 'observed';
+    facts.push({ at, seq, source, text: `Checks, ${check}: ${conclusion ?? 'running'}.` });
+  }
+  for (const { reviewer, state: verdict, at, seq } of reviews)
+    facts.push({ at, seq, source: 'observed', text: `${reviewer} reviewed: ${verdict}.` });
+  if (merge !== null) {
+    const as = merge.sha === null ? '' : ` as ${shortSha(merge.sha)}`;
+    facts.push({
+      at: merge.at,
+      seq: merge.seq,
+      source: evidenceOf(merge.via),
+      text: `${name} was merged${as}.`,
+    });
+  } else if (state === 'closed') {
+    facts.push({
+      at: closedAt,
+      seq: pullRequest.lastSeq,
+      source: evidenceOf(pullRequest.via),
+      text: `${name} was closed without a merge.`,
+    });
+  }
+  return facts;
+}
+
+function ofDeployments(subject: Subject): Fact[] {
+  return subject.counted.flatMap(({ id, sha, environment, states }) =>
+    states.map(
+      ({ state, at, seq, via }): Fact => ({
+        at,
+        seq,
+        source: evidenceOf(via),
+        text: `Deployment ${id} of ${shortSha(sha)} in ${environment}: ${state}.`,
+      }),
+    ),
+  );
+}

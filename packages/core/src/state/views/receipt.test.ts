@@ -1,0 +1,246 @@
+import {
+  mergedPullRequest,
+  mergedWorker,
+  sampleBoard,
+  sampleDeployment,
+  sampleMergeSha,
+  samplePullRequest,
+  sampleTicket,
+  sampleTime,
+  sampleWorker,
+} from '@svc/testkit';
+import { describe, expect, test } from 'vitest';
+import type { SignalFile } from '../../runs/signal-file.ts';
+import type { Deployment } from '../deployment.ts';
+import { type Receipt, receipt } from './receipt.ts';
+
+function deployed(via: string, given: Partial<Deployment> = {}): Deployment {
+  return sampleDeployment({
+    states: [{ state: 'success', at: sampleTime('11:15'), seq: 55, via }],
+    ...given,
+  });
+}
+const proof = { deploymentId: 41, sha: sampleMergeSha };
+const shippedWorker = mergedWorker({ status: 'done' }, { result: 'success', provenBy: proof });
+const signal = (given: Partial<SignalFile>): SignalFile => ({
+  ticket: 'ENG-1',
+  orchestrator: 'run-1',
+  workerName: 'worker-ENG-1',
+  status: 'done',
+  phase: 'ship',
+  startedAt: sampleTime('09:00'),
+  updatedAt: sampleTime('11:00'),
+  ...given,
+});
+
+const short = (given: Receipt | undefined) => ({
+  grades: given?.links.map(({ grade }) => grade).join(' '),
+  shipped: given?.shipped,
+  flagged: given?.flagged,
+});
+
+test('every link of a ticket that shipped, with its line', () => {
+  const board = sampleBoard({
+    workers: [shippedWorker],
+    pullRequests: [mergedPullRequest()],
+    deployments: [deployed('poll')],
+    tickets: [sampleTicket()],
+  });
+  expect(receipt(board, 'eng-1')).toEqual({
+    ticket: 'ENG-1',
+    orchestrator: 'run-1',
+    status: 'done',
+    links: [
+      {
+        link: 'ticket',
+        value: 'ENG-1',
+        grade: 'observed',
+        at: sampleTime('08:00'),
+        seq: 5,
+        url: 'https://tracker.example/ENG-1',
+      },
+      {
+        link: 'pull-request',
+        value: 'acme/web#12',
+        grade: 'observed',
+        at: sampleTime('10:00'),
+        seq: 20,
+        url: 'https://codehost.example/acme/web/pull/12',
+      },
+      { link: 'checks', value: 'passed', grade: 'observed', at: sampleTime('10:30'), seq: 30 },
+      { link: 'merge', value: sampleMergeSha, grade: 'observed', at: sampleTime('11:00'), seq: 40 },
+      {
+        link: 'deployment',
+        value: '41 of aaaaaaa in production',
+        grade: 'fetched',
+        at: sampleTime('11:15'),
+        seq: 55,
+        url: 'https://app.example',
+      },
+    ],
+    shipped: true,
+    flagged: [],
+  });
+});
+
+describe('grades, whether it shipped, and what is flagged', () => {
+  const merged = { pullRequests: [mergedPullRequest()], tickets: [sampleTicket()] };
+  const links = 'observed observed observed observed';
+  test.each<[string, Parameters<typeof sampleBoard>[0], ReturnType<typeof short>]>([
+    [
+      'merged, and nothing deployed',
+      { ...merged, workers: [mergedWorker()] },
+      { grades: `${links} missing`, shipped: false, flagged: [] },
+    ],
+    [
+      'the same while a feed is blind',
+      {
+        ...merged,
+        workers: [mergedWorker()],
+        feeds: [{ feed: 'codehost', grade: 'blind', since: '', reason: null, remedy: null, lastSeq: 9 }],
+      },
+      { grades: `${links} missing`, shipped: null, flagged: [] },
+    ],
+    [
+      'no proof is required',
+      {
+        ...merged,
+        workers: [
+          {
+            ...shippedWorker,
+            policy: { ...shippedWorker.policy, skipDeployVerification: true },
+            deploy: null,
+          },
+        ],
+      },
+      { grades: `${links} not-required`, shipped: true, flagged: [] },
+    ],
+    [
+      'a person accepted it',
+      { ...merged, workers: [mergedWorker({ status: 'done' }, { result: 'accepted' })] },
+      {
+        grades: `${links} missing`,
+        shipped: true,
+        flagged: ["It is done by a person's word: no deployment was seen to succeed."],
+      },
+    ],
+    [
+      'a person accepted what only the signal file tells',
+      {
+        workers: [
+          mergedWorker(
+            {
+              status: 'done',
+              merge: null,
+              signal: signal({
+                pr: { number: 12, ciStatus: 'green', mergeSha: sampleMergeSha },
+                deploy: { result: 'success', deploymentId: 41 },
+              }),
+            },
+            { result: 'accepted' },
+          ),
+        ],
+      },
+      {
+        grades: 'claimed claimed claimed claimed claimed',
+        shipped: true,
+        flagged: [
+          "It is done by a person's word: no deployment was seen to succeed.",
+          'It is done, but only the signal file tells of its ticket.',
+          'It is done, but only the signal file tells of its pull request.',
+          'It is done, but only the signal file tells of its checks.',
+          'It is done, but only the signal file tells of its merge.',
+          'It is done, but only the signal file tells of its deployment.',
+        ],
+      },
+    ],
+    [
+      'done by its own word alone',
+      {
+        ...merged,
+        pullRequests: [],
+        workers: [sampleWorker({ claim: { status: 'done', at: '', seq: 20 } })],
+      },
+      {
+        grades: 'observed missing missing missing missing',
+        shipped: false,
+        flagged: ['The signal file says done, but what was seen makes it implementing.'],
+      },
+    ],
+    [
+      'failed checks do not keep it from shipping, but are told',
+      {
+        ...merged,
+        workers: [shippedWorker],
+        pullRequests: [
+          mergedPullRequest({
+            checks: [{ name: 'all checks', suiteId: null, conclusion: 'failure', at: null, seq: 30 }],
+          }),
+        ],
+        deployments: [deployed('replay')],
+      },
+      {
+        grades: 'observed observed fetched observed observed',
+        shipped: true,
+        flagged: ['It was merged with failed checks.'],
+      },
+    ],
+    [
+      'a success that came after the budget',
+      {
+        ...merged,
+        workers: [mergedWorker({ status: 'deploy-failed' }, { result: 'budget-exhausted' })],
+        deployments: [deployed('live', { id: 44 })],
+      },
+      {
+        grades: `${links} observed`,
+        shipped: true,
+        flagged: [
+          'Deployment 44 of aaaaaaa succeeded in production, but the budget was used up: a person decides.',
+        ],
+      },
+    ],
+    [
+      'a success of another commit, or elsewhere',
+      {
+        ...merged,
+        workers: [mergedWorker()],
+        deployments: [
+          deployed('live', { sha: 'b'.repeat(40) }),
+          deployed('live', { id: 42, environment: 'staging' }),
+        ],
+      },
+      { grades: `${links} missing`, shipped: false, flagged: [] },
+    ],
+    [
+      'no worker, an open pull request',
+      { pullRequests: [samplePullRequest()] },
+      { grades: 'claimed observed observed missing missing', shipped: false, flagged: [] },
+    ],
+    [
+      'no worker, a merge: nobody said how it is proven',
+      { pullRequests: [mergedPullRequest()] },
+      { grades: 'claimed observed observed observed missing', shipped: null, flagged: [] },
+    ],
+    [
+      'no worker, but in production',
+      { pullRequests: [mergedPullRequest()], deployments: [deployed('live')] },
+      { grades: 'claimed observed observed observed observed', shipped: true, flagged: [] },
+    ],
+  ])('%s', (_, given, expected) => {
+    expect(short(receipt(sampleBoard(given), 'ENG-1'))).toEqual(expected);
+  });
+});
+
+test('what the board has let go of is still known to the worker', () => {
+  const board = sampleBoard({ workers: [shippedWorker], tickets: [sampleTicket()] });
+  expect(short(receipt(board, 'ENG-1'))).toEqual({
+    grades: 'observed claimed missing observed observed',
+    shipped: true,
+    flagged: ['It is done, but only the signal file tells of its pull request.'],
+  });
+});
+
+test('nobody knows the ticket', () => {
+  expect(receipt(sampleBoard(), 'ENG-1')).toBeUndefined();
+});

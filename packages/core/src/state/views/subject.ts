@@ -1,0 +1,129 @@
+// What the board holds of one ticket: its worker, its pull request, what the tracker says, and the deployments
+// of its merge. Names of tickets and repositories compare without case.
+import { repoKey } from '../../codehost/repo-name.ts';
+import { pullRequestOfWorker } from '../board-entities.ts';
+import { commitKey, linked, pullRequestKey } from '../board-links.ts';
+import type { Board } from '../board-shape.ts';
+import type { Deployment } from '../deployment.ts';
+import type { PullRequest } from '../pull-request.ts';
+import type { Ticket } from '../ticket.ts';
+import type { Worker } from '../worker.ts';
+
+export type Subject = {
+  ticket: string;
+  worker: Worker | null;
+  /** Workers of other runs for the same ticket. */
+  others: Worker[];
+  pullRequest: PullRequest | null;
+  tracked: Ticket | null;
+  /** Deployments in the gating environment of the merge, or of a commit proven to contain it; oldest first. */
+  counted: Deployment[];
+  /** The newest ones there of other commits, newest first. */
+  uncounted: () => Deployment[];
+};
+
+/** Looks things up by what links them; made once for a board, since a board has no such order itself. */
+export type Lookup = {
+  ofWorker: (worker: Worker) => Subject;
+  /** Undefined when nothing on the board has this name. */
+  ofTicket: (ticket: string, orchestrator?: string) => Subject | undefined;
+};
+
+const PRODUCTION = 'production';
+
+export function createLookup(board: Board): Lookup {
+  const workers = Map.groupBy(board.workers.values(), ({ ticket }) => ticket.toUpperCase());
+  const tickets = new Map([...board.tickets.values()].map((one) => [one.ticket.toUpperCase(), one]));
+  const namedBy = Map.groupBy(board.pullRequests.values(), ({ ticket }) => ticket?.toUpperCase() ?? '');
+
+  /** The worker's own, as the lifecycle has it; else the last one that names the ticket. */
+  function pullRequestOf(name: string, worker: Worker | null): PullRequest | null {
+    const own = worker === null ? undefined : pullRequestOfWorker(board, worker);
+    if (own !== undefined) return own;
+    if (worker !== null && worker.pr !== null) return null;
+    const others = (namedBy.get(name) ?? []).filter((one) => worker === null || mayBeOf(one, worker));
+    // A pull request that was closed without a merge was replaced, if there is another.
+    return others.toSorted((a, b) => rank(a) - rank(b) || a.firstSeq - b.firstSeq).at(-1) ?? null;
+  }
+
+  function deploymentsOf(repo: string | null, commits: readonly string[]): Deployment[] {
+    if (repo === null) return [];
+    return commits
+      .flatMap((sha) => linked(board.links.deploymentsByCommit, commitKey(repo, sha)))
+      .flatMap((key) => board.deployments.get(key) ?? [])
+      .toSorted((a, b) => a.id - b.id);
+  }
+
+  function newestOf(repo: string | null): Deployment[] {
+    const ids = repo === null ? undefined : board.links.newestDeployments.get(repoKey(repo));
+    return (ids ?? []).flatMap((id) => board.deployments.get(pullRequestKey(repo ?? '', id)) ?? []);
+  }
+
+  function subject(ticket: string, worker: Worker | null, others: Worker[]): Subject {
+    const name = ticket.toUpperCase();
+    const pullRequest = pullRequestOf(name, worker);
+    const repo = worker?.repo ?? pullRequest?.repo ?? null;
+    const environment = worker?.deploy?.environment ?? worker?.policy.productionEnvironment ?? PRODUCTION;
+    const isThere = (deployment: Deployment): boolean => deployment.environment === environment;
+    const commits = commitsOf(worker, pullRequest);
+    return {
+      ticket,
+      worker,
+      others,
+      pullRequest,
+      tracked: tickets.get(name) ?? null,
+      counted: deploymentsOf(repo, commits).filter(isThere),
+      uncounted: () => newestOf(repo).filter((one) => isThere(one) && !commits.includes(one.sha)),
+    };
+  }
+
+  const ofWorker = (worker: Worker): Subject => {
+    const all = workers.get(worker.ticket.toUpperCase()) ?? [];
+    return subject(
+      worker.ticket,
+      worker,
+      all.filter(({ key }) => key !== worker.key),
+    );
+  };
+
+  return {
+    ofWorker,
+    ofTicket(ticket, orchestrator) {
+      const name = ticket.toUpperCase();
+      const ours = (workers.get(name) ?? []).filter(
+        (worker) => orchestrator === undefined || worker.orchestrator === orchestrator,
+      );
+      const newest = ours.toSorted((a, b) => a.lastSeq - b.lastSeq).at(-1);
+      if (newest !== undefined) return ofWorker(newest);
+      if (orchestrator !== undefined) return undefined;
+      const known = tickets.get(name)?.ticket ?? namedBy.get(name)?.[0]?.ticket ?? null;
+      return known === null ? undefined : subject(known, null, []);
+    },
+  };
+}
+
+export function nameOfPullRequest({ repo, number }: Pick<PullRequest, 'repo' | 'number'>): string {
+  return `${repo}#${number}`;
+}
+
+/** The first seven characters, as people say them. */
+export function shortSha(sha: string): string {
+  return sha.slice(0, 7);
+}
+
+/** The merge, and what was proven to contain it. */
+function commitsOf(worker: Worker | null, pullRequest: PullRequest | null): string[] {
+  const sha = (worker?.merge ?? pullRequest?.merge)?.sha ?? null;
+  return sha === null ? [] : [sha, ...(worker?.deploy?.containedIn ?? [])];
+}
+
+/** Of the same repository, and not over before the worker began. */
+function mayBeOf({ repo, state, merge, closedAt }: PullRequest, worker: Worker): boolean {
+  if (worker.repo !== null && repoKey(worker.repo) !== repoKey(repo)) return false;
+  const ended = Date.parse(merge?.at ?? closedAt ?? '');
+  return state === 'open' || ended >= Date.parse(worker.signal?.startedAt ?? '');
+}
+
+function rank({ state }: PullRequest): number {
+  return state === 'closed' ? 0 : 1;
+}

@@ -1,0 +1,67 @@
+// What a reconciliation with the code host has to look at: pull requests that somebody works on, and merges
+// whose deployment somebody waits for.
+import { isEnded, isTimedOut, isWaitingForDeploy } from '../deploy/standing.ts';
+import { commitKey, pullRequestKey } from './board-links.ts';
+import type { Board } from './board-shape.ts';
+import type { Worker } from './worker.ts';
+
+const DAY_MS = 86_400_000;
+/** An open pull request that nobody touched for so long is looked at again when somebody does. */
+const UNTOUCHED_MS = 14 * DAY_MS;
+/** A deploy that was given up may still arrive; it is looked for a while longer. */
+const LATE_DEPLOY_MS = DAY_MS;
+
+/** Open ones that were touched lately, and those that a worker names, whether the log knows them or not. */
+export function watchedPullRequests(board: Board, now: number): { repo: string; number: number }[] {
+  const found = new Map<string, { repo: string; number: number }>();
+  for (const [key, { state, repo, number, lastAt }] of board.pullRequests) {
+    if (state === 'open' && now - Date.parse(lastAt) < UNTOUCHED_MS) found.set(key, { repo, number });
+  }
+  for (const worker of board.workers.values()) {
+    const { repo, pr } = worker;
+    if (repo === null || pr === null || worker.removed || isEnded(worker.status)) continue;
+    const key = pullRequestKey(repo, pr.number);
+    if (board.pullRequests.get(key)?.state !== 'merged') found.set(key, { repo, number: pr.number });
+  }
+  return [...found.values()];
+}
+
+/** A merged commit that waits for its deployment, with the states that the log has of its deployments. */
+export type AwaitedDeploy = {
+  repo: string;
+  sha: string;
+  environment: string;
+  mergedAt: string;
+  acceptDescendants: boolean;
+};
+
+export function awaitedDeploys(board: Board, now: number): AwaitedDeploy[] {
+  const found = new Map<string, AwaitedDeploy>();
+  for (const keys of board.links.waitingByRepo.values()) {
+    for (const key of keys) {
+      const worker = board.workers.get(key);
+      const awaited = worker && awaitedBy(worker, now);
+      if (awaited) found.set(`${awaited.environment} ${commitKey(awaited.repo, awaited.sha)}`, awaited);
+    }
+  }
+  return [...found.values()];
+}
+
+function awaitedBy(worker: Worker, now: number): AwaitedDeploy | undefined {
+  const { repo, merge, deploy, policy } = worker;
+  if (repo === null || typeof merge?.sha !== 'string' || deploy === null) return undefined;
+  const isLate = isTimedOut(worker) && now - Date.parse(deploy.deadline) < LATE_DEPLOY_MS;
+  if (!isWaitingForDeploy(worker) && !isLate) return undefined;
+  const { acceptDescendants } = policy;
+  return { repo, sha: merge.sha, environment: deploy.environment, mergedAt: merge.at, acceptDescendants };
+}
+
+/** The states that the log has of a deployment; undefined when it does not know the deployment. */
+export function knownDeploymentStates(
+  board: Board,
+  repo: string,
+  id: number,
+): ReadonlySet<string> | undefined {
+  const deployment = board.deployments.get(pullRequestKey(repo, id));
+  return deployment && new Set(deployment.states.map(({ state }) => state));
+}

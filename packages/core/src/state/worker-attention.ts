@@ -1,0 +1,154 @@
+// What of a worker needs a person: raised when its cause comes up, resolved by itself when that is gone.
+import type { DeployEffect, DeployReason } from '../deploy/deploy-worker.ts';
+import { isEnded, isPreMerge, openReasons } from '../deploy/standing.ts';
+import type { EventScope } from '../log/event-line.ts';
+import { MOST_REACTIONS, reactionCauses } from '../orchestrate/reaction-causes.ts';
+import { exhaustedCause } from '../orchestrate/reactions.ts';
+import { onlyKnown } from '../receive/only-known.ts';
+import { isAgentsWork } from '../runs/signal-file.ts';
+import { pullRequestOfWorker } from './board-entities.ts';
+import type { Board } from './board-shape.ts';
+import { attentionId } from './reduce-attention.ts';
+import { ask, type Turn } from './turn.ts';
+import type { Worker } from './worker.ts';
+
+type Raised = Pick<Extract<DeployEffect, { kind: 'raise' }>, 'message' | 'severity' | 'remedy'>;
+
+const deployReasons: ReadonlySet<string> = new Set<DeployReason>([
+  'deploy-timeout',
+  'deploy-budget-exhausted',
+  'deploy-failed',
+  'done-unproven',
+]);
+
+/** The reasons that the deploy lifecycle does not know of. Each is raised while its test finds something. */
+const ownReasons: readonly [reason: string, find: (board: Board, worker: Worker) => Raised | undefined][] = [
+  ['pr-closed', closedPullRequest],
+  ['worker-dead', deadProcess],
+  ['worker-stalled', silentProcess],
+  ['signal-corrupt', corruptFile],
+  ['verification-failed', failedVerification],
+  ['reaction-exhausted', exhaustedReactions],
+];
+
+function closedPullRequest(board: Board, worker: Worker): Raised | undefined {
+  if (isOver(worker)) return undefined;
+  const pullRequest = pullRequestOfWorker(board, worker);
+  if (pullRequest?.state !== 'closed') return undefined;
+  const message = `Pull request ${pullRequest.repo}#${pullRequest.number} was closed without a merge`;
+  return { message, severity: 'medium', remedy: 'svc why' };
+}
+
+function deadProcess(_board: Board, worker: Worker): Raised | undefined {
+  const { removed, status, statusSeq, life } = worker;
+  // One that died and was given up as failed still waits for a person; one that failed by its own word does not.
+  const wasGivenUp = status === 'failed' && life.seq < statusSeq;
+  if (removed || !(isAgentsWork(status) || wasGivenUp)) return undefined;
+  if (worker.life.state !== 'dead' || worker.life.reviving === true) return undefined;
+  const message = `The process of the worker is gone; its last status is ${worker.status}`;
+  return { message, severity: 'high', remedy: 'svc why' };
+}
+
+/** It went silent before its work was merged; a deploy that takes too long has a reason of its own. */
+function silentProcess(_board: Board, { status, deploy, removed, signal }: Worker): Raised | undefined {
+  if (removed || status !== 'stalled' || deploy !== null) return undefined;
+  const message = `The worker is stalled${signal?.error ? `: ${signal.error}` : ''}`;
+  return { message, severity: 'high', remedy: 'svc why' };
+}
+
+function corruptFile(_board: Board, { corrupt, removed }: Worker): Raised | undefined {
+  if (corrupt === null || removed) return undefined;
+  const message = `The signal file cannot be read: ${corrupt.problem} (${corrupt.path})`;
+  return { message, severity: 'medium', remedy: 'svc why' };
+}
+
+/** Until something is filed about it. */
+function failedVerification(_board: Board, { verification }: Worker): Raised | undefined {
+  if (verification?.state !== 'failed' || verification.advisory || verification.remediation !== null)
+    return undefined;
+  const message = `The merged commit failed its verification: ${verification.summary ?? 'no summary'}`;
+  return { message, severity: 'high', remedy: 'svc why' };
+}
+
+/** It was told as often as it may be, and it goes on all the same. */
+function exhaustedReactions(board: Board, worker: Worker): Raised | undefined {
+  if (worker.removed || !isPreMerge(worker.status)) return undefined;
+  if (reactionCauses.every((cause) => worker.reactions[cause].length <= MOST_REACTIONS)) return undefined;
+  const pullRequest = pullRequestOfWorker(board, worker);
+  const cause = pullRequest && exhaustedCause(worker.reactions, pullRequest);
+  if (pullRequest === undefined || cause === undefined) return undefined;
+  const what = cause === 'checks' ? 'Checks fail' : 'A reviewer wants changes';
+  const message = `${what} on ${pullRequest.repo}#${pullRequest.number}, also after the worker was told ${MOST_REACTIONS} times`;
+  return { message, severity: 'medium', remedy: 'svc why' };
+}
+
+/** It has ended, or its file is gone: nobody waits for its pull request or its process. */
+export function isOver(worker: Worker): boolean {
+  return worker.removed || isEnded(worker.status);
+}
+
+/** Whether the reason's cause is there now; undefined for reasons that others raise. */
+export function causeHolds(board: Board, worker: Worker, reason: string): boolean | undefined {
+  if (deployReasons.has(reason)) return openReasons(worker).some((open) => open === reason);
+  const own = ownReasons.find(([name]) => name === reason);
+  return own && own[1](board, worker) !== undefined;
+}
+
+/** Raises what has come up and resolves what is gone since the last look; gives the worker that knows it. */
+export function withOwnAttention(turn: Turn, worker: Worker): Worker {
+  let next = worker;
+  for (const [reason, find] of ownReasons) {
+    const found = find(turn.board, worker);
+    const isRaised = worker.raised.includes(reason);
+    if (found !== undefined && !isRaised) next = raise(turn, next, reason, found, turn.line.seq);
+    else if (found === undefined && isRaised) next = resolve(turn, next, reason);
+  }
+  return next;
+}
+
+export function raise(turn: Turn, worker: Worker, reason: string, what: Raised, evidence: number): Worker {
+  const { message, severity, remedy } = what;
+  const id = attentionId({ ...worker, reason });
+  ask(turn, id, {
+    kind: 'append',
+    draft: {
+      event: 'comms.attention',
+      source: 'monitor',
+      via: 'local',
+      scope: scopeOfWorker(worker),
+      detail: { reason, message, remedy: `${remedy} ${worker.ticket}`, severity, evidence: [evidence] },
+    },
+  });
+  return worker.raised.includes(reason) ? worker : { ...worker, raised: [...worker.raised, reason] };
+}
+
+/** Nothing is told of an item that was never raised. */
+export function resolve(turn: Turn, worker: Worker, reason: string): Worker {
+  const id = attentionId({ ...worker, reason });
+  const isRaised = worker.raised.includes(reason);
+  if (!isRaised && !turn.board.attention.has(id)) return worker;
+  ask(turn, id, {
+    kind: 'append',
+    draft: {
+      event: 'comms.attention_resolved',
+      source: 'monitor',
+      via: 'local',
+      scope: scopeOfWorker(worker),
+      detail: { reason, message: 'Its cause is gone', by: 'svc' },
+    },
+  });
+  return isRaised ? { ...worker, raised: worker.raised.filter((other) => other !== reason) } : worker;
+}
+
+export function scopeOfWorker(worker: Worker): EventScope {
+  const { orchestrator, ticket, name, repo, branch, pr, merge } = worker;
+  return onlyKnown({
+    orchestrator,
+    ticket,
+    worker: name,
+    repo: repo ?? undefined,
+    branch: branch ?? undefined,
+    pr: pr?.number,
+    mergeSha: merge?.sha ?? undefined,
+  });
+}

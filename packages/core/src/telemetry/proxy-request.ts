@@ -1,0 +1,147 @@
+// What may be asked of the metrics and the log backend: the parameters, checked, and the one path of the backend
+// that answers them. Whatever is given, the path is one of a fixed list and every value is a parameter of it.
+import { utf8Length } from '../log/cut-text.ts';
+import { readLogMoment, readMoment, readStep } from './query-time.ts';
+
+export type BackendPath =
+  | '/api/v1/query'
+  | '/api/v1/query_range'
+  | '/loki/api/v1/query'
+  | '/loki/api/v1/query_range';
+
+export type ProxyRequest = {
+  path: BackendPath;
+  /** In the order of the documentation; names are ours, never the caller's. */
+  parameters: readonly (readonly [name: string, value: string])[];
+  /** A stretch of time: the answer may be a few seconds old. */
+  isRange: boolean;
+};
+
+export type ProxyReading = { ok: true; request: ProxyRequest } | { ok: false; problem: string };
+
+/** The backend's own limit of points in one series. */
+export const MOST_POINTS = 11_000;
+export const LONGEST_QUERY_BYTES = 16 * 1024;
+const MOST_LINES = 5_000;
+const LONGEST_VALUE = 64;
+
+const metricsFields = ['query', 'time', 'start', 'end', 'step'] as const;
+const logsFields = ['query', 'start', 'end', 'limit', 'direction'] as const;
+
+class Problem extends Error {}
+
+/** `query`, and `time` or `start`, `end` and `step`: an instant or a range query of Prometheus. */
+export function readMetricsRequest(given: Readonly<Record<string, unknown>>): ProxyReading {
+  return reading(() => {
+    const { query, time, start, end, step } = textsOf(given, metricsFields);
+    const asked = neededQuery(query);
+    if (start === undefined && end === undefined && step === undefined) {
+      if (time !== undefined) momentOf('time', time);
+      return { path: '/api/v1/query', parameters: present({ query: asked, time }), isRange: false };
+    }
+    if (time !== undefined) throw new Problem('time is for one moment, and start, end and step for a range.');
+    if (start === undefined || end === undefined || step === undefined)
+      throw new Problem(`A range needs start, end and step; ${missing({ start, end, step })} missing.`);
+    checkPoints(momentOf('start', start), momentOf('end', end), stepOf(step));
+    const parameters = present({ query: asked, start, end, step });
+    return { path: '/api/v1/query_range', parameters, isRange: true };
+  });
+}
+
+/**
+ * `query`, `start`, `end`, `limit` and `direction`. Without a time, log lines are those of the last hour, and a
+ * figure (a query that does not begin with a selector) is that of now.
+ */
+export function readLogsRequest(given: Readonly<Record<string, unknown>>): ProxyReading {
+  return reading(() => {
+    const { query, start, end, limit, direction } = textsOf(given, logsFields);
+    const asked = neededQuery(query);
+    const from = start === undefined ? undefined : logMomentOf('start', start);
+    const to = end === undefined ? undefined : logMomentOf('end', end);
+    if (from !== undefined && to !== undefined && from > to) throw new Problem('end is before start.');
+    if (limit !== undefined && !(/^[1-9]\d{0,3}$/.test(limit) && Number(limit) <= MOST_LINES))
+      throw new Problem(`limit: expected a whole number from 1 to ${MOST_LINES}.`);
+    if (direction !== undefined && direction !== 'forward' && direction !== 'backward')
+      throw new Problem('direction: expected forward or backward.');
+    const parameters = present({ query: asked, start, end, limit, direction });
+    const isRange = start !== undefined || end !== undefined || /^\s*\{/.test(asked);
+    return { path: isRange ? '/loki/api/v1/query_range' : '/loki/api/v1/query', parameters, isRange };
+  });
+}
+
+function reading(read: () => ProxyRequest): ProxyReading {
+  try {
+    return { ok: true, request: read() };
+  } catch (error) {
+    if (error instanceof Problem) return { ok: false, problem: error.message };
+    throw error;
+  }
+}
+
+/** Each at most once, as text or as a number. A parameter that there is not is refused. */
+function textsOf<Name extends string>(
+  given: Readonly<Record<string, unknown>>,
+  names: readonly Name[],
+): { [Field in Name]?: string } {
+  const texts: { [Field in Name]?: string } = {};
+  for (const [name, value] of Object.entries(given)) {
+    const known = names.find((one) => one === name);
+    if (known === undefined) {
+      const shown = JSON.stringify(name.slice(0, 60));
+      throw new Problem(`There is no parameter ${shown}; there are ${names.join(', ')}.`);
+    }
+    if (value === undefined) continue;
+    if (Array.isArray(value)) throw new Problem(`${name} is given more than once.`);
+    if (typeof value !== 'string' && !(typeof value === 'number' && Number.isFinite(value)))
+      throw new Problem(`${name}: expected a text or a number.`);
+    const text = String(value);
+    if (!text.isWellFormed()) throw new Problem(`${name} is not well-formed text.`);
+    if (known !== 'query' && text.length > LONGEST_VALUE)
+      throw new Problem(`${name}: expected at most ${LONGEST_VALUE} characters.`);
+    texts[known] = text;
+  }
+  return texts;
+}
+
+function neededQuery(query: string | undefined): string {
+  if (query === undefined || query.trim() === '') throw new Problem('query is needed.');
+  if (query.length > LONGEST_QUERY_BYTES || utf8Length(query) > LONGEST_QUERY_BYTES)
+    throw new Problem(`query: expected at most ${LONGEST_QUERY_BYTES} bytes.`);
+  return query;
+}
+
+function momentOf(name: string, text: string): number {
+  const moment = readMoment(text);
+  if (moment !== undefined) return moment;
+  throw new Problem(`${name}: expected seconds since 1970 or a time like 2026-01-02T03:04:05Z.`);
+}
+
+function logMomentOf(name: string, text: string): number {
+  const moment = readLogMoment(text);
+  if (moment !== undefined) return moment;
+  throw new Problem(
+    `${name}: expected nanoseconds or seconds since 1970, or a time like 2026-01-02T03:04:05Z.`,
+  );
+}
+
+function stepOf(text: string): number {
+  const step = readStep(text);
+  if (step !== undefined) return step;
+  throw new Problem('step: expected seconds or a duration like 15s or 1m30s, more than 0.');
+}
+
+function checkPoints(start: number, end: number, step: number): void {
+  if (end < start) throw new Problem('end is before start.');
+  const points = Math.floor((end - start) / step) + 1;
+  if (points > MOST_POINTS)
+    throw new Problem(`That is ${points} points; at most ${MOST_POINTS} are answered. Take a larger step.`);
+}
+
+function missing(values: Readonly<Record<string, string | undefined>>): string {
+  const names = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [name] : []));
+  return `${names.join(' and ')} ${names.length === 1 ? 'is' : 'are'}`;
+}
+
+function present(values: Readonly<Record<string, string | undefined>>): [string, string][] {
+  return Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+}

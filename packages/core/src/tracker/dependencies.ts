@@ -1,0 +1,47 @@
+// The order of tickets as the tracker tells it: which of them block which, and which wait for a ticket that is
+// not among them.
+import type { BlockedTicket } from '../orchestrate/waves.ts';
+import type { TrackerRelation } from './api-shapes.ts';
+
+/** A blocker that is not among the tickets and not done: nobody here takes it out of the way. */
+export type OutsideBlocker = { ticket: string; blocker: string; state: string };
+
+export type Dependencies = {
+  tickets: BlockedTicket[];
+  outside: OutsideBlocker[];
+  /** The tracker does not know them. */
+  unknown: string[];
+};
+
+const over: ReadonlySet<string> = new Set(['completed', 'canceled', 'duplicate']);
+const trackerTicket = /^([A-Za-z][A-Za-z0-9]{0,19})-(\d{1,9})$/;
+
+/** `numberedTicket('ABC-12')` is `{ team: 'ABC', number: 12 }`; undefined for what no tracker calls so. */
+export function numberedTicket(ticket: string): { team: string; number: number } | undefined {
+  const [, team, digits] = trackerTicket.exec(ticket) ?? [];
+  return team === undefined ? undefined : { team: team.toUpperCase(), number: Number(digits) };
+}
+
+/** Capitals and small letters are the same in the names of tickets; the answer has them as they were given. */
+export function dependenciesAmong(
+  tickets: readonly string[],
+  issues: readonly { identifier: string; relations: readonly TrackerRelation[] }[],
+): Dependencies {
+  const given = new Map(tickets.map((ticket) => [ticket.toLowerCase(), ticket]));
+  const known = new Map(issues.map((issue) => [issue.identifier.toLowerCase(), issue]));
+  const found: Dependencies = { tickets: [], outside: [], unknown: [] };
+  for (const [key, ticket] of given) {
+    const issue = known.get(key);
+    if (issue === undefined) found.unknown.push(ticket);
+    const blockedBy = new Set<string>();
+    for (const { type, issue: blocker } of issue?.relations ?? []) {
+      if (type !== 'blocks') continue;
+      const among = given.get(blocker.identifier.toLowerCase());
+      if (among !== undefined) blockedBy.add(among);
+      else if (!over.has(blocker.state.type))
+        found.outside.push({ ticket, blocker: blocker.identifier, state: blocker.state.name });
+    }
+    found.tickets.push({ ticket, blockedBy: [...blockedBy] });
+  }
+  return found;
+}

@@ -1,0 +1,77 @@
+// Which tracker state a workflow phase stands for, by the project's stateMap. A phase may also be named by the
+// skill that begins it.
+import type { Config } from '../config/schema/config.ts';
+import { nearest } from '../nearest.ts';
+import { type TicketPhase, ticketPhases } from '../state/effect.ts';
+
+/** The phase that a running skill puts its ticket in. Nothing but a person cancels one. */
+export const phaseOfSkill: Readonly<Record<string, TicketPhase>> = {
+  'research-codebase': 'research',
+  'create-plan': 'planning',
+  'implement-plan': 'inProgress',
+  'create-pr': 'inReview',
+  'describe-pr': 'inReview',
+  'merge-pr': 'done',
+};
+
+export type NamedPhase =
+  | { ok: true; phase: TicketPhase; skill: string | undefined }
+  | { ok: false; problem: string; suggestion: string | undefined };
+
+const LONGEST_NAME = 60;
+
+/** A phase, or the skill that begins one. */
+export function phaseNamed(text: string): NamedPhase {
+  const phase = ticketPhases.find((name) => name === text);
+  if (phase !== undefined) return { ok: true, phase, skill: undefined };
+  const bySkill = Object.hasOwn(phaseOfSkill, text) ? phaseOfSkill[text] : undefined;
+  if (bySkill !== undefined) return { ok: true, phase: bySkill, skill: text };
+  const skills = Object.keys(phaseOfSkill);
+  const suggestion = text.length > LONGEST_NAME ? undefined : nearest(text, [...ticketPhases, ...skills]);
+  const shown = JSON.stringify(text.slice(0, LONGEST_NAME));
+  const hint =
+    suggestion === undefined
+      ? `phases are ${ticketPhases.join(', ')}; skills are ${skills.join(', ')}`
+      : `did you mean ${suggestion}?`;
+  return { ok: false, problem: `there is no phase or skill ${shown}: ${hint}`, suggestion };
+}
+
+const ticketPattern = /^[A-Za-z0-9]+-[0-9]+$/;
+const LONGEST_TICKET = 60;
+
+/** A ticket's name as the tracker writes it, in capitals; undefined when it cannot be one. */
+export function ticketWritten(text: string): string | undefined {
+  return text.length <= LONGEST_TICKET && ticketPattern.test(text) ? text.toUpperCase() : undefined;
+}
+
+/** `id` only when it is cached: without it the state has to be found by its name. */
+export type TargetState = { skip: true; why: string } | { skip: false; name: string; id: string | undefined };
+
+export function targetState({ svc: { tracker } }: Config, phase: TicketPhase): TargetState {
+  const name = tracker.stateMap[phase];
+  if (name === null)
+    return { skip: true, why: `svc.tracker.stateMap.${phase} is null: this phase moves no ticket` };
+  const cached = Object.entries(tracker.stateIds ?? {}).map(([known, id]) => ({ name: known, id }));
+  return { skip: false, name, id: stateNamed(cached, name)?.id };
+}
+
+/** The state of that name, written exactly so, else in other capitals. */
+export function stateNamed<State extends { name: string }>(
+  states: readonly State[],
+  name: string,
+): State | undefined {
+  return (
+    states.find((state) => state.name === name) ??
+    states.find((state) => state.name.toLowerCase() === name.toLowerCase())
+  );
+}
+
+/** The project whose tickets have this one's prefix; of several, the first that can reach the tracker. */
+export function projectOfTicket(configs: readonly Config[], ticket: string): Config | undefined {
+  const prefix = ticket.slice(0, Math.max(0, ticket.lastIndexOf('-'))).toUpperCase();
+  const owners = configs.filter(({ svc }) => {
+    const own = svc.tracker.teamKey ?? svc.project.ticketPrefix;
+    return prefix !== '' && own?.toUpperCase() === prefix;
+  });
+  return owners.find(({ svc }) => svc.tracker.apiToken !== undefined) ?? owners[0];
+}

@@ -1,0 +1,58 @@
+// What the code host is asked for, by a small size of `bench/codehost-calls.ts`: hours that pass on a clock of
+// their own, with the daemon's own parts.
+import { describe, expect, test, vi } from 'vitest';
+import { type DayOptions, simulateDay } from '../../../bench/codehost-calls-day.ts';
+import { countByKind } from '../../../bench/codehost-calls-figures.ts';
+import { compareWithTruth } from '../../../bench/codehost-calls-truth.ts';
+import { createCodehostCloud } from '../../testkit/src/codehost/cloud.ts';
+
+// Some seconds of work, which a busy machine makes many.
+vi.setConfig({ testTimeout: 90_000 });
+
+const hours = 4;
+const typical: DayOptions = { workers: 30, repos: 10, hours, webhooks: true, seed: 1, realGh: false };
+
+describe('calls an hour of 30 workers over 10 repositories', () => {
+  test('with webhooks: under 50, the first start included, and the log knows everything', async () => {
+    const { calls, callsOfPollingEverything, truth } = await simulateDay(typical);
+    expect(truth.problems).toEqual([]);
+    expect(truth.merges).toBeGreaterThan(0);
+    expect(truth.lines.replay).toBeGreaterThan(0);
+    expect(calls.length / hours).toBeLessThan(50);
+    expect(callsOfPollingEverything / hours).toBeGreaterThan(10_000);
+  });
+
+  test('without webhooks: under 500, and the log knows everything', async () => {
+    const { calls, truth } = await simulateDay({ ...typical, webhooks: false });
+    expect(truth.problems).toEqual([]);
+    expect(truth.merges).toBeGreaterThan(0);
+    expect(truth.deliveries).toBe(0);
+    expect(calls.length / hours).toBeLessThan(500);
+  });
+});
+
+test('the real gh makes the calls that are counted', async () => {
+  const small = { ...typical, workers: 6, repos: 2, hours: 1 };
+  const real = await simulateDay({ ...small, realGh: true });
+  expect(real.truth.problems).toEqual([]);
+  expect(real.calls.length).toBeGreaterThan(5);
+  expect(countByKind(real.calls)).toEqual(countByKind((await simulateDay(small)).calls));
+});
+
+test('a log that knows the pull request as open is found to have missed the merge', () => {
+  const cloud = createCodehostCloud(() => 1000);
+  const repo = cloud.addRepo('acme/web');
+  const row = cloud.addPullRequest('acme/web', { number: 7 });
+  cloud.mergePullRequest('acme/web', 7);
+  const lines = { live: 1, replay: 0, poll: 0, local: 0 };
+  const known = {
+    pullRequest: () => ({ state: 'open' as const }),
+    merge: () => undefined,
+    lines,
+    upTo: () => 1,
+  };
+  const log = { hasDelivery: () => true, lastSeq: () => 1 };
+  const touched = new Set([{ repo, row }]);
+  const { problems } = compareWithTruth({ repos: [repo], known, log, touched, startedAt: 0 });
+  expect(problems).toContain('acme/web#7 is merged, the log says open');
+});

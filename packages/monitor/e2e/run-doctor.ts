@@ -1,0 +1,37 @@
+// `svc doctor` in a home of its own, with what it touches of the machine replaced where a test wants it.
+import { createCommand } from '@commander-js/extra-typings';
+import { testTerminal } from '@svc/testkit';
+import type { DoctorTools } from '../src/cli/doctor/check.ts';
+import { doctorTools } from '../src/cli/doctor/examine.ts';
+import { AnswerIsNo } from '../src/cli/endings.ts';
+import { doctorVerb } from '../src/cli/verbs/doctor.ts';
+
+export type Patient = {
+  home: string;
+  environment?: Record<string, string>;
+  folder?: string;
+  tools?: Partial<DoctorTools>;
+};
+
+export async function runDoctor(
+  { home, environment = {}, folder = home, tools = {} }: Patient,
+  ...words: string[]
+) {
+  const terminal = {
+    ...testTerminal({
+      environment: { PATH: '/usr/bin:/bin', SVC_MONITOR_PORT: '0', HOME: home, ...environment },
+    }),
+    home,
+    folder,
+    now: () => new Date(),
+  };
+  const program = createCommand('svc').addCommand(doctorVerb(terminal, { ...doctorTools, ...tools }));
+  const code = await program.parseAsync(['doctor', ...words], { from: 'user' }).then(
+    () => 0,
+    (error: unknown) => {
+      if (error instanceof AnswerIsNo) return 1;
+      throw error;
+    },
+  );
+  return { code, printed: terminal.printed() };
+}

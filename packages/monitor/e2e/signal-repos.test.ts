@@ -1,0 +1,101 @@
+// Repositories that turn up in signal files are subscribed like those that are watched: lazily, and once.
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { codehostExample, patched } from '@svc/testkit';
+import { expect, test, vi } from 'vitest';
+import { covered, type FeedWorld, facts, until, feedWorld as world } from './feed-world.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+function writeSignal({ home }: FeedWorld, ticket: string, repo: object): void {
+  const file = join(home, 'svc/runs/run-1/workers', `${ticket}.json`);
+  const signal = {
+    ticket,
+    orchestrator: 'run-1',
+    workerName: ticket,
+    status: 'implementing',
+    phase: 1,
+    startedAt: '2026-01-02T03:00:00Z',
+    updatedAt: '2026-01-02T03:00:00Z',
+    ...repo,
+  };
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(join(dirname(file), `.${ticket}`), JSON.stringify(signal));
+  renameSync(join(dirname(file), `.${ticket}`), file);
+}
+
+const hookCalls = ({ codehost }: FeedWorld, repo: string): string[] =>
+  codehost
+    .calls()
+    .filter((line) => line.toLowerCase().includes(`/repos/${repo}/hooks`) && !/\/\d+/.test(line));
+
+test('a repository seen in a signal file is subscribed once, lazily, and what happens there becomes a line', async () => {
+  const one = await world();
+  const { codehost, start } = one;
+  codehost.cloud.addRepo('acme/lib');
+  const daemon = await start();
+  await until(() => covered(daemon));
+  expect(hookCalls(one, 'acme/lib')).toEqual([]);
+
+  writeSignal(one, 'ENG-1', { repo: 'acme/lib' });
+  const { hooks } = codehost.cloud.repoOf('acme/lib');
+  await until(() => hooks.length === 1);
+  expect(hooks).toMatchObject([{ config: { url: one.channel, content_type: 'json' } }]);
+  const payload = patched(codehostExample('pull_request merged'), 'elsewhere', {
+    repository: { full_name: 'acme/lib', name: 'lib' },
+  }).payload;
+  await codehost.emit('acme/lib', 'pull_request', payload);
+  await until(() => facts(daemon).some(({ event }) => event === 'codehost.pr.merged'));
+
+  // Others of the same repository, however it is spelled and wherever it is named, ask nothing more.
+  writeSignal(one, 'ENG-2', { repo: 'acme/lib' });
+  writeSignal(one, 'ENG-3', { repo: 'Acme/Lib' });
+  writeSignal(one, 'ENG-4', { pr: { number: 7, url: 'https://code.example/acme/lib/pull/7' } });
+  await until(async () => ((await daemon.get('/api/board')).body['workers'] as object[]).length === 4);
+  await sleep(300);
+  expect(hookCalls(one, 'acme/lib')).toEqual([
+    'GET /api/v3/repos/acme/lib/hooks?per_page=100',
+    'POST /api/v3/repos/acme/lib/hooks',
+  ]);
+  expect(hooks).toHaveLength(1);
+});
+
+test('watched repositories are subscribed at startup, in addition to those of signal files that are there', async () => {
+  const one = await world();
+  const { codehost, start } = one;
+  codehost.cloud.addRepo('acme/lib');
+  writeSignal(one, 'ENG-1', { repo: 'acme/lib' });
+  const daemon = await start();
+  const names = async () =>
+    ((await daemon.get('/api/feeds')).body['repos'] as { repo: string; by: string }[])
+      .map(({ repo, by }) => `${repo} ${by}`)
+      .toSorted();
+  await until(async () => (await names()).length === 2);
+  expect(await names()).toEqual(['acme/lib webhook', 'acme/web webhook']);
+
+  // What was sent there while the daemon was down is replayed like that of a watched one.
+  await daemon.close();
+  await codehost.emit('acme/lib', 'push', {
+    ...codehostExample('push branch').payload,
+    repository: { full_name: 'acme/lib', name: 'lib' },
+  });
+  const again = await start();
+  await until(() =>
+    facts(again).some(({ event, via }) => event.startsWith('codehost.push') && via === 'replay'),
+  );
+  expect(codehost.cloud.repoOf('acme/lib').hooks).toHaveLength(1);
+});
+
+test('a repository that is not there is told once and keeps nobody else from being subscribed', async () => {
+  const one = await world();
+  const { codehost, start } = one;
+  codehost.cloud.addRepo('acme/lib');
+  const daemon = await start();
+  await until(() => covered(daemon));
+  writeSignal(one, 'ENG-1', { repo: 'acme/nowhere' });
+  await until(() => daemon.printed().includes('acme/nowhere'));
+  writeSignal(one, 'ENG-2', { repo: 'acme/lib' });
+  await until(() => codehost.cloud.repoOf('acme/lib').hooks.length === 1);
+  expect((await daemon.get('/api/health')).status).toBe(200);
+});

@@ -1,0 +1,213 @@
+// Workers end to end in one process: signal files, the code host's deliveries, the tracker's tickets. The main
+// paths only; every path, with kills in between, is `npm run chaos:workers`.
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BoardView, SignalFile, WorkerStatus } from '@svc/core';
+import {
+  codehostExample,
+  type JsonObject,
+  patched,
+  storyBranch,
+  storyPullRequest,
+  storyRepo,
+  storyTicket,
+  testTracker,
+} from '@svc/testkit';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { covered, until, feedWorld as world } from './feed-world.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const verified = { skipDeployVerification: false };
+
+/** A daemon that watches the story's repository, and the worker of the story's ticket. */
+async function story(deploy: object) {
+  const one = await world();
+  const { codehost, home, write } = one;
+  const tracker = await testTracker('tracker-token');
+  const team = tracker.cloud.addTeam({ key: 'ENG' });
+  tracker.cloud.addIssue({ teamId: team.id, title: 'Login', number: Number(storyTicket.split('-')[1]) });
+  write('.svc/config.json', {
+    svc: {
+      projectKey: 'demo',
+      project: { ticketPrefix: 'ENG' },
+      tracker: { teamKey: 'ENG', teamId: team.id },
+      monitor: { github: { watchRepos: [storyRepo] } },
+      deploy: { [storyRepo]: deploy },
+    },
+  });
+  write('.config/svc/config-demo.json', { svc: { tracker: { apiToken: 'tracker-token' } } });
+  const start = () => one.start({ SVC_TRACKER_API_URL: tracker.url });
+  let daemon = await start();
+  await until(() => covered(daemon));
+  const file = join(home, 'svc/runs/run-1/workers', `${storyTicket}.json`);
+  const time = new Date().toISOString();
+  const board = async () => (await daemon.get('/api/board?all=1')).body as unknown as BoardView;
+  const worker = async () => (await board()).workers.find(({ ticket }) => ticket === storyTicket);
+  const open = async () => (await board()).attention.map(({ reason }) => reason);
+  return {
+    ...one,
+    /** The daemon goes, something happens, the daemon comes back. */
+    restart: async (meanwhile: () => Promise<void>) => {
+      await daemon.close();
+      await meanwhile();
+      daemon = await start();
+    },
+    worker,
+    open,
+    signal: () => JSON.parse(readFileSync(file, 'utf8')) as SignalFile,
+    ticketState: () => {
+      const { stateId } = tracker.cloud.issueOf(storyTicket);
+      return tracker.cloud.states.find(({ id }) => id === stateId)?.name;
+    },
+    says: (status: WorkerStatus) => {
+      const signal = {
+        ticket: storyTicket,
+        orchestrator: 'run-1',
+        workerName: 'run-1-42',
+        status,
+        phase: 1,
+        startedAt: time,
+        updatedAt: new Date().toISOString(),
+        repo: storyRepo,
+        branch: storyBranch,
+        pr: { number: storyPullRequest },
+        kept: 'by others',
+      };
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(join(dirname(file), '.new'), JSON.stringify(signal));
+      renameSync(join(dirname(file), '.new'), file);
+    },
+    /** One of the story's examples, as it would be sent now. */
+    happens: async (name: string, patch: JsonObject = {}) => {
+      const { type, payload } = patched(codehostExample(name), name, patch);
+      const pull = payload['pull_request'] as JsonObject | undefined;
+      if (pull?.['merged'] === true) Object.assign(pull, { merged_at: time, closed_at: time });
+      await codehost.emit(storyRepo, type, payload);
+    },
+    reaches: (status: WorkerStatus) => until(async () => (await worker())?.status === status),
+    needs: (...reasons: string[]) => until(async () => (await open()).join() === reasons.join()),
+  };
+}
+
+test('merged where the proof is skipped: done, written into the file, and the ticket is moved', async () => {
+  const { says, happens, reaches, signal, ticketState, open } = await story({ skipDeployVerification: true });
+  says('pr-created');
+  await reaches('pr-created');
+  await happens('pull_request merged');
+  await reaches('done');
+  await until(() => ticketState() === 'Done');
+  await until(() => signal().status === 'done');
+  expect(signal()).toMatchObject({ kept: 'by others', pr: { number: storyPullRequest } });
+  expect(await open()).toEqual([]);
+});
+
+test('a failed deployment, another that succeeds: deploy-failed, deploying, done', async () => {
+  const { says, happens, reaches, needs, signal, ticketState, worker } = await story(verified);
+  says('pr-created');
+  await reaches('pr-created');
+  await happens('pull_request merged');
+  await reaches('merged');
+  await happens('deployment created', { deployment: { environment: 'staging' } });
+  await happens('deployment_status success', {
+    deployment: { environment: 'staging' },
+    deployment_status: { environment: 'staging' },
+  });
+  await happens('deployment created', { deployment: { id: 1 } });
+  await reaches('deploying');
+  await happens('deployment_status failure', { deployment: { id: 1 } });
+  await reaches('deploy-failed');
+  await needs('deploy-failed');
+  expect(ticketState()).toBe('Backlog');
+  await happens('deployment_status in_progress', { deployment: { id: 2 } });
+  await reaches('deploying');
+  await needs();
+  await happens('deployment_status success', { deployment: { id: 2 } });
+  await reaches('done');
+  await until(() => ticketState() === 'Done');
+  await until(() => signal().status === 'done');
+  expect(signal().deploy).toMatchObject({ result: 'success', attempts: [{ deploymentId: 1 }] });
+  expect(await worker()).toMatchObject({ attempts: 1, deploy: { result: 'success' } });
+});
+
+test('three failed deployments wait for a person, whose retry counts what came since', async () => {
+  const { says, happens, reaches, needs, svc, worker, signal } = await story(verified);
+  says('pr-created');
+  await reaches('pr-created');
+  await happens('pull_request merged');
+  await reaches('merged');
+  for (const id of [1, 2, 3]) await happens('deployment_status error', { deployment: { id } });
+  await needs('deploy-budget-exhausted');
+  await happens('deployment_status success', { deployment: { id: 4 } });
+  await until(async () => (await svc('events', 'list', '--json')).printed.includes('"deploymentId":4'));
+  expect(await worker()).toMatchObject({ status: 'deploy-failed', deploy: { result: 'budget-exhausted' } });
+  expect((await svc('deploy', 'retry', storyTicket)).code).toBe(0);
+  await reaches('done');
+  await needs();
+  await until(() => signal().status === 'done');
+});
+
+test('a deadline that passes: the code host is asked once more, then the worker has stalled', async () => {
+  const { says, happens, reaches, needs, codehost, svc, signal } = await story({
+    ...verified,
+    timeoutSec: 1,
+  });
+  says('pr-created');
+  await reaches('pr-created');
+  await happens('pull_request merged');
+  await needs('deploy-timeout');
+  await reaches('stalled');
+  expect(codehost.calls().some((line) => line.includes('/deployments?environment=production'))).toBe(true);
+  expect((await svc('why', storyTicket)).printed).toContain('stalled');
+  // It did ship.
+  await happens('deployment_status success');
+  await reaches('done');
+  await needs();
+  await until(() => signal().status === 'done');
+});
+
+test('a deadline that passed while the daemon was down is noticed at its start', async () => {
+  const { says, happens, reaches, restart, signal } = await story({ ...verified, timeoutSec: 2 });
+  says('pr-created');
+  await reaches('pr-created');
+  await happens('pull_request merged');
+  await reaches('merged');
+  await restart(async () => {
+    await sleep(2_000);
+    // Nothing that comes round by timer helps.
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+  });
+  await reaches('stalled');
+  await until(() => signal().status === 'stalled');
+  expect(signal().deploy).toMatchObject({ result: 'timeout' });
+});
+
+test('done without a merge is a claim: shown, not believed, until a person accepts it', async () => {
+  const { says, reaches, needs, svc, worker, ticketState } = await story(verified);
+  says('pr-created');
+  await reaches('pr-created');
+  says('done');
+  await needs('done-unproven');
+  expect(await worker()).toMatchObject({ status: 'pr-created', claim: { status: 'done' } });
+  expect(ticketState()).toBe('Backlog');
+  expect((await svc('deploy', 'accept', storyTicket)).code).toBe(0);
+  await reaches('done');
+  await needs();
+  await until(() => ticketState() === 'Done');
+});
+
+test('a pull request that is closed without a merge needs a person until it is reopened', async () => {
+  const { says, happens, reaches, needs, worker } = await story(verified);
+  says('pr-created');
+  await reaches('pr-created');
+  await happens('pull_request opened');
+  await happens('pull_request closed');
+  await needs('pr-closed');
+  await happens('pull_request opened', { action: 'reopened' });
+  await needs();
+  await happens('pull_request merged');
+  await reaches('merged');
+  expect(await worker()).toMatchObject({ pullRequest: 'acme/web#42', attempts: 0 });
+});

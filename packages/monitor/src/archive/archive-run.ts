@@ -1,0 +1,148 @@
+// Brings the archive of one run up to date: blobs first, each synced before it has its name; then the manifest, in
+// one step. Until that step the archive is the old one; blobs that no manifest names are removed by the next sweep.
+// What is gone from the run's folder stays in the archive.
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import { type ArchivedFile, type ArchiveManifest, blobName, EVENTS_PATH, sameArchive } from '@svc/core';
+import type { Identities } from './archive-index.ts';
+import { type BlobFolder, type Bytes, createBlobFolder, hashOf, type StoredBlob } from './blobs.ts';
+import { writeManifest } from './manifest-file.ts';
+import type { LinesOfRun } from './run-lines.ts';
+import { type Found, type OpenSource, type SourceFile, withSource } from './source-files.ts';
+
+export type ArchiveRunOptions = {
+  root: string;
+  orchestrator: string;
+  found: Found;
+  lines: LinesOfRun;
+  /** The lines begin behind this one; 0 when they stand for all, whatever is archived. */
+  linesAfter: number;
+  eventsDir: string;
+  /** What is archived already. */
+  previous: ArchiveManifest | undefined;
+  /** Of the files that were archived, as they were read. */
+  identities: Identities;
+  /** Reads every file and every blob again, however sure it is that they are the same. */
+  thorough: boolean;
+  /** Only finds out what would change. */
+  dryRun: boolean;
+  now: number;
+  onBytes: (bytes: number) => void;
+};
+
+export type ArchivedRun = {
+  outcome: 'new' | 'updated' | 'unchanged';
+  manifest: ArchiveManifest;
+  /** Of the manifest; null when none was written. */
+  sha256: string | null;
+  identities: Identities;
+};
+
+export async function archiveRun(options: ArchiveRunOptions): Promise<ArchivedRun> {
+  const { root, orchestrator, found, lines, previous, dryRun, now } = options;
+  const blobs = createBlobFolder(join(root, orchestrator));
+  const files = new Map(previous?.files.map((file) => [file.path, file]));
+  const skipped = new Map(found.skipped.map(({ path, reason }) => [path, reason]));
+  const identities = new Map<string, string | null>();
+  for (const source of found.files) {
+    const known = files.get(source.path);
+    const taken = await withSource(source, async (opened) => {
+      identities.set(source.path, opened.identity);
+      return takeFile(options, blobs, source, opened, known);
+    });
+    if (!('unreadable' in taken)) files.set(source.path, taken);
+    else if (taken.unreadable !== null) skipped.set(source.path, taken.unreadable);
+  }
+  const events = await takeLines(options, blobs, files.get(EVENTS_PATH));
+  if (events !== undefined) files.set(EVENTS_PATH, events);
+  const manifest: ArchiveManifest = {
+    version: 1,
+    orchestrator,
+    archivedAt: new Date(now).toISOString(),
+    state: lines.state ?? previous?.state ?? 'unknown',
+    project: lines.project ?? previous?.project ?? null,
+    lastSeq: Math.max(lines.lastSeq, previous?.lastSeq ?? 0),
+    files: sameSizes([...files.values()].toSorted(byPath)),
+    skipped: [...skipped].map(([path, reason]) => ({ path, reason })).toSorted(byPath),
+  };
+  if (previous !== undefined && sameArchive(previous, manifest))
+    return { outcome: 'unchanged', manifest: previous, sha256: null, identities };
+  const outcome = previous === undefined ? 'new' : 'updated';
+  if (dryRun) return { outcome, manifest, sha256: null, identities };
+  await blobs.sync();
+  return { outcome, manifest, sha256: await writeManifest(root, manifest), identities };
+}
+
+async function takeFile(
+  { identities, thorough, dryRun, onBytes }: ArchiveRunOptions,
+  blobs: BlobFolder,
+  { path, source }: SourceFile,
+  opened: OpenSource,
+  known: ArchivedFile | undefined,
+): Promise<ArchivedFile> {
+  const { size, mode, mtime, identity } = opened;
+  onBytes(size);
+  if (known !== undefined && !thorough && identity !== null && identities.get(path) === identity)
+    if (dryRun || (await blobs.holds(known))) return known;
+  if (known?.size === size && (await hashOf(opened.bytes())).sha256 === known.sha256)
+    if (dryRun || (await isStored(blobs, known, thorough))) return { ...known, mode, mtime, source };
+  const stored = await keep(blobs, opened.bytes(), size, dryRun);
+  return { path, size: stored.size, sha256: stored.sha256, mode, mtime, source, ...encodingOf(stored) };
+}
+
+/** The slice of the log with its new lines; undefined when there are none. */
+async function takeLines(
+  { lines, linesAfter, eventsDir, dryRun, onBytes }: ArchiveRunOptions,
+  blobs: BlobFolder,
+  known: ArchivedFile | undefined,
+): Promise<ArchivedFile | undefined> {
+  if (lines.count === 0) return undefined;
+  const { file, bytes, lastAt } = lines;
+  onBytes(bytes);
+  const before = linesAfter > 0 ? known : undefined;
+  const size = bytes + (before?.size ?? 0);
+  const stored =
+    file === null
+      ? { size, sha256: '0'.repeat(64), encoding: 'identity' as const, storedSize: size }
+      : await keep(blobs, joined(before && blobs.read(before), createReadStream(file)), size, dryRun);
+  const mtime = lastAt ?? new Date(0).toISOString();
+  const { sha256 } = stored;
+  return {
+    path: EVENTS_PATH,
+    size: stored.size,
+    sha256,
+    mode: 0o600,
+    mtime,
+    source: eventsDir,
+    ...encodingOf(stored),
+  };
+}
+
+async function* joined(first: Bytes | undefined, second: Bytes): AsyncGenerator<Buffer> {
+  if (first !== undefined) yield* first;
+  yield* second;
+}
+
+async function keep(blobs: BlobFolder, bytes: Bytes, size: number, dryRun: boolean): Promise<StoredBlob> {
+  if (!dryRun) return blobs.write(bytes, size);
+  const hashed = await hashOf(bytes);
+  return { ...hashed, encoding: 'identity', storedSize: hashed.size };
+}
+
+async function isStored(blobs: BlobFolder, known: ArchivedFile, thorough: boolean): Promise<boolean> {
+  return thorough ? (await blobs.check(known)) === 'ok' : blobs.holds(known);
+}
+
+function encodingOf({ encoding, storedSize }: StoredBlob): Pick<ArchivedFile, 'encoding' | 'storedSize'> {
+  return { encoding, storedSize };
+}
+
+/** Files with the same bytes share a blob; written again by another version it may be shorter or longer. */
+function sameSizes(files: ArchivedFile[]): ArchivedFile[] {
+  const written = new Map(files.map((file) => [blobName(file), file.storedSize]));
+  return files.map((file) => ({ ...file, storedSize: written.get(blobName(file)) ?? file.storedSize }));
+}
+
+function byPath(left: { path: string }, right: { path: string }): number {
+  return left.path < right.path ? -1 : left.path > right.path ? 1 : 0;
+}

@@ -1,0 +1,105 @@
+// Gives an archived run back, byte for byte, into a folder of its own: all of it, or nothing.
+import { mkdir, open, readdir, rename, utimes } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { ArchiveManifest } from '@svc/core';
+import { syncFolder } from '../disk/atomic-write.ts';
+import type { FileLocks } from '../disk/lock.ts';
+import { removeTree } from '../disk/remove-tree.ts';
+import { Failure, systemErrorCode } from '../errors.ts';
+import { BlobDamaged, type BlobFolder, createBlobFolder } from './blobs.ts';
+import { readManifest } from './manifest-file.ts';
+
+export type RestoreOptions = {
+  root: string;
+  orchestrator: string;
+  /** Absolute; not there yet, or empty. */
+  to: string;
+  locks: FileLocks;
+  onBytes?: (bytes: number) => void;
+};
+
+export async function restoreRun(options: RestoreOptions): Promise<ArchiveManifest> {
+  const { root, orchestrator, to, locks } = options;
+  return locks.withLock(root, async () => {
+    const manifest = await archivedManifest(root, orchestrator);
+    await requireEmpty(to);
+    const parent = dirname(to);
+    await mkdir(parent, { recursive: true });
+    const beside = join(parent, `.${basename(to)}.${crypto.randomUUID()}.tmp`);
+    try {
+      await restoreInto(beside, manifest, options);
+      await rename(beside, to);
+    } catch (error) {
+      await removeTree(beside);
+      if (error instanceof BlobDamaged)
+        throw new Failure(
+          'file-unusable',
+          `${error.message} Nothing was restored.`,
+          `Where the run's own files are still there: svc archive sweep ${orchestrator}`,
+        );
+      throw error;
+    }
+    await syncFolder(parent);
+    return manifest;
+  });
+}
+
+/** The manifest of an archive, or the failure that says why there is none. */
+export async function archivedManifest(root: string, orchestrator: string): Promise<ArchiveManifest> {
+  const reading = await readManifest(root, orchestrator);
+  if (reading.state === 'ok') return reading.manifest;
+  if (reading.state === 'missing')
+    throw new Failure('unknown-run', `There is no archive of ${orchestrator}.`, 'See: svc archive list');
+  throw new Failure(
+    'file-unusable',
+    `The manifest of ${orchestrator} ${reading.problem}.`,
+    `Where the run's own files are still there: svc archive sweep ${orchestrator}`,
+  );
+}
+
+async function requireEmpty(folder: string): Promise<void> {
+  try {
+    if ((await readdir(folder)).length === 0) return;
+  } catch (error) {
+    const code = systemErrorCode(error);
+    if (code === 'ENOENT') return;
+    if (code !== 'ENOTDIR') throw error;
+  }
+  throw new Failure('usage', `--to: ${folder} is there and not an empty folder.`);
+}
+
+async function restoreInto(
+  folder: string,
+  manifest: ArchiveManifest,
+  options: RestoreOptions,
+): Promise<void> {
+  const blobs = createBlobFolder(join(options.root, options.orchestrator));
+  const folders = new Set([folder]);
+  await mkdir(folder, { mode: 0o700 });
+  for (const file of manifest.files) {
+    const path = join(folder, file.path);
+    const parent = dirname(path);
+    if (!folders.has(parent)) await mkdir(parent, { recursive: true });
+    for (let made = parent; made.startsWith(folder); made = dirname(made)) folders.add(made);
+    await restoreFile(path, blobs, file);
+    options.onBytes?.(file.size);
+  }
+  for (const made of folders) await syncFolder(made);
+}
+
+async function restoreFile(
+  path: string,
+  blobs: BlobFolder,
+  file: ArchiveManifest['files'][number],
+): Promise<void> {
+  const handle = await open(path, 'wx', 0o600);
+  try {
+    for await (const chunk of blobs.read(file)) await handle.writeFile(chunk);
+    await handle.chmod(file.mode);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  const mtime = new Date(file.mtime);
+  await utimes(path, mtime, mtime);
+}

@@ -1,0 +1,84 @@
+// What the running daemon says of its parts, and what comes of its own try; without it, that nobody can tell.
+import {
+  type DoctorFinding,
+  type DoctorPart,
+  doctorFinding,
+  judgeFeeds,
+  judgeHealth,
+  judgeSelfCheck,
+  type ReportedFeeds,
+  type ReportedHealth,
+  type SelfCheck,
+} from '@svc/core';
+import { type DaemonClient, daemonAt } from '../daemon-client.ts';
+import { speaker } from '../need-daemon.ts';
+import type { Terminal } from '../terminal.ts';
+import { type Check, type Found, fixableBy } from './check.ts';
+import type { DoctorProjects } from './projects.ts';
+
+/** Nobody but the daemon can tell. */
+const itsParts: readonly DoctorPart[] = [
+  'log',
+  'index',
+  'state',
+  'outbox',
+  'signals',
+  'receiver',
+  'feeds',
+  'providers',
+  'telemetry',
+];
+
+export function daemonChecks(
+  terminal: Terminal,
+  url: string,
+  { patienceMs, projects }: { patienceMs: number; projects: Promise<DoctorProjects> },
+): Check[] {
+  const daemon = daemonAt(url, patienceMs);
+  const fixes = (findings: readonly DoctorFinding[]): Found[] =>
+    findings.map((finding) => (finding.fixable ? fixableBy(finding, () => reindex(url)) : finding));
+  return [
+    {
+      part: 'state',
+      async look() {
+        const health = (await daemon.getJson('/api/health')) as ReportedHealth & ServedFolders;
+        return [...fixes(judgeHealth(health)), ...notServed(health, await projects)];
+      },
+    },
+    {
+      part: 'feeds',
+      look: async () => judgeFeeds((await daemon.getJson('/api/feeds')) as ReportedFeeds),
+    },
+    { part: 'log', look: async () => fixes(judgeSelfCheck(await selfCheck(terminal, daemon))) },
+  ];
+}
+
+type ServedFolders = { configuration?: { folders?: readonly string[] } };
+
+/** Its projects are read when it starts. */
+function notServed({ configuration }: ServedFolders, { projects }: DoctorProjects): DoctorFinding[] {
+  const { folders } = configuration ?? {};
+  if (folders === undefined) return [];
+  return projects
+    .filter(({ folder }) => !folders.includes(folder))
+    .map(({ folder }) =>
+      doctorFinding('configuration', 'warning', `the daemon does not serve ${folder}`, {
+        evidence: 'it was started before it knew of this project',
+        remedy: 'Run: svc-monitor.sh restart',
+      }),
+    );
+}
+
+export function nobodyCanTell(state: string): DoctorFinding {
+  const words = `not known while the daemon is ${state === 'not-answering' ? 'not answering' : state}: ${itsParts.join(', ')}`;
+  return doctorFinding('log', 'unknown', words, { remedy: 'Run this again when it runs: svc doctor' });
+}
+
+async function selfCheck(terminal: Terminal, daemon: DaemonClient): Promise<SelfCheck> {
+  return (await daemon.postJson('/api/doctor', speaker(terminal))) as SelfCheck;
+}
+
+async function reindex(url: string): Promise<string> {
+  const { lines } = (await daemonAt(url).postJson('/api/events/reindex', {})) as { lines: number };
+  return `built the index anew: ${lines} lines`;
+}

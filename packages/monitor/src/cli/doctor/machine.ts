@@ -1,0 +1,73 @@
+// The disk under the data root: room, whether it can be written, and what helpers left that nobody could take.
+import { randomUUID } from 'node:crypto';
+import { readdir, stat, statfs, unlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type DoctorFinding, doctorFinding, judgeDisk } from '@svc/core';
+import type { Machine } from '../../config/environment.ts';
+import { systemErrorCode } from '../../errors.ts';
+import { messageOf } from '../../log/log-errors.ts';
+import type { DoctorTools } from './check.ts';
+
+export async function checkDisk(machine: Machine, { freeBytes }: DoctorTools): Promise<DoctorFinding[]> {
+  const { dataDir, eventsDir, runsDir, databaseFile } = machine;
+  const byDisk = new Map<number, string>();
+  const written: DoctorFinding[] = [];
+  for (const folder of new Set([dataDir, eventsDir, runsDir, dirname(databaseFile)])) {
+    const stats = await statIfThere(folder);
+    if (stats === undefined) continue;
+    if (!byDisk.has(stats.dev)) byDisk.set(stats.dev, folder);
+    const problem = await cannotWrite(folder);
+    if (problem !== undefined)
+      written.push(
+        doctorFinding('disk', 'broken', `${folder} cannot be written`, {
+          evidence: problem,
+          remedy: `Look at it: ls -ld '${folder}'; it must be a folder of yours with mode 700`,
+        }),
+      );
+  }
+  const rooms = await Promise.all(
+    [...byDisk.values()].map(async (folder) => judgeDisk(folder, await freeBytes(folder))),
+  );
+  return [...written, ...rooms];
+}
+
+export async function freeBytesOf(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}
+
+export async function checkSpool({ spoolDir }: Machine): Promise<DoctorFinding[]> {
+  const folder = join(spoolDir, 'rejected');
+  const names = await readdir(folder).catch((error: unknown) => {
+    if (systemErrorCode(error) === 'ENOENT') return [];
+    throw error;
+  });
+  if (names.length === 0) return [doctorFinding('spool', 'ok', 'nothing was rejected')];
+  return [
+    doctorFinding('spool', 'warning', 'helpers left facts that could not be taken', {
+      evidence: `${names.length} in ${folder}`,
+      remedy: `Look at them, then remove them: ls '${folder}'`,
+    }),
+  ];
+}
+
+async function cannotWrite(folder: string): Promise<string | undefined> {
+  const file = join(folder, `.doctor-${randomUUID()}`);
+  try {
+    await writeFile(file, 'written by svc doctor\n', { mode: 0o600, flag: 'wx' });
+    await unlink(file);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** What is not there yet is made by the daemon. */
+async function statIfThere(folder: string) {
+  try {
+    return await stat(folder);
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}

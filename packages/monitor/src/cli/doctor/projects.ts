@@ -1,0 +1,27 @@
+// The projects that the daemon serves, each with its configuration, read once for all checks.
+import type { Config, ConfigProblem } from '@svc/core';
+import { type ConfigFiles, loadConfig } from '../../config/load.ts';
+import { loadProjects } from '../../daemon/projects.ts';
+import type { Session } from '../session.ts';
+import type { Terminal } from '../terminal.ts';
+
+export type DoctorProject = { folder: string; config: Config; files: ConfigFiles };
+
+export type DoctorProjects = {
+  projects: DoctorProject[];
+  /** Defaults too, where there is no project. */
+  configs: Config[];
+  problems: ConfigProblem[];
+};
+
+export async function loadDoctorProjects(terminal: Terminal, { machine }: Session): Promise<DoctorProjects> {
+  const { environment } = terminal;
+  const { configs, folders, problems } = await loadProjects(machine, environment, terminal.folder);
+  const loaded = await Promise.all(
+    folders.map(async (folder) => ({ folder, ...(await loadConfig(machine, environment, folder)) })),
+  );
+  const projects = loaded.flatMap(({ folder, config, files }) =>
+    config === undefined ? [] : { folder, config, files },
+  );
+  return { projects, configs, problems };
+}

@@ -1,0 +1,52 @@
+// The modes of the files that hold secrets, and of their folder. Nothing of what they hold is read.
+import { chmod, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { doctorFinding } from '@svc/core';
+import type { Machine } from '../../config/environment.ts';
+import { webhookSecretFile } from '../../config/locate.ts';
+import { systemErrorCode } from '../../errors.ts';
+import { modeOf, readableByOthers } from '../setup-checks/secrets.ts';
+import { type Found, fixableBy } from './check.ts';
+
+export async function checkSecretFiles({ configDir, dataDir }: Machine): Promise<Found[]> {
+  const names = await readdir(configDir).catch((error: unknown) => {
+    if (systemErrorCode(error) === 'ENOENT') return [];
+    throw error;
+  });
+  const configs = names
+    .filter((name) => /^config(?:-.*)?\.json$/.test(name))
+    .map((name) => join(configDir, name));
+  const files = [
+    ...configs,
+    webhookSecretFile(configDir, 'codehost'),
+    webhookSecretFile(configDir, 'tracker'),
+    join(dataDir, 'hook-secrets.json'),
+  ];
+  const wide = (await readableByOthers(files)).map(({ path, mode }) =>
+    fixableBy(
+      doctorFinding('secrets', 'broken', `others may read ${path}`, {
+        evidence: `mode ${mode.toString(8)}, it must be 600`,
+        remedy: `Run: chmod 600 '${path}'`,
+      }),
+      () => setMode(path, 0o600),
+    ),
+  );
+  const folder = await checkFolder(configDir);
+  if (wide.length + folder.length > 0) return [...wide, ...folder];
+  return [doctorFinding('secrets', 'ok', 'nobody else can read the files with secrets')];
+}
+
+async function checkFolder(path: string): Promise<Found[]> {
+  const mode = await modeOf(path);
+  if (mode === undefined || (mode & 0o022) === 0) return [];
+  const finding = doctorFinding('secrets', 'broken', `others may change the files in ${path}`, {
+    evidence: `mode ${mode.toString(8)}, it must be 700`,
+    remedy: `Run: chmod 700 '${path}'`,
+  });
+  return [fixableBy(finding, () => setMode(path, 0o700))];
+}
+
+async function setMode(path: string, mode: number): Promise<string> {
+  await chmod(path, mode);
+  return `set the mode of ${path} to ${mode.toString(8)}`;
+}

@@ -1,0 +1,44 @@
+// Registers the project in the global file, so that the daemon serves it wherever it is started.
+import { existsSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import type { SetupFinding } from '@svc/core';
+import type { ConfigFiles } from '../../config/load.ts';
+import { locateProject } from '../../config/locate.ts';
+import { createConfigStore } from '../../config/store.ts';
+import { Failure } from '../../errors.ts';
+import type { Session } from '../session.ts';
+import type { Repository } from './programs.ts';
+
+const KEY = ['svc', 'projects'] as const;
+
+/**
+ * The folder by which the project is known. A worktree beside the main one comes and goes with its ticket, so the
+ * same folder of the main worktree counts, where that has the project too.
+ */
+export function lastingFolder(folder: string, repository: Repository | undefined, home: string): string {
+  if (repository?.main === undefined) return folder;
+  const inMain = join(repository.main, relative(repository.root, folder));
+  return existsSync(inMain) && locateProject(inMain, home).folder === inMain ? inMain : folder;
+}
+
+export async function register(
+  session: Pick<Session, 'locks'>,
+  files: ConfigFiles,
+  folder: string,
+): Promise<SetupFinding> {
+  const store = createConfigStore({ locks: session.locks, files });
+  const { file, changed } = await store.update('global', KEY, (current) => {
+    const listed = current ?? [];
+    if (!Array.isArray(listed)) {
+      throw new Failure(
+        'config-invalid',
+        `${KEY.join('.')} in ${files.global} is not a list.`,
+        'Mend it by hand.',
+      );
+    }
+    const isThere = listed.some((entry) => typeof entry === 'string' && resolve(entry) === folder);
+    return isThere ? current : [...(listed as unknown[]), folder];
+  });
+  const found = changed ? `${folder} is now listed in ${file}` : `${folder} is listed in ${file}`;
+  return { check: 'registration', level: 'ok', found };
+}

@@ -1,0 +1,63 @@
+// What the verbs that start the daemon share: its environment with the secrets filled in, and version drift.
+import { type Environment, formatProblem } from '@svc/core';
+import type { Host } from '../daemon/control-host.ts';
+import { type Started, startDaemon } from '../daemon/control-start.ts';
+import { loadProjects } from '../daemon/projects.ts';
+import { fillSecrets } from '../daemon/secrets-file.ts';
+import { findDaemon } from '../daemon/status.ts';
+import {
+  type Drift,
+  type DriftWarning,
+  driftWarning,
+  measureDrift,
+  ownVersion,
+} from '../daemon/version-drift.ts';
+import { readSecrets } from '../receive/secrets.ts';
+import type { Session } from './session.ts';
+import type { Terminal } from './terminal.ts';
+import { VERSION } from './version.ts';
+
+export function startFromTerminal(
+  terminal: Terminal,
+  host: Pick<Host, 'program'>,
+  { machine }: Session,
+): Promise<Started> {
+  return startDaemon({
+    dataDir: machine.dataDir,
+    program: host.program,
+    environment: () => environmentWithSecrets(terminal, machine),
+    folder: terminal.folder,
+    interrupted: terminal.interrupted,
+    onWaiting: () => terminal.err('Waiting for the daemon to answer …'),
+  });
+}
+
+async function environmentWithSecrets(terminal: Terminal, machine: Session['machine']): Promise<Environment> {
+  const { configs, problems } = await loadProjects(machine, terminal.environment, terminal.folder);
+  for (const problem of problems) terminal.err(`warning: ${formatProblem(problem)}`);
+  const { codehost, tracker } = readSecrets(configs, terminal.environment);
+  const { environment, warnings } = await fillSecrets(machine.configDir, terminal.environment, {
+    codehost: codehost.variables,
+    tracker: tracker.variables,
+  });
+  for (const warning of warnings) terminal.err(`warning: ${warning}`);
+  return environment;
+}
+
+export type FoundDrift = { drift: Drift; warning: DriftWarning | undefined; suppressed: boolean };
+
+/** Of the daemon that runs, else of the svc that was called. */
+export async function findDrift({ machine, load }: Session): Promise<FoundDrift> {
+  const { values } = await load();
+  const own = ownVersion(machine.versionFile, VERSION);
+  const found = await findDaemon(machine.dataDir);
+  const running = found.state === 'running' ? found.daemon.version : own;
+  const drift = await measureDrift(running, machine.pluginCacheRoot);
+  return {
+    drift,
+    warning: driftWarning(drift, own, machine.pluginCacheRoot),
+    suppressed: values.some(
+      ({ key, value }) => key === 'svc.monitor.suppressVersionWarning' && value === true,
+    ),
+  };
+}

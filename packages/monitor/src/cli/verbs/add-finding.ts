@@ -1,0 +1,61 @@
+// svc add-finding: notes an improvement for later. Needs neither the daemon nor a configuration.
+import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
+import { type Finding, severityFrom } from '@svc/core';
+import { Failure } from '../../errors.ts';
+import { createFindingsQueue } from '../../feedback/queue.ts';
+import { findingsFile } from '../../feedback/queue-path.ts';
+import { createReporter } from '../report-fact.ts';
+import { openSession } from '../session.ts';
+import { printJson, type Terminal } from '../terminal.ts';
+import { verb } from '../verb.ts';
+
+export function addFindingVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('add-finding', {
+    summary: 'Add a finding to the queue; it is filed as a ticket at the end of the run',
+    example: [
+      'add-finding.sh --title "The plan names a file that is not there" --body "src/old.ts is gone."',
+      'add-finding.sh --title "Slow tests" --body - --skill implement-plan --severity high --tag tests < text',
+    ],
+    route: 'POST /api/events',
+  })
+    .requiredOption('--title <text>', 'one line')
+    .requiredOption('--body <text>', 'what was seen, or - for standard input')
+    .option('--skill <name>', 'the skill that found it; becomes a label', '')
+    .option('--severity <severity>', 'low, medium (med) or high', 'low')
+    .addOption(
+      new Option('--tag <tag>', 'a word to find it by; may be given several times')
+        .default([] as string[])
+        .argParser((tag: string, tags: string[]) => [...tags, tag]),
+    )
+    .option('--json', 'print JSON')
+    .action(async (options) => {
+      const severity = severityFrom(options.severity);
+      if (severity === undefined)
+        throw new Failure('usage', `--severity: low, medium or high, found ${options.severity}.`);
+      if (options.title.trim() === '') throw new Failure('usage', '--title: there is none.');
+      const { machine, locks } = openSession(terminal);
+      const finding: Finding = {
+        ts: terminal.now().toISOString(),
+        skill: options.skill,
+        title: options.title.trim(),
+        body: options.body === '-' ? await terminal.readInput() : options.body,
+        severity,
+        tags: options.tag,
+      };
+      const queue = createFindingsQueue({ file: findingsFile(terminal), locks });
+      await queue.append(finding);
+      const { title, skill, tags } = finding;
+      await createReporter(
+        terminal,
+        machine,
+      )({
+        event: 'feedback.finding_added',
+        source: 'cli',
+        via: 'local',
+        scope: {},
+        detail: { title, severity, skill, tags },
+      });
+      if (options.json) printJson(terminal, { ok: true, file: queue.file });
+      else terminal.out(`The finding is noted in ${queue.file}`);
+    });
+}

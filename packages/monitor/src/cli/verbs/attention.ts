@@ -1,0 +1,114 @@
+// svc attention [list] | ack | snooze | resolve
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import type { AttentionEntry, AttentionView } from '@svc/core';
+import type { AttentionAnswer } from '../../http/attention-routes.ts';
+import { needDaemon, speaker } from '../need-daemon.ts';
+import { plainText } from '../plain-text.ts';
+import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
+import { ageText, timeText } from '../time-text.ts';
+import { verb } from '../verb.ts';
+
+const ROUTE = 'GET /api/attention';
+
+export function attentionVerbs(terminal: Terminal): CommandUnknownOpts {
+  return verb('attention', {
+    summary: 'What needs you, most urgent first, and the command that mends it',
+    example: ['svc attention', 'svc attention snooze run-1/ABC-12/deploy-timeout --for 2h'],
+    route: ROUTE,
+  })
+    .option('--json', 'print JSON')
+    .action(({ json }) => list(terminal, json === true))
+    .addCommand(listVerb(terminal))
+    .addCommand(wordVerb(terminal, 'ack', 'You have seen it; it stays until its cause is gone'))
+    .addCommand(snoozeVerb(terminal))
+    .addCommand(wordVerb(terminal, 'resolve', 'Take it off the list; it comes back when its cause does'));
+}
+
+function listVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('list', {
+    summary: 'The same as svc attention',
+    example: 'svc attention list --json',
+    route: ROUTE,
+  })
+    .option('--json', 'print JSON')
+    .action(({ json }) => list(terminal, json === true));
+}
+
+function wordVerb(terminal: Terminal, word: 'ack' | 'resolve', summary: string): CommandUnknownOpts {
+  return verb(word, {
+    summary,
+    example: `svc attention ${word} run-1/ABC-12/deploy-timeout`,
+    route: `POST /api/attention/${word}`,
+  })
+    .argument('<id>')
+    .option('--json', 'print JSON')
+    .action((id, { json }) => tell(terminal, word, { id }, json === true));
+}
+
+function snoozeVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('snooze', {
+    summary: 'Put it off for a while',
+    example: 'svc attention snooze run-1/ABC-12/deploy-timeout --for 2h',
+    route: 'POST /api/attention/snooze',
+  })
+    .argument('<id>')
+    .requiredOption('--for <duration>', 'how long, at most 30d')
+    .option('--json', 'print JSON')
+    .action((id, options) => tell(terminal, 'snooze', { id, for: options.for }, options.json === true));
+}
+
+async function tell(
+  terminal: Terminal,
+  word: 'ack' | 'snooze' | 'resolve',
+  body: Record<string, string>,
+  json: boolean,
+): Promise<void> {
+  const daemon = await needDaemon(terminal);
+  const answer = (await daemon.postJson(`/api/attention/${word}`, {
+    ...body,
+    ...speaker(terminal),
+  })) as AttentionAnswer;
+  if (json) return printJson(terminal, answer);
+  const { item } = answer;
+  const id = plainText(body['id'] ?? '');
+  if (item === null) return terminal.out(`${id} is resolved.`);
+  if (word === 'snooze')
+    return terminal.out(`${id} is put off until ${timeText(item.snoozedUntil, terminal.now())}.`);
+  terminal.out(`${id} is acknowledged by ${plainText(item.acknowledged?.by ?? 'nobody')}.`);
+}
+
+async function list(terminal: Terminal, json: boolean): Promise<void> {
+  const view = (await (await needDaemon(terminal)).getJson('/api/attention')) as AttentionView;
+  if (json) return printJson(terminal, view);
+  if (view.open.length === 0) terminal.out('Nothing needs you.');
+  printItems(terminal, view.open);
+  if (view.snoozed.length === 0) return;
+  terminal.out('Put off:');
+  printItems(terminal, view.snoozed);
+}
+
+/** Each with its message and its remedy below, so that long messages do not tear the columns apart. */
+function printItems(terminal: Terminal, items: readonly AttentionEntry[]): void {
+  const heads: string[] = [];
+  printTable(
+    { ...terminal, out: (line) => void heads.push(line) },
+    items.map((item) => [
+      item.severity,
+      plainText(item.id),
+      ageText(item.openedAt, terminal.now()),
+      standing(terminal, item),
+    ]),
+  );
+  items.forEach(({ severity, message, remedy }, index) => {
+    terminal.out(paint(terminal, severity === 'high' ? 'red' : 'yellow', heads[index] ?? ''));
+    terminal.out(`  ${plainText(message)}`);
+    if (remedy !== null) terminal.out(`  ${plainText(remedy)}`);
+  });
+}
+
+function standing(terminal: Terminal, { acknowledged, snoozedUntil, times }: AttentionEntry): string {
+  const words = times > 1 ? [`${times} times`] : [];
+  if (acknowledged !== null) words.push(`seen by ${plainText(acknowledged.by)}`);
+  if (snoozedUntil !== null) words.push(`put off until ${timeText(snoozedUntil, terminal.now())}`);
+  return words.join(', ');
+}

@@ -1,0 +1,62 @@
+// svc board
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import type { BoardView, WorkerView } from '@svc/core';
+import { needDaemon } from '../need-daemon.ts';
+import { plainText } from '../plain-text.ts';
+import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
+import { ageText, timeText } from '../time-text.ts';
+import { verb } from '../verb.ts';
+
+export function boardVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('board', {
+    summary: 'What every worker is doing and waits for, now or at a past moment',
+    example: ['svc board', 'svc board --at 2h', 'svc board --at 2026-01-02T03:04:05Z --json'],
+    route: 'GET /api/board',
+  })
+    .option('--at <moment>', 'a seq, an ISO time, or how long ago, like 2h')
+    .option('--all', 'also what was settled more than a week ago')
+    .option('--json', 'print JSON')
+    .action(async ({ at, all, json }) => {
+      const query = { ...(at !== undefined && { at }), ...(all === true && { all: '1' }) };
+      const view = (await (await needDaemon(terminal)).getJson('/api/board', query)) as BoardView;
+      if (json) return printJson(terminal, view);
+      printBoard(terminal, view);
+    });
+}
+
+function printBoard(terminal: Terminal, view: BoardView): void {
+  const now = terminal.now();
+  terminal.out(`Line ${view.seq} of the log, ${timeText(view.at, now)}`);
+  if (view.workers.length === 0) terminal.out('No run has a worker.');
+  const byRun = view.workers.toSorted(
+    (a, b) =>
+      a.orchestrator.localeCompare(b.orchestrator) ||
+      a.ticket.localeCompare(b.ticket, 'en', { numeric: true }),
+  );
+  printTable(
+    terminal,
+    byRun.map((worker) => workerRow(terminal, worker)),
+  );
+  const open = view.pullRequests.filter(({ state }) => state === 'open').length;
+  terminal.out(`${open} open pull requests, ${view.attention.length} items of attention (svc attention)`);
+  for (const { feed, grade, reason, remedy } of view.feeds) {
+    if (grade === 'live' || grade === 'disabled') continue;
+    const why = [reason, remedy].filter((text) => text !== null).join('. ');
+    terminal.out(paint(terminal, 'yellow', plainText(`The ${feed} feed is ${grade}: ${why}`)));
+  }
+}
+
+function workerRow(terminal: Terminal, worker: WorkerView): string[] {
+  const { ticket, orchestrator, status, statusSince, pullRequest, waitsFor, until, contradictions } = worker;
+  const now = terminal.now();
+  const deadline = until === null ? '' : ` (until ${ageText(until, now)})`;
+  const doubt = contradictions.length === 0 ? '' : ` [does not agree: svc why ${ticket}]`;
+  return [
+    plainText(ticket),
+    plainText(orchestrator),
+    status,
+    ageText(statusSince, now),
+    plainText(pullRequest ?? '-'),
+    plainText(`${waitsFor === null ? '' : `waits for ${waitsFor}${deadline}`}${doubt}`.trim()),
+  ];
+}

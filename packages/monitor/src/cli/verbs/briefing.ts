@@ -1,0 +1,48 @@
+// svc briefing
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import type { BriefingAnswer } from '../../summarize/briefing.ts';
+import { AnswerIsNo } from '../endings.ts';
+import { needDaemon } from '../need-daemon.ts';
+import { plainText } from '../plain-text.ts';
+import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
+import { timeText } from '../time-text.ts';
+import { verb } from '../verb.ts';
+import { printText } from './summarize.ts';
+
+export function briefingVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('briefing', {
+    summary: 'The state of all runs in words, and a label for each session',
+    example: ['svc briefing', 'svc briefing --fresh'],
+    route: 'GET /api/briefing; with --fresh POST /api/briefing',
+  })
+    .option('--fresh', 'have a new one written; without it the last one is shown and nobody is called')
+    .option('--json', 'print JSON')
+    .action(async ({ fresh, json }) => {
+      const daemon = await needDaemon(terminal);
+      const answer = (await (fresh
+        ? daemon.postJson('/api/briefing', {})
+        : daemon.getJson('/api/briefing'))) as BriefingAnswer;
+      if (json) printJson(terminal, answer);
+      else print(terminal, answer);
+      if (answer.briefing === null) throw new AnswerIsNo();
+    });
+}
+
+function print(
+  terminal: Terminal,
+  { enabled, briefing, suggestedLabels, generatedAt }: BriefingAnswer,
+): void {
+  if (briefing === null) {
+    return terminal.err(
+      enabled
+        ? 'There is no briefing yet. Have one written: svc briefing --fresh'
+        : 'The briefing is disabled: it needs svc.ai.enabled, ai.gateway and ai.apiKey.',
+    );
+  }
+  printText(terminal, briefing);
+  printTable(
+    terminal,
+    suggestedLabels.map(({ ticket, label }) => [`  ${plainText(ticket)}`, plainText(label)]),
+  );
+  if (generatedAt !== null) terminal.out(paint(terminal, 'dim', timeText(generatedAt, terminal.now())));
+}

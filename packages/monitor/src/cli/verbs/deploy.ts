@@ -1,0 +1,45 @@
+// svc deploy retry | svc deploy accept
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import type { DeployWordAnswer } from '../../http/worker-routes.ts';
+import { needDaemon, speaker, workerPath } from '../need-daemon.ts';
+import { printJson, type Terminal } from '../terminal.ts';
+import { verb, verbGroup } from '../verb.ts';
+import { printWhy } from './why.ts';
+
+export function deployVerbs(terminal: Terminal): CommandUnknownOpts {
+  return verbGroup(
+    'deploy',
+    {
+      summary: 'Your word on a deploy that came to its end without success',
+      example: ['svc deploy retry ABC-12', 'svc deploy accept ABC-12 --note "checked by hand"'],
+    },
+    [
+      wordVerb(terminal, 'retry', 'Wait for a deployment again, with a new budget and a new deadline'),
+      wordVerb(terminal, 'accept', 'Call it done without proof; its receipt says so'),
+    ],
+  );
+}
+
+function wordVerb(terminal: Terminal, word: 'retry' | 'accept', summary: string): CommandUnknownOpts {
+  return verb(word, {
+    summary,
+    example: `svc deploy ${word} ABC-12`,
+    route: 'POST /api/workers/:ticket/deploy',
+  })
+    .argument('<ticket>')
+    .option('--note <text>', 'why, for those who read the log')
+    .option('--orchestrator <run>', 'the worker of this run; default: the newest')
+    .option('--json', 'print JSON')
+    .action(async (ticket, { json, note, orchestrator }) => {
+      const daemon = await needDaemon(terminal);
+      const body = {
+        word,
+        ...speaker(terminal),
+        ...(note !== undefined && { note }),
+        ...(orchestrator !== undefined && { orchestrator }),
+      };
+      const answer = (await daemon.postJson(workerPath(ticket, 'deploy'), body)) as DeployWordAnswer;
+      if (json) return printJson(terminal, answer);
+      printWhy(terminal, answer.why);
+    });
+}

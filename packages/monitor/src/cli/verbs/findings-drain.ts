@@ -1,0 +1,153 @@
+// svc findings drain: what the hook at the end of a run calls.
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { isInteractive } from '@svc/core';
+import { Failure } from '../../errors.ts';
+import type { TicketDestination } from '../../feedback/destination.ts';
+import { type DrainReport, drainFindings } from '../../feedback/drain.ts';
+import { createDrainJournal } from '../../feedback/journal.ts';
+import { openDestinations } from '../../feedback/open-destinations.ts';
+import { createFindingsQueue, type FindingsQueue, type QueueLine } from '../../feedback/queue.ts';
+import { findingsFile } from '../../feedback/queue-path.ts';
+import { plainText } from '../plain-text.ts';
+import { createReporter, type ReportFact } from '../report-fact.ts';
+import { openSession, requireConfig, type Session } from '../session.ts';
+import { printJson, type Terminal } from '../terminal.ts';
+import { verb } from '../verb.ts';
+import { grantConsent } from './feedback.ts';
+
+type Loaded = Awaited<ReturnType<typeof requireConfig>>;
+
+export function drainVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('drain', {
+    summary: 'File each finding of the queue as a ticket, once; the queue goes when all are filed',
+    example: ['svc findings drain', 'svc findings drain --dry-run', 'svc findings drain --yes'],
+    route: 'POST /api/events',
+  })
+    .option('--yes', 'file them this time without asking')
+    .option('--dry-run', 'say what would be filed, and where')
+    .option('--json', 'print JSON')
+    .action(async (options) => {
+      const session = openSession(terminal);
+      const queue = createFindingsQueue({ file: findingsFile(terminal), locks: session.locks });
+      const waiting = await queue.lines();
+      const say = (words: string, result: object): void =>
+        options.json ? printJson(terminal, { file: queue.file, ...result }) : terminal.out(words);
+      if (waiting.length === 0) return say('No findings wait.', { filed: 0, left: 0 });
+      const loaded = await requireConfig(terminal, session);
+      const destinations = openDestinations({
+        config: loaded.config,
+        trackerApiUrl: session.machine.trackerApiUrl,
+        environment: terminal.environment,
+        now: () => terminal.now().getTime(),
+      });
+      const places = destinations.map(({ words }) => words);
+      if (options.dryRun)
+        return say(planned(waiting, places), { filed: 0, left: waiting.length, destinations: places });
+      if (!options.yes && !(await isAllowed(terminal, session, loaded, waiting, places)))
+        return say(`${counted(waiting.length)} kept in ${queue.file}.`, { filed: 0, left: waiting.length });
+      const report = await drain(terminal, session, { queue, loaded, destinations });
+      say(ended(report), {
+        filed: report.filed,
+        left: report.left,
+        unreadable: report.unreadable,
+        ...(report.destination && { destination: report.destination.name }),
+      });
+      if (report.unreadable > 0)
+        terminal.err(
+          `warning: ${counted(report.unreadable)} could not be read; see ${queue.file}.unreadable`,
+        );
+      if (report.failures.length === 0) return;
+      if (report.left > 0) throw notFiled(report, queue.file);
+      terminal.err(`warning: not filed at ${reasonsOf(report)}.`);
+    });
+}
+
+/** With consent there is no question. Without it a person is asked once; with nobody to ask, nothing is filed. */
+async function isAllowed(
+  terminal: Terminal,
+  session: Session,
+  { config, files }: Loaded,
+  waiting: readonly QueueLine[],
+  places: readonly string[],
+): Promise<boolean> {
+  if (config.svc.feedback.autoFile) return true;
+  const autonomous = terminal.environment['SVC_AUTONOMOUS'];
+  if (!isInteractive({ inputIsTerminal: terminal.inputIsTerminal, autonomous })) {
+    terminal.err(
+      'Findings are not filed without consent. Give it with: feedback-consent.sh grant, or file these with: svc findings drain --yes',
+    );
+    return false;
+  }
+  const answer = await terminal.ask(
+    `File ${counted(waiting.length)} as tickets (${places.join(', else ')}), now and at the end of each run? [y/N] `,
+  );
+  if (!/^y(?:es)?$/i.test(answer?.trim() ?? '')) return false;
+  terminal.err(await grantConsent(session, files));
+  return true;
+}
+
+async function drain(
+  terminal: Terminal,
+  { machine, locks }: Session,
+  given: { queue: FindingsQueue; loaded: Loaded; destinations: readonly TicketDestination[] },
+): Promise<DrainReport> {
+  const { queue, loaded, destinations } = given;
+  const report = createReporter(terminal, machine);
+  const notes = `${queue.file}.filed`;
+  return locks.withLock(notes, async () => {
+    const result = await drainFindings({
+      queue,
+      journal: createDrainJournal(notes),
+      destinations,
+      baseLabels: loaded.config.svc.feedback.labels,
+      now: () => terminal.now().getTime(),
+      signal: terminal.interrupted,
+      onFiled: ({ title, severity, skill, tags }, key, destination, filed) =>
+        report({
+          ...ours,
+          event: 'feedback.finding_filed',
+          deliveryId: `finding-filed:${key}`,
+          detail: { title, severity, skill, tags, destination, ...filed },
+        }),
+    });
+    await tellEnd(report, queue.file, result);
+    return result;
+  });
+}
+
+const ours = { source: 'cli', via: 'local', scope: {} } as const;
+
+async function tellEnd(report: ReportFact, file: string, { filed, left }: DrainReport): Promise<void> {
+  if (filed + left > 0)
+    await report({ ...ours, event: 'feedback.drained', detail: { file, filed, failed: left } });
+}
+
+function planned(waiting: readonly QueueLine[], places: readonly string[]): string {
+  const titles = waiting.map(({ read }) => ('finding' in read ? read.finding.title : `(${read.problem})`));
+  return [
+    `${counted(waiting.length)} would be filed (${places.join(', else ')}):`,
+    ...titles.map((title) => `  ${plainText(title)}`),
+  ].join('\n');
+}
+
+function ended({ filed, left, destination }: DrainReport): string {
+  const where = destination === undefined ? '' : ` (${destination.words})`;
+  return `${counted(filed)} filed${where}${left === 0 ? '' : `, ${left} kept`}.`;
+}
+
+function reasonsOf({ failures }: DrainReport): string {
+  return failures.map(({ where, why }) => `${where}: ${why.replace(/\.$/, '')}`).join('; ');
+}
+
+function notFiled(report: DrainReport, file: string): Failure {
+  const remedies = report.failures.flatMap(({ remedy }) => remedy ?? []);
+  return new Failure(
+    'not-filed',
+    `${counted(report.left)} could not be filed; kept in ${file}. ${reasonsOf(report)}.`,
+    [...remedies, 'Then run again: svc findings drain; what is filed is not filed twice.'].join('\n'),
+  );
+}
+
+function counted(count: number): string {
+  return count === 1 ? '1 finding' : `${count} findings`;
+}

@@ -1,0 +1,141 @@
+// svc orchestrate, against the real routes.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { testTerminal } from '@svc/testkit';
+import { expect, onTestFinished, test } from 'vitest';
+import { claimInstance } from '../../daemon/instance.ts';
+import { startRunServer } from '../../http/testing/run-server.ts';
+import { ownLine, RUN, runWorld } from '../../orchestrate/runs/testing/run-world.ts';
+import { runCommandLine } from '../run.ts';
+
+const now = '2026-01-02T03:10:00.000Z';
+
+/** A machine with a project, and a daemon that has this board. */
+async function machine() {
+  const world = runWorld();
+  const terminal = testTerminal({ now, environment: { USER: 'kim' } });
+  mkdirSync(join(terminal.home, '.svc'));
+  writeFileSync(join(terminal.home, '.svc', 'config.json'), JSON.stringify({ svc: { projectKey: 'web' } }));
+  const identity = (port: number) => ({
+    instance: '00000000-0000-4000-8000-000000000001',
+    pid: process.pid,
+    port,
+    url: `http://127.0.0.1:${port}`,
+    version: '1.2.3',
+    startedAt: now,
+  });
+  const { port, holds } = await startRunServer(world, { identity });
+  const instance = claimInstance(join(terminal.home, 'svc'));
+  onTestFinished(() => instance?.withdraw());
+  await instance?.announce({ state: 'running', ...identity(port) });
+  const svc = (...words: string[]) => runCommandLine(terminal, ['orchestrate', ...words]);
+  const lines = (): string[] =>
+    terminal
+      .printed()
+      .split('\n')
+      .filter((line) => line !== '');
+  return { world, terminal, holds, svc, lines };
+}
+
+test('start: tickets, waves or a plan, with what is wished', async () => {
+  const { world, terminal, svc, lines } = await machine();
+  expect(await svc('start', 'ABC-1', 'ABC-2', '--max-parallel', '2', '--name', RUN)).toBe(0);
+  expect(lines()).toEqual([`${RUN} has begun: 2 tickets in one wave.`, `See: svc orchestrate status ${RUN}`]);
+  expect(
+    await svc('start', '--wave', 'ABC-3,ABC-4', '--wave', 'ABC-5', '--name', 'two', '--base', 'next'),
+  ).toBe(0);
+  const plan = join(terminal.home, 'plan.json');
+  writeFileSync(plan, '{"tickets":[{"ticket":"ABC-7","blockedBy":["ABC-6"]},{"ticket":"ABC-6"}]}');
+  expect(await svc('start', '--file', plan, '--name', 'three')).toBe(0);
+  expect(world.said.map(({ detail }) => [detail['plan'], detail['maxParallel'], detail['base']])).toEqual([
+    [[['ABC-1', 'ABC-2']], 2, 'main'],
+    [[['ABC-3', 'ABC-4'], ['ABC-5']], 3, 'next'],
+    [[['ABC-6'], ['ABC-7']], 3, 'main'],
+  ]);
+  expect(world.said[0]?.detail).toMatchObject({ by: 'kim', project: terminal.home });
+});
+
+test('start: what cannot be is refused, and nothing is begun', async () => {
+  const { world, terminal, svc } = await machine();
+  const broken = join(terminal.home, 'broken.json');
+  writeFileSync(broken, '{');
+  for (const words of [
+    [],
+    ['ABC-1', '--wave', 'ABC-2'],
+    ['--file', broken],
+    ['--file', join(terminal.home, 'missing.json')],
+    ['ABC-1', '--max-parallel', 'many'],
+    ['ABC-1', '--max-parallel', '0'],
+    ['ABC-1', '--name', '../x'],
+    ['--wave', 'ABC-1,,ABC-2'],
+    ['--', '--help', '$(id)'],
+  ])
+    expect([words, await svc('start', ...words)]).toEqual([words, 2]);
+  expect(world.said).toEqual([]);
+});
+
+test('status of a run: its waves, what each ticket does, and why something waits', async () => {
+  const { world, holds, svc, lines } = await machine();
+  world.begin([['ABC-1', 'ABC-2'], ['ABC-3']]);
+  world.fold(ownLine('orchestrator.wave.started', undefined, { wave: 1, tickets: [] }));
+  world.tell(world.signal('ABC-1', { cost: { usd: 1.25 } }));
+  world.tell(world.signal('ABC-2', { status: 'failed', error: 'no \u001b[2Jdisk' }));
+  holds.push({
+    kind: 'hold',
+    orchestrator: RUN,
+    ticket: 'ABC-1',
+    why: 'backoff',
+    message: 'The process of ABC-1 is gone; it is looked at again',
+    until: '2026-01-02T03:12:00.000Z',
+  });
+  expect(await svc('status', RUN)).toBe(0);
+  expect(lines().map((line) => line.replaceAll(/ +/g, ' ').trimEnd())).toEqual([
+    `${RUN}: running, 0 of 3 done`,
+    ' began 2026-01-02 03:00:00 UTC (10 min ago)',
+    ' cost $1.25',
+    'Wave 1: started',
+    ' ABC-1 implementing 10 min ago',
+    ' ABC-2 failed 10 min ago no ?[2Jdisk',
+    'Wave 2: waiting',
+    ' ABC-3 waiting',
+    'The process of ABC-1 is gone; it is looked at again (in 2 min)',
+  ]);
+});
+
+test('status of all, in words and as JSON; one that is not there', async () => {
+  const { world, terminal, svc, lines } = await machine();
+  expect(await svc('status')).toBe(0);
+  expect(lines()).toEqual(['There is no run. Begin one: svc orchestrate start <tickets…>']);
+  world.begin([['ABC-1']]);
+  expect(await svc('status', '--json')).toBe(0);
+  const [, ...rest] = terminal.printed().split('\n');
+  expect(JSON.parse(rest.join('\n'))).toMatchObject([{ orchestrator: RUN, tickets: 1, holds: [] }]);
+  expect(await svc('status', '../health')).toBe(1);
+  expect(terminal.complained()).toContain('There is no run named ../health.');
+});
+
+test('pause, resume, retry and cancel say what the run is then', async () => {
+  const { world, svc, lines } = await machine();
+  world.begin([['ABC-1']]);
+  const signal = world.signal('ABC-1', { status: 'failed' });
+  await world.signals.create(signal);
+  world.tell(signal);
+  for (const words of [['pause'], ['resume'], ['retry', 'ABC-1'], ['cancel', 'ABC-1'], ['cancel']])
+    expect(await svc(words[0] ?? '', RUN, ...words.slice(1))).toBe(0);
+  expect(lines().filter((line) => line.startsWith(RUN))).toEqual(
+    ['paused', 'running', 'running', 'running', 'canceled'].map((state) => `${RUN}: ${state}, 0 of 1 done`),
+  );
+  expect(world.said.map(({ event }) => event)).toEqual([
+    'orchestrator.run.paused',
+    'orchestrator.run.resumed',
+    'orchestrator.worker.retried',
+    'orchestrator.run.canceled',
+  ]);
+  expect(await svc('retry', RUN, 'ABC-1')).not.toBe(0);
+});
+
+test('without a daemon, and outside a project', async () => {
+  const terminal = testTerminal();
+  expect(await runCommandLine(terminal, ['orchestrate', 'start', 'ABC-1'])).not.toBe(0);
+  expect(terminal.complained()).toContain('The daemon is not running.');
+});

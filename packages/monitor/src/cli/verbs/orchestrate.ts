@@ -1,0 +1,212 @@
+// svc orchestrate start | status | pause | resume | cancel | retry
+import { readFile } from 'node:fs/promises';
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import type { OutsideBlocker, RunView } from '@svc/core';
+import { Failure } from '../../errors.ts';
+import { needDaemon, speaker } from '../need-daemon.ts';
+import { plainText } from '../plain-text.ts';
+import { projectFolderOf } from '../session.ts';
+import { printJson, printTable, type Terminal } from '../terminal.ts';
+import { ageText, timeText } from '../time-text.ts';
+import { verb, verbGroup } from '../verb.ts';
+
+type RunAnswer = RunView & {
+  holds: { ticket: string | null; message: string; until: string | null }[];
+  /** Only of a run that was just begun. */
+  outsideBlockers?: OutsideBlocker[];
+};
+
+export function orchestrateVerbs(terminal: Terminal): CommandUnknownOpts {
+  return verbGroup(
+    'orchestrate',
+    {
+      summary: 'Run many tickets at once, in waves, and believe nobody’s word',
+      example: ['svc orchestrate start ABC-1 ABC-2', 'svc orchestrate status'],
+    },
+    [
+      startVerb(terminal),
+      statusVerb(terminal),
+      wordVerb(terminal, 'pause', 'Start nothing more; what runs goes on'),
+      wordVerb(terminal, 'resume', 'Go on after a pause'),
+      cancelVerb(terminal),
+      retryVerb(terminal),
+    ],
+  );
+}
+
+function startVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('start', {
+    summary: 'Begin a run; it goes on in the daemon when the terminal is closed',
+    example: [
+      'svc orchestrate start ABC-1 ABC-2 --max-parallel 2',
+      'svc orchestrate start --wave ABC-1,ABC-2 --wave ABC-3',
+      'svc orchestrate start ABC-1 ABC-2 ABC-3 --dependencies',
+      'svc orchestrate start --file plan.json',
+    ],
+    route: 'POST /api/runs',
+  })
+    .argument('[tickets...]')
+    .option('--wave <tickets>', 'a wave: tickets with commas; repeatable', collect, [] as string[])
+    .option(
+      '--dependencies',
+      'the tickets in the order that the issue tracker tells: what blocks comes first',
+    )
+    .option('--file <path>', 'a plan: {"waves": [[…]]} or {"tickets": [{"ticket", "blockedBy"}]}')
+    .option('--max-parallel <count>', 'agents at once', Number)
+    .option('--base <branch>', 'branch that worktrees are made from')
+    .option('--name <id>', 'name of the run')
+    .option('--json', 'print JSON')
+    .action(async (tickets, options) => {
+      const daemon = await needDaemon(terminal);
+      const answer = (await daemon.postJson('/api/runs', {
+        project: await projectFolderOf(terminal),
+        ...(await planOf(tickets, options)),
+        ...(options.maxParallel !== undefined && { maxParallel: options.maxParallel }),
+        ...(options.dependencies === true && { dependencies: true }),
+        ...(options.base !== undefined && { base: options.base }),
+        ...(options.name !== undefined && { name: options.name }),
+        ...speaker(terminal),
+      })) as RunAnswer;
+      if (options.json) return printJson(terminal, answer);
+      const { orchestrator, tickets: count, waves } = answer;
+      const words = waves.length === 1 ? 'one wave' : `${waves.length} waves`;
+      terminal.out(`${orchestrator} has begun: ${count} tickets in ${words}.`);
+      for (const { ticket, blocker, state } of answer.outsideBlockers ?? [])
+        terminal.out(
+          `${plainText(ticket)} is blocked by ${plainText(blocker)} (${plainText(state)}), which is not in this run.`,
+        );
+      terminal.out(`See: svc orchestrate status ${orchestrator}`);
+    });
+}
+
+function collect(value: string, before: string[]): string[] {
+  return [...before, value];
+}
+
+async function planOf(
+  tickets: string[],
+  options: { wave: string[]; file?: string | undefined; dependencies?: true | undefined },
+) {
+  const { wave, file } = options;
+  if (options.dependencies === true && tickets.length === 0)
+    throw new Failure('usage', 'With --dependencies, name the tickets.');
+  if ([tickets.length > 0, wave.length > 0, file !== undefined].filter(Boolean).length !== 1)
+    throw new Failure('usage', 'Name the tickets, or the waves with --wave, or a plan with --file.');
+  if (file === undefined)
+    return wave.length > 0 ? { waves: wave.map((text) => text.split(',')) } : { tickets };
+  try {
+    return { plan: JSON.parse(await readFile(file, 'utf8')) as unknown };
+  } catch (error) {
+    throw new Failure('usage', `${file} cannot be read: ${error instanceof Error ? error.message : ''}`);
+  }
+}
+
+function statusVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('status', {
+    summary: 'What each run is doing, and why what waits waits',
+    example: ['svc orchestrate status', 'svc orchestrate status web-20260102-030405'],
+    route: 'GET /api/runs',
+  })
+    .argument('[run]')
+    .option('--json', 'print JSON')
+    .action(async (run, { json }) => {
+      const daemon = await needDaemon(terminal);
+      if (run !== undefined) {
+        const answer = (await daemon.getJson(`/api/runs/${encodeURIComponent(run)}`)) as RunAnswer;
+        return json ? printJson(terminal, answer) : printRun(terminal, answer);
+      }
+      const { runs } = (await daemon.getJson('/api/runs')) as { runs: RunAnswer[] };
+      if (json) return printJson(terminal, runs);
+      if (runs.length === 0) terminal.out('There is no run. Begin one: svc orchestrate start <tickets…>');
+      printTable(
+        terminal,
+        runs.map((one) => [
+          plainText(one.orchestrator),
+          one.state,
+          `${one.done} of ${one.tickets} done`,
+          one.startedAt === null ? '' : `began ${ageText(one.startedAt, terminal.now())}`,
+          costText(one.costUsd),
+        ]),
+      );
+    });
+}
+
+function printRun(terminal: Terminal, run: RunAnswer): void {
+  terminal.out(`${plainText(run.orchestrator)}: ${run.state}, ${run.done} of ${run.tickets} done`);
+  if (run.startedAt !== null) terminal.out(`  began   ${timeText(run.startedAt, terminal.now())}`);
+  const { hours, waiting } = run.waited;
+  if (hours > 0 || waiting > 0)
+    terminal.out(`  people  ${hours.toFixed(1)} h waited for reviews, ${waiting} waiting now`);
+  if (run.costUsd !== null) terminal.out(`  cost    ${costText(run.costUsd)}`);
+  for (const { wave, state, tickets } of run.waves) {
+    terminal.out(`Wave ${wave}: ${state}`);
+    printTable(
+      terminal,
+      tickets.map(({ ticket, status, since, pr, verification, error }) => [
+        `  ${plainText(ticket)}`,
+        status ?? 'waiting',
+        since === null ? '' : ageText(since, terminal.now()),
+        pr === null ? '' : `#${pr.number}`,
+        verification === null ? '' : `verification ${plainText(verification)}`,
+        plainText(error ?? ''),
+      ]),
+    );
+  }
+  for (const { message, until } of run.holds)
+    terminal.out(`${plainText(message)}${until === null ? '' : ` (${ageText(until, terminal.now())})`}`);
+}
+
+function costText(usd: number | null): string {
+  return usd === null ? '' : `$${usd.toFixed(2)}`;
+}
+
+function wordVerb(terminal: Terminal, word: 'pause' | 'resume', summary: string): CommandUnknownOpts {
+  return verb(word, {
+    summary,
+    example: `svc orchestrate ${word} web-20260102-030405`,
+    route: `POST /api/runs/:run/${word}`,
+  })
+    .argument('<run>')
+    .option('--json', 'print JSON')
+    .action((run, { json }) => tell(terminal, run, word, {}, json === true));
+}
+
+function cancelVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('cancel', {
+    summary: 'End the agents of a run, or take one ticket out of it; worktrees stay',
+    example: 'svc orchestrate cancel web-20260102-030405 ABC-2',
+    route: 'POST /api/runs/:run/cancel',
+  })
+    .argument('<run>')
+    .argument('[ticket]')
+    .option('--json', 'print JSON')
+    .action((run, ticket, { json }) =>
+      tell(terminal, run, 'cancel', ticket === undefined ? {} : { ticket }, json === true),
+    );
+}
+
+function retryVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('retry', {
+    summary: 'Start the agent of a ticket anew after it failed, stalled or was canceled',
+    example: 'svc orchestrate retry web-20260102-030405 ABC-2',
+    route: 'POST /api/runs/:run/retry',
+  })
+    .argument('<run>')
+    .argument('<ticket>')
+    .option('--json', 'print JSON')
+    .action((run, ticket, { json }) => tell(terminal, run, 'retry', { ticket }, json === true));
+}
+
+async function tell(
+  terminal: Terminal,
+  run: string,
+  word: string,
+  body: Record<string, string>,
+  json: boolean,
+): Promise<void> {
+  const daemon = await needDaemon(terminal);
+  const path = `/api/runs/${encodeURIComponent(run)}/${word}`;
+  const answer = (await daemon.postJson(path, { ...body, ...speaker(terminal) })) as RunAnswer;
+  if (json) return printJson(terminal, answer);
+  printRun(terminal, answer);
+}

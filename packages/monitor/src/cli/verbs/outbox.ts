@@ -1,0 +1,60 @@
+// svc outbox | svc outbox retry <key>
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import type { OutboxFigures } from '../../outbox/figures.ts';
+import type { OutboxRow } from '../../outbox/outbox-row.ts';
+import { needDaemon } from '../need-daemon.ts';
+import { plainText } from '../plain-text.ts';
+import { printJson, printTable, type Terminal } from '../terminal.ts';
+import { ageText } from '../time-text.ts';
+import { verb } from '../verb.ts';
+
+type OutboxAnswer = { figures: OutboxFigures; effects: OutboxRow[] };
+
+const SHOWN = 20;
+
+export function outboxVerbs(terminal: Terminal): CommandUnknownOpts {
+  return verb('outbox', {
+    summary: 'What the daemon has still to do, what failed, and what it gave up',
+    example: ['svc outbox', 'svc outbox retry 12:move-ticket:ABC-1'],
+    route: 'GET /api/outbox',
+  })
+    .option('--json', 'print JSON')
+    .action(async ({ json }) => {
+      const answer = (await (await needDaemon(terminal)).getJson('/api/outbox')) as OutboxAnswer;
+      if (json) return printJson(terminal, answer);
+      const { figures, effects } = answer;
+      terminal.out(
+        `${figures.pending} to do, ${figures.retryingCount} retrying, ${figures.givenUp} given up`,
+      );
+      if (figures.failing !== null) terminal.out(`It cannot work: ${plainText(figures.failing)}`);
+      const open = effects.filter(({ state }) => state !== 'done');
+      const rows = [...open, ...effects.filter(({ state }) => state === 'done')].slice(0, SHOWN);
+      printTable(
+        terminal,
+        rows.map((row) => effectRow(row, terminal.now())),
+      );
+    })
+    .addCommand(
+      verb('retry', {
+        summary: 'Try again what was given up',
+        example: 'svc outbox retry 12:move-ticket:ABC-1',
+        route: 'POST /api/outbox/retry',
+      })
+        .argument('<key>')
+        .action(async (key) => {
+          await (await needDaemon(terminal)).postJson('/api/outbox/retry', { key });
+          terminal.out(`${plainText(key)} is tried again; see: svc outbox`);
+        }),
+    );
+}
+
+function effectRow({ key, state, attempts, lastError, outcome, createdAt }: OutboxRow, now: Date): string[] {
+  const said = state === 'done' ? outcome : lastError;
+  return [
+    state,
+    plainText(key),
+    ageText(new Date(createdAt).toISOString(), now),
+    attempts > 1 ? `${attempts} attempts` : '',
+    plainText(said ?? ''),
+  ];
+}

@@ -1,0 +1,49 @@
+// svc receipt
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import type { Link, Receipt } from '@svc/core';
+import { AnswerIsNo } from '../endings.ts';
+import { needDaemon, workerPath } from '../need-daemon.ts';
+import { plainText } from '../plain-text.ts';
+import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
+import { utcText } from '../time-text.ts';
+import { verb } from '../verb.ts';
+import { printList } from './why.ts';
+
+export function receiptVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('receipt', {
+    summary: 'Whether a ticket shipped, link by link, and how each is known; exit 1 when it did not',
+    example: 'svc receipt ABC-12',
+    route: 'GET /api/workers/:ticket/receipt',
+  })
+    .argument('<ticket>')
+    .option('--orchestrator <run>', 'the worker of this run; default: the newest')
+    .option('--json', 'print JSON')
+    .action(async (ticket, options) => {
+      const daemon = await needDaemon(terminal);
+      const { orchestrator } = options;
+      const query = orchestrator === undefined ? {} : { orchestrator };
+      const answer = (await daemon.getJson(workerPath(ticket, 'receipt'), query)) as Receipt;
+      if (options.json) printJson(terminal, answer);
+      else printReceipt(terminal, answer);
+      if (answer.shipped !== true) throw new AnswerIsNo();
+    });
+}
+
+function printReceipt(terminal: Terminal, { ticket, shipped, links, flagged }: Receipt): void {
+  terminal.out(`${paint(terminal, 'bold', plainText(ticket))} ${verdict(terminal, shipped)}`);
+  printTable(
+    terminal,
+    links.map((link) => linkRow(link)),
+  );
+  printList(terminal, 'To be looked at:', flagged);
+}
+
+function verdict(terminal: Terminal, shipped: boolean | null): string {
+  if (shipped === null) return paint(terminal, 'yellow', 'may have shipped or not: nobody can tell');
+  return shipped ? paint(terminal, 'green', 'shipped') : paint(terminal, 'yellow', 'has not shipped');
+}
+
+function linkRow({ link, value, grade, at, seq, url }: Link): string[] {
+  const line = seq === null ? '-' : `line ${seq}`;
+  return [`  ${link}`, grade, utcText(at), line, plainText([value ?? [], url ?? []].flat().join('  '))];
+}

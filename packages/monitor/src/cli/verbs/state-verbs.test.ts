@@ -1,0 +1,213 @@
+// svc board, attention, why, receipt and deploy, against the real routes.
+import { join } from 'node:path';
+import type { Board } from '@svc/core';
+import {
+  mergedPullRequest,
+  mergedWorker,
+  sampleAttention,
+  sampleBoard,
+  sampleDeployment,
+  sampleMergeSha,
+  sampleTicket,
+  sampleTime,
+  sampleWorker,
+  testTerminal,
+} from '@svc/testkit';
+import { expect, onTestFinished, test } from 'vitest';
+import { claimInstance } from '../../daemon/instance.ts';
+import { type StateServerOptions, startStateServer } from '../../http/testing/state-server.ts';
+import { runCommandLine } from '../run.ts';
+
+/** A machine whose daemon has this board. */
+async function machine(board: Board, more: Partial<StateServerOptions> = {}) {
+  const now = sampleTime('12:00');
+  const terminal = testTerminal({ now, environment: { USER: 'kim' } });
+  const identity = (port: number) => ({
+    instance: '00000000-0000-4000-8000-000000000001',
+    pid: process.pid,
+    port,
+    url: `http://127.0.0.1:${port}`,
+    version: '1.2.3',
+    startedAt: now,
+  });
+  const { port, said } = await startStateServer({ board, now, identity, ...more });
+  const instance = claimInstance(join(terminal.home, 'svc'));
+  onTestFinished(() => instance?.withdraw());
+  await instance?.announce({ state: 'running', ...identity(port) });
+  return { terminal, said, svc: (...words: string[]) => runCommandLine(terminal, words) };
+}
+
+const merged = { pullRequests: [mergedPullRequest()], tickets: [sampleTicket()] };
+const lines = (text: string): string[] => text.split('\n');
+
+test('why, in words', async () => {
+  const { terminal, svc } = await machine(
+    sampleBoard({ ...merged, workers: [mergedWorker({}, { deadline: sampleTime('12:20') })] }),
+  );
+  expect(await svc('why', 'eng-1')).toBe(0);
+  expect(lines(terminal.printed())).toEqual([
+    'ENG-1 in run-1: merged',
+    '  because    acme/web#12 is merged, and no deployment of it has started in production.',
+    '  since      2026-01-02 11:00:00 UTC (1 h ago)',
+    '  waits for  a deployment of aaaaaaa in production',
+    '  until      2026-01-02 12:20:00 UTC (in 20 min)',
+    'Facts, by the lines of the log:',
+    '  5   2026-01-02 08:00:00 UTC  observed  The tracker says In Progress.',
+    '  10  2026-01-02 09:00:00 UTC  observed  The process runs.',
+    '  20  2026-01-02 10:00:00 UTC  observed  acme/web#12 was opened.',
+    '  30  2026-01-02 10:30:00 UTC  observed  Checks, build: success.',
+    '  40  2026-01-02 11:00:00 UTC  observed  acme/web#12 was merged as aaaaaaa.',
+  ]);
+});
+
+test('nothing from outside steers the terminal', async () => {
+  const state = { id: null, name: 'Done\u001b[2J\nENG-1 shipped\u202e', type: 'completed' };
+  const { terminal, svc } = await machine(
+    sampleBoard({ workers: [sampleWorker()], tickets: [sampleTicket({ state })] }),
+  );
+  expect(await svc('why', 'ENG-1')).toBe(0);
+  expect(terminal.printed()).toContain(
+    'The tracker says Done?[2J?ENG-1 shipped?, but the worker is implementing.',
+  );
+  expect(await svc('why', '../../health')).toBe(2);
+});
+
+test('receipt: exit 0 when it shipped, 1 when not or when nobody can tell', async () => {
+  const proven = mergedWorker(
+    { status: 'done' },
+    { result: 'success', provenBy: { deploymentId: 41, sha: sampleMergeSha } },
+  );
+  const success = sampleDeployment({
+    states: [{ state: 'success', at: sampleTime('11:15'), seq: 55, via: 'poll' }],
+  });
+  const shipped = await machine(sampleBoard({ ...merged, workers: [proven], deployments: [success] }));
+  expect(await shipped.svc('receipt', 'ENG-1')).toBe(0);
+  expect(lines(shipped.terminal.printed())).toEqual([
+    'ENG-1 shipped',
+    '  ticket        observed  2026-01-02 08:00:00 UTC  line 5   ENG-1  https://tracker.example/ENG-1',
+    '  pull-request  observed  2026-01-02 10:00:00 UTC  line 20  acme/web#12  https://codehost.example/acme/web/pull/12',
+    '  checks        observed  2026-01-02 10:30:00 UTC  line 30  passed',
+    `  merge         observed  2026-01-02 11:00:00 UTC  line 40  ${sampleMergeSha}`,
+    '  deployment    fetched   2026-01-02 11:15:00 UTC  line 55  41 of aaaaaaa in production  https://app.example',
+  ]);
+  const waiting = await machine(sampleBoard({ ...merged, workers: [mergedWorker()] }));
+  expect(await waiting.svc('receipt', 'ENG-1', '--json')).toBe(1);
+  expect(JSON.parse(waiting.terminal.printed())).toMatchObject({ shipped: false });
+  expect(await waiting.svc('receipt', 'ENG-7')).toBe(1);
+  expect(waiting.terminal.complained()).toContain('Nothing is known of ENG-7');
+  const unclear = await machine(sampleBoard(merged));
+  expect(await unclear.svc('receipt', 'ENG-1')).toBe(1);
+  expect(unclear.terminal.printed()).toContain('ENG-1 may have shipped or not: nobody can tell');
+});
+
+test('deploy: the new state, or why not', async () => {
+  const stalled = mergedWorker({ status: 'stalled' }, { result: 'timeout' });
+  const { terminal, svc, said } = await machine(sampleBoard({ ...merged, workers: [stalled] }));
+  expect(await svc('deploy', 'retry', 'ENG-1', '--note', 'mended')).toBe(0);
+  expect(terminal.printed()).toContain('waits for  a deployment of aaaaaaa in production');
+  expect(said[0]).toMatchObject({
+    event: 'orchestrator.deploy.retried',
+    detail: { by: 'kim', note: 'mended' },
+  });
+  expect(await svc('deploy', 'retry', 'ENG-1')).toBe(1);
+  expect(terminal.complained()).toContain('There is nothing to retry: ENG-1 is merged.');
+});
+
+test('attention: the list, and each word', async () => {
+  const id = 'run-1/ENG-1/deploy-timeout';
+  const { terminal, svc, said } = await machine(
+    sampleBoard({
+      attention: [
+        sampleAttention({ times: 3 }),
+        sampleAttention({
+          ticket: 'ENG-22',
+          severity: 'medium',
+          openedAt: sampleTime('09:00'),
+          remedy: null,
+        }),
+        sampleAttention({ ticket: 'ENG-3', snoozedUntil: sampleTime('13:00') }),
+      ],
+    }),
+  );
+  expect(await svc('attention')).toBe(0);
+  expect(await svc('attention', 'list')).toBe(0);
+  const list = [
+    'high    run-1/ENG-1/deploy-timeout   30 min ago  3 times',
+    '  Nothing has succeeded in production',
+    '  svc deploy retry ENG-1',
+    'medium  run-1/ENG-22/deploy-timeout  3 h ago',
+    '  Nothing has succeeded in production',
+    'Put off:',
+    'high  run-1/ENG-3/deploy-timeout  30 min ago  put off until 2026-01-02 13:00:00 UTC (in 1 h)',
+    '  Nothing has succeeded in production',
+    '  svc deploy retry ENG-3',
+  ];
+  expect(lines(terminal.printed())).toEqual([...list, ...list]);
+  expect(await svc('attention', 'ack', id)).toBe(0);
+  expect(await svc('attention', 'snooze', id, '--for', '2h')).toBe(0);
+  expect(await svc('attention', 'resolve', id)).toBe(0);
+  expect(lines(terminal.printed()).slice(-3)).toEqual([
+    `${id} is acknowledged by kim.`,
+    `${id} is put off until 2026-01-02 14:00:00 UTC (in 2 h).`,
+    `${id} is resolved.`,
+  ]);
+  expect(said).toHaveLength(3);
+  expect(await svc('attention', 'resolve', id)).toBe(1);
+  expect(terminal.complained()).toContain('See what is: svc attention');
+  expect(await svc('attention', 'snooze', id)).toBe(2);
+  expect(await svc('attention', 'snooze', id, '--for', '99d')).toBe(2);
+});
+
+test('nothing needs anybody', async () => {
+  const { terminal, svc } = await machine(sampleBoard());
+  expect(await svc('attention')).toBe(0);
+  expect(terminal.printed()).toBe('Nothing needs you.');
+});
+
+test('board: a line for each worker; a past one; feeds that are not well', async () => {
+  const blind = {
+    feed: 'codehost',
+    grade: 'blind',
+    since: sampleTime('11:00'),
+    reason: 'silent',
+    remedy: null,
+    lastSeq: 9,
+  };
+  const { terminal, svc } = await machine(
+    sampleBoard({
+      ...merged,
+      workers: [
+        sampleWorker({
+          ticket: 'ENG-10',
+          branch: 'eng-10',
+          life: { state: 'dead', since: sampleTime('09:30'), seq: 12 },
+        }),
+        mergedWorker({}, { deadline: sampleTime('12:20') }),
+      ],
+      feeds: [blind],
+    }),
+    { past: sampleBoard({ seq: 7, at: sampleTime('10:00') }) },
+  );
+  expect(await svc('board')).toBe(0);
+  expect(lines(terminal.printed())).toEqual([
+    'Line 100 of the log, 2026-01-02 12:00:00 UTC (now)',
+    'ENG-1   run-1  merged        1 h ago  acme/web#12  waits for a deployment of aaaaaaa in production (until in 20 min)',
+    'ENG-10  run-1  implementing  3 h ago  -            waits for the next word of the worker [does not agree: svc why ENG-10]',
+    '0 open pull requests, 0 items of attention (svc attention)',
+    'The codehost feed is blind: silent',
+  ]);
+  expect(await svc('board', '--at', '2h')).toBe(0);
+  expect(terminal.printed()).toContain(
+    'Line 7 of the log, 2026-01-02 10:00:00 UTC (2 h ago)\nNo run has a worker.',
+  );
+  expect(await svc('board', '--at', 'soon')).toBe(2);
+});
+
+test.each([['why', 'ENG-1'], ['receipt', 'ENG-1'], ['deploy', 'accept', 'ENG-1'], ['attention'], ['board']])(
+  '%s without a daemon says so',
+  async (...words) => {
+    const terminal = testTerminal();
+    expect(await runCommandLine(terminal, words)).toBe(5);
+    expect(terminal.complained()).toContain('The daemon is not running.');
+  },
+);

@@ -1,0 +1,52 @@
+// svc summarize
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { summaryTemplates } from '@svc/core';
+import { Failure } from '../../errors.ts';
+import type { Summary } from '../../summarize/summarizer.ts';
+import { needDaemon } from '../need-daemon.ts';
+import { plainText } from '../plain-text.ts';
+import { paint, printJson, type Terminal } from '../terminal.ts';
+import { timeText } from '../time-text.ts';
+import { verb } from '../verb.ts';
+
+export function summarizeVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('summarize', {
+    summary: 'A run in words, written by a model provider',
+    example: ['svc summarize run-1', 'svc summarize run-1 --template attention-digest'],
+    route: 'POST /api/summarize',
+  })
+    .argument('<run>', 'the name of the run')
+    .option('--template <name>', `one of ${summaryTemplates.join(', ')}; default: run-summary`)
+    .option('--provider <name>', 'provider-a, provider-b or provider-c; default: svc.ai.defaultProvider')
+    .option('--model <id>', 'default: svc.ai.defaultModel, or the own one of a provider that is named')
+    .option('--json', 'print JSON')
+    .action(async (run, { json, ...wishes }) => {
+      const daemon = await needDaemon(terminal);
+      const answer = (await daemon
+        .postJson('/api/summarize', { orchId: run, ...wishes })
+        .catch((error: unknown) => {
+          throw withRemedy(error);
+        })) as Summary;
+      if (json) return printJson(terminal, answer);
+      printText(terminal, answer.summary);
+      const { provider, model, tokens, cost, cached, generatedAt } = answer;
+      const when = `${timeText(generatedAt, terminal.now())}${cached ? ', kept from then' : ''}`;
+      const figures = `${provider}, ${plainText(model)}, ${tokens} tokens, $${cost.toFixed(4)}, ${when}`;
+      terminal.out(paint(terminal, 'dim', figures));
+    });
+}
+
+/** Text of a model: its lines stay lines, and nothing else of it may steer the terminal. */
+export function printText(terminal: Terminal, text: string): void {
+  for (const line of text.split('\n')) terminal.out(plainText(line));
+}
+
+/** The answer of the route is only `AI not configured`. */
+function withRemedy(error: unknown): unknown {
+  if (!(error instanceof Failure) || error.message !== 'AI not configured') return error;
+  return new Failure(
+    'not-configured',
+    'AI is not configured: svc.ai.enabled is off, or no provider has a key.',
+    'Run: svc config set svc.ai.enabled true, name the variable of a key in svc.ai.providers.provider-a.apiKeyEnv, and restart the daemon.',
+  );
+}

@@ -1,0 +1,112 @@
+// svc ticket phase
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { phaseNamed, ticketWritten } from '@svc/core';
+import { createContextStore } from '../../context/context-store.ts';
+import { worktreeRoot } from '../../context/worktree-root.ts';
+import { Failure } from '../../errors.ts';
+import type { PhaseAnswer } from '../../http/ticket-routes.ts';
+import { leaveInSpool } from '../../log/spool.ts';
+import { connectDaemon } from '../daemon-client.ts';
+import { AnswerIsNo } from '../endings.ts';
+import { openSession, type Session } from '../session.ts';
+import { printJson, type Terminal } from '../terminal.ts';
+import { verb, verbGroup } from '../verb.ts';
+
+export function ticketVerbs(terminal: Terminal): CommandUnknownOpts {
+  return verbGroup(
+    'ticket',
+    {
+      summary: 'The ticket of this worktree, or another: which phase it is in',
+      example: 'svc ticket phase inReview ABC-12',
+    },
+    [phaseVerb(terminal)],
+  );
+}
+
+function phaseVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('phase', {
+    summary: 'Report the phase of a ticket; the tracker’s state follows by svc.tracker.stateMap',
+    example: ['svc ticket phase inReview ABC-12', 'svc ticket phase create-plan'],
+    route: 'POST /api/tickets/:ticket/phase',
+  })
+    .argument('<phase>', 'research, planning, inProgress, inReview, done, canceled; or a skill')
+    .argument('[ticket]', 'default: the current ticket of this worktree')
+    .option('--json', 'print JSON')
+    .action(async (text, given, options) => {
+      const named = phaseNamed(text);
+      if (!named.ok) throw new Failure('usage', `${upper(named.problem)}.`.replace(/\?\.$/, '?'));
+      const session = openSession(terminal);
+      const ticket = given === undefined ? await currentTicket(terminal, session) : ticketGiven(given);
+      const daemon = await connectDaemon(session.machine);
+      const answer = daemon
+        ? ((await daemon.postJson(`/api/tickets/${ticket}/phase`, { phase: text })) as PhaseAnswer)
+        : await leaveForDaemon(terminal, session, { ticket, ...named });
+      if (options.json) printJson(terminal, answer);
+      else terminal.out(sentence(answer));
+      // Nothing was moved, and something has to be set up first.
+      if (answer.outcome === 'skipped' && answer.remedy !== null) {
+        terminal.err(answer.remedy);
+        throw new AnswerIsNo();
+      }
+    });
+}
+
+async function leaveForDaemon(
+  terminal: Terminal,
+  { machine }: Session,
+  { ticket, phase, skill }: { ticket: string; phase: string; skill: string | undefined },
+): Promise<PhaseAnswer> {
+  await leaveInSpool({
+    folder: machine.spoolDir,
+    draft: {
+      event: 'workflow.ticket.phase_changed',
+      source: 'cli',
+      via: 'local',
+      scope: { ticket },
+      detail: { to: phase, ...(skill !== undefined && { skill }) },
+    },
+    now: terminal.now().getTime(),
+    random: crypto.randomUUID(),
+  });
+  const why = 'the daemon is not running; the ticket moves when it runs (svc-monitor.sh start)';
+  return { ticket, phase, outcome: 'pending', from: null, to: null, why, remedy: null };
+}
+
+function sentence({ ticket, phase, outcome, from, to, why }: PhaseAnswer): string {
+  switch (outcome) {
+    case 'moved':
+      return `${ticket} is moved from ${plain(from)} to ${plain(to)}.`;
+    case 'already':
+      return `${ticket} is in ${plain(to)} already; nothing was moved.`;
+    case 'skipped':
+      return `${ticket} is not moved: ${plain(why)}.`;
+    case 'pending':
+      return `${ticket} is reported as ${phase} but not moved yet: ${plain(why).replace(/\.$/, '')}.`;
+  }
+}
+
+async function currentTicket(terminal: Terminal, { locks }: Session): Promise<string> {
+  const root = worktreeRoot(terminal.folder);
+  const context = await createContextStore({ root, locks, now: terminal.now }).read();
+  if (typeof context?.currentTicket === 'string') return ticketGiven(context.currentTicket);
+  throw new Failure(
+    'usage',
+    `Which ticket? None is given, and the workflow context of ${root} names none.`,
+    'Name it: svc ticket phase <phase> <ticket>, or set it: svc context set-ticket <ticket>',
+  );
+}
+
+function ticketGiven(text: string): string {
+  const ticket = ticketWritten(text);
+  if (ticket !== undefined) return ticket;
+  throw new Failure('usage', `A ticket is written like ABC-12, not ${JSON.stringify(text.slice(0, 60))}.`);
+}
+
+/** State names come from the tracker: nothing of them may steer the terminal. */
+function plain(text: string | null): string {
+  return (text ?? 'an unknown state').replaceAll(/\p{Cc}/gu, '?');
+}
+
+function upper(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}

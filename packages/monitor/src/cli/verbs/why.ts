@@ -1,0 +1,57 @@
+// svc why
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import type { Why } from '@svc/core';
+import { needDaemon, workerPath } from '../need-daemon.ts';
+import { plainText } from '../plain-text.ts';
+import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
+import { timeText, utcText } from '../time-text.ts';
+import { verb } from '../verb.ts';
+
+export function whyVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('why', {
+    summary: 'Why a ticket is in its state: the rule, the facts, what it waits for, what is not known',
+    example: 'svc why ABC-12',
+    route: 'GET /api/workers/:ticket/why',
+  })
+    .argument('<ticket>')
+    .option('--orchestrator <run>', 'the worker of this run; default: the newest')
+    .option('--json', 'print JSON')
+    .action(async (ticket, options) => {
+      const daemon = await needDaemon(terminal);
+      const { orchestrator } = options;
+      const query = orchestrator === undefined ? {} : { orchestrator };
+      const answer = (await daemon.getJson(workerPath(ticket, 'why'), query)) as Why;
+      if (options.json) return printJson(terminal, answer);
+      printWhy(terminal, answer);
+    });
+}
+
+export function printWhy(terminal: Terminal, answer: Why): void {
+  const { ticket, orchestrator, status, since, rule, facts, waitsFor, until } = answer;
+  const now = terminal.now();
+  const run = orchestrator === null ? '' : ` in ${plainText(orchestrator)}`;
+  terminal.out(`${paint(terminal, 'bold', plainText(ticket))}${run}: ${paint(terminal, 'bold', status)}`);
+  const rows = [['because', plainText(rule)]];
+  if (since !== null) rows.push(['since', timeText(since, now)]);
+  if (waitsFor !== null) rows.push(['waits for', plainText(waitsFor)]);
+  if (until !== null) rows.push(['until', timeText(until, now)]);
+  printTable(
+    terminal,
+    rows.map(([name = '', text = '']) => [`  ${name}`, text]),
+  );
+  if (facts.length > 0) {
+    terminal.out('Facts, by the lines of the log:');
+    printTable(
+      terminal,
+      facts.map(({ at, seq, source, text }) => [`  ${seq ?? '-'}`, utcText(at), source, plainText(text)]),
+    );
+  }
+  printList(terminal, 'What does not agree:', answer.contradictions);
+  printList(terminal, 'What is not known:', answer.unknown);
+}
+
+export function printList(terminal: Terminal, title: string, texts: readonly string[]): void {
+  if (texts.length === 0) return;
+  terminal.out(paint(terminal, 'yellow', title));
+  for (const text of texts) terminal.out(`  ${plainText(text)}`);
+}

@@ -1,0 +1,30 @@
+// The branch that is checked out in a worktree, read from git's own files: a shell may ask at every prompt, and
+// starting git takes longer than all the rest.
+import { readFileSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { systemErrorCode } from '../errors.ts';
+
+/** Null where there is no repository, or no branch is checked out. */
+export function gitBranch(root: string): string | null {
+  const folder = gitFolder(root);
+  const head = folder && readIfThere(join(folder, 'HEAD'));
+  return /^ref: refs\/heads\/(.+)$/.exec(head?.trim() ?? '')?.[1] ?? null;
+}
+
+/** In a linked worktree `.git` is a file that names the folder. */
+function gitFolder(root: string): string | undefined {
+  const place = join(root, '.git');
+  if (statSync(place, { throwIfNoEntry: false })?.isDirectory()) return place;
+  const named = /^gitdir: (.+)$/.exec(readIfThere(place)?.trim() ?? '')?.[1];
+  return named === undefined ? undefined : resolve(root, named);
+}
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const code = systemErrorCode(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}

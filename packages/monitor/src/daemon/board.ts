@@ -1,0 +1,73 @@
+// The state of the daemon: the log folded into the board, its snapshots, and the outbox that takes what lines
+// ask for. The board is what every part asks; nothing else holds truth.
+import type { Logger } from 'pino';
+import type { Machine } from '../config/environment.ts';
+import type { EventLog } from '../log/event-log.ts';
+import { createOutboxStore, type OutboxStore } from '../outbox/outbox-store.ts';
+import { openOutboxDatabase } from '../outbox/outbox-tables.ts';
+import { type BoardAt, createBoardAt } from '../state/board-at.ts';
+import { followState } from '../state/follow-state.ts';
+import { openSnapshotStore, type SnapshotStore } from '../state/snapshot-store.ts';
+import type { StateFollower } from '../state/state-follower.ts';
+
+export type DaemonBoard = {
+  state: StateFollower;
+  boardAt: BoardAt;
+  outbox: OutboxStore;
+  figures: () => ReturnType<StateFollower['progress']> & { snapshots: ReturnType<SnapshotStore['figures']> };
+  /** Rows were accepted. */
+  onEffects: (wake: () => void) => void;
+  stop: () => Promise<void>;
+  /** After everything that uses the outbox has stopped. */
+  close: () => void;
+};
+
+/** Open the log first: it sets a damaged database aside. */
+export function openBoard({
+  log,
+  machine,
+  now,
+  logger,
+}: {
+  log: EventLog;
+  machine: Pick<Machine, 'databaseFile'>;
+  now: () => number;
+  logger: Logger;
+}): DaemonBoard {
+  const outbox = createOutboxStore({
+    database: openOutboxDatabase(machine.databaseFile),
+    lastSeq: log.lastSeq(),
+    clock: { now },
+  });
+  if (outbox.started === 'fresh') logger.info({ cursor: outbox.cursor() }, 'the outbox begins at this line');
+  const snapshots = openSnapshotStore({ path: machine.databaseFile });
+  let wake: (() => void) | undefined;
+  const state = followState({
+    log,
+    snapshots,
+    outbox: {
+      cursor: outbox.cursor,
+      accept(effects, cursor) {
+        const added = outbox.accept(effects, cursor);
+        if (added > 0) wake?.();
+        return added;
+      },
+    },
+    now,
+    onFailure: (error) => logger.error({ err: error }, 'the state could not be brought up to date'),
+  });
+  return {
+    state,
+    boardAt: createBoardAt({ log, snapshots, live: state.board }),
+    outbox,
+    figures: () => ({ ...state.progress(), snapshots: snapshots.figures() }),
+    onEffects(listener) {
+      wake = listener;
+    },
+    stop: state.stop,
+    close() {
+      outbox.close();
+      snapshots.close();
+    },
+  };
+}

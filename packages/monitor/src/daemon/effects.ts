@@ -1,0 +1,218 @@
+// What carries out the effects of lines: one handler per kind, each the same done twice as done once.
+import type { Config, Effect, Environment, EventDraft } from '@svc/core';
+import type { Logger } from 'pino';
+import { type RunCommand, runCommand } from '../codehost/run-command.ts';
+import { createDescendantProof } from '../deploy/prove-descendant.ts';
+import type { FileLocks } from '../disk/lock.ts';
+import { projectFindings } from '../feedback/project-findings.ts';
+import type { EventLog } from '../log/event-log.ts';
+import { createWorkerTeller } from '../orchestrate/reactions/tell-worker.ts';
+import type { Outcome } from '../outbox/attempt.ts';
+import { createNotifier } from '../outbox/notifiers/notify.ts';
+import type { OutboxRow } from '../outbox/outbox-row.ts';
+import { createOutboxRunner, type OutboxRunner } from '../outbox/runner.ts';
+import type { Settled } from '../outbox/settled.ts';
+import { processStartsOf } from '../runs/process-start.ts';
+import { applySignalEffect, type SignalOutcome } from '../runs/signal-effect.ts';
+import type { SignalStore } from '../runs/signal-store.ts';
+import { createTrackerClient, type TrackerClient } from '../tracker/client.ts';
+import { createTicketMover } from '../tracker/move-ticket.ts';
+import { type MoveEnding, moveTicketHandler } from '../tracker/move-ticket-handler.ts';
+import { systemClock } from '../tunnel/clock.ts';
+import type { DaemonBoard } from './board.ts';
+import type { CodehostFeed } from './codehost-feed.ts';
+import { every, type Rounds } from './every.ts';
+import { createRemediationHandler } from './remediation.ts';
+
+const KEEP_DONE_MS = 30 * 86_400_000;
+const PRUNE_EVERY_MS = 86_400_000;
+
+export type Effects = {
+  start: () => void;
+  /** What became of a ticket's move within a time; undefined when it was not begun. */
+  moveOf: (key: string, timeoutMs: number) => Promise<MoveEnding | undefined>;
+  figures: OutboxRunner['figures'];
+  /** Requests to the tracker since the start. */
+  trackerCalls: () => number;
+  list: () => OutboxRow[];
+  /** What was given up is tried again; false when it was not. */
+  tryAgain: (key: string) => boolean;
+  stop: () => Promise<void>;
+};
+
+export function createEffects(options: {
+  configs: readonly Config[];
+  environment: Environment;
+  trackerApiUrl: string;
+  runsDir: string;
+  locks: FileLocks;
+  board: DaemonBoard;
+  signals: SignalStore;
+  codehost: Pick<CodehostFeed, 'gh' | 'roundSoon'>;
+  log: EventLog;
+  logger: Logger;
+  now: () => number;
+  onSettled: (row: OutboxRow, settled: Settled) => void;
+  run?: RunCommand;
+}): Effects {
+  const { configs, environment, board, signals, codehost, log, logger, now, run = runCommand } = options;
+  const stopping = new AbortController();
+  let trackerCalls = 0;
+  const clientFor = (token: string): TrackerClient =>
+    createTrackerClient({
+      token,
+      apiUrl: options.trackerApiUrl,
+      fetch(input, init) {
+        trackerCalls += 1;
+        return fetch(input, init);
+      },
+      clock: { now },
+      signal: stopping.signal,
+    });
+  const mover = createTicketMover({ configs: () => configs, clientFor });
+  const moves = moveTicketHandler(mover, log.appendOnce);
+  const [config] = configs;
+  const notify =
+    config &&
+    createNotifier({
+      config: config.svc.notify,
+      fetch,
+      run,
+      now: () => new Date(now()),
+      platform: process.platform,
+      environment,
+      isOpen: (attention) => board.state.board().attention.has(attention),
+    });
+  const runner = createOutboxRunner({
+    store: board.outbox,
+    clock: { now, after: systemClock.after },
+    random: Math.random,
+    handlers: {
+      'write-signal': async (effect) => signalOutcome(await applySignalEffect(signals, effect)),
+      'move-ticket': moves.handle,
+      async append(effect) {
+        const { duplicate } = await log.appendOnce({ ...effect.draft, deliveryId: `outbox:${effect.key}` });
+        return { done: duplicate ? 'already' : 'appended' };
+      },
+      async 'refresh-pull-request'() {
+        codehost.roundSoon();
+        return { done: 'the next round looks at it' };
+      },
+      'prove-descendant': createDescendantProof({
+        run,
+        environment,
+        gh: codehost.gh,
+        append: log.appendOnce,
+        now,
+      }),
+      'file-remediation': createRemediationHandler({
+        configs: () => configs,
+        clientFor,
+        appendFinding: projectFindings(options.locks),
+        append: log.appendOnce,
+        now,
+      }),
+      'tell-worker': createWorkerTeller({
+        runsDir: options.runsDir,
+        board: board.state.board,
+        gh: codehost.gh,
+        append: log.appendOnce,
+        processStarts: processStartsOf(process.platform),
+        now: () => new Date(now()),
+      }),
+      ...(notify && { notify }),
+    },
+    async onGaveUp(row, error) {
+      await log.appendOnce(gaveUp(row, error));
+    },
+    onSettled(row, settled) {
+      options.onSettled(row, settled);
+      logger.debug({ key: row.key, kind: row.kind, ...settled }, 'outbox');
+    },
+    onFailing: (reason) => logger[reason === null ? 'info' : 'error']({ reason }, 'outbox'),
+  });
+  board.onEffects(runner.wake);
+  let pruning: Rounds | undefined;
+  return {
+    start() {
+      runner.start();
+      pruning = every(
+        PRUNE_EVERY_MS,
+        async () => void board.outbox.prune(now() - KEEP_DONE_MS),
+        (error) => logger.error({ err: error }, 'old rows of the outbox stay'),
+      );
+      void pruning.runNow();
+    },
+    async moveOf(key, timeoutMs) {
+      await runner.settled(key, timeoutMs);
+      return moves.endingOf(key);
+    },
+    figures: runner.figures,
+    trackerCalls: () => trackerCalls,
+    list: () => board.outbox.list({ limit: 200 }),
+    tryAgain(key) {
+      const revived = board.outbox.revive(key);
+      if (revived) runner.wake();
+      return revived;
+    },
+    async stop() {
+      stopping.abort();
+      await pruning?.stop();
+      await runner.stop();
+    },
+  };
+}
+
+/** A file that is gone needs nothing more; one that cannot be read may be mended. */
+function signalOutcome(signal: SignalOutcome): Outcome {
+  switch (signal.outcome) {
+    case 'corrupt':
+      return { failed: `${signal.path} cannot be read: ${signal.problem}` };
+    case 'not-overwritten':
+      return { done: `left alone: the file says ${signal.status}` };
+    case 'missing':
+      return { done: 'there is no signal file any more' };
+    case 'written':
+    case 'already':
+      return { done: signal.outcome };
+  }
+}
+
+function gaveUp({ key, kind, effect }: OutboxRow, error: string): EventDraft {
+  return {
+    event: 'comms.attention',
+    source: 'monitor',
+    via: 'local',
+    deliveryId: `outbox-gave-up:${key}`,
+    scope: scopeOfEffect(effect),
+    detail: {
+      reason: 'outbox-gave-up',
+      message: `Given up: ${wordsFor(kind)}. ${error}`,
+      severity: 'high',
+      remedy: `svc outbox retry ${key}`,
+    },
+  };
+}
+
+const words: Partial<Record<string, string>> = {
+  'write-signal': 'writing a signal file',
+  'move-ticket': 'moving the ticket',
+  append: 'writing a line of the log',
+  'refresh-pull-request': 'asking for a pull request',
+  'prove-descendant': 'comparing a deployed commit with the merge',
+  'tell-worker': 'telling a worker of its pull request',
+  'file-remediation': 'filing what a failed verification found',
+  notify: 'notifying a person',
+};
+
+function wordsFor(kind: string): string {
+  return words[kind] ?? kind;
+}
+
+export function scopeOfEffect(effect: Effect | null): EventDraft['scope'] {
+  if (effect === null) return {};
+  if (effect.kind === 'write-signal' || effect.kind === 'tell-worker')
+    return { orchestrator: effect.orchestrator, ticket: effect.ticket };
+  if (effect.kind === 'move-ticket') return { ticket: effect.ticket };
+  return effect.kind === 'append' ? effect.draft.scope : {};
+}

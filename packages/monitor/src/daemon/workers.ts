@@ -1,0 +1,90 @@
+// The workers of all runs: their signal files, whether their processes live, and the deadlines of their
+// deploys. Begins when the state has caught up, so that nothing is told twice.
+import { type Config, deployPolicyFor, workerKey } from '@svc/core';
+import type { Logger } from 'pino';
+import { type DeadlineWatch, watchDeadlines } from '../deploy/deadlines.ts';
+import type { EventLog } from '../log/event-log.ts';
+import { createLiveness, type Liveness } from '../runs/liveness.ts';
+import { processStartsOf } from '../runs/process-start.ts';
+import { type SignalFigures, type SignalWatcher, watchSignals } from '../runs/watch-signals.ts';
+import type { StateFollower } from '../state/state-follower.ts';
+import type { CodehostFeed } from './codehost-feed.ts';
+
+export type Workers = {
+  start: () => void;
+  /** Null until the state has caught up. */
+  figures: () => SignalFigures | null;
+  stop: () => Promise<void>;
+};
+
+export function createWorkers(options: {
+  configs: readonly Config[];
+  runsDir: string;
+  state: StateFollower;
+  log: EventLog;
+  codehost: Pick<CodehostFeed, 'meet' | 'roundNow'>;
+  /** Whether a run is about to start the worker's agent again. */
+  willRevive: (worker: { orchestrator: string; ticket: string }) => boolean;
+  logger: Logger;
+  now: () => Date;
+}): Workers {
+  const { configs, runsDir, state, log, codehost, logger, now } = options;
+  let signals: SignalWatcher | undefined;
+  let liveness: Liveness | undefined;
+  let deadlines: DeadlineWatch | undefined;
+  let stopped = false;
+  const problem =
+    (words: string) =>
+    (error: unknown): void =>
+      logger.error({ err: error }, words);
+
+  async function begin(): Promise<void> {
+    await state.ready;
+    if (stopped) return;
+    signals = watchSignals({
+      runsDir,
+      known: (orchestrator, ticket) => state.board().workers.get(workerKey(orchestrator, ticket)) ?? null,
+      knownWorkers: () => state.board().workers.values(),
+      policyOf: (repo) => deployPolicyFor(configs, repo),
+      append: log.append,
+      onRepo: codehost.meet,
+      onProblem: problem('signal files'),
+      now,
+    });
+    liveness = createLiveness({
+      workers: () => state.board().workers.values(),
+      append: log.append,
+      processStarts: processStartsOf(process.platform),
+      willRevive: options.willRevive,
+      now,
+      onProblem: problem('the processes of workers cannot be looked at'),
+    });
+    deadlines = watchDeadlines({
+      workers: () => state.board().workers.values(),
+      now: () => now().getTime(),
+      async askAgain({ repo }) {
+        // Its signal file may not have been looked at yet.
+        if (repo !== null) codehost.meet(repo);
+        await codehost.roundNow();
+        await state.reached(log.lastSeq());
+      },
+      append: log.appendOnce,
+      onFailure: problem('deadlines'),
+    });
+    // What passed while the daemon was down is not left to the first tick: a daemon may not live that long.
+    void deadlines.lookNow();
+  }
+
+  return {
+    start() {
+      begin().catch((error: unknown) => {
+        if (!stopped) problem('the workers cannot be watched')(error);
+      });
+    },
+    figures: () => signals?.figures() ?? null,
+    async stop() {
+      stopped = true;
+      await Promise.all([signals?.stop(), liveness?.stop(), deadlines?.stop()]);
+    },
+  };
+}

@@ -1,0 +1,106 @@
+// Gives up deploys that are past their deadline. The deadline stands with the worker, and that it has passed
+// becomes a line of the log: nothing is remembered here, so that a restart, a sleep or a clock that was set
+// changes only when it is noticed. Before that, the code host is asked once more: what was missed still counts.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type EventDraft, isWaitingForDeploy, scopeOfWorker, type Worker } from '@svc/core';
+
+const EVERY_MS = 5_000;
+const ASK_WITHIN_MS = 30_000;
+/** Workers that are asked about together, after a sleep that many deadlines fell into. */
+const AT_ONCE = 8;
+
+export type DeadlineWatch = {
+  /** Looks now, or joins the look that is under way. */
+  lookNow: () => Promise<void>;
+  stop: () => Promise<void>;
+};
+
+export type DeadlineOptions = {
+  /** All workers, as the state has them. */
+  workers: () => Iterable<Worker>;
+  now: () => number;
+  /** Asks the code host; resolves when what it said is in the state. Cut off after 30 s. */
+  askAgain: (worker: Worker) => Promise<void>;
+  /** `log.appendOnce` */
+  append: (draft: EventDraft) => Promise<unknown>;
+  onFailure: (error: unknown) => void;
+  everyMs?: number;
+  askWithinMs?: number;
+};
+
+export function watchDeadlines(options: DeadlineOptions): DeadlineWatch {
+  const {
+    workers,
+    now,
+    askAgain,
+    append,
+    onFailure,
+    everyMs = EVERY_MS,
+    askWithinMs = ASK_WITHIN_MS,
+  } = options;
+  const stopping = new AbortController();
+  let looking: Promise<void> | undefined;
+
+  const isOverdue = (worker: Worker): boolean =>
+    isWaitingForDeploy(worker) && worker.deploy !== null && now() >= Date.parse(worker.deploy.deadline);
+
+  /** A code host that cannot be asked keeps no worker waiting for ever. */
+  async function askOnce(worker: Worker): Promise<void> {
+    const enough = new AbortController();
+    const patience = sleep(askWithinMs, undefined, {
+      signal: AbortSignal.any([enough.signal, stopping.signal]),
+    }).catch(() => undefined);
+    await Promise.race([askAgain(worker).catch(onFailure), patience]);
+    enough.abort();
+  }
+
+  async function giveUp(worker: Worker): Promise<void> {
+    await askOnce(worker);
+    if (stopping.signal.aborted) return;
+    const latest = [...workers()].find(({ key }) => key === worker.key);
+    if (latest !== undefined && isOverdue(latest)) await append(timedOut(latest));
+  }
+
+  async function look(): Promise<void> {
+    const overdue = [...workers()].filter(isOverdue);
+    for (let first = 0; first < overdue.length && !stopping.signal.aborted; first += AT_ONCE) {
+      const some = overdue.slice(first, first + AT_ONCE);
+      await Promise.all(some.map((worker) => giveUp(worker).catch(onFailure)));
+    }
+  }
+
+  const lookNow = (): Promise<void> => {
+    looking ??= look()
+      .catch(onFailure)
+      .finally(() => {
+        looking = undefined;
+      });
+    return looking;
+  };
+  const timer = setInterval(() => void lookNow(), everyMs);
+  return {
+    lookNow,
+    async stop() {
+      clearInterval(timer);
+      stopping.abort();
+      await looking;
+    },
+  };
+}
+
+function timedOut(worker: Worker): EventDraft {
+  const { key, deploy, policy } = worker;
+  const deadline = deploy?.deadline ?? '';
+  return {
+    event: 'orchestrator.deploy.timed_out',
+    source: 'monitor',
+    via: 'local',
+    deliveryId: `deadline:${key}:${deadline}`,
+    scope: { ...scopeOfWorker(worker), ...(deploy !== null && { environment: deploy.environment }) },
+    detail: {
+      deadline,
+      timeoutSec: policy.timeoutSec,
+      ...(deploy !== null && { attempts: deploy.attempts.length }),
+    },
+  };
+}

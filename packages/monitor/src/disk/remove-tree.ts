@@ -1,0 +1,23 @@
+// Removes a folder with all that is in it, also where package managers and tests left folders that may not be
+// written to. Links are removed, never followed.
+import { chmod, lstat, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { systemErrorCode } from '../errors.ts';
+
+export async function removeTree(path: string): Promise<void> {
+  try {
+    await rm(path, { recursive: true, force: true });
+  } catch (error) {
+    const code = systemErrorCode(error);
+    if (code !== 'EACCES' && code !== 'EPERM' && code !== 'ENOTEMPTY') throw error;
+    await makeWritable(path);
+    await rm(path, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+async function makeWritable(folder: string): Promise<void> {
+  if (!(await lstat(folder)).isDirectory()) return;
+  await chmod(folder, 0o700);
+  for (const entry of await readdir(folder, { withFileTypes: true }))
+    if (entry.isDirectory()) await makeWritable(join(folder, entry.name));
+}

@@ -1,0 +1,187 @@
+// Files every line of the queue as a ticket, once, and removes the queue when all are filed.
+//
+// - One destination takes all: the tracker, or, when it cannot take the first line, the code host. A queue that
+//   has begun somewhere stays there, also over several drains.
+// - Before a ticket is asked for, the attempt is noted on the disk. Only a line with such a note and no ending is
+//   looked for at the destination, so that looking costs nothing in the ordinary case.
+// - At the first line that cannot be filed the drain stops; the file stays, and the next drain goes on there.
+// - Lines that were added meanwhile are filed too.
+import {
+  type Destination,
+  type Finding,
+  findingLabels,
+  findingTicket,
+  type readDrainJournal,
+} from '@svc/core';
+import { appendLines } from './append-lines.ts';
+import {
+  type FiledTicket,
+  fileOnce,
+  type NewTicket,
+  NotFiled,
+  type TicketDestination,
+} from './destination.ts';
+import type { DrainJournal } from './journal.ts';
+import type { FindingsQueue, QueueLine } from './queue.ts';
+
+export type DrainReport = {
+  /** Undefined when nothing was filed. */
+  destination: TicketDestination | undefined;
+  filed: number;
+  /** Lines that are still to be filed. */
+  left: number;
+  /** Lines that say nothing which could be filed; they are kept in `<queue>.unreadable`. */
+  unreadable: number;
+  removed: boolean;
+  /** Why it stopped, one per destination that was tried; empty when it did not. */
+  failures: { where: string; why: string; remedy: string | undefined }[];
+};
+
+export type DrainOptions = {
+  queue: FindingsQueue;
+  journal: DrainJournal;
+  /** In the order in which they are tried. */
+  destinations: readonly TicketDestination[];
+  baseLabels: readonly string[];
+  /** Told of each ticket, before it is noted: after a crash again. Does not throw. */
+  onFiled: (finding: Finding, key: string, destination: Destination, ticket: FiledTicket) => Promise<void>;
+  now: () => number;
+  signal: AbortSignal;
+};
+
+type OpenLine = { key: string; finding: Finding };
+type States = ReturnType<typeof readDrainJournal>;
+
+export async function drainFindings(options: DrainOptions): Promise<DrainReport> {
+  const { queue, journal, now, signal } = options;
+  const report: DrainReport = {
+    destination: undefined,
+    filed: 0,
+    left: 0,
+    unreadable: 0,
+    removed: false,
+    failures: [],
+  };
+
+  /** Files some lines at once. All attempts end before this does; the first failure is thrown. */
+  async function file(
+    destination: TicketDestination,
+    lines: readonly OpenLine[],
+    states: States,
+  ): Promise<void> {
+    const at = new Date(now()).toISOString();
+    const untried = lines.filter(({ key }) => !states.has(key));
+    await journal.note(
+      ...untried.map(({ key }) => ({ state: 'trying' as const, key, destination: destination.name, at })),
+    );
+    const endings = await Promise.allSettled(
+      lines.map(async ({ key, finding }) => {
+        const state = states.get(key);
+        const attemptedAt = state?.state === 'trying' ? Date.parse(state.at) : undefined;
+        const ticket = newTicket(finding, key, options.baseLabels);
+        const filed = await fileOnce(destination, ticket, { attemptedAt, now });
+        await options.onFiled(finding, key, destination.name, filed);
+        await journal.note({ state: 'filed', key, destination: destination.name, ...filed });
+        report.filed += 1;
+        report.destination = destination;
+      }),
+    );
+    const failed = endings.flatMap((ending, index) =>
+      ending.status === 'rejected' ? [{ error: ending.reason as unknown, key: lines[index]?.key ?? '' }] : [],
+    );
+    const refused = failed.filter(({ error }) => error instanceof NotFiled && error.certain);
+    await journal.note(...refused.map(({ key }) => ({ state: 'refused' as const, key })));
+    for (const { error } of failed) throw error;
+  }
+
+  /** Finds the destination by filing the first line there. Undefined, with the reasons told, when none takes it. */
+  async function begin(
+    [first]: readonly OpenLine[],
+    labels: readonly string[],
+    states: States,
+    began: Destination | undefined,
+  ): Promise<TicketDestination | undefined> {
+    for (const destination of options.destinations) {
+      if (began !== undefined && destination.name !== began) continue;
+      try {
+        await destination.prepare(labels);
+        if (first !== undefined) await file(destination, [first], states);
+        return destination;
+      } catch (error) {
+        if (!tell(destination, error).certain) return undefined;
+      }
+    }
+    return undefined;
+  }
+
+  function tell({ words }: TicketDestination, error: unknown): NotFiled {
+    if (!(error instanceof NotFiled)) throw error;
+    report.failures.push({ where: words, why: error.message, remedy: error.remedy });
+    return error;
+  }
+
+  /** Whether all lines that were given are filed. */
+  async function fileAll(
+    open: readonly OpenLine[],
+    states: States,
+    began: Destination | undefined,
+  ): Promise<boolean> {
+    const labels = [...new Set(open.flatMap(({ finding }) => labelsOf(finding, options.baseLabels)))];
+    const destination = await begin(open, labels, states, began);
+    if (destination === undefined) return false;
+    const rest = open.slice(1);
+    try {
+      for (let from = 0; from < rest.length && !signal.aborted; from += destination.atOnce)
+        await file(destination, rest.slice(from, from + destination.atOnce), states);
+    } catch (error) {
+      tell(destination, error);
+      return false;
+    }
+    return !signal.aborted;
+  }
+
+  const rescue = async (lines: readonly QueueLine[]): Promise<void> => {
+    const unreadable = lines.filter(({ read }) => 'problem' in read);
+    report.unreadable = unreadable.length;
+    if (unreadable.length > 0)
+      await appendLines(`${queue.file}.unreadable`, unreadable.map(({ text }) => `${text}\n`).join(''));
+  };
+
+  for (;;) {
+    const [lines, states] = [await queue.lines(), await journal.read()];
+    const isFiled = (line: QueueLine): boolean =>
+      'problem' in line.read || states.get(line.key)?.state === 'filed';
+    const open = lines.flatMap((line) =>
+      'finding' in line.read && !isFiled(line) ? [{ key: line.key, finding: line.read.finding }] : [],
+    );
+    const before = report.filed;
+    if (open.length > 0 && !(await fileAll(open, states, beganAt(lines, states)))) {
+      report.left = open.length - (report.filed - before);
+      return report;
+    }
+    if (open.length === 0 && (await queue.removeIfSettled(isFiled, rescue))) {
+      // The queue first: notes without a queue say nothing, a queue without notes would be filed again.
+      await journal.remove();
+      report.removed = lines.length > 0;
+      return report;
+    }
+  }
+}
+
+/** Where a line of the queue was filed, or may have been. */
+function beganAt(lines: readonly QueueLine[], states: States): Destination | undefined {
+  for (const { key } of lines) {
+    const state = states.get(key);
+    if (state !== undefined) return state.destination;
+  }
+  return undefined;
+}
+
+function labelsOf(finding: Finding, base: readonly string[]): string[] {
+  return findingLabels(base, finding.skill);
+}
+
+function newTicket(finding: Finding, key: string, base: readonly string[]): NewTicket {
+  const { severity } = finding;
+  return { key, ...findingTicket(finding, key), labels: labelsOf(finding, base), severity };
+}

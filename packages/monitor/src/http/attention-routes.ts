@@ -1,0 +1,89 @@
+// GET /api/attention: what needs a person. POST /api/attention/ack|snooze|resolve: a person's word on one item.
+// An id holds slashes, so that it stands in the body.
+import { type AttentionItem, attentionView, durationMs, type EventDraft } from '@svc/core';
+import type { FastifyPluginCallback } from 'fastify';
+import { Failure } from '../errors.ts';
+import { fieldsOf, neededText, textOf } from './request-fields.ts';
+import { type Append, boardOf, type StateAccess, say } from './state-access.ts';
+
+const LONGEST_ID = 500;
+const LONGEST_NAME = 100;
+const LONGEST_SNOOZE_MS = 30 * 86_400_000;
+const A_PERSON = 'a person';
+
+/** `item` is the item as it stands afterwards; null when it is resolved. */
+export type AttentionAnswer = { ok: true; item: AttentionItem | null };
+
+export function attentionRoutes(options: {
+  state: StateAccess;
+  append: Append;
+  now: () => number;
+}): FastifyPluginCallback {
+  const { state, now } = options;
+
+  const itemOf = (id: string): AttentionItem => {
+    const item = boardOf(state).attention.get(id);
+    if (item !== undefined) return item;
+    throw new Failure(
+      'unknown-attention',
+      `Nothing with the id ${id} is open.`,
+      'See what is: svc attention',
+    );
+  };
+
+  async function tell(
+    item: AttentionItem,
+    event: 'acknowledged' | 'snoozed' | 'resolved',
+    detail: Record<string, string>,
+  ): Promise<AttentionAnswer> {
+    await say(options, draftOf(item, event, detail));
+    return { ok: true, item: state.board().attention.get(item.id) ?? null };
+  }
+
+  return (app, _options, done) => {
+    app.get('/api/attention', (request) => {
+      fieldsOf(request.query, []);
+      return attentionView(boardOf(state), now());
+    });
+    app.post('/api/attention/ack', async (request) => {
+      const { id, by } = wordOf(request.body, ['id', 'by']);
+      const item = itemOf(id);
+      return item.acknowledged === null ? tell(item, 'acknowledged', { by }) : { ok: true, item };
+    });
+    app.post('/api/attention/snooze', async (request) => {
+      const { id, by, given } = wordOf(request.body, ['id', 'by', 'for']);
+      const milliseconds = durationMs(neededText('for', given.for, 20)) ?? 0;
+      if (milliseconds < 1 || milliseconds > LONGEST_SNOOZE_MS)
+        throw new Failure('usage', 'for: expected a duration of at most 30d, like 2h.');
+      return tell(itemOf(id), 'snoozed', { by, until: new Date(now() + milliseconds).toISOString() });
+    });
+    app.post('/api/attention/resolve', async (request) => {
+      const { id, by } = wordOf(request.body, ['id', 'by']);
+      return tell(itemOf(id), 'resolved', { by });
+    });
+    done();
+  };
+}
+
+function wordOf(body: unknown, names: readonly ('id' | 'by' | 'for')[]) {
+  const given = fieldsOf(body, names);
+  return {
+    given,
+    id: neededText('id', given.id, LONGEST_ID),
+    by: textOf('by', given.by, LONGEST_NAME) ?? A_PERSON,
+  };
+}
+
+function draftOf(
+  { orchestrator, ticket, feed, reason }: AttentionItem,
+  event: string,
+  detail: Record<string, string>,
+): EventDraft {
+  return {
+    event: `comms.attention_${event}`,
+    source: 'cli',
+    via: 'local',
+    scope: { ...(orchestrator !== null && { orchestrator }), ...(ticket !== null && { ticket }) },
+    detail: { reason, ...(feed !== null && { feed }), ...detail },
+  };
+}

@@ -1,0 +1,16 @@
+// POST /api/doctor: the daemon tries itself, which writes one line, and says what came of it.
+import type { FastifyPluginCallback } from 'fastify';
+import { fieldsOf, textOf } from './request-fields.ts';
+
+const LONGEST_NAME = 100;
+
+export function doctorRoutes(options: {
+  check: (by: string | undefined) => Promise<object>;
+}): FastifyPluginCallback {
+  return (app, _options, done) => {
+    app.post('/api/doctor', (request) =>
+      options.check(textOf('by', fieldsOf(request.body, ['by']).by, LONGEST_NAME)),
+    );
+    done();
+  };
+}

@@ -1,0 +1,77 @@
+// GET|POST /api/otel/query and /api/otel/logs: a question to the metrics or the log backend, and its own answer.
+// GET /api/otel/status: whether they are there.
+import {
+  type BackendChoice,
+  type BackendName,
+  type ProxyReading,
+  readLogsRequest,
+  readMetricsRequest,
+} from '@svc/core';
+import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
+import { Failure } from '../errors.ts';
+import type { BackendProxy } from '../telemetry/proxy.ts';
+import { fieldsOf } from './request-fields.ts';
+
+export type OtelBackend = { choice: BackendChoice; proxy: BackendProxy | undefined };
+
+/** A query and a few short values, each byte of it written as three. */
+const MAX_FORM = 64 * 1024;
+
+export function otelRoutes(options: {
+  backends: Readonly<Record<BackendName, OtelBackend>>;
+  status: () => object;
+}): FastifyPluginCallback {
+  const answerWith = (name: BackendName, read: (given: Record<string, unknown>) => ProxyReading) => ({
+    method: ['GET', 'POST'],
+    handler: async (request: FastifyRequest, reply: FastifyReply) => {
+      const proxy = proxyOf(options.backends[name], name);
+      const reading = read(givenIn(request));
+      if (!reading.ok) throw new Failure('usage', reading.problem);
+      const { status, body } = await proxy.ask(reading.request);
+      return reply.code(status).type('application/json; charset=utf-8').send(body);
+    },
+  });
+  return (app, _options, done) => {
+    // What clients of Prometheus send; these routes alone take it.
+    app.addContentTypeParser(
+      'application/x-www-form-urlencoded',
+      { parseAs: 'string', bodyLimit: MAX_FORM },
+      (_request, body, parsed) => parsed(null, formFields(String(body))),
+    );
+    app.route({ url: '/api/otel/query', ...answerWith('metrics', readMetricsRequest) });
+    app.route({ url: '/api/otel/logs', ...answerWith('logs', readLogsRequest) });
+    app.get('/api/otel/status', (request) => {
+      fieldsOf(request.query, []);
+      return options.status();
+    });
+    done();
+  };
+}
+
+function proxyOf({ choice, proxy }: OtelBackend, name: BackendName): BackendProxy {
+  if (proxy !== undefined) return proxy;
+  const { why, remedy } = choice.use ? { why: 'it has stopped', remedy: undefined } : choice;
+  throw new Failure('not-configured', `There is no ${name} backend: ${why}.`, remedy);
+}
+
+/** Of the address and of the body together, as the backends themselves read them; none may be in both. */
+function givenIn({ query, body }: FastifyRequest): Record<string, unknown> {
+  if (typeof query !== 'object' || query === null) return {};
+  if (body === undefined || body === null) return { ...query };
+  if (typeof body !== 'object' || Array.isArray(body))
+    throw new Failure('usage', 'The body must be a JSON object or a form.');
+  const twice = Object.keys(body).find((name) => Object.hasOwn(query, name));
+  if (twice !== undefined)
+    throw new Failure('usage', `${JSON.stringify(twice.slice(0, 60))} is given more than once.`);
+  return { ...query, ...body };
+}
+
+function formFields(text: string): Record<string, unknown> {
+  const fields: Record<string, unknown> = Object.create(null);
+  const form = new URLSearchParams(text);
+  for (const name of form.keys()) {
+    const values = form.getAll(name);
+    fields[name] = values.length === 1 ? values[0] : values;
+  }
+  return fields;
+}

@@ -1,0 +1,27 @@
+// GET /api/outbox: what is to be done, what was done and what was given up. POST /api/outbox/retry: one that
+// was given up is tried again.
+import type { FastifyPluginCallback } from 'fastify';
+import { Failure } from '../errors.ts';
+import { fieldsOf, neededText } from './request-fields.ts';
+
+const LONGEST_KEY = 500;
+
+export function outboxRoutes(options: {
+  list: () => object[];
+  figures: () => object;
+  /** False when there is no such effect, or it was not given up. */
+  tryAgain: (key: string) => boolean;
+}): FastifyPluginCallback {
+  return (app, _options, done) => {
+    app.get('/api/outbox', (request) => {
+      fieldsOf(request.query, []);
+      return { figures: options.figures(), effects: options.list() };
+    });
+    app.post('/api/outbox/retry', (request) => {
+      const key = neededText('key', fieldsOf(request.body, ['key']).key, LONGEST_KEY);
+      if (options.tryAgain(key)) return { ok: true };
+      throw new Failure('unknown-effect', `Nothing with the key ${key} was given up.`, 'See: svc outbox');
+    });
+    done();
+  };
+}

@@ -1,0 +1,226 @@
+import { foldLine } from '@svc/core';
+import { describe, expect, test } from 'vitest';
+import { Failure } from '../errors.ts';
+import { ownLine, RUN, type RunWorld, runWorld } from '../orchestrate/runs/testing/run-world.ts';
+import { startRunServer } from './testing/run-server.ts';
+
+async function serve(waves?: string[][]) {
+  const world = runWorld();
+  if (waves !== undefined) world.begin(waves);
+  return { world, ...(await startRunServer(world)) };
+}
+
+const statusIn = async ({ signals }: RunWorld, ticket: string) => {
+  const read = await signals.read(RUN, ticket);
+  return read.state === 'ok' ? read.signal.status : read.state;
+};
+
+describe('begin', () => {
+  test('a run from tickets, waves or a plan; the answer is its view', async () => {
+    const { world, post, project } = await serve();
+    const begun = await post('/api/runs', { project, waves: [['ABC-1'], ['ABC-2']], name: RUN, by: 'kim' });
+    expect(begun).toMatchObject({
+      status: 200,
+      body: {
+        orchestrator: RUN,
+        state: 'running',
+        project,
+        maxParallel: 3,
+        tickets: 2,
+        waves: [{ wave: 1, state: 'waiting', tickets: [{ ticket: 'ABC-1', status: null }] }, { wave: 2 }],
+        holds: [],
+      },
+    });
+    expect(world.said).toMatchObject([{ event: 'orchestrator.run.started', detail: { by: 'kim' } }]);
+    const plan = {
+      tickets: [
+        { ticket: 'ABC-9', blockedBy: ['ABC-8'] },
+        { ticket: 'ABC-8', blockedBy: [] },
+      ],
+    };
+    expect((await post('/api/runs', { project, plan, name: 'two', maxParallel: 1 })).body).toMatchObject({
+      waves: [{ tickets: [{ ticket: 'ABC-8' }] }, { tickets: [{ ticket: 'ABC-9' }] }],
+      maxParallel: 1,
+    });
+    expect((await post('/api/runs', { project, tickets: ['ABC-7'], name: 'three' })).status).toBe(200);
+  });
+
+  test.each([
+    [{}, 'One of tickets, waves and plan is needed.'],
+    [{ tickets: ['A-1'], waves: [['A-1']] }, 'One of tickets, waves and plan is needed.'],
+    [{ tickets: ['A-1'], maxParallel: 0 }, 'maxParallel'],
+    [{ tickets: ['A-1'], maxParallel: 101 }, 'maxParallel'],
+    [{ tickets: ['A-1'], maxParallel: null }, 'maxParallel'],
+    [{ tickets: ['A-1'], maxParalel: 3 }, 'There is no "maxParalel"'],
+    [{ tickets: ['A-1'], name: '../x' }, 'The name of a run'],
+    [{ tickets: ['A-1'], base: '-x' }, 'begins with a dash'],
+    [{ tickets: [] }, 'tickets: is empty'],
+    [{ tickets: ['A 1'] }, 'tickets[0]'],
+    [{ tickets: 'A-1' }, 'is not a list'],
+    [{ waves: [[]] }, 'waves[0]'],
+    [{ plan: 7 }, 'plan'],
+    [{ tickets: ['A-1'], project: 7 }, 'project'],
+    [{ tickets: ['A-1'], project: '/no/such/folder' }, 'cannot be read'],
+  ])('refused: %j', async (body, words) => {
+    const { world, post, project } = await serve();
+    const refused = await post('/api/runs', { project, ...body });
+    expect(refused).toMatchObject({ status: 400, body: { error: expect.stringContaining(words) } });
+    expect(world.said).toEqual([]);
+  });
+
+  test('a project with a broken configuration, and tickets of another run', async () => {
+    const { world, post, project } = await serve();
+    expect((await post('/api/runs', { project, tickets: ['ABC-1'], name: RUN })).status).toBe(200);
+    expect(await post('/api/runs', { project, tickets: ['ABC-1'] })).toMatchObject({
+      status: 409,
+      body: { code: 'already-running' },
+    });
+    world.projects.of = () => Promise.reject(new Failure('config-invalid', 'svc.projectKey: expected text'));
+    expect(await post('/api/runs', { project, tickets: ['ABC-2'] })).toMatchObject({
+      body: { code: 'config-invalid', error: 'svc.projectKey: expected text' },
+    });
+  });
+});
+
+test('what is not there is said, and nothing before the log was read', async () => {
+  const { world, get, post } = await serve([['ABC-1']]);
+  for (const path of ['pause', 'resume', 'cancel', 'retry'])
+    expect(await post(`/api/runs/nobody/${path}`, { ticket: 'ABC-1' })).toMatchObject({
+      status: 404,
+      body: { code: 'unknown-run' },
+    });
+  expect((await get('/api/runs/nobody')).status).toBe(404);
+  expect((await get('/api/runs?x=1')).status).toBe(400);
+  expect((await get(`/api/runs/${encodeURIComponent('../run-1')}`)).status).toBe(404);
+  for (const word of ['cancel', 'retry'])
+    for (const ticket of ['ABC-9', '../ABC-1', '$(id)'])
+      expect(await post(`/api/runs/${RUN}/${word}`, { ticket })).toMatchObject({
+        status: 404,
+        body: { code: 'unknown-ticket' },
+      });
+  expect((await post(`/api/runs/${RUN}/retry`, {})).status).toBe(400);
+  expect((await post(`/api/runs/${RUN}/pause`, { ticket: 'ABC-1' })).status).toBe(400);
+  expect(world.said).toEqual([]);
+  const early = await startRunServer(world, { ready: () => false });
+  expect(await early.get('/api/runs')).toMatchObject({ body: { code: 'state-not-ready' } });
+});
+
+test('pause, resume and cancel; a run that is over hears nothing more', async () => {
+  const { world, get, post, holds } = await serve([['ABC-1']]);
+  holds.push({
+    kind: 'hold',
+    orchestrator: RUN,
+    ticket: null,
+    why: 'review',
+    message: '4 pull requests wait for a person',
+    until: null,
+  });
+  for (const [word, state] of [
+    ['pause', 'paused'],
+    ['resume', 'running'],
+    ['cancel', 'canceled'],
+  ])
+    expect((await post(`/api/runs/${RUN}/${word}`, { by: 'kim' })).body).toMatchObject({ state });
+  expect(world.said.map(({ event, detail }) => [event, detail['by']])).toEqual([
+    ['orchestrator.run.paused', 'kim'],
+    ['orchestrator.run.resumed', 'kim'],
+    ['orchestrator.run.canceled', 'kim'],
+  ]);
+  for (const [word, body] of [
+    ['pause', {}],
+    ['resume', {}],
+    ['cancel', {}],
+    ['cancel', { ticket: 'ABC-1' }],
+    ['retry', { ticket: 'ABC-1' }],
+  ] as const)
+    expect(await post(`/api/runs/${RUN}/${word}`, body)).toMatchObject({
+      status: 409,
+      body: { code: 'not-allowed-now', error: `The run ${RUN} is canceled.` },
+    });
+  const { runs } = (await get('/api/runs')).body as { runs: object[] };
+  expect(runs).toMatchObject([
+    { orchestrator: RUN, holds: [{ why: 'review', message: '4 pull requests wait for a person' }] },
+  ]);
+});
+
+describe('a ticket', () => {
+  test('that was not begun is canceled all the same', async () => {
+    const { world, post } = await serve([['ABC-1'], ['ABC-2']]);
+    expect((await post(`/api/runs/${RUN}/cancel`, { ticket: 'ABC-2' })).status).toBe(200);
+    expect(await world.signals.read(RUN, 'ABC-2')).toMatchObject({ signal: { status: 'canceled', wave: 2 } });
+    // Said again before the board knows of it.
+    expect((await post(`/api/runs/${RUN}/cancel`, { ticket: 'ABC-2' })).status).toBe(200);
+  });
+
+  test.each(['implementing', 'pr-created', 'failed', 'stalled', 'canceled'] as const)(
+    'that is %s is canceled, and started anew',
+    async (status) => {
+      const { world, post } = await serve([['ABC-1']]);
+      const signal = world.signal('ABC-1', { status, error: 'why' });
+      await world.signals.create(signal);
+      world.tell(signal);
+      expect((await post(`/api/runs/${RUN}/cancel`, { ticket: 'ABC-1' })).status).toBe(200);
+      expect(await statusIn(world, 'ABC-1')).toBe('canceled');
+      expect((await post(`/api/runs/${RUN}/retry`, { ticket: 'ABC-1', by: 'kim' })).status).toBe(200);
+      expect(await statusIn(world, 'ABC-1')).toBe('dispatched');
+      expect(world.said).toMatchObject([
+        { event: 'orchestrator.worker.retried', scope: { ticket: 'ABC-1' }, detail: { by: 'kim' } },
+      ]);
+      expect(world.board.workers.get(`${RUN}/ABC-1`)).toMatchObject({ retriedAt: world.now().toISOString() });
+    },
+  );
+
+  test('that has been merged, or whose file is not there, is left alone', async () => {
+    const { world, post } = await serve([['ABC-1', 'ABC-2', 'ABC-3']]);
+    await world.signals.create(world.signal('ABC-1', { status: 'merged' }));
+    world.tell(world.signal('ABC-1'));
+    world.tell(world.signal('ABC-2'));
+    // Its deploy has timed out: the file says stalled, and what ships decides.
+    await world.signals.create(world.signal('ABC-3', { status: 'stalled' }));
+    world.tell(world.signal('ABC-3', { repo: 'acme/web', branch: 'ABC-3', pr: { number: 7 } }));
+    const scope = { repo: 'acme/web', pr: 7, mergeSha: 'a'.repeat(40), branch: 'ABC-3' };
+    foldLine(world.board, {
+      event: 'codehost.pr.merged',
+      source: 'codehost.webhook',
+      via: 'live',
+      scope,
+      detail: { mergedAt: world.now().toISOString() },
+      seq: world.board.seq + 1,
+      ts: world.now().toISOString(),
+    });
+    expect(world.board.workers.get(`${RUN}/ABC-3`)?.merge).not.toBeNull();
+    for (const word of ['cancel', 'retry'])
+      for (const [ticket, why] of [
+        ['ABC-1', 'it has been merged'],
+        ['ABC-2', 'its signal file is missing'],
+        ['ABC-3', 'it has been merged'],
+      ])
+        expect(await post(`/api/runs/${RUN}/${word}`, { ticket })).toMatchObject({
+          status: 409,
+          body: { code: 'not-allowed-now', error: `${ticket}: ${why}.` },
+        });
+    expect(world.said).toEqual([]);
+    expect(await statusIn(world, 'ABC-3')).toBe('stalled');
+  });
+});
+
+test('attention that an agent could not be started goes when it is started anew, or taken out', async () => {
+  for (const status of ['dispatched', 'canceled'] as const) {
+    const { world } = await serve([['ABC-1']]);
+    world.tell(world.signal('ABC-1', { status: 'failed' }));
+    const detail = { reason: 'dispatch-failed', message: 'no disk', severity: 'high' };
+    world.fold({ ...ownLine('comms.attention', 'ABC-1', detail) });
+    const signal = world.signal('ABC-1', { status });
+    const effects = foldLine(world.board, {
+      ...ownLine('orchestrator.worker.status_changed', 'ABC-1', { from: 'failed', to: status, signal }),
+      seq: world.board.seq + 1,
+      ts: world.now().toISOString(),
+    });
+    expect(effects).toMatchObject([
+      {
+        kind: 'append',
+        draft: { event: 'comms.attention_resolved', detail: { reason: 'dispatch-failed' } },
+      },
+    ]);
+  }
+});

@@ -1,0 +1,250 @@
+// GET /api/board, the routes of attention, and those of workers.
+import { parseEventDraft } from '@svc/core';
+import {
+  mergedPullRequest,
+  mergedWorker,
+  sampleAttention,
+  sampleBoard,
+  sampleMergeSha,
+  samplePullRequest,
+  sampleTime,
+  sampleWorker,
+} from '@svc/testkit';
+import { describe, expect, test } from 'vitest';
+import { type StateServerOptions, startStateServer } from './testing/state-server.ts';
+
+async function serve(options: Omit<StateServerOptions, 'now'>) {
+  const server = await startStateServer({ ...options, now: sampleTime('12:00') });
+  const call = async (path: string, body?: unknown) => {
+    const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+    const headers = body === undefined ? {} : { 'Content-Type': 'application/json' };
+    const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { ...sent, headers });
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  };
+  return { ...server, get: (path: string) => call(path), post: call };
+}
+
+describe('GET /api/board', () => {
+  test('now, or at a past moment', async () => {
+    const { get, moments } = await serve({
+      board: sampleBoard({ workers: [sampleWorker()] }),
+      past: sampleBoard({
+        seq: 7,
+        workers: [sampleWorker({ status: 'done', lastAt: '2025-01-01T00:00:00Z' })],
+      }),
+    });
+    expect((await get('/api/board')).body).toMatchObject({ seq: 100, workers: [{ status: 'implementing' }] });
+    expect(moments).toEqual([]);
+    expect((await get('/api/board?at=7')).body).toMatchObject({ seq: 7, workers: [] });
+    expect((await get('/api/board?at=2h&all=1')).body).toMatchObject({ workers: [{ status: 'done' }] });
+    await get(`/api/board?at=${sampleTime('10:00')}`);
+    const time = Date.parse(sampleTime('10:00'));
+    expect(moments).toEqual([{ seq: 7 }, { time }, { time }]);
+  });
+
+  test.each([
+    ['/api/board?when=2h', 'There is no "when"; there are at, all.'],
+    ['/api/board?at=yesterday', 'at: expected a seq, an ISO time, or how long ago, like 2h.'],
+    ['/api/board?at=', 'at: expected a text of at most 40 characters.'],
+    ['/api/board?at=1&at=2', 'at: expected a text of at most 40 characters.'],
+    ['/api/board?all=yes', 'all: expected 1 or 0.'],
+  ])('%s is refused', async (path, error) => {
+    const { get } = await serve({ board: sampleBoard() });
+    expect(await get(path)).toEqual({ status: 400, body: { error, code: 'usage' } });
+  });
+
+  test('while the log is being read there is no answer, from any route', async () => {
+    const { get, post, said } = await serve({ board: sampleBoard(), ready: () => false });
+    const expected = {
+      status: 503,
+      body: {
+        error: 'The log is still being read (line 12 of 99).',
+        code: 'state-not-ready',
+        remedy: 'Wait a moment and ask again.',
+      },
+    };
+    for (const path of ['board', 'attention', 'workers/ENG-1/why', 'workers/ENG-1/receipt'])
+      expect(await get(`/api/${path}`)).toEqual(expected);
+    expect(await post('/api/attention/ack', { id: 'x' })).toEqual(expected);
+    expect(await post('/api/workers/ENG-1/deploy', { word: 'retry' })).toEqual(expected);
+    expect(said).toEqual([]);
+  });
+});
+
+describe('attention', () => {
+  const id = 'run-1/ENG-1/deploy-timeout';
+
+  test('what is open and what is put off', async () => {
+    const { get } = await serve({
+      board: sampleBoard({
+        attention: [
+          sampleAttention(),
+          sampleAttention({ ticket: 'ENG-2', snoozedUntil: sampleTime('13:00') }),
+        ],
+      }),
+    });
+    expect((await get('/api/attention')).body).toMatchObject({
+      open: [{ id, ageMs: 30 * 60_000, remedy: 'svc deploy retry ENG-1' }],
+      snoozed: [{ id: 'run-1/ENG-2/deploy-timeout' }],
+    });
+  });
+
+  test.each([
+    [
+      'ack',
+      {},
+      'comms.attention_acknowledged',
+      { reason: 'deploy-timeout', by: 'kim' },
+      { acknowledged: { by: 'kim', at: sampleTime('12:00') } },
+    ],
+    [
+      'snooze',
+      { for: '2h' },
+      'comms.attention_snoozed',
+      { reason: 'deploy-timeout', by: 'kim', until: sampleTime('14:00') },
+      { snoozedUntil: sampleTime('14:00') },
+    ],
+    ['resolve', {}, 'comms.attention_resolved', { reason: 'deploy-timeout', by: 'kim' }, null],
+  ])('%s becomes a line, and the answer shows what came of it', async (word, more, event, detail, item) => {
+    const { post, said } = await serve({
+      board: sampleBoard({ attention: [sampleAttention()] }),
+    });
+    expect(await post(`/api/attention/${word}`, { id, by: 'kim', ...more })).toMatchObject({
+      status: 200,
+      body: { ok: true, item },
+    });
+    expect(said).toEqual([
+      { event, source: 'cli', via: 'local', scope: { orchestrator: 'run-1', ticket: 'ENG-1' }, detail },
+    ]);
+    expect(said.map((draft) => parseEventDraft(draft).ok)).toEqual([true]);
+  });
+
+  test('an item of a feed is named by its feed', async () => {
+    const item = sampleAttention({
+      orchestrator: null,
+      ticket: null,
+      feed: 'codehost',
+      reason: 'feed-blind',
+    });
+    const { post, said } = await serve({
+      board: sampleBoard({ attention: [{ ...item, id: '-/codehost/feed-blind' }] }),
+    });
+    await post('/api/attention/ack', { id: '-/codehost/feed-blind' });
+    expect(said[0]).toMatchObject({ scope: {}, detail: { feed: 'codehost', by: 'a person' } });
+  });
+
+  test('what was acknowledged is not said again', async () => {
+    const acknowledged = { by: 'kim', at: sampleTime('11:40') };
+    const { post, said } = await serve({
+      board: sampleBoard({ attention: [sampleAttention({ acknowledged })] }),
+    });
+    expect((await post('/api/attention/ack', { id })).body).toMatchObject({
+      ok: true,
+      item: { acknowledged },
+    });
+    expect(said).toEqual([]);
+  });
+
+  test.each([
+    ['ack', { id: 'run-9/ENG-1/x' }, 404, 'unknown-attention'],
+    ['ack', {}, 400, 'usage'],
+    ['ack', { id, for: '2h' }, 400, 'usage'],
+    ['ack', { id: 5 }, 400, 'usage'],
+    ['ack', [], 400, 'usage'],
+    ['ack', { id, by: 'x'.repeat(101) }, 400, 'usage'],
+    ['snooze', { id }, 400, 'usage'],
+    ['snooze', { id, for: '31d' }, 400, 'usage'],
+    ['snooze', { id, for: 'long' }, 400, 'usage'],
+  ])('%s %j is refused with %i', async (word, body, status, code) => {
+    const { post, said } = await serve({ board: sampleBoard({ attention: [sampleAttention()] }) });
+    expect(await post(`/api/attention/${word}`, body)).toMatchObject({ status, body: { code } });
+    expect(said).toEqual([]);
+  });
+});
+
+describe('workers', () => {
+  test('why and receipt, of the newest worker or of a run', async () => {
+    const old = sampleWorker({ orchestrator: 'run-0', status: 'failed', lastSeq: 5 });
+    const { get } = await serve({
+      board: sampleBoard({ workers: [old, mergedWorker()], pullRequests: [mergedPullRequest()] }),
+    });
+    expect((await get('/api/workers/eng-1/why')).body).toMatchObject({
+      ticket: 'ENG-1',
+      status: 'merged',
+      waitsFor: 'a deployment of aaaaaaa in production',
+    });
+    expect((await get('/api/workers/ENG-1/why?orchestrator=run-0')).body).toMatchObject({ status: 'failed' });
+    expect((await get('/api/workers/ENG-1/receipt')).body).toMatchObject({ shipped: false });
+  });
+
+  test('what nobody knows is 404; what is known by half is told', async () => {
+    const { get } = await serve({ board: sampleBoard({ pullRequests: [samplePullRequest()] }) });
+    expect((await get('/api/workers/ENG-1/why')).body).toMatchObject({ status: 'unknown' });
+    for (const path of ['ENG-9/why', 'ENG-9/receipt', 'ENG-1/why?orchestrator=run-9'])
+      expect(await get(`/api/workers/${path}`)).toMatchObject({
+        status: 404,
+        body: { code: 'unknown-ticket' },
+      });
+    for (const path of ['..%2fx/why', 'ENG-1/why?run=1', 'ENG-1/why?orchestrator='])
+      expect(await get(`/api/workers/${path}`)).toMatchObject({ status: 400, body: { code: 'usage' } });
+  });
+
+  test('a word that counts becomes a line, and the answer shows the new state', async () => {
+    const stalled = mergedWorker({ status: 'stalled' }, { result: 'timeout' });
+    const { post, said } = await serve({
+      board: sampleBoard({ workers: [stalled], pullRequests: [mergedPullRequest()] }),
+    });
+    expect(
+      await post('/api/workers/eng-1/deploy', { word: 'retry', by: 'kim', note: 'mended' }),
+    ).toMatchObject({
+      status: 200,
+      body: { ok: true, word: 'retry', why: { status: 'merged', until: sampleTime('12:30') } },
+    });
+    expect(said).toEqual([
+      {
+        event: 'orchestrator.deploy.retried',
+        source: 'cli',
+        via: 'local',
+        scope: {
+          orchestrator: 'run-1',
+          ticket: 'ENG-1',
+          worker: 'worker-ENG-1',
+          repo: 'acme/web',
+          branch: 'eng-1-login',
+          pr: 12,
+          mergeSha: sampleMergeSha,
+          environment: 'production',
+        },
+        detail: { by: 'kim', note: 'mended' },
+      },
+    ]);
+    expect(said.map((draft) => parseEventDraft(draft).ok)).toEqual([true]);
+  });
+
+  test('a word that the lifecycle would not heed is refused, with why', async () => {
+    const { post, said } = await serve({
+      board: sampleBoard({
+        workers: [mergedWorker(), sampleWorker({ ticket: 'ENG-2' })],
+        pullRequests: [mergedPullRequest(), samplePullRequest({ number: 13, ticket: 'ENG-3' })],
+      }),
+    });
+    expect(await post('/api/workers/ENG-1/deploy', { word: 'retry' })).toEqual({
+      status: 409,
+      body: {
+        error:
+          'There is nothing to retry: ENG-1 is merged. acme/web#12 is merged, and no deployment of it has started in production. It waits for a deployment of aaaaaaa in production.',
+        code: 'not-allowed-now',
+        remedy: 'See: svc why ENG-1',
+      },
+    });
+    expect(await post('/api/workers/ENG-2/deploy', { word: 'accept' })).toMatchObject({ status: 409 });
+    expect(await post('/api/workers/ENG-3/deploy', { word: 'accept' })).toMatchObject({
+      status: 409,
+      body: { error: 'No run has a worker for ENG-3.' },
+    });
+    expect(await post('/api/workers/ENG-9/deploy', { word: 'accept' })).toMatchObject({ status: 404 });
+    for (const body of [{}, { word: 'later' }, { word: 'retry', force: true }, { word: 'retry', note: 5 }])
+      expect(await post('/api/workers/ENG-1/deploy', body)).toMatchObject({ status: 400 });
+    expect(said).toEqual([]);
+  });
+});

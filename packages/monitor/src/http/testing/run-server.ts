@@ -1,0 +1,69 @@
+// The routes of runs on a real server, over a board that a test fills; what is said is folded as the daemon would.
+
+import { realpathSync } from 'node:fs';
+import type { EventDraft } from '@svc/core';
+import { onTestFinished } from 'vitest';
+import type { Hold } from '../../orchestrate/runs/orchestrator.ts';
+import type { AskDependencies } from '../../orchestrate/runs/plan-by-dependencies.ts';
+import { RUN, type RunWorld } from '../../orchestrate/runs/testing/run-world.ts';
+import { runRoutes } from '../run-routes.ts';
+import { createHttpServer } from '../server.ts';
+
+export async function startRunServer(
+  world: RunWorld,
+  given: {
+    identity?: (port: number) => object;
+    ready?: () => boolean;
+    dependenciesOf?: AskDependencies;
+  } = {},
+) {
+  const holds: Hold[] = [];
+  const state = {
+    board: () => world.board,
+    reached: async () => undefined,
+    progress: () => ({ ready: given.ready?.() ?? true, seq: 12, of: 99 }),
+  };
+  const append = async (draft: EventDraft): Promise<{ seq: number }> => {
+    await world.say(draft);
+    return { seq: world.board.seq };
+  };
+  let port = 0;
+  const server = createHttpServer({
+    logger: world.logger,
+    direct(request, response) {
+      if (request.url !== '/api/health') return false;
+      response.end(JSON.stringify(given.identity?.(port) ?? {}));
+      return true;
+    },
+    onAnswer: () => undefined,
+    routes: [
+      runRoutes({
+        ...world,
+        state,
+        append,
+        dependenciesOf:
+          given.dependenciesOf ?? (() => Promise.reject(new Error('the tracker was asked for nothing'))),
+        orchestrator: { holds: (run) => (run === RUN ? holds : []), lookNow: async () => undefined },
+      }),
+    ],
+  });
+  onTestFinished(() => server.close());
+  port = await server.listen(0);
+  const ask = async (method: string, path: string, body?: unknown) => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+      method,
+      ...(body !== undefined && {
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+    });
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  };
+  return {
+    port,
+    holds,
+    project: realpathSync(world.root),
+    get: (path: string) => ask('GET', path),
+    post: (path: string, body?: unknown) => ask('POST', path, body),
+  };
+}

@@ -1,0 +1,58 @@
+// The routes that ask of the state, on a real server, over a board that a test made. What is said to them is
+// folded into it as the daemon would.
+import { type Board, type EventDraft, foldLine, type Since } from '@svc/core';
+import { pino } from 'pino';
+import { onTestFinished } from 'vitest';
+import { attentionRoutes } from '../attention-routes.ts';
+import { createHttpServer } from '../server.ts';
+import { stateRoutes } from '../state-routes.ts';
+import { workerRoutes } from '../worker-routes.ts';
+
+export type StateServerOptions = {
+  board: Board;
+  now: string;
+  past?: Board;
+  ready?: () => boolean;
+  /** What `GET /api/health` answers. */
+  identity?: (port: number) => object;
+};
+
+export async function startStateServer(options: StateServerOptions) {
+  const { board } = options;
+  const said: EventDraft[] = [];
+  const moments: Since[] = [];
+  const state = {
+    board: () => board,
+    reached: async () => undefined,
+    progress: () => ({ ready: options.ready?.() ?? true, seq: 12, of: 99 }),
+  };
+  const append = async (draft: EventDraft): Promise<{ seq: number }> => {
+    said.push(draft);
+    const seq = board.seq + 1;
+    foldLine(board, { ...draft, seq, ts: options.now });
+    return { seq };
+  };
+  const boardAt = async (moment: Since): Promise<Board> => {
+    moments.push(moment);
+    return options.past ?? board;
+  };
+  const now = (): number => Date.parse(options.now);
+  let port = 0;
+  const server = createHttpServer({
+    logger: pino({ level: 'silent' }),
+    direct(request, response) {
+      if (request.url !== '/api/health') return false;
+      response.end(JSON.stringify(options.identity?.(port) ?? {}));
+      return true;
+    },
+    onAnswer: () => undefined,
+    routes: [
+      stateRoutes({ state, boardAt, now }),
+      attentionRoutes({ state, append, now }),
+      workerRoutes({ state, append, now }),
+    ],
+  });
+  onTestFinished(() => server.close());
+  port = await server.listen(0);
+  return { port, said, moments };
+}

@@ -1,0 +1,127 @@
+// GET /api/workers/:ticket/why and /receipt: why a ticket is in its state, and whether it shipped.
+// POST /api/workers/:ticket/deploy: a person's word on a deploy: retry or accept.
+import {
+  createLookup,
+  deployStep,
+  type EventDraft,
+  type Receipt,
+  receipt,
+  scopeOfWorker,
+  type Why,
+  type Worker,
+  why,
+  whyTicket,
+} from '@svc/core';
+import type { FastifyPluginCallback } from 'fastify';
+import { Failure } from '../errors.ts';
+import { fieldsOf, textOf } from './request-fields.ts';
+import { type Append, boardOf, type StateAccess, say } from './state-access.ts';
+
+const LONGEST_NAME = 120;
+const LONGEST_NOTE = 2_000;
+const A_PERSON = 'a person';
+const topics = { retry: 'orchestrator.deploy.retried', accept: 'orchestrator.deploy.accepted' } as const;
+
+type Word = keyof typeof topics;
+type TicketRoute = { Params: { ticket: string } };
+
+/** `why` is the state as it is after the word. */
+export type DeployWordAnswer = { ok: true; word: Word; why: Why };
+
+export function workerRoutes(options: {
+  state: StateAccess;
+  append: Append;
+  now: () => number;
+}): FastifyPluginCallback {
+  const { state, now } = options;
+
+  /** The word is tried out first: one that the lifecycle would not heed is no news for the log. */
+  async function giveWord(ticket: string, body: unknown): Promise<DeployWordAnswer> {
+    const given = fieldsOf(body, ['word', 'by', 'note', 'orchestrator']);
+    const word = wordIn(given.word);
+    const by = textOf('by', given.by, LONGEST_NAME) ?? A_PERSON;
+    const note = textOf('note', given.note, LONGEST_NOTE);
+    const board = boardOf(state);
+    const subject = createLookup(board).ofTicket(
+      ticket,
+      textOf('orchestrator', given.orchestrator, LONGEST_NAME),
+    );
+    if (subject === undefined) throw unknownTicket(ticket);
+    const { worker } = subject;
+    if (worker === null) throw new Failure('not-allowed-now', `No run has a worker for ${subject.ticket}.`);
+    const at = new Date(now()).toISOString();
+    const step = deployStep(worker, { kind: 'person', word, by, seq: board.seq + 1, at });
+    if (step.worker === worker) throw notNow(word, worker, why(board, worker, now()));
+    await say(options, draftOf(worker, word, { by, ...(note !== undefined && { note }) }));
+    const after = state.board();
+    return { ok: true, word, why: why(after, after.workers.get(worker.key) ?? worker, now()) };
+  }
+
+  return (app, _options, done) => {
+    app.get<TicketRoute>('/api/workers/:ticket/why', (request): Why => {
+      const { ticket, orchestrator } = askedOf(request);
+      return (
+        whyTicket(boardOf(state), ticket, now(), orchestrator) ?? raise(unknownTicket(ticket, orchestrator))
+      );
+    });
+    app.get<TicketRoute>('/api/workers/:ticket/receipt', (request): Receipt => {
+      const { ticket, orchestrator } = askedOf(request);
+      return receipt(boardOf(state), ticket, orchestrator) ?? raise(unknownTicket(ticket, orchestrator));
+    });
+    app.post<TicketRoute>('/api/workers/:ticket/deploy', (request) =>
+      giveWord(ticketIn(request.params.ticket), request.body),
+    );
+    done();
+  };
+}
+
+function askedOf({ params, query }: { params: { ticket: string }; query: unknown }) {
+  const { orchestrator } = fieldsOf(query, ['orchestrator']);
+  return {
+    ticket: ticketIn(params.ticket),
+    orchestrator: textOf('orchestrator', orchestrator, LONGEST_NAME),
+  };
+}
+
+function ticketIn(text: string): string {
+  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,119}$/.test(text)) return text;
+  throw new Failure('usage', 'The ticket must be written like ABC-12.');
+}
+
+function wordIn(value: unknown): Word {
+  if (value === 'retry' || value === 'accept') return value;
+  throw new Failure('usage', 'word: expected retry or accept.');
+}
+
+function unknownTicket(ticket: string, orchestrator?: string): Failure {
+  const where = orchestrator === undefined ? '' : ` in the run ${orchestrator}`;
+  return new Failure(
+    'unknown-ticket',
+    `Nothing is known of ${ticket}${where}: no worker, pull request or ticket has this name.`,
+    'See what is: svc board',
+  );
+}
+
+function notNow(word: Word, { ticket, status }: Worker, { rule, waitsFor }: Why): Failure {
+  const waits = waitsFor === null ? '' : ` It waits for ${waitsFor}.`;
+  return new Failure(
+    'not-allowed-now',
+    `There is nothing to ${word}: ${ticket} is ${status}. ${rule}${waits}`,
+    `See: svc why ${ticket}`,
+  );
+}
+
+function draftOf(worker: Worker, word: Word, detail: Record<string, string>): EventDraft {
+  const { deploy } = worker;
+  return {
+    event: topics[word],
+    source: 'cli',
+    via: 'local',
+    scope: { ...scopeOfWorker(worker), ...(deploy !== null && { environment: deploy.environment }) },
+    detail,
+  };
+}
+
+function raise(failure: Failure): never {
+  throw failure;
+}

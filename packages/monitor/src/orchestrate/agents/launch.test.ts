@@ -1,0 +1,287 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { temporaryFolder } from '@svc/testkit';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { processStartsOf } from '../../runs/process-start.ts';
+import { agentFiles } from './agent-files.ts';
+import { endAgent } from './end.ts';
+import { findAgents, nextAttempt } from './find-again.ts';
+import { type Launch, type LaunchedAgent, launchAgent } from './launch.ts';
+import { endLeftBehind } from './left-behind.ts';
+import { type AgentPlace, agentPlace, killGroup, lives, textIn, until } from './testing/scripted-agent.ts';
+
+const processStarts = processStartsOf(process.platform);
+const environment = { PATH: '/usr/bin:/bin', SVC_ORCHESTRATOR: 'run-1', SVC_TICKET: 'ENG-1' };
+
+async function launch(place: AgentPlace, argv: [string, ...string[]], attempt = 1): Promise<Launch> {
+  const launched = await launchAgent({
+    argv,
+    cwd: place.worktree,
+    environment,
+    files: place.files(attempt),
+    processStarts,
+    graceMs: 300,
+  });
+  if (launched.state === 'started') {
+    const { pid } = launched.agent;
+    onTestFinished(() => killGroup(pid));
+  }
+  return launched;
+}
+
+async function started(place: AgentPlace, argv: [string, ...string[]], attempt = 1): Promise<LaunchedAgent> {
+  const launched = await launch(place, argv, attempt);
+  if (launched.state !== 'started') throw new Error(JSON.stringify(launched));
+  return launched.agent;
+}
+
+const find = (place: AgentPlace) =>
+  findAgents({ runsDir: place.runsDir, orchestrator: 'run-1', processStarts, now: () => new Date() });
+
+const forEver = 'while :; do sleep 0.05; done';
+
+describe('launch', () => {
+  test('in its folder, with its environment only, and its output in files', async () => {
+    const place = agentPlace(temporaryFolder());
+    const argv = place.script('pwd', 'env | cut -d= -f1 | sort | tr "\\n" " "', 'echo trouble >&2', 'exit 7');
+    const agent = await started(place, [...argv, 'a b', '$(id)']);
+    expect(await agent.ended).toEqual({ known: true, exitCode: 7, signal: null });
+    const { output, errors, pidFile } = place.files();
+    const [folder, names = ''] = readFileSync(output, 'utf8').split('\n');
+    expect(folder).toBe(place.worktree);
+    // The shell adds its own.
+    expect(
+      names
+        .trim()
+        .split(' ')
+        .filter((name) => !['PWD', 'OLDPWD', 'SHLVL', '_'].includes(name)),
+    ).toEqual(['PATH', 'SVC_ORCHESTRATOR', 'SVC_TICKET']);
+    expect(readFileSync(errors, 'utf8')).toBe('trouble\n');
+    expect(readFileSync(pidFile, 'utf8')).toBe(`${agent.pid}\n`);
+    expect([output, errors].map((path) => statSync(path).mode & 0o777)).toEqual([0o600, 0o600]);
+    expect(statSync(dirname(pidFile)).mode & 0o777).toBe(0o700);
+  });
+
+  test('arguments arrive as they are', async () => {
+    const place = agentPlace(temporaryFolder());
+    const hostile = ['$(touch hacked)', '`id`', 'a b', "'", '"', '-n', '', '\n', ';exit 3', 'ü'];
+    const argv = place.script('for one in "$@"; do printf "<%s>" "$one"; done');
+    const agent = await started(place, [...argv, ...hostile]);
+    expect(await agent.ended).toMatchObject({ exitCode: 0 });
+    expect(readFileSync(place.files().output, 'utf8')).toBe(hostile.map((one) => `<${one}>`).join(''));
+  });
+
+  test('a later attempt appends', async () => {
+    const place = agentPlace(temporaryFolder());
+    const argv = place.script('echo "$1"');
+    await (await started(place, [...argv, 'one'])).ended;
+    await (await started(place, [...argv, 'two'], 2)).ended;
+    expect(readFileSync(place.files().output, 'utf8')).toBe('one\ntwo\n');
+  });
+
+  test('it is the leader of a group of its own, and its start is told', async () => {
+    const place = agentPlace(temporaryFolder());
+    const { pid, startedAt } = await started(place, place.script(forEver));
+    expect(Math.abs(Date.parse(startedAt ?? '') - Date.now())).toBeLessThan(5_000);
+    expect(lives(pid)).toBe(true);
+    process.kill(-pid, 'SIGKILL');
+  });
+
+  test('an attempt is started once, one after the other and at the same time', async () => {
+    const place = agentPlace(temporaryFolder());
+    const argv = place.script('echo begun', forEver);
+    const all = await Promise.all(Array.from({ length: 5 }, () => launch(place, argv)));
+    const agents = all.flatMap((one) => (one.state === 'started' ? [one.agent] : []));
+    expect(agents).toHaveLength(1);
+    expect(all.filter(({ state }) => state === 'already-started')).toHaveLength(4);
+    expect(await launch(place, argv)).toEqual({ state: 'already-started', pid: agents[0]?.pid });
+    await textIn(place.files().output);
+    expect(readFileSync(place.files().output, 'utf8')).toBe('begun\n');
+    // Also when the first has ended.
+    killGroup(agents[0]?.pid ?? 0);
+    await agents[0]?.ended;
+    expect(await launch(place, argv)).toMatchObject({ state: 'already-started' });
+  });
+
+  test('a program that is not there ends as a shell would say it', async () => {
+    const place = agentPlace(temporaryFolder());
+    const agent = await started(place, ['no-such-agent-program']);
+    expect(await agent.ended).toMatchObject({ known: true, exitCode: 127 });
+    expect(readFileSync(place.files().errors, 'utf8')).toContain('no-such-agent-program');
+  });
+
+  test('what cannot be started says why', async () => {
+    const place = agentPlace(temporaryFolder());
+    const missing = { ...place, worktree: join(place.worktree, 'gone') };
+    expect(await launch(missing, ['true'])).toEqual({
+      state: 'failed',
+      problem: `The folder ${missing.worktree} is not there.`,
+    });
+    expect(await launch(place, ['true', 'x'.repeat(4_000_000)])).toMatchObject({
+      state: 'failed',
+      problem: expect.stringContaining('E2BIG'),
+    });
+    expect(await find(place)).toEqual([]);
+    expect(() => place.files(0)).toThrow('cannot be the name');
+    expect(() => agentFiles('/r', { orchestrator: '..', ticket: 'A', attempt: 1 })).toThrow('cannot be');
+  });
+
+  test('what an agent leaves behind ends with it', async () => {
+    const place = agentPlace(temporaryFolder());
+    const argv = place.script('(trap "" TERM; while :; do sleep 0.05; done) &', 'echo $! > left', 'exit 0');
+    const agent = await started(place, argv);
+    const left = Number(await textIn(join(place.worktree, 'left')));
+    expect(await agent.ended).toMatchObject({ exitCode: 0 });
+    await until(() => (lives(left) ? undefined : true));
+  });
+});
+
+describe('find again', () => {
+  test('a daemon that is killed between the start and the record: the agent lives on, and is found', async () => {
+    const place = agentPlace(temporaryFolder());
+    const argv = place.script('echo begun', forEver);
+    const program = join(import.meta.dirname, 'testing', 'launch-and-die.ts');
+    const daemon = spawn(process.execPath, [program, place.runsDir, place.worktree, ...argv], {
+      stdio: 'ignore',
+    });
+    onTestFinished(() => void daemon.kill('SIGKILL'));
+    expect((await once(daemon, 'exit'))[1]).toBe('SIGKILL');
+    const pid = Number(await textIn(place.files().pidFile));
+    onTestFinished(() => killGroup(pid));
+    await textIn(place.files().output);
+    const agents = await find(place);
+    expect(agents).toMatchObject([{ ticket: 'ENG-1', attempt: 1, state: 'running', pid }]);
+    expect(await launch(place, argv)).toEqual({ state: 'already-started', pid });
+    expect(nextAttempt(agents, 'ENG-1')).toBe(2);
+    const [agent] = agents;
+    if (agent?.state !== 'running') throw new Error('It is not found.');
+    expect(await endAgent({ ...agent, processStarts, graceMs: 2_000 })).toBe('ended');
+    expect(lives(pid)).toBe(false);
+    expect(await find(place)).toMatchObject([{ attempt: 1, state: 'gone' }]);
+    expect(readFileSync(place.files().output, 'utf8')).toBe('begun\n');
+  });
+
+  test('attempts in order; those that ended are gone', async () => {
+    const place = agentPlace(temporaryFolder());
+    const argv = place.script('exit 0');
+    await (await started(place, argv)).ended;
+    await (await started(place, argv, 2)).ended;
+    const { pid, startedAt } = await started(place, place.script(forEver), 10);
+    const agents = await find(place);
+    expect(agents.map(({ attempt, state }) => [attempt, state])).toEqual([
+      [1, 'gone'],
+      [2, 'gone'],
+      [10, 'running'],
+    ]);
+    expect(agents[2]).toMatchObject({ pid, startedAt });
+    expect([nextAttempt(agents, 'ENG-1'), nextAttempt(agents, 'ENG-2')]).toEqual([11, 1]);
+  });
+
+  test('a pid that another process has now is not the agent', async () => {
+    const place = agentPlace(temporaryFolder());
+    const { pid } = await started(place, place.script(forEver));
+    const { pidFile } = place.files();
+    // As if the file were of an agent that ended before this process began.
+    utimesSync(pidFile, new Date(Date.now() - 60_000), new Date(Date.now() - 60_000));
+    expect(await find(place)).toMatchObject([{ state: 'gone' }]);
+    expect(lives(pid)).toBe(true);
+  });
+
+  test('a start that was cut off is starting for a while; other files are no agents', async () => {
+    const place = agentPlace(temporaryFolder());
+    await (await started(place, place.script('exit 0'))).ended;
+    const folder = dirname(place.files().pidFile);
+    writeFileSync(join(folder, 'ENG-2.1.pid'), '');
+    writeFileSync(join(folder, 'ENG-3.1.pid'), '');
+    utimesSync(join(folder, 'ENG-3.1.pid'), 1_000, 1_000);
+    writeFileSync(join(folder, 'ENG-4.1.pid'), 'not a pid at all');
+    for (const name of ['ENG-5.pid', '.x.1.pid', 'ENG-6.1.pid.tmp', 'ENG-7.one.pid'])
+      writeFileSync(join(folder, name), `${process.pid}\n`);
+    expect((await find(place)).map(({ ticket, state }) => [ticket, state])).toEqual([
+      ['ENG-1', 'gone'],
+      ['ENG-2', 'starting'],
+      ['ENG-3', 'gone'],
+      ['ENG-4', 'starting'],
+    ]);
+  });
+
+  test('a run without agents, and a name that leads elsewhere, have none', async () => {
+    const place = agentPlace(temporaryFolder());
+    expect(await find(place)).toEqual([]);
+    const elsewhere = {
+      runsDir: place.runsDir,
+      orchestrator: '../run-1',
+      processStarts,
+      now: () => new Date(),
+    };
+    expect(await findAgents(elsewhere)).toEqual([]);
+  });
+});
+
+describe('end', () => {
+  test('asked first: an agent may put its things in order', async () => {
+    const place = agentPlace(temporaryFolder());
+    const argv = place.script('trap "echo tidy; exit 0" TERM', 'echo begun', forEver);
+    const { pid, startedAt, ended } = await started(place, argv);
+    await textIn(place.files().output);
+    expect(await endAgent({ pid, startedAt: startedAt ?? '', processStarts })).toBe('ended');
+    expect(await ended).toEqual({ known: true, exitCode: 0, signal: null });
+    expect(readFileSync(place.files().output, 'utf8')).toBe('begun\ntidy\n');
+  });
+
+  test('then made to, with its children', async () => {
+    const place = agentPlace(temporaryFolder());
+    const stubborn = `(trap "" TERM; ${forEver}) &`;
+    const argv = place.script('trap "" TERM', stubborn, 'echo $! > child', forEver);
+    const { pid, startedAt, ended } = await started(place, argv);
+    const child = Number(await textIn(join(place.worktree, 'child')));
+    expect(await endAgent({ pid, startedAt: startedAt ?? '', processStarts, graceMs: 200 })).toBe('ended');
+    expect(await ended).toEqual({ known: true, exitCode: null, signal: 'SIGKILL' });
+    await until(() => (lives(child) ? undefined : true));
+    expect(await endAgent({ pid, startedAt: startedAt ?? '', processStarts })).toBe('gone');
+  });
+
+  test.each([
+    ['another start', (startedAt: string) => new Date(Date.parse(startedAt) - 60_000).toISOString()],
+    ['no time at all', () => 'yesterday'],
+  ])('a process that is not proven to be the agent is not touched: %s', async (_name, wrong) => {
+    const place = agentPlace(temporaryFolder());
+    const { pid, startedAt } = await started(place, place.script(forEver));
+    const told = wrong(startedAt ?? '');
+    expect(await endAgent({ pid, startedAt: told, processStarts, graceMs: 100 })).toBe('not-ours');
+    expect(lives(pid)).toBe(true);
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('what was left behind', () => {
+  /** A group whose leader has gone without anybody's ending the rest. */
+  async function orphans(place: AgentPlace): Promise<{ pid: number; left: number }> {
+    const argv = place.script(`(${forEver}) > /dev/null 2>&1 &`, 'echo $! > left');
+    const leader = spawn(argv[0], argv.slice(1), {
+      cwd: place.worktree,
+      env: environment,
+      detached: true,
+      stdio: 'ignore',
+    });
+    const pid = leader.pid ?? 0;
+    onTestFinished(() => killGroup(pid));
+    await once(leader, 'exit');
+    return { pid, left: Number(await textIn(join(place.worktree, 'left'))) };
+  }
+
+  test('by an agent whose end nobody saw is ended', async () => {
+    const { pid, left } = await orphans(agentPlace(temporaryFolder()));
+    const whose = { pid, orchestrator: 'run-1', ticket: 'ENG-1', graceMs: 500 };
+    expect(await endLeftBehind(whose)).toBe('ended');
+    await until(() => (lives(left) ? undefined : true));
+    expect(await endLeftBehind(whose)).toBe('none');
+  });
+
+  test('by somebody else is not touched', async () => {
+    const { pid, left } = await orphans(agentPlace(temporaryFolder()));
+    expect(await endLeftBehind({ pid, orchestrator: 'run-1', ticket: 'ENG-2' })).toBe('not-shown');
+    expect(lives(left)).toBe(true);
+  });
+});

@@ -1,0 +1,20 @@
+// Launches an agent and is killed with -9 right after the start, before anybody could write down that there is one.
+import { spawn } from 'node:child_process';
+import { processStartsOf } from '../../../runs/process-start.ts';
+import { agentFiles } from '../agent-files.ts';
+import { launchAgent } from '../launch.ts';
+
+const [runsDir = '', cwd = '', program = '', ...args] = process.argv.slice(2);
+
+await launchAgent({
+  argv: [program, ...args],
+  cwd,
+  environment: { PATH: '/usr/bin:/bin' },
+  files: agentFiles(runsDir, { orchestrator: 'run-1', ticket: 'ENG-1', attempt: 1 }),
+  processStarts: processStartsOf(process.platform),
+  start: ((...given: Parameters<typeof spawn>) => {
+    const child = spawn(...given);
+    process.kill(process.pid, 'SIGKILL');
+    return child;
+  }) as typeof spawn,
+});

@@ -1,0 +1,71 @@
+// Small programs that stand in for an agent, and a place for their files. Whatever is started is ended when the
+// test is over.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type AgentFiles, agentFiles } from '../agent-files.ts';
+
+export type AgentPlace = {
+  runsDir: string;
+  worktree: string;
+  /** Of ENG-1 in run-1. */
+  files: (attempt?: number) => AgentFiles;
+  /** A shell program by its lines. */
+  script: (...lines: string[]) => [string, ...string[]];
+};
+
+export function agentPlace(folder: string): AgentPlace {
+  const worktree = join(folder, 'worktree');
+  mkdirSync(worktree);
+  return {
+    runsDir: join(folder, 'runs'),
+    worktree,
+    files: (attempt = 1) =>
+      agentFiles(join(folder, 'runs'), { orchestrator: 'run-1', ticket: 'ENG-1', attempt }),
+    script(...lines) {
+      const path = join(folder, `agent-${crypto.randomUUID()}.sh`);
+      writeFileSync(path, `${lines.join('\n')}\n`);
+      return ['/bin/sh', path];
+    },
+  };
+}
+
+export async function until<T>(find: () => T | undefined, patienceMs = 10_000): Promise<T> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    const found = find();
+    if (found !== undefined) return found;
+    if (performance.now() > deadline) throw new Error('It did not come about in time.');
+    await sleep(10);
+  }
+}
+
+/** The text of a file as soon as there is one with something in it. */
+export function textIn(path: string): Promise<string> {
+  return until(() => (existsSync(path) && readFileSync(path, 'utf8')) || undefined);
+}
+
+export function lives(pid: number): boolean {
+  const path = `/proc/${pid}/stat`;
+  if (!existsSync('/proc/self')) return canBeSignalled(pid);
+  // Ended, and only waiting for a parent to ask how.
+  return existsSync(path) && !/\) [ZX] /.test(readFileSync(path, 'utf8'));
+}
+
+function canBeSignalled(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return false;
+    throw error;
+  }
+}
+
+/** Ends a whole group that a test started; one that is gone is no problem. */
+export function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}

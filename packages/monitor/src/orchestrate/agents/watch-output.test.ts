@@ -1,0 +1,101 @@
+import { appendFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AgentStream } from '@svc/core';
+import { temporaryFolder } from '@svc/testkit';
+import { expect, onTestFinished, test } from 'vitest';
+import { until } from './testing/scripted-agent.ts';
+import { watchOutput } from './watch-output.ts';
+
+const result = (session: string, usd: number): string =>
+  `${JSON.stringify({ type: 'result', subtype: 'success', session_id: session, total_cost_usd: usd })}\n`;
+const says = (text: string): string =>
+  `${JSON.stringify({ type: 'assistant', session_id: 's', message: { content: [{ type: 'text', text }] } })}\n`;
+
+function watch(path: string, everyMs = 60_000) {
+  const changes: AgentStream[] = [];
+  const problems: unknown[] = [];
+  const output = watchOutput({
+    path,
+    everyMs,
+    onChange: (stream) => changes.push(stream),
+    onProblem: (error) => problems.push(error),
+  });
+  onTestFinished(() => output.stop());
+  return { output, changes, problems };
+}
+
+test('lines as they come, whole ones only, in any pieces', async () => {
+  const path = join(temporaryFolder(), 'stream.jsonl');
+  const { output, changes, problems } = watch(path);
+  await output.look();
+  expect([output.stream().lines, output.lastOutputAt()]).toEqual([0, null]);
+  const bytes = Buffer.from(says('grüße 😀'));
+  appendFileSync(path, bytes.subarray(0, 90));
+  await output.look();
+  expect(output.stream().lines).toBe(0);
+  for (const byte of bytes.subarray(90)) {
+    appendFileSync(path, Buffer.from([byte]));
+    await output.look();
+  }
+  expect(output.stream()).toMatchObject({ lines: 1, garbage: 0, lastActivity: 'grüße 😀' });
+  expect(Math.abs(Date.parse(output.lastOutputAt() ?? '') - Date.now())).toBeLessThan(5_000);
+  expect([changes.length, problems]).toEqual([1, []]);
+  await output.look();
+  expect(changes).toHaveLength(1);
+});
+
+test('by itself, after a while', async () => {
+  const path = join(temporaryFolder(), 'stream.jsonl');
+  const { output } = watch(path, 20);
+  writeFileSync(path, result('s', 0.5));
+  expect(await until(() => output.stream().cost.usd ?? undefined)).toBe(0.5);
+});
+
+test('a long line is passed over; the ones beside it count', async () => {
+  const path = join(temporaryFolder(), 'stream.jsonl');
+  const { output } = watch(path);
+  writeFileSync(path, `${says('before')}${says('x'.repeat(3_000_000))}${result('s', 1)}`);
+  await output.look();
+  expect(output.stream()).toMatchObject({ lines: 2, garbage: 0, cost: { usd: 1 } });
+  expect(output.tooLong()).toBe(1);
+  // Also in pieces.
+  appendFileSync(path, 'y'.repeat(700_000));
+  await output.look();
+  appendFileSync(path, 'y'.repeat(700_000));
+  await output.look();
+  appendFileSync(path, `\n${says('after')}`);
+  await output.look();
+  expect(output.stream()).toMatchObject({ lines: 3, garbage: 0, lastActivity: 'after' });
+  expect(output.tooLong()).toBe(2);
+});
+
+test('a file that was emptied or replaced is read from its start; nothing counts twice', async () => {
+  const folder = temporaryFolder();
+  const path = join(folder, 'stream.jsonl');
+  writeFileSync(path, `${result('s1', 1)}${says('a long line that is cut away')}`);
+  const { output } = watch(path);
+  await output.look();
+  truncateSync(path, 0);
+  await output.look();
+  appendFileSync(path, result('s2', 2));
+  await output.look();
+  expect(output.stream().cost.usd).toBe(3);
+  writeFileSync(join(folder, 'other'), `${result('s1', 1)}${result('s2', 2)}${result('s3', 4)}`);
+  renameSync(join(folder, 'other'), path);
+  await output.look();
+  expect(output.stream().cost.usd).toBe(7);
+});
+
+test('a restart folds the file again and comes to the same', async () => {
+  const path = join(temporaryFolder(), 'stream.jsonl');
+  const first = watch(path);
+  for (let session = 0; session < 200; session += 1) {
+    appendFileSync(path, `${says(`at work on ${session}`)}no json\n${result(`s${session}`, 0.5)}`);
+    if (session % 20 === 0) await first.output.look();
+  }
+  await first.output.look();
+  const second = watch(path);
+  await second.output.look();
+  expect(second.output.stream()).toEqual(first.output.stream());
+  expect(second.output.stream()).toMatchObject({ lines: 600, garbage: 200, cost: { usd: 100 } });
+});

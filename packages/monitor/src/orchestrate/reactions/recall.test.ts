@@ -1,0 +1,213 @@
+// From failing checks to an agent that is started for them: the real run loop, signal files, watcher and
+// processes, over a log in memory.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  defaultDeployPolicy,
+  type Effect,
+  type EventDraft,
+  emptyBoard,
+  type FoldedLine,
+  foldLine,
+  resolveConfig,
+  usualPatience,
+  type Worker,
+} from '@svc/core';
+import { temporaryFolder } from '@svc/testkit';
+import pino from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import { failed } from '../../codehost/gh-result.ts';
+import { createFileLocks } from '../../disk/lock.ts';
+import type { Outcome } from '../../outbox/attempt.ts';
+import { processStartsOf } from '../../runs/process-start.ts';
+import { createSignalStore } from '../../runs/signal-store.ts';
+import { watchSignals } from '../../runs/watch-signals.ts';
+import { until } from '../agents/testing/scripted-agent.ts';
+import { createOrchestrator } from '../runs/orchestrator.ts';
+import type { RunProject } from '../runs/run-project.ts';
+import { createStartAgent } from '../runs/start-agent.ts';
+import { inboxPath } from './inbox.ts';
+import { createWorkerTeller } from './tell-worker.ts';
+
+type Change = { lines: FoldedLine[] };
+const now = (): Date => new Date();
+const processStarts = processStartsOf(process.platform);
+const unavailable = failed({ kind: 'unavailable', message: 'no connection' });
+
+/** Folds what is appended; what lines ask to be appended comes right behind. */
+function logInMemory() {
+  const board = emptyBoard();
+  const listeners = new Set<(change: Change) => void>();
+  const tells: Extract<Effect, { kind: 'tell-worker' }>[] = [];
+  const known = new Set<string>();
+  async function append(draft: EventDraft): Promise<{ seq: number }> {
+    if (draft.deliveryId !== undefined && known.has(draft.deliveryId)) return { seq: board.seq };
+    if (draft.deliveryId !== undefined) known.add(draft.deliveryId);
+    const line = { ...draft, seq: board.seq + 1, ts: now().toISOString() };
+    const effects = foldLine(board, line);
+    for (const effect of effects) {
+      if (effect.kind === 'append') await append(effect.draft);
+      if (effect.kind === 'tell-worker') tells.push(effect);
+    }
+    for (const listener of listeners) listener({ lines: [line] });
+    return { seq: line.seq };
+  }
+  const state = {
+    board: () => board,
+    ready: Promise.resolve(),
+    reached: async () => undefined,
+    onChange(listener: (change: never) => void) {
+      const heard = listener as (change: Change) => void;
+      listeners.add(heard);
+      return () => void listeners.delete(heard);
+    },
+  };
+  return { board, append, state, tells };
+}
+
+/** The first agent opens its pull request and ends; each later one only ends. All write down what they were told. */
+const AGENT = `
+echo "$1" >> "$0.prompts"; echo "$SVC_INBOX_FILE" >> "$0.inbox"
+sleep 0.3
+sed 's/"dispatched"/"pr-created"/' "$SVC_SIGNAL_FILE" > "$SVC_SIGNAL_FILE.new" && mv "$SVC_SIGNAL_FILE.new" "$SVC_SIGNAL_FILE"
+`;
+
+async function setUp() {
+  const folder = temporaryFolder();
+  const runsDir = join(folder, 'runs');
+  const worktree = join(folder, 'worktree');
+  mkdirSync(worktree);
+  mkdirSync(runsDir);
+  const agent = join(folder, 'agent.sh');
+  writeFileSync(agent, AGENT);
+  const data = { svc: { orchestration: { agent: ['/bin/sh', agent, '${PROMPT}'] } } };
+  const { config } = resolveConfig(
+    [{ path: '/conf.json', layers: ['project'], reads: ['project'], data, lineOf: () => 1 }],
+    {},
+  );
+  if (config === undefined) throw new Error('The configuration of the test is wrong');
+  const project = {
+    folder,
+    config,
+    repo: 'acme/web',
+    worktrees: {
+      list: async () => [{ name: 'ENG-1', path: worktree, branch: 'ENG-1', state: 'ready' }],
+    },
+    verifier: {},
+  } as unknown as RunProject;
+  const { board, append, state, tells } = logInMemory();
+  const signals = createSignalStore({
+    runsDir,
+    locks: createFileLocks({ folder: join(folder, 'locks') }),
+    now,
+  });
+  const watcher = watchSignals({
+    runsDir,
+    known: (orchestrator, ticket) => board.workers.get(`${orchestrator}/${ticket}`) ?? null,
+    knownWorkers: () => board.workers.values(),
+    policyOf: () => defaultDeployPolicy,
+    append,
+    now,
+    pollMs: 50,
+    rescanMs: 100,
+  });
+  const environment = { PATH: process.env['PATH'] };
+  const orchestrator = createOrchestrator({
+    runsDir,
+    state,
+    append,
+    projects: { of: async () => project },
+    signals,
+    startAgent: createStartAgent({ runsDir, signals, environment, hostname: 'mini', processStarts, now }),
+    processStarts,
+    logger: pino({ level: 'silent' }),
+    now,
+    patience: { ...usualPatience, revivalDelaysSec: [] },
+    everyMs: 50,
+  });
+  onTestFinished(async () => {
+    await orchestrator.stop();
+    await watcher.stop();
+  });
+  orchestrator.start();
+  const tell = createWorkerTeller({
+    runsDir,
+    board: () => board,
+    gh: { request: async () => unavailable, text: async () => unavailable },
+    append,
+    processStarts,
+    now,
+  });
+  const linesOf = (end: string): string[] => {
+    const path = `${agent}.${end}`;
+    return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : [];
+  };
+  return { runsDir, board, append, tells, tell, linesOf };
+}
+
+async function untilDone(attempt: () => Promise<Outcome>): Promise<string> {
+  for (let left = 200; left > 0; left -= 1) {
+    const outcome = await attempt();
+    if ('done' in outcome) return outcome.done;
+    expect(outcome.waiting).toBe(true);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  throw new Error('It was not told in time.');
+}
+
+const codehost = (event: string, more: Pick<EventDraft, 'scope' | 'detail'>): EventDraft => ({
+  event,
+  source: 'codehost.webhook',
+  via: 'live',
+  ...more,
+});
+const scope = { repo: 'acme/web', pr: 12, branch: 'ENG-1' };
+const pushed = (sha: string): EventDraft =>
+  codehost('codehost.pr.synchronize', { scope: { ...scope, sha }, detail: { state: 'open' } });
+const failing = (sha: string): EventDraft =>
+  codehost('codehost.check_suite.completed', {
+    scope: { repo: 'acme/web', sha },
+    detail: { conclusion: 'failure', suiteId: 1, app: 'ci', prs: [12] },
+  });
+
+test('checks fail after the agent has ended: it is started once more, and knows why', {
+  timeout: 30_000,
+}, async () => {
+  const { runsDir, board, append, tells, tell, linesOf } = await setUp();
+  const workerNow = (): Worker | undefined => board.workers.get('run-1/ENG-1');
+  await append({
+    event: 'orchestrator.run.started',
+    source: 'orchestrator',
+    via: 'local',
+    scope: { orchestrator: 'run-1' },
+    detail: {
+      plan: [['ENG-1']],
+      maxParallel: 1,
+      project: '/p',
+      base: 'main',
+      workerCommand: '/a:b',
+      workerModel: 'm',
+    },
+  });
+  await until(() => (workerNow()?.status === 'pr-created' ? true : undefined));
+  await append(pushed('a'.repeat(40)));
+  await append(failing('a'.repeat(40)));
+  const inbox = inboxPath(runsDir, { orchestrator: 'run-1', ticket: 'ENG-1' });
+  const [effect] = tells;
+  if (effect === undefined) throw new Error('Nothing was asked for');
+  expect(await untilDone(() => tell(effect))).toMatch(/^delivered: |^queued: /);
+  await until(() => (linesOf('prompts').length === 2 ? true : undefined));
+  const [first, second] = linesOf('prompts');
+  expect(first).toBe('/a:b ENG-1');
+  expect(second).toMatch(/^\/a:b ENG-1 /);
+  expect(second?.endsWith(` ${inbox}`)).toBe(true);
+  expect(linesOf('inbox')).toEqual([inbox, inbox]);
+  await until(() => (workerNow()?.recall === null ? true : undefined));
+  expect(workerNow()?.recalls).toBe(1);
+
+  // It has ended without a push: nobody starts it for the same commit again.
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  await append(failing('a'.repeat(40)));
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect([tells.length, linesOf('prompts').length, workerNow()?.status]).toEqual([1, 2, 'pr-created']);
+});

@@ -1,0 +1,167 @@
+import { mkdirSync, realpathSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Board, Config, emptyBoard, foldLine } from '@svc/core';
+import { temporaryFolder } from '@svc/testkit';
+import { expect, test } from 'vitest';
+import { Failure } from '../../errors.ts';
+import { beginRun, type RunWish } from './begin-run.ts';
+import type { RunProject } from './run-project.ts';
+
+const now = new Date('2026-01-02T03:04:05Z');
+
+function world(svc: object = {}, base: () => Promise<string> = async () => '/wt') {
+  const root = realpathSync(temporaryFolder());
+  const project = join(root, 'web');
+  mkdirSync(project);
+  const board = emptyBoard();
+  const asked: string[] = [];
+  const config = Config.parse({ svc: { projectKey: 'web', ...svc } });
+  const begin = (wish: Partial<RunWish>, folder = project) =>
+    beginRun({
+      wish: { project: folder, plan: { tickets: ['ABC-1', 'ABC-2'] }, by: 'kim', ...wish },
+      board,
+      projects: {
+        async of(of) {
+          asked.push(of);
+          return { folder: of, config, worktrees: { base } } as unknown as RunProject;
+        },
+      },
+      now,
+    });
+  return { root, project, board, begin, asked };
+}
+
+function started(board: Board, draft: Awaited<ReturnType<typeof beginRun>>): void {
+  foldLine(board, { ...draft, seq: board.seq + 1, ts: now.toISOString() });
+}
+
+test('the line that begins a run carries all that a restart needs', async () => {
+  const { begin, board, project } = world({ orchestration: { maxParallel: 4, workerModel: 'haiku' } });
+  const draft = await begin({ plan: { waves: [['ABC-1'], ['ABC-2', 'ABC-3']] }, base: 'release/2' });
+  expect(draft).toMatchObject({
+    event: 'orchestrator.run.started',
+    scope: { orchestrator: 'web-20260102-030405' },
+    detail: { by: 'kim', waves: 2 },
+  });
+  started(board, draft);
+  expect(board.runs.get('web-20260102-030405')).toMatchObject({
+    state: 'running',
+    plan: {
+      waves: [['ABC-1'], ['ABC-2', 'ABC-3']],
+      project,
+      base: 'release/2',
+      maxParallel: 4,
+      workerModel: 'haiku',
+      workerCommand: '/svc-dev:oneshot',
+    },
+  });
+});
+
+test('a wish comes before the configuration', async () => {
+  const { begin } = world();
+  const { scope, detail } = await begin({ maxParallel: 7, name: 'night' });
+  expect([scope.orchestrator, detail['maxParallel'], detail['base']]).toEqual(['night', 7, 'main']);
+});
+
+const hostile = [
+  'A B',
+  "A'1",
+  'A"1',
+  '$(touch x)',
+  '`id`',
+  'A\n1',
+  '..',
+  '../A-1',
+  '-rf',
+  '--help',
+  'a/b',
+  'A\u0000',
+  'x'.repeat(200),
+  '',
+];
+
+test.each(hostile)('neither a ticket nor the name of a run: %j', async (text) => {
+  const { begin, board } = world();
+  await expect(begin({ plan: { tickets: ['ABC-1', text] } })).rejects.toThrow(/tickets\[1\]/);
+  await expect(begin({ plan: { waves: [[text]] } })).rejects.toThrow(/waves\[0\]\[0\]/);
+  const file = { tickets: [{ ticket: 'ABC-1', blockedBy: [text] }] };
+  await expect(begin({ plan: { file } })).rejects.toThrow(/tickets\[0\]\.blockedBy\[0\]/);
+  await expect(begin({ name: text })).rejects.toMatchObject({ code: 'usage' });
+  expect(board.runs.size).toBe(0);
+});
+
+test.each(['--upload-pack=x', 'a b', 'a..b', 'a\nb', 'HEAD', '', 'x'.repeat(201), '~1'])(
+  'no base: %j',
+  async (base) => {
+    await expect(world().begin({ base })).rejects.toMatchObject({ code: 'usage' });
+  },
+);
+
+test('a plan with a cycle names it', async () => {
+  const file = {
+    tickets: [
+      { ticket: 'ABC-1', blockedBy: ['ABC-2'] },
+      { ticket: 'ABC-2', blockedBy: ['ABC-1'] },
+    ],
+  };
+  await expect(world().begin({ plan: { file } })).rejects.toThrow(/ABC-1.*ABC-2|ABC-2.*ABC-1/);
+});
+
+test('a worker command without its plugin is refused, with the example', async () => {
+  const { project, board } = world();
+  const config = Config.parse({ svc: { projectKey: 'web' } });
+  config.svc.orchestration.workerCommand = '/oneshot';
+  const refused = beginRun({
+    wish: { project, plan: { tickets: ['ABC-1'] }, by: 'kim' },
+    board,
+    projects: { of: async () => ({ folder: project, config }) as unknown as RunProject },
+    now,
+  });
+  await expect(refused).rejects.toMatchObject({ code: 'config-invalid' });
+  await expect(refused).rejects.toThrow('/<plugin>:<skill>, for example /svc-dev:oneshot');
+});
+
+test('an agent template that does not name a program is refused', async () => {
+  await expect(world({ orchestration: { agent: [] } }).begin({})).rejects.toMatchObject({
+    code: 'config-invalid',
+  });
+});
+
+test('a ticket of another run that is open is refused, in whatever case; one of a run that is over is not', async () => {
+  const { begin, board, root, project } = world();
+  started(board, await begin({ name: 'first' }));
+  const refused = begin({ plan: { tickets: ['ABC-9', 'abc-2'] } });
+  await expect(refused).rejects.toMatchObject({ code: 'already-running' });
+  await expect(refused).rejects.toThrow('ABC-2: in the run first already.');
+  // Another way to the same project.
+  symlinkSync(project, join(root, 'link'));
+  await expect(begin({}, join(root, 'link'))).rejects.toMatchObject({ code: 'already-running' });
+  mkdirSync(join(root, 'other'));
+  await expect(begin({}, join(root, 'other'))).resolves.toBeDefined();
+  const scope = { orchestrator: 'first' };
+  const canceled = {
+    event: 'orchestrator.run.canceled',
+    source: 'cli',
+    via: 'local',
+    scope,
+    detail: {},
+  } as const;
+  foldLine(board, { ...canceled, seq: 2, ts: now.toISOString() });
+  await expect(begin({})).resolves.toBeDefined();
+  await expect(begin({ name: 'first' })).rejects.toThrow('There is a run named first.');
+});
+
+test('a project that cannot be read, or has no place for worktrees, is refused', async () => {
+  const { begin, root, board } = world();
+  await expect(begin({}, join(root, 'nowhere'))).rejects.toMatchObject({ code: 'usage' });
+  await expect(begin({}, 'a\0b')).rejects.toMatchObject({ code: 'usage' });
+  const broken = beginRun({
+    wish: { project: root, plan: { tickets: ['ABC-1'] }, by: 'kim' },
+    board,
+    projects: { of: () => Promise.reject(new Failure('config-invalid', 'svc.projectKey: expected text')) },
+    now,
+  });
+  await expect(broken).rejects.toThrow('svc.projectKey: expected text');
+  const homeless = world({}, () => Promise.reject(new Failure('not-configured', 'no repository')));
+  await expect(homeless.begin({})).rejects.toThrow('no repository');
+});

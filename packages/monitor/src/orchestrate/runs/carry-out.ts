@@ -1,0 +1,251 @@
+// Carries out one act of the run loop. Acts that take long (a worktree, a verification) go on by themselves; what is
+// under way is in the memory, so that it takes its slot and is not begun again.
+import {
+  type Act,
+  type EventDraft,
+  isAgentsWork,
+  isPreMerge,
+  type RunPlan,
+  type SignalFile,
+  workerDied,
+  workerKey,
+} from '@svc/core';
+import type { Logger } from 'pino';
+import type { ReadProcessStarts } from '../../runs/process-start.ts';
+import type { SignalStore } from '../../runs/signal-store.ts';
+import { endAgent } from '../agents/end.ts';
+import { type FoundAgent, nextAttempt } from '../agents/find-again.ts';
+import { markHung } from './hung-marks.ts';
+import { isLive, type Look, type RunMemory } from './look.ts';
+import { ofWave, raised, runCompleted } from './run-lines.ts';
+import type { RunProjects } from './run-project.ts';
+import type { StartAgent } from './start-agent.ts';
+import type { TidyUp } from './tidy-up.ts';
+import { verifyMerge } from './verify-merge.ts';
+
+export type CarryOut = (act: Act, look: Look) => Promise<void>;
+
+type Of<Kind extends Act['kind']> = Extract<Act, { kind: Kind }>;
+
+/** After a verification that could not be made: the commit is not there yet, or the disk is full. */
+const VERIFY_AGAIN_MS = 60_000;
+
+export function createCarryOut(options: {
+  runsDir: string;
+  memory: RunMemory;
+  projects: RunProjects;
+  signals: SignalStore;
+  startAgent: StartAgent;
+  tidyUp: TidyUp;
+  processStarts: ReadProcessStarts;
+  /** Appends a line and resolves when the board has it. */
+  say: (draft: EventDraft) => Promise<void>;
+  /** Something came to its end: look again. */
+  wake: () => void;
+  stopping: AbortSignal;
+  logger: Logger;
+  now: () => Date;
+}): CarryOut {
+  const { memory, projects, signals, startAgent, tidyUp, processStarts, say } = options;
+  const { wake, stopping, logger, now } = options;
+  const verifyNotBefore = new Map<string, number>();
+
+  /** Goes on by itself; the loop is woken when it is over. */
+  function inBackground(
+    key: string,
+    work: () => Promise<void>,
+    onFailure: (error: unknown) => Promise<void>,
+  ) {
+    const job: Promise<void> = work()
+      .catch(async (error: unknown) => {
+        if (!stopping.aborted) await onFailure(error);
+      })
+      .catch((error: unknown) => logger.error({ err: error, worker: key }, 'a run cannot go on'))
+      .finally(() => {
+        memory.jobs.delete(job);
+        wake();
+      });
+    memory.jobs.add(job);
+  }
+
+  function start(act: Of<'dispatch' | 'revive' | 'recall'>, look: Look): void {
+    const { orchestrator, ticket, wave } = act;
+    const key = workerKey(orchestrator, ticket);
+    const plan = planOf(look, orchestrator);
+    if (plan === undefined || memory.starting.has(key)) return;
+    const attempt = nextAttempt(
+      look.agents.filter((agent) => agent.orchestrator === orchestrator),
+      ticket,
+    );
+    memory.starting.set(key, now().toISOString());
+    inBackground(
+      key,
+      async () => {
+        try {
+          if (await isPast(act)) return;
+          const project = await projects.of(plan.project);
+          const started = await startAgent({
+            orchestrator,
+            ticket,
+            wave,
+            attempt,
+            plan,
+            project,
+            signal: stopping,
+          });
+          logger.info({ worker: key, attempt, act: act.kind }, 'agent started');
+          if (started !== 'already-started') void started.ended.then(wake);
+        } finally {
+          memory.starting.delete(key);
+        }
+      },
+      (error) => failStart(act, plan.base, error),
+    );
+  }
+
+  /** The file says more than the board knows yet: the worker has ended, or come further than its agent. */
+  async function isPast({
+    kind,
+    orchestrator,
+    ticket,
+  }: Of<'dispatch' | 'revive' | 'recall'>): Promise<boolean> {
+    const read = await signals.read(orchestrator, ticket);
+    if (read.state !== 'ok') return false;
+    const { status } = read.signal;
+    return kind === 'recall' ? !isPreMerge(status) : !isAgentsWork(status);
+  }
+
+  /** What kept an agent from starting stands in its signal file; only a person starts it again. */
+  async function failStart(
+    act: Of<'dispatch' | 'revive' | 'recall'>,
+    base: string,
+    error: unknown,
+  ): Promise<void> {
+    const { orchestrator, ticket, wave } = act;
+    const problem = error instanceof Error ? error.message : String(error);
+    logger.error({ err: error, ticket, orchestrator, base }, 'an agent could not be started');
+    const at = now().toISOString();
+    const made = await signals.create({
+      ticket,
+      orchestrator,
+      workerName: ticket,
+      status: 'failed',
+      phase: 'dispatched',
+      startedAt: at,
+      updatedAt: at,
+      wave,
+      error: problem,
+    });
+    if (!made.ok) await endSignal(orchestrator, ticket, 'failed', problem);
+    await say(raised(act, 'dispatch-failed', `The agent could not be started: ${problem}`));
+  }
+
+  /** A worker that has come further than its agent is left as it is. */
+  async function endSignal(
+    orchestrator: string,
+    ticket: string,
+    status: SignalFile['status'],
+    error: string | null,
+  ): Promise<void> {
+    await signals.update(orchestrator, ticket, (before) =>
+      isPreMerge(before.status) ? { ...before, status, ...(error !== null && { error }) } : null,
+    );
+  }
+
+  async function end(act: Of<'end' | 'end-hanging'>, look: Look): Promise<void> {
+    const { orchestrator, ticket } = act;
+    const found = look.agents.findLast(
+      (agent) => agent.orchestrator === orchestrator && agent.ticket === ticket && isLive(agent),
+    );
+    if (found?.state === 'running') await endFound(found, act.kind === 'end-hanging');
+    if (act.kind === 'end' && act.why === 'run-over') await endSignal(orchestrator, ticket, 'canceled', null);
+  }
+
+  async function endFound(found: FoundAgent & { state: 'running' }, hung: boolean): Promise<void> {
+    const { orchestrator, ticket, attempt, pid, startedAt } = found;
+    if (hung) await markHung(options.runsDir, found);
+    const ended = await endAgent({ pid, startedAt, processStarts });
+    logger.info({ orchestrator, ticket, attempt, pid, ended, hung }, 'agent ended');
+  }
+
+  function verify(act: Of<'start-verification'>, look: Look): void {
+    const key = workerKey(act.orchestrator, act.ticket);
+    const plan = planOf(look, act.orchestrator);
+    const notBefore = verifyNotBefore.get(key) ?? 0;
+    if (plan === undefined || memory.verifying.has(key) || now().getTime() < notBefore) return;
+    memory.verifying.add(key);
+    inBackground(
+      key,
+      async () => {
+        try {
+          const project = await projects.of(plan.project);
+          await verifyMerge(project, act, look.world.workers.get(key), stopping);
+        } finally {
+          memory.verifying.delete(key);
+        }
+      },
+      async (error) => {
+        logger.warn({ err: error, worker: key }, 'a merged commit could not be verified');
+        verifyNotBefore.set(key, now().getTime() + VERIFY_AGAIN_MS);
+      },
+    );
+  }
+
+  /** An agent that still lives keeps its worktree until the run is over. */
+  function tidy(orchestrator: string, tickets: readonly string[], look: Look): void {
+    const plan = planOf(look, orchestrator);
+    if (plan === undefined) return;
+    const left = tickets.filter((ticket) => !look.world.processes.has(workerKey(orchestrator, ticket)));
+    inBackground(
+      orchestrator,
+      () => tidyUp({ orchestrator, plan, tickets: left }),
+      async (error) => logger.error({ err: error, orchestrator }, 'worktrees stay'),
+    );
+  }
+
+  /** Told before it is written: a restart in between says it again, and nothing is missed. */
+  async function giveUp(act: Of<'fail'>, { world }: Look): Promise<void> {
+    const { orchestrator, ticket, message } = act;
+    const { life, signal = null } = world.workers.get(workerKey(orchestrator, ticket)) ?? {};
+    if (act.reason === 'worker-dead' && (life?.state !== 'dead' || life.reviving === true)) {
+      const pid = signal?.pid ?? 0;
+      await say(workerDied({ orchestrator, ticket }, { pid, reason: message }, signal));
+    }
+    await endSignal(orchestrator, ticket, act.status, message);
+  }
+
+  return async (act, look) => {
+    const { orchestrator } = act;
+    switch (act.kind) {
+      case 'hold':
+      case 'file-remediation':
+        // The first is for whoever looks; the second is the outbox's.
+        return;
+      case 'dispatch':
+      case 'revive':
+      case 'recall':
+        return start(act, look);
+      case 'end':
+      case 'end-hanging':
+        return end(act, look);
+      case 'fail':
+        return giveUp(act, look);
+      case 'start-verification':
+        return verify(act, look);
+      case 'start-wave':
+        return say(ofWave(act, 'started', {}));
+      case 'block-wave':
+        return say(ofWave(act, 'blocked', { reason: act.why }));
+      case 'complete-wave':
+        await say(ofWave(act, 'completed', {}));
+        return tidy(orchestrator, act.tickets, look);
+      case 'complete-run':
+        await say(runCompleted(orchestrator));
+        return tidy(orchestrator, planOf(look, orchestrator)?.waves.flat() ?? [], look);
+    }
+  };
+}
+
+function planOf({ world }: Look, orchestrator: string): RunPlan | undefined {
+  return world.runs.find(({ run }) => run.orchestrator === orchestrator)?.plan;
+}

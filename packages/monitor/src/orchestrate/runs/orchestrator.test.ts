@@ -1,0 +1,112 @@
+// The loop itself, with agents that are only written down.
+import type { EventDraft } from '@svc/core';
+import { expect, onTestFinished, test } from 'vitest';
+import { until } from '../agents/testing/scripted-agent.ts';
+import { createOrchestrator } from './orchestrator.ts';
+import type { StartWish } from './start-agent.ts';
+import { ownLine, RUN, type RunWorld, runWorld } from './testing/run-world.ts';
+
+function conduct(world: RunWorld, onStart: (wish: StartWish) => Promise<void> = async () => undefined) {
+  const wishes: StartWish[] = [];
+  const listeners = new Set<() => void>();
+  const orchestrator = createOrchestrator({
+    ...world,
+    state: {
+      board: () => world.board,
+      ready: Promise.resolve(),
+      reached: async () => undefined,
+      onChange(listener) {
+        const call = (): void => listener({ board: world.board, lines: [] });
+        listeners.add(call);
+        return () => listeners.delete(call);
+      },
+    },
+    async append(draft: EventDraft) {
+      await world.say(draft);
+      return { seq: world.board.seq };
+    },
+    async startAgent(wish) {
+      wishes.push(wish);
+      await onStart(wish);
+      return 'already-started';
+    },
+    patience: { revivalDelaysSec: [1, 1], settleSec: 1, claimSec: 60, afterEndSec: 10 },
+    everyMs: 20,
+  });
+  onTestFinished(() => orchestrator.stop());
+  orchestrator.start();
+  return { orchestrator, wishes };
+}
+
+test('as many agents as there are slots, and one more when one has gone', async () => {
+  const world = runWorld();
+  world.begin([['ABC-1', 'ABC-2', 'ABC-3', 'ABC-4', 'ABC-5']]);
+  let pid = 4_000_000;
+  const { orchestrator, wishes } = conduct(world, async ({ ticket, attempt }) => {
+    world.launched(ticket, attempt, (pid += 1));
+    world.tell(world.signal(ticket));
+  });
+  await until(() => (orchestrator.running() === 3 ? true : undefined));
+  await orchestrator.lookNow();
+  await orchestrator.lookNow();
+  expect(wishes.map(({ ticket }) => ticket)).toEqual(['ABC-1', 'ABC-2', 'ABC-3']);
+  expect(orchestrator.holds(RUN)).toMatchObject([{ why: 'slots', ticket: null }]);
+  expect(orchestrator.holds('other')).toEqual([]);
+  world.tell(world.signal('ABC-1', { status: 'pr-created' }));
+  world.processes.delete(4_000_001);
+  await until(() => (wishes.length === 4 ? true : undefined));
+  expect(wishes[3]?.ticket).toBe('ABC-4');
+  expect(orchestrator.problem()).toBeNull();
+});
+
+test('whether a worker is started again', async () => {
+  const world = runWorld();
+  world.begin([['ABC-1', 'ABC-2']]);
+  world.begin([['ABC-1', 'ABC-2']]);
+  for (const ticket of ['ABC-1', 'ABC-2']) world.tell(world.signal(ticket));
+  for (const attempt of [1, 2, 3]) world.launched('ABC-1', attempt, 4_000_000 + attempt, { lives: false });
+  world.launched('ABC-2', 1, 4_000_009, { lives: false });
+  const { orchestrator } = conduct(world);
+  await until(() => (orchestrator.holds(RUN).length > 0 ? true : undefined));
+  const willRevive = (ticket: string, of = RUN) => orchestrator.willRevive({ orchestrator: of, ticket });
+  expect([willRevive('ABC-1'), willRevive('ABC-2'), willRevive('ABC-1', 'foreign')]).toEqual([
+    false,
+    true,
+    false,
+  ]);
+  world.pass(5);
+  world.fold(ownLine('orchestrator.worker.retried', 'ABC-1', { by: 'kim' }));
+  await orchestrator.lookNow();
+  expect(willRevive('ABC-1')).toBe(true);
+  world.fold(ownLine('orchestrator.run.canceled', undefined, {}));
+  expect(willRevive('ABC-2')).toBe(false);
+});
+
+test('a project that cannot be read is a problem, until it can', async () => {
+  const world = runWorld();
+  world.begin([['ABC-1']]);
+  const { of } = world.projects;
+  world.projects.of = () => Promise.reject(new Error('svc.projectKey: expected text'));
+  const { orchestrator, wishes } = conduct(world);
+  await until(() => orchestrator.problem() ?? undefined);
+  expect(orchestrator.problem()).toBe('svc.projectKey: expected text');
+  expect(wishes).toEqual([]);
+  world.projects.of = of;
+  await until(() => (wishes.length > 0 ? true : undefined));
+  expect(orchestrator.problem()).toBeNull();
+});
+
+test('stopping waits for what is under way, and starts nothing more', async () => {
+  const world = runWorld();
+  world.begin([['ABC-1']]);
+  const free = Promise.withResolvers<void>();
+  const { orchestrator, wishes } = conduct(world, () => free.promise);
+  await until(() => (wishes.length > 0 ? true : undefined));
+  const stopping = orchestrator.stop();
+  const first = Promise.race([stopping.then(() => 'stopped'), free.promise.then(() => 'free')]);
+  await orchestrator.lookNow();
+  free.resolve();
+  expect(await first).toBe('free');
+  await stopping;
+  expect(wishes).toHaveLength(1);
+});

@@ -1,0 +1,139 @@
+// A board that a test fills line by line, real signal files and pid files in a folder, and a project whose worktrees
+// and verifications are only written down.
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type Board, Config, type EventDraft, emptyBoard, foldLine, type SignalFile } from '@svc/core';
+import { temporaryFolder } from '@svc/testkit';
+import { pino } from 'pino';
+import { createFileLocks } from '../../../disk/lock.ts';
+import type { ProcessStart } from '../../../runs/process-start.ts';
+import { createSignalStore } from '../../../runs/signal-store.ts';
+import { agentFiles } from '../../agents/agent-files.ts';
+import type { Verified } from '../../verify/verifier.ts';
+import type { ListedWorktree } from '../../worktrees/list.ts';
+import { emptyMemory } from '../look.ts';
+import type { RunProject } from '../run-project.ts';
+
+export const RUN = 'run-1';
+
+export type RunWorld = ReturnType<typeof runWorld>;
+
+export function runWorld(svc: object = {}) {
+  const root = temporaryFolder();
+  const runsDir = join(root, 'runs');
+  const board: Board = emptyBoard();
+  const said: EventDraft[] = [];
+  const processes = new Map<number, ProcessStart>();
+  const worktrees: ListedWorktree[] = [];
+  const removed: string[] = [];
+  const verified: string[] = [];
+  const clock = { now: Date.parse('2026-01-02T03:00:00.000Z') };
+  const now = (): Date => new Date(clock.now);
+  const signals = createSignalStore({
+    runsDir,
+    locks: createFileLocks({ folder: join(root, 'locks') }),
+    now,
+  });
+  const project = {
+    folder: '/web',
+    config: Config.parse({ svc: { projectKey: 'web', ...svc } }),
+    repo: 'acme/web',
+    worktrees: {
+      base: async () => '/wt',
+      list: async () => worktrees.filter(({ name }) => !removed.includes(name)),
+      async remove(name: string) {
+        removed.push(name);
+      },
+    },
+    verifier: {
+      async verify({ ticket }: { ticket: string }): Promise<Verified> {
+        verified.push(ticket);
+        return { ok: false, reason: 'there is no such commit' };
+      },
+    },
+  } as unknown as RunProject;
+
+  async function say(draft: EventDraft): Promise<void> {
+    said.push(draft);
+    fold(draft);
+  }
+
+  function fold(draft: EventDraft): void {
+    foldLine(board, { ...draft, seq: board.seq + 1, ts: now().toISOString() });
+  }
+
+  return {
+    root,
+    runsDir,
+    board,
+    said,
+    signals,
+    processes,
+    worktrees,
+    removed,
+    verified,
+    project,
+    projects: { of: async () => project },
+    clock,
+    now,
+    say,
+    fold,
+    memory: emptyMemory(),
+    logger: pino({ level: 'silent' }),
+    processStarts: async (pids: readonly number[]) =>
+      new Map(pids.map((pid) => [pid, processes.get(pid) ?? ({ state: 'gone' } as const)])),
+    begin(waves: string[][], more: object = {}): void {
+      fold(
+        ownLine('orchestrator.run.started', undefined, {
+          plan: waves,
+          maxParallel: 3,
+          project: '/web',
+          base: 'main',
+          workerCommand: '/svc-dev:oneshot',
+          workerModel: 'opus',
+          ...more,
+        }),
+      );
+    },
+    /** What a file says, as the watcher would tell it. */
+    tell(signal: SignalFile): void {
+      fold(ownLine('orchestrator.worker.updated', signal.ticket, { signal, changed: [] }));
+    },
+    signal(ticket: string, more: Partial<SignalFile> = {}): SignalFile {
+      const at = now().toISOString();
+      return {
+        ticket,
+        orchestrator: RUN,
+        workerName: ticket,
+        status: 'implementing',
+        phase: 'dispatched',
+        startedAt: at,
+        updatedAt: at,
+        ...more,
+      };
+    },
+    /** A pid file as a launch at this moment would have left it; its process lives unless it is ended. */
+    launched(ticket: string, attempt: number, pid: number | null, { lives = true } = {}): void {
+      const { pidFile, output } = agentFiles(runsDir, { orchestrator: RUN, ticket, attempt });
+      for (const path of [pidFile, output]) mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(pidFile, pid === null ? '' : `${pid}\n`);
+      utimesSync(pidFile, clock.now / 1000, clock.now / 1000);
+      if (pid !== null && lives)
+        processes.set(pid, { state: 'running', startedAt: clock.now, mark: `${pid}` });
+    },
+    printed(ticket: string): void {
+      const { output } = agentFiles(runsDir, { orchestrator: RUN, ticket, attempt: 1 });
+      mkdirSync(dirname(output), { recursive: true });
+      writeFileSync(output, '{}\n', { flag: 'a' });
+      utimesSync(output, clock.now / 1000, clock.now / 1000);
+    },
+    pass(seconds: number): void {
+      clock.now += seconds * 1000;
+    },
+  };
+}
+
+export function ownLine(event: string, ticket: string | undefined, detail: object): EventDraft {
+  const scope = { orchestrator: RUN, ...(ticket !== undefined && { ticket }) };
+  return { event, source: 'orchestrator', via: 'local', scope, detail: { ...detail } };
+}

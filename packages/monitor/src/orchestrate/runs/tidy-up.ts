@@ -1,0 +1,83 @@
+// Removes the worktrees of tickets whose wave is over, unless something in them would be lost. What a daemon that was
+// killed did not come to, the next one does.
+import { type Board, type Run, type RunPlan, workerKey } from '@svc/core';
+import type { Logger } from 'pino';
+import type { ListedWorktree } from '../worktrees/list.ts';
+import type { RunProjects } from './run-project.ts';
+
+type Tickets = { orchestrator: string; plan: Pick<RunPlan, 'project'>; tickets: readonly string[] };
+
+type IsWanted = (worktree: ListedWorktree) => boolean;
+
+export type TidyUp = (wanted: Tickets, isWanted?: IsWanted) => Promise<void>;
+
+export function createTidyUp({
+  projects,
+  stopping,
+  logger,
+}: {
+  projects: RunProjects;
+  stopping: AbortSignal;
+  logger: Logger;
+}): TidyUp {
+  let before: Promise<unknown> = Promise.resolve();
+
+  async function tidyUp({ orchestrator, plan, tickets }: Tickets, isWanted: IsWanted): Promise<void> {
+    if (stopping.aborted) return;
+    const { worktrees } = await projects.of(plan.project);
+    const there = (await worktrees.list()).filter(
+      (worktree) => tickets.includes(worktree.name) && isWanted(worktree),
+    );
+    for (const { name } of there) {
+      if (stopping.aborted) return;
+      try {
+        await worktrees.remove(name, { signal: stopping });
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        logger.info({ worker: workerKey(orchestrator, name), why }, 'a worktree stays');
+      }
+    }
+  }
+
+  // One after the other: the end of the last wave is also the end of its run.
+  return (wanted, isWanted = () => true) => {
+    const next = before.then(() => tidyUp(wanted, isWanted));
+    before = next.catch(() => undefined);
+    return next;
+  };
+}
+
+/** Once, when the daemon has started. A worktree that somebody made since is not the run's. */
+export async function tidyUpAfterRestart(board: Board, tidyUp: TidyUp): Promise<void> {
+  const runs = [...board.runs.values()].filter(isPlanned);
+  for (const { orchestrator, plan, waves } of runs) {
+    const over = new Set(waves.filter(({ state }) => state === 'completed').map(({ wave }) => wave));
+    const tickets = plan.waves
+      .filter((_, index) => over.has(index + 1))
+      .flat()
+      .filter((ticket) => !isElsewhere(runs, orchestrator, plan, ticket));
+    if (tickets.length === 0) continue;
+    await tidyUp({ orchestrator, plan, tickets }, ({ name, path, made }) => {
+      const worker = board.workers.get(workerKey(orchestrator, name));
+      if (worker === undefined || made === null || worker.signal?.worktreePath !== path) return false;
+      return Date.parse(made.at) <= Date.parse(worker.lastAt);
+    });
+  }
+}
+
+type Planned = Run & { plan: RunPlan };
+
+function isPlanned(run: Run): run is Planned {
+  return run.plan !== null;
+}
+
+/** A ticket that another run works on now has its worktree from there. */
+function isElsewhere(runs: readonly Planned[], orchestrator: string, plan: RunPlan, ticket: string): boolean {
+  return runs.some(
+    (run) =>
+      run.orchestrator !== orchestrator &&
+      run.plan.project === plan.project &&
+      (run.state === 'running' || run.state === 'paused') &&
+      run.plan.waves.flat().includes(ticket),
+  );
+}

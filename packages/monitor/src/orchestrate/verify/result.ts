@@ -1,0 +1,151 @@
+// The result of a verification as it is kept beside its log, told to the log of events and written into the signal
+// file of the worker.
+import { diffScopes, type EventDraft, findingKinds, findingText, type SignalFile } from '@svc/core';
+import { z } from 'zod';
+import { readJsonFile } from '../../config/read-json.ts';
+import { writeFileAtomically } from '../../disk/atomic-write.ts';
+
+const TOLD_FINDINGS = 40;
+const SIGNAL_FINDINGS = 8;
+const LONGEST_FINDING = 300;
+
+const Finding = z.object({
+  kind: z.enum(findingKinds),
+  severity: z.enum(['blocking', 'advisory']),
+  why: z.string(),
+  path: z.string().exactOptional(),
+  line: z.int().nonnegative().exactOptional(),
+  text: z.string().exactOptional(),
+});
+
+export const VerificationResult = z.object({
+  version: z.literal(1),
+  orchestrator: z.string(),
+  ticket: z.string(),
+  /** The commit that it was compared with. */
+  base: z.string(),
+  scope: z.enum(diffScopes),
+  passed: z.boolean(),
+  summary: z.string(),
+  findings: z.array(Finding),
+  blocking: z.int().nonnegative(),
+  types: z.array(
+    z.object({
+      type: z.string(),
+      state: z.enum(['in-diff', 'nearby', 'missing', 'unknown']),
+      examples: z.array(z.string()),
+    }),
+  ),
+  evidence: z.object({
+    sha: z.string(),
+    logPath: z.string(),
+    testCommand: z.string().nullable(),
+    exitCode: z.int().nullable(),
+    durationMs: z.int().nonnegative(),
+  }),
+  startedAt: z.iso.datetime(),
+  finishedAt: z.iso.datetime(),
+});
+export type VerificationResult = z.infer<typeof VerificationResult>;
+
+/** A file that is no result of this commit is none: it is computed again and replaced. */
+export async function readResult(
+  file: string,
+  { orchestrator, ticket, sha }: { orchestrator: string; ticket: string; sha: string },
+): Promise<VerificationResult | undefined> {
+  const read = await readJsonFile(file);
+  const parsed = read.state === 'read' ? VerificationResult.safeParse(read.data) : undefined;
+  if (!parsed?.success) return undefined;
+  const { data } = parsed;
+  const isOurs = data.orchestrator === orchestrator && data.ticket === ticket && data.evidence.sha === sha;
+  return isOurs ? data : undefined;
+}
+
+export function writeResult(file: string, result: VerificationResult): Promise<void> {
+  return writeFileAtomically(file, `${JSON.stringify(result, null, 2)}\n`, {
+    mode: 0o600,
+    folderMode: 0o700,
+  });
+}
+
+export type VerifiedWorker = {
+  orchestrator: string;
+  ticket: string;
+  sha: string;
+  repo?: string | undefined;
+  pr?: number | undefined;
+};
+
+export function startedDraft(worker: VerifiedWorker, summary: string): EventDraft {
+  return draftOf(worker, 'started', { summary });
+}
+
+/** `advisory`: a failure does not hold the wave. */
+export function resultDraft(
+  worker: VerifiedWorker,
+  result: VerificationResult,
+  { advisory }: { advisory: boolean },
+): EventDraft {
+  const { passed, summary, blocking, evidence } = result;
+  return {
+    ...draftOf(worker, passed ? 'passed' : 'failed', {
+      summary,
+      findings: findingTexts(result, TOLD_FINDINGS),
+      blocking,
+      ...(!passed && { advisory }),
+      ...told(evidence),
+    }),
+    occurredAt: result.finishedAt,
+  };
+}
+
+function draftOf(worker: VerifiedWorker, what: string, detail: Record<string, unknown>): EventDraft {
+  const { orchestrator, ticket, sha, repo, pr } = worker;
+  return {
+    event: `orchestrator.verification.${what}`,
+    source: 'orchestrator',
+    via: 'local',
+    // One beginning and one end for each commit, however often they are told.
+    deliveryId: `verification:${orchestrator}:${ticket}:${sha}:${what === 'started' ? 'started' : 'ended'}`,
+    scope: {
+      orchestrator,
+      ticket,
+      mergeSha: sha,
+      ...(repo !== undefined && { repo }),
+      ...(pr !== undefined && { pr }),
+    },
+    detail,
+  };
+}
+
+/** The `verification` of a signal file. */
+export function signalBlock(
+  result: VerificationResult,
+  { advisory }: { advisory: boolean },
+): NonNullable<SignalFile['verification']> {
+  const { passed, summary, blocking, evidence } = result;
+  return {
+    status: passed ? 'passed' : 'failed',
+    sha: evidence.sha,
+    summary,
+    findings: findingTexts(result, SIGNAL_FINDINGS),
+    blocking,
+    ...(!passed && { advisory }),
+    ...told(evidence),
+    completedAt: result.finishedAt,
+  };
+}
+
+function told({ logPath, testCommand, exitCode, durationMs }: VerificationResult['evidence']) {
+  return {
+    logPath,
+    ...(testCommand !== null && { testCommand }),
+    ...(exitCode !== null && { exitCode }),
+    durationMs,
+  };
+}
+
+function findingTexts({ findings }: VerificationResult, most: number): string[] {
+  const texts = findings.slice(0, most).map((finding) => findingText(finding).slice(0, LONGEST_FINDING));
+  return findings.length > most ? [...texts, `… and ${findings.length - most} more`] : texts;
+}

@@ -1,0 +1,169 @@
+// Sets a fresh worktree up and runs the project's tests in it. All output goes to one bounded log.
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  type Config,
+  detectTestCommand,
+  type Environment,
+  type SetupVariables,
+  type TestCommand,
+  type TestRun,
+  testCommandFiles,
+} from '@svc/core';
+import { Failure } from '../../errors.ts';
+import { hookSteps, shellStep } from '../worktrees/hooks.ts';
+import { endGroup } from '../worktrees/process-group.ts';
+import { runStep, type Step, type StepEnd } from '../worktrees/run-step.ts';
+import { setupSteps } from '../worktrees/setup.ts';
+import { stepEnvironment } from '../worktrees/step-environment.ts';
+import { openStepLog, type StepLog } from '../worktrees/step-log.ts';
+import { testEnvironment } from './environment.ts';
+
+const MAX_LOG_BYTES = 10 * 1024 * 1024;
+const LONGEST_FILE = 1024 * 1024;
+const GRACE_MS = 1_000;
+const LONGEST_COMMAND = 200;
+
+export type TestsRun = { tests: TestRun; exitCode: number | null; durationMs: number };
+
+/** The work was given up; there is nothing to conclude from it. */
+export const stopped = (): Failure => new Failure('not-allowed-now', 'The verification was stopped.');
+
+export async function runTests(options: {
+  worktree: string;
+  ticket: string;
+  sha: string;
+  config: Config;
+  environment: Environment;
+  variables: SetupVariables;
+  logFile: string;
+  testTimeoutMs: number;
+  setupTimeoutMs: number;
+  now: () => Date;
+  signal?: AbortSignal | undefined;
+  remember: (pid: number) => Promise<void>;
+}): Promise<TestsRun> {
+  const { worktree, config, now } = options;
+  const log = limited(await openStepLog({ file: options.logFile, append: false }), MAX_LOG_BYTES);
+  const setupEnvironment = stepEnvironment(options.environment, config, options.variables);
+
+  async function run(
+    step: Step,
+    environment: Readonly<Record<string, string>>,
+    timeoutMs: number,
+  ): Promise<StepEnd> {
+    await log.heading(`[svc ${now().toISOString()}] ${step.from}: ${step.title}`);
+    let leader: number | undefined;
+    const end = await runStep(step, {
+      folder: worktree,
+      environment,
+      timeoutMs,
+      log,
+      signal: options.signal,
+      onLine: () => undefined,
+      async onStart(pid) {
+        leader = pid;
+        await options.remember(pid);
+      },
+    });
+    // What was left in the background does not outlive its step.
+    if (leader !== undefined) await endGroup(leader, GRACE_MS);
+    await log.heading(`[svc ${now().toISOString()}] ${endWords(end)}`);
+    if (log.isFull()) await log.heading(end.lastLines.map((line) => `  ${line}`).join('\n'));
+    if (end.ended === 'stopped' || options.signal?.aborted) throw stopped();
+    return end;
+  }
+
+  try {
+    const setup = [...(await setupSteps(worktree, config)), ...hookSteps(config, 'setup')];
+    let tests: TestsRun | undefined;
+    for (const step of setup) {
+      const end = await run(step, setupEnvironment, options.setupTimeoutMs);
+      if (end.ended === 'exit' && end.exitCode === 0) continue;
+      tests = {
+        tests: { state: 'setup-failed', step: step.title.slice(0, LONGEST_COMMAND), how: endWords(end) },
+        exitCode: end.ended === 'exit' ? end.exitCode : null,
+        durationMs: end.ms,
+      };
+      break;
+    }
+    tests ??= await runTestCommand();
+    // Its failure is in the log; what it should have undone is not the commit's fault.
+    for (const step of hookSteps(config, 'teardown'))
+      await run(step, setupEnvironment, options.setupTimeoutMs);
+    return tests;
+  } finally {
+    await log.close();
+  }
+
+  async function runTestCommand(): Promise<TestsRun> {
+    const found = await testCommandOf(worktree, config);
+    if (found === undefined) {
+      await log.heading(`[svc ${now().toISOString()}] no test command was found`);
+      return { tests: { state: 'no-command' }, exitCode: null, durationMs: 0 };
+    }
+    const environment = testEnvironment(options.environment, options);
+    const end = await run(shellStep(found.command, found.from), environment, options.testTimeoutMs);
+    return testsRun(found.command.slice(0, LONGEST_COMMAND), end);
+  }
+}
+
+function testsRun(command: string, end: StepEnd): TestsRun {
+  const { ms } = end;
+  if (end.ended === 'timeout')
+    return { tests: { state: 'timed-out', command, ms }, exitCode: null, durationMs: ms };
+  const exitCode = end.ended === 'exit' ? end.exitCode : null;
+  const tests: TestRun =
+    exitCode === 0 ? { state: 'passed', command, ms } : { state: 'failed', command, ms, how: endWords(end) };
+  return { tests, exitCode, durationMs: ms };
+}
+
+function endWords(end: StepEnd): string {
+  switch (end.ended) {
+    case 'exit':
+      return end.exitCode === null ? `was ended by ${end.signal}` : `ended with exit code ${end.exitCode}`;
+    case 'not-started':
+      return end.reason === 'ENOENT'
+        ? 'cannot run: the program is not installed'
+        : `cannot run: ${end.reason}`;
+    case 'timeout':
+      return `took longer than ${Math.round(end.ms / 1000)} s and was ended`;
+    case 'stopped':
+      return 'was stopped';
+  }
+}
+
+async function testCommandOf(worktree: string, config: Config): Promise<TestCommand | undefined> {
+  const { testCommand } = config.svc.orchestration;
+  if (testCommand !== undefined) return { command: testCommand, from: 'svc.orchestration.testCommand' };
+  const names = await readdir(worktree);
+  const texts = new Map<string, string>();
+  for (const name of testCommandFiles) {
+    const path = join(worktree, name);
+    if (!names.includes(name)) continue;
+    const { size, isPlain } = await stat(path).then(
+      (stats) => ({ size: stats.size, isPlain: stats.isFile() }),
+      // A link that leads nowhere.
+      () => ({ size: 0, isPlain: false }),
+    );
+    if (isPlain && size <= LONGEST_FILE) texts.set(name, await readFile(path, 'utf8'));
+  }
+  return detectTestCommand({ names, text: (name) => texts.get(name) });
+}
+
+/** All steps share one bound; headings are short and always kept. */
+function limited(log: StepLog, maxBytes: number): StepLog & { isFull: () => boolean } {
+  let left = maxBytes;
+  return {
+    ...log,
+    isFull: () => left <= 0,
+    async output(chunk) {
+      if (left <= 0) return;
+      const part = chunk.subarray(0, left);
+      left -= part.length;
+      await log.output(part);
+      if (left <= 0)
+        await log.heading(`\n[svc: more than ${maxBytes} bytes; of the rest only the last lines are kept]`);
+    },
+  };
+}

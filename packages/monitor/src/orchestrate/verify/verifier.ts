@@ -1,0 +1,217 @@
+// Verifies merged commits, believing nobody's word: in a fresh worktree at the merge the project's tests are run,
+// and its diff is looked through for what makes tests say less than they seem to.
+//   const verifier = createVerifier({ config, environment, runsDir, signals, append: log.appendOnce, now });
+//   const verified = await verifier.verify({ orchestrator, ticket, repoFolder, mergeSha, worktreeBase });
+// A result is kept with its log and never computed twice, so that after a restart everything goes on: what was
+// not told yet is told. What could not be verified (no such commit, no disk) is no result: it is worth another try.
+import { basename } from 'node:path';
+import {
+  type Config,
+  type Environment,
+  type EventDraft,
+  scanDiff,
+  scopeOfDiff,
+  setupVariables,
+  testTypesPresent,
+  tooLarge,
+  verdict,
+} from '@svc/core';
+import { type RunCommand, runCommand } from '../../codehost/run-command.ts';
+import { Failure } from '../../errors.ts';
+import { processStartsOf, type ReadProcessStarts } from '../../runs/process-start.ts';
+import type { SignalStore } from '../../runs/signal-store.ts';
+import { createGit } from '../worktrees/git.ts';
+import { type AskGit, createAskGit } from './ask-git.ts';
+import { findCommit } from './find-commit.ts';
+import { type Gate, oneAtATime } from './one-at-a-time.ts';
+import { checkNames, findVerifyPlace, type VerifyPlace } from './place.ts';
+import { readChange } from './read-change.ts';
+import {
+  readResult,
+  resultDraft,
+  signalBlock,
+  startedDraft,
+  type VerificationResult,
+  writeResult,
+} from './result.ts';
+import { runTests, stopped } from './run-tests.ts';
+import { createWorkspaces } from './workspace.ts';
+
+const TEST_TIMEOUT_MS = 30 * 60_000;
+const SETUP_TIMEOUT_MS = 30 * 60_000;
+
+export type VerifyRequest = {
+  orchestrator: string;
+  ticket: string;
+  /** A checkout of the repository: git is asked there. */
+  repoFolder: string;
+  mergeSha: string;
+  /** The commit to compare with; the first parent when absent. A rebase of several commits needs it. */
+  base?: string | undefined;
+  /** The folder of the project's worktrees. */
+  worktreeBase: string;
+  repo?: string | undefined;
+  pr?: number | undefined;
+  signal?: AbortSignal | undefined;
+};
+
+export type Verified =
+  | {
+      ok: true;
+      result: VerificationResult;
+      /** False when it was known already. */
+      fresh: boolean;
+      /** Why the signal file does not have it. */
+      signalProblem?: string;
+    }
+  | { ok: false; reason: string; remedy?: string | undefined };
+
+export type Verifier = { verify: (request: VerifyRequest) => Promise<Verified> };
+
+export function createVerifier(options: {
+  config: Config;
+  environment: Environment;
+  runsDir: string;
+  signals: Pick<SignalStore, 'update'>;
+  append: (draft: EventDraft) => Promise<unknown>;
+  now: () => Date;
+  run?: RunCommand;
+  processStarts?: ReadProcessStarts;
+  /** Who may work now; to be shared by the verifiers of all projects. */
+  gate?: Gate;
+  testTimeoutMs?: number;
+  setupTimeoutMs?: number;
+}): Verifier {
+  const { config, environment, runsDir, signals, append, now, gate = oneAtATime() } = options;
+  const run = options.run ?? runCommand;
+  const git = createAskGit({ run, environment });
+  const workspaces = createWorkspaces({
+    git,
+    worktrees: createGit({ run, environment }),
+    processStarts: options.processStarts ?? processStartsOf(process.platform),
+  });
+  const advisory = config.svc.orchestration.allowSelfReportedCompletion;
+  /** By folder: two runs may want the same commit of the same ticket. */
+  const underWay = new Map<string, Promise<unknown>>();
+
+  async function verify(request: VerifyRequest): Promise<Verified> {
+    const { orchestrator, ticket, mergeSha, base, signal, repo, pr } = request;
+    try {
+      checkNames({ orchestrator, ticket, shas: base === undefined ? [mergeSha] : [mergeSha, base] });
+      const place = await findVerifyPlace({ ...request, runsDir, sha: mergeSha });
+      const worker = { orchestrator, ticket, sha: mergeSha, repo, pr };
+      return await alone(place.worktree, async () => {
+        const known = await readResult(place.result, worker);
+        if (known !== undefined) return tell(known, false);
+        return gate(async () => {
+          if (signal?.aborted) throw stopped();
+          await append(startedDraft(worker, `Verifying ${mergeSha}`));
+          const result = await compute(request, place);
+          await writeResult(place.result, result);
+          return tell(result, true);
+        });
+      });
+
+      async function tell(result: VerificationResult, fresh: boolean): Promise<Verified> {
+        const block = signalBlock(result, { advisory });
+        const written = await signals.update(orchestrator, ticket, (file) => ({
+          ...file,
+          verification: block,
+        }));
+        await append(resultDraft(worker, result, { advisory }));
+        return { ok: true, result, fresh, ...(!written.ok && { signalProblem: problemOf(written) }) };
+      }
+    } catch (error) {
+      if (error instanceof Failure) return { ok: false, reason: error.message, remedy: error.remedy };
+      throw error;
+    }
+  }
+
+  async function alone<T>(folder: string, work: () => Promise<T>): Promise<T> {
+    const before = underWay.get(folder) ?? Promise.resolve();
+    const next = before.then(work);
+    const settled = next.catch(() => undefined);
+    underWay.set(folder, settled);
+    try {
+      return await next;
+    } finally {
+      if (underWay.get(folder) === settled) underWay.delete(folder);
+    }
+  }
+
+  async function compute(request: VerifyRequest, place: VerifyPlace): Promise<VerificationResult> {
+    const { orchestrator, ticket, repoFolder, mergeSha, signal } = request;
+    const startedAt = now().toISOString();
+    const { sha, base } = await findCommit({
+      git,
+      folder: repoFolder,
+      sha: mergeSha,
+      base: request.base,
+      signal,
+    });
+    const change = await readChange({ git, folder: repoFolder, base, sha, signal });
+    const scope = scopeOfDiff(change.changed);
+    const required = scope === 'docs-only' ? [] : config.svc.orchestration.testRequirements[scope];
+    const types = testTypesPresent({ scope, required, ...change });
+    const scan = change.diff === null ? [tooLarge()] : scanDiff(change.diff);
+    const variables = await variablesFor(git, config, request, place);
+    const tested = await workspaces.within({ place, repoFolder, sha, signal }, ({ remember }) =>
+      runTests({
+        worktree: place.worktree,
+        ticket,
+        sha,
+        config,
+        environment,
+        variables,
+        logFile: place.log,
+        testTimeoutMs: options.testTimeoutMs ?? TEST_TIMEOUT_MS,
+        setupTimeoutMs: options.setupTimeoutMs ?? SETUP_TIMEOUT_MS,
+        now,
+        signal,
+        remember,
+      }),
+    );
+    const { tests, exitCode, durationMs } = tested;
+    return {
+      version: 1,
+      orchestrator,
+      ticket,
+      base,
+      scope,
+      ...verdict({ scope, tests, types, scan }),
+      types,
+      evidence: {
+        sha,
+        logPath: place.log,
+        testCommand: 'command' in tests ? tests.command : null,
+        exitCode,
+        durationMs,
+      },
+      startedAt,
+      finishedAt: now().toISOString(),
+    };
+  }
+
+  return { verify };
+}
+
+async function variablesFor(
+  git: AskGit,
+  { svc }: Config,
+  { repoFolder, ticket }: VerifyRequest,
+  { worktree }: VerifyPlace,
+) {
+  const remote = await git(repoFolder, ['config', '--get', 'remote.origin.url']);
+  const url = remote !== 'too-large' && remote.exitCode === 0 ? remote.stdout.trim() : undefined;
+  return setupVariables(worktree, ticket, {
+    repository: svc.repository,
+    thoughts: svc.thoughts,
+    projectKey: svc.projectKey,
+    remoteUrl: url,
+    folderName: basename(repoFolder),
+  });
+}
+
+function problemOf(written: { why: 'missing' } | { why: 'corrupt'; problem: string }): string {
+  return written.why === 'missing' ? 'there is no signal file' : written.problem;
+}

@@ -1,0 +1,209 @@
+// Makes a worktree, in this order: the names are checked, a record is written, git makes branch and folder, the
+// setup runs, the workflow context is made, the hooks run, the agent is told that it may trust the folder. Whatever
+// fails on the way, all of it is taken down again.
+import { realpath } from 'node:fs/promises';
+import { contextProfile, ticketNamed, type WorktreeRecord, withTicket, worktreeNameOf } from '@svc/core';
+import { createContextStore } from '../../context/context-store.ts';
+import { Failure } from '../../errors.ts';
+import { LONG_MS } from './git.ts';
+import { gitWorktrees } from './git-worktrees.ts';
+import { hookSteps } from './hooks.ts';
+import { plain } from './loss-words.ts';
+import { folderIn, isThere } from './place.ts';
+import { commitOf, findBase, remoteCommitOf } from './refs.ts';
+import { holdName, logFile, type Room, rememberStep, repositoryFacts, variablesOf } from './room.ts';
+import { runSteps, type Tell } from './run-steps.ts';
+import { setupSteps } from './setup.ts';
+import { stepEnvironment } from './step-environment.ts';
+import { openStepLog } from './step-log.ts';
+import { takeDown } from './take-down.ts';
+
+export type CreateOptions = {
+  base?: string | undefined;
+  /** The ticket of the workflow context, where the name does not say it. */
+  ticket?: string | undefined;
+  tell?: Tell | undefined;
+  signal?: AbortSignal | undefined;
+};
+
+export type MadeWorktree = {
+  name: string;
+  path: string;
+  branch: string;
+  madeBranch: boolean;
+  base: string;
+  start: string;
+  ticket: string | null;
+  log: string;
+};
+
+export async function createWorktree(
+  room: Room,
+  text: string,
+  options: CreateOptions,
+): Promise<MadeWorktree> {
+  const named = worktreeNameOf(text);
+  if (!named.ok) {
+    throw new Failure(
+      'usage',
+      `${JSON.stringify(plain(text))} cannot be the name of a worktree and its branch: it ${named.problem}.`,
+      'Name a ticket (ABC-12) or a branch (feat/login).',
+    );
+  }
+  const { folder: name, branch } = named;
+  const hold = await holdName(room, name);
+  if (hold === undefined)
+    throw new Failure('busy', `Another create or remove of ${name} is under way.`, 'See: svc worktree list');
+  try {
+    const path = folderIn(room.place.base, name);
+    await refuseWhatIsThere(room, { name, path, branch });
+    const begin = await findBeginning(room, branch, options.base);
+    const record: WorktreeRecord = {
+      version: 1,
+      name,
+      branch,
+      ...begin,
+      createdAt: room.now().toISOString(),
+      state: 'making',
+      step: null,
+    };
+    await room.records.write(record);
+    try {
+      const ticket = await make(room, record, path, options);
+      await room.records.write({ ...record, state: 'ready' });
+      return { name, path, branch, ...begin, ticket, log: logFile(room.place, name) };
+    } catch (error) {
+      throw await undone(room, record, path, error);
+    }
+  } finally {
+    hold.release();
+  }
+}
+
+async function refuseWhatIsThere(
+  room: Room,
+  { name, path, branch }: { name: string; path: string; branch: string },
+): Promise<void> {
+  const { git, place, records } = room;
+  await git.run(place.main, ['check-ref-format', '--branch', branch]);
+  const entries = await gitWorktrees(git, place.main);
+  const isKnown = entries.some((entry) => entry.path === path);
+  const record = await records.read(name);
+  const isFolder = await isThere(path);
+  const cleanUp = `Clean it up: svc worktree remove ${name}`;
+  if (record !== undefined && record.state !== 'ready')
+    refuse(`${name} is half ${record.state === 'making' ? 'made' : 'removed'} (${path}).`, cleanUp);
+  if (isKnown && isFolder) refuse(`${name} exists already: ${path}`, 'See: svc worktree list');
+  if (isKnown) refuse(`${name} exists for git, but its folder ${path} is gone.`, cleanUp);
+  if (isFolder)
+    refuse(`${path} exists already and is not a worktree of this project.`, 'Move it away first.');
+  const elsewhere = entries.find((entry) => entry.branch === branch);
+  if (elsewhere !== undefined) refuse(`${branch} is checked out already: ${elsewhere.path}`);
+  // The person removed it with git.
+  if (record !== undefined) await records.forget(name);
+}
+
+function refuse(message: string, remedy?: string): never {
+  throw new Failure('not-allowed-now', message, remedy);
+}
+
+/** A branch that is there is gone on with, also one that only a remote has; else one is made at the base. */
+async function findBeginning(
+  { git, place }: Room,
+  branch: string,
+  asked: string | undefined,
+): Promise<Pick<WorktreeRecord, 'base' | 'start' | 'madeBranch'>> {
+  const { base, start } = await findBase(git, place.main, asked);
+  const local = await commitOf(git, place.main, `refs/heads/${branch}`);
+  if (local !== undefined) return { base, start: local, madeBranch: false };
+  return { base, start: (await remoteCommitOf(git, place.main, branch)) ?? start, madeBranch: true };
+}
+
+async function make(
+  room: Room,
+  record: WorktreeRecord,
+  path: string,
+  options: CreateOptions,
+): Promise<string | null> {
+  const { place, config } = room;
+  const { name, branch, start } = record;
+  const tell = options.tell ?? (() => undefined);
+  const log = await openStepLog({ file: logFile(place, name), append: false });
+  try {
+    await log.heading(`[svc ${room.now().toISOString()}] worktree ${name}, branch ${branch} at ${start}`);
+    await addWorktree(room, record, path, options.signal);
+    if ((await realpath(path)) !== path) throw new Error(`${path} is not where it should be`);
+    const variables = await variablesOf(room, path, branch);
+    const { profile, from } = contextProfile(await repositoryFacts(room));
+    await log.heading(`[svc] DIRECTORY is ${variables.DIRECTORY}, PROFILE is ${profile} (from ${from})`);
+    const run = (steps: Parameters<typeof runSteps>[0]) =>
+      runSteps(steps, {
+        folder: path,
+        environment: stepEnvironment(room.environment, config, variables),
+        timeoutMs: room.stepTimeoutMs,
+        log,
+        now: room.now,
+        signal: options.signal,
+        tell,
+        onStart: (pid) => rememberStep(room, record, pid),
+      });
+    await run(await setupSteps(path, config));
+    const ticket = await makeContext(room, path, branch, options.ticket);
+    await run(hookSteps(config, 'setup'));
+    const warning = await room.trust.add(path);
+    if (warning !== undefined) tell({ kind: 'warning', message: warning });
+    if (options.signal?.aborted) throw new Failure('start-failed', `${name} was stopped.`);
+    return ticket;
+  } finally {
+    await log.close();
+  }
+}
+
+/** In two steps, each of which can be asked for again: git in one would find its own branch in the way. */
+async function addWorktree(
+  { git, place }: Room,
+  { branch, madeBranch, start }: WorktreeRecord,
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  if (madeBranch) await git.run(place.main, ['branch', '--no-track', '--', branch, start]);
+  const add = ['worktree', 'add', '--quiet', '--', path, branch];
+  await git.run(place.main, add, { timeoutMs: LONG_MS, signal });
+}
+
+/** A setup command may have made it: then it stays as it is. */
+async function makeContext(
+  { locks, now, config }: Room,
+  path: string,
+  branch: string,
+  asked: string | undefined,
+): Promise<string | null> {
+  const store = createContextStore({ root: path, locks, now });
+  const prefix = config.svc.project.ticketPrefix;
+  const ticket = asked ?? ticketNamed(branch, undefined, prefix === undefined ? [] : [prefix]);
+  const context =
+    (await store.read()) ??
+    (await store.change((fresh, time) => (ticket === undefined ? fresh : withTicket(fresh, time, ticket))));
+  return context.currentTicket;
+}
+
+/** The failure to tell, after all is taken down again. */
+async function undone(room: Room, record: WorktreeRecord, path: string, error: unknown): Promise<unknown> {
+  const branch = record.madeBranch ? { name: record.branch, at: record.start } : undefined;
+  let after: string;
+  try {
+    const { branchRemoved } = await takeDown(room, { name: record.name, path, branch });
+    const stays =
+      branch !== undefined &&
+      !branchRemoved &&
+      (await commitOf(room.git, room.place.main, `refs/heads/${branch.name}`));
+    after = stays
+      ? `The worktree is removed again; its branch ${record.branch} has new commits and stays.`
+      : 'Nothing of the worktree is left.';
+  } catch (failure) {
+    const why = failure instanceof Error ? failure.message : String(failure);
+    after = `It is half made, because it could not be removed again: ${why}\nTry: svc worktree remove ${record.name}`;
+  }
+  if (!(error instanceof Failure)) return error;
+  return new Failure(error.code, `${error.message}\n${after}`, error.remedy, { cause: error });
+}

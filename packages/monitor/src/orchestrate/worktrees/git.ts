@@ -1,0 +1,105 @@
+// Runs git for worktrees: no shell, bounded in time and output, never asking, never steered to another repository
+// by a variable that happens to be set. Each argument from outside stands behind a `--` or is a whole ref.
+import type { Environment } from '@svc/core';
+import type { CommandEnd, RunCommand } from '../../codehost/run-command.ts';
+import { Failure } from '../../errors.ts';
+import { askWhole, isHalfWritten } from './half-written.ts';
+
+const MAX_BYTES = 16 * 1024 * 1024;
+const TIMEOUT_MS = 60_000;
+/** A checkout of a large repository, or a bundle of one. */
+export const LONG_MS = 30 * 60_000;
+
+type GitOptions = {
+  timeoutMs?: number;
+  environment?: Readonly<Record<string, string>>;
+  input?: string;
+  signal?: AbortSignal | undefined;
+};
+type GitAnswer = { exitCode: number; stdout: string; stderr: string };
+
+export type Git = {
+  /** What git answered, whatever its exit code. */
+  ask: (folder: string, args: readonly string[], options?: GitOptions) => Promise<GitAnswer>;
+  /** The standard output; a failure when git fails. */
+  run: (folder: string, args: readonly string[], options?: GitOptions) => Promise<string>;
+};
+
+export function createGit({ run, environment }: { run: RunCommand; environment: Environment }): Git {
+  const own = {
+    ...withoutGitLocals(environment),
+    LC_ALL: 'C',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_EDITOR: 'false',
+  };
+
+  const ask: Git['ask'] = (folder, args, options) =>
+    askWhole(() => askOnce(folder, args, options), isHalfWritten);
+
+  async function askOnce(
+    folder: string,
+    args: readonly string[],
+    options: GitOptions = {},
+  ): Promise<GitAnswer> {
+    const end = await run({
+      file: 'git',
+      args: ['-C', folder, ...args],
+      environment: { ...own, ...options.environment },
+      timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
+      maxBytes: MAX_BYTES,
+      ...(options.input !== undefined && { input: options.input }),
+      signal: options.signal,
+    });
+    if (end.ended === 'exit') return end;
+    throw new Failure('file-unusable', `git ${args[0] ?? ''} in ${folder} ${endWords(end)}.`, remedyOf(end));
+  }
+
+  return {
+    ask,
+    async run(folder, args, options) {
+      const { exitCode, stdout, stderr } = await ask(folder, args, options);
+      if (exitCode === 0) return stdout;
+      throw new Failure(
+        'file-unusable',
+        `git ${args.slice(0, 2).join(' ')} in ${folder} failed (${exitCode}): ${lastLines(stderr || stdout)}`,
+      );
+    },
+  };
+}
+
+/** The lines of an answer whose records end with a line break. */
+export function linesOf(text: string): string[] {
+  return text.split('\n').filter((line) => line !== '');
+}
+
+function endWords(end: Exclude<CommandEnd, { ended: 'exit' }>): string {
+  switch (end.ended) {
+    case 'not-started':
+      return `could not be started (${end.reason})`;
+    case 'timeout':
+      return 'took too long';
+    case 'too-large':
+      return 'answered more than can be read';
+    case 'stopped':
+      return 'was stopped';
+  }
+}
+
+function remedyOf(end: CommandEnd): string | undefined {
+  return end.ended === 'not-started' && end.reason === 'ENOENT' ? 'Install git.' : undefined;
+}
+
+function lastLines(text: string): string {
+  return text.trim().split('\n').slice(-3).join(' ').slice(0, 600);
+}
+
+/** `git rev-parse --local-env-vars`: they say which repository, index or settings are meant. */
+const local =
+  /^GIT_(?:ALTERNATE_OBJECT_DIRECTORIES|CONFIG|CONFIG_PARAMETERS|CONFIG_COUNT|OBJECT_DIRECTORY|DIR|WORK_TREE|IMPLICIT_WORK_TREE|GRAFT_FILE|INDEX_FILE|NO_REPLACE_OBJECTS|REPLACE_REF_BASE|PREFIX|SHALLOW_FILE|COMMON_DIR|NAMESPACE|INTERNAL_SUPER_PREFIX|QUARANTINE_PATH)$/;
+
+export function withoutGitLocals(environment: Environment): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries(environment))
+    if (value !== undefined && !local.test(name)) kept[name] = value;
+  return kept;
+}

@@ -1,0 +1,156 @@
+// What would be lost with a worktree: changes that are not committed, commits that are nowhere else, stashes made
+// on its branch, and a rebase or merge in the middle.
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import { systemErrorCode } from '../../errors.ts';
+import { type Git, linesOf } from './git.ts';
+import { isAncestor, safeRefs } from './refs.ts';
+
+/** As many are named; all are counted. */
+const NAMED = 20;
+/** Made by us in every worktree, and not the person's work. */
+const OWN_FILE = '.svc/.workflow-context.json';
+
+export type Losses = {
+  uncommitted: { count: number; paths: string[] };
+  commits: { count: number; named: { sha: string; subject: string }[] };
+  stashes: { sha: string; name: string; subject: string }[];
+  /** `a rebase`, `a merge`, … in the middle; null when there is none. */
+  operation: string | null;
+  /** Submodules with changes of their own: they cannot be kept in a bundle. */
+  submodules: string[];
+};
+
+export type Tip = { ref: string; sha: string };
+
+export async function findLosses(options: {
+  git: Git;
+  main: string;
+  /** The folder; null when it is gone, so that nothing uncommitted can be in it. */
+  worktree: string | null;
+  tips: readonly Tip[];
+  branches: readonly string[];
+  base: string;
+}): Promise<Losses> {
+  const { git, main, worktree } = options;
+  const changes = worktree === null ? { paths: [], submodules: [] } : await changesIn(git, worktree);
+  return {
+    uncommitted: { count: changes.paths.length, paths: changes.paths.slice(0, NAMED) },
+    commits: await unsafeCommits(options),
+    stashes: await stashesOn(git, main, options.branches),
+    operation: worktree === null ? null : await operationIn(git, worktree),
+    submodules: changes.submodules,
+  };
+}
+
+export function isLost(losses: Losses): boolean {
+  return (
+    losses.uncommitted.count > 0 ||
+    losses.commits.count > 0 ||
+    losses.stashes.length > 0 ||
+    losses.operation !== null ||
+    losses.submodules.length > 0
+  );
+}
+
+/** Changed and untracked paths; an untracked folder is one path, ignored files are none. */
+async function changesIn(git: Git, worktree: string): Promise<{ paths: string[]; submodules: string[] }> {
+  const text = await git.run(
+    worktree,
+    ['status', '--porcelain=v2', '-z', '--untracked-files=normal', '--ignore-submodules=none'],
+    { environment: { GIT_OPTIONAL_LOCKS: '0' } },
+  );
+  const paths: string[] = [];
+  const submodules: string[] = [];
+  const records = text.split('\0');
+  for (let at = 0; at < records.length; at += 1) {
+    const record = records[at] ?? '';
+    const kind = record[0];
+    if (kind === '?') paths.push(record.slice(2));
+    if (kind !== '1' && kind !== '2' && kind !== 'u') continue;
+    // Fixed fields by kind of record, then the path; a renamed file has its old path as a record of its own.
+    const path = record.split(' ').slice({ '1': 8, '2': 9, u: 10 }[kind]).join(' ');
+    if (kind === '2') at += 1;
+    paths.push(path);
+    if (record.split(' ')[2]?.startsWith('S')) submodules.push(path);
+  }
+  return { paths: paths.filter((path) => path !== OWN_FILE), submodules };
+}
+
+async function unsafeCommits(options: {
+  git: Git;
+  main: string;
+  tips: readonly Tip[];
+  base: string;
+}): Promise<Losses['commits']> {
+  const { git, main, base } = options;
+  const safe = await safeRefs(git, main, base);
+  const tips: string[] = [];
+  for (const { sha } of options.tips) if (!(await isContainedIn(git, main, sha, safe))) tips.push(sha);
+  if (tips.length === 0) return { count: 0, named: [] };
+  const range = [...tips, '--not', '--remotes', ...safe];
+  const count = Number((await git.run(main, ['rev-list', '--count', ...range])).trim());
+  const log = ['log', '-z', '--no-show-signature', `--max-count=${NAMED}`, '--format=%h %s', ...range, '--'];
+  const named = count === 0 ? [] : (await git.run(main, log)).split('\0').filter((line) => line !== '');
+  return {
+    count,
+    named: named.map((line) => {
+      const at = line.indexOf(' ');
+      return { sha: line.slice(0, at), subject: line.slice(at + 1) };
+    }),
+  };
+}
+
+/** Whether it was merged, also when that made another commit of it (a squash): merging it would change nothing. */
+async function isContainedIn(git: Git, main: string, tip: string, refs: readonly string[]): Promise<boolean> {
+  const treeOf = async (commit: string): Promise<string> =>
+    (await git.run(main, ['rev-parse', '--verify', `${commit}^{tree}`])).trim();
+  for (const ref of refs) {
+    if (await isAncestor(git, main, tip, ref)) return true;
+    const common = await git.ask(main, ['merge-base', ref, tip]);
+    const [fork] = linesOf(common.stdout);
+    // Commits without a change of content are in no other commit.
+    if (common.exitCode !== 0 || fork === undefined || (await treeOf(fork)) === (await treeOf(tip))) continue;
+    const merged = await git.ask(main, ['merge-tree', '--write-tree', ref, tip]);
+    if (merged.exitCode === 0 && merged.stdout.trim() === (await treeOf(ref))) return true;
+  }
+  return false;
+}
+
+async function stashesOn(git: Git, main: string, branches: readonly string[]): Promise<Losses['stashes']> {
+  const text = await git.run(main, ['stash', 'list', '-z', '--format=%H%x09%gd%x09%gs']);
+  return text
+    .split('\0')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const [sha = '', name = '', ...rest] = line.split('\t');
+      return { sha, name, subject: rest.join('\t') };
+    })
+    .filter(({ subject }) =>
+      branches.some(
+        (branch) => subject.startsWith(`WIP on ${branch}: `) || subject.startsWith(`On ${branch}: `),
+      ),
+    );
+}
+
+const operations = [
+  ['rebase-merge', 'a rebase'],
+  ['rebase-apply', 'a rebase'],
+  ['MERGE_HEAD', 'a merge'],
+  ['CHERRY_PICK_HEAD', 'a cherry-pick'],
+  ['REVERT_HEAD', 'a revert'],
+  ['BISECT_LOG', 'a bisect'],
+] as const;
+
+async function operationIn(git: Git, worktree: string): Promise<string | null> {
+  const folder = (await git.run(worktree, ['rev-parse', '--absolute-git-dir'])).replace(/\n$/, '');
+  for (const [file, words] of operations) {
+    try {
+      await access(join(folder, file));
+      return words;
+    } catch (error) {
+      if (systemErrorCode(error) !== 'ENOENT') throw error;
+    }
+  }
+  return null;
+}

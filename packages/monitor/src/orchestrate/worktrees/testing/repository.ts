@@ -1,0 +1,106 @@
+// A real repository with a remote beside it, and the worktrees of it, all in one folder.
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Config } from '@svc/core';
+import { createFileLocks } from '../../../disk/lock.ts';
+import { createWorktrees, type Worktrees } from '../worktrees.ts';
+
+type Options = {
+  config?: { worktree?: object; orchestration?: object; thoughts?: object; project?: object };
+  remote?: boolean;
+  now?: () => Date;
+  stepTimeoutMs?: number;
+  environment?: Record<string, string>;
+};
+
+export type TestRepository = {
+  folder: string;
+  home: string;
+  base: string;
+  environment: Record<string, string>;
+  git: (folder: string, ...args: string[]) => string;
+  worktrees: (options?: Omit<Options, 'remote'>) => Worktrees;
+  write: (folder: string, path: string, text: string) => void;
+  commit: (folder: string, path: string, text: string) => string;
+  read: (folder: string, path: string) => string;
+  /** Branches of the repository. */
+  branches: () => string[];
+  /** Every file of the base folder, without the worktrees' `.git` and folders. */
+  files: () => string[];
+};
+
+function write(at: string, path: string, text: string): void {
+  mkdirSync(dirname(join(at, path)), { recursive: true });
+  writeFileSync(join(at, path), text);
+}
+
+export function testRepository(root: string, options: Options = {}): TestRepository {
+  const folder = join(root, 'web');
+  const home = join(root, 'home');
+  const dataDir = join(home, 'svc');
+  const locksDir = join(dataDir, 'locks');
+  const base = join(dataDir, 'wt', 'demo');
+  const environment = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: home,
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_AUTHOR_NAME: 'Kim',
+    GIT_AUTHOR_EMAIL: 'kim@acme.example',
+    GIT_COMMITTER_NAME: 'Kim',
+    GIT_COMMITTER_EMAIL: 'kim@acme.example',
+  };
+  const git = (at: string, ...args: string[]): string =>
+    execFileSync('git', ['-C', at, ...args], {
+      env: environment,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }).trim();
+  const commit = (at: string, path: string, text: string): string => {
+    write(at, path, text);
+    git(at, 'add', '--', path);
+    git(at, 'commit', '-q', '-m', `change ${path}`);
+    return git(at, 'rev-parse', 'HEAD');
+  };
+  mkdirSync(folder, { recursive: true });
+  mkdirSync(home, { recursive: true });
+  git(folder, 'init', '-q', '-b', 'main');
+  commit(folder, 'README.md', 'one\n');
+  commit(folder, '.gitignore', 'node_modules/\n');
+  if (options.remote !== false) {
+    git(root, 'init', '-q', '--bare', '-b', 'main', 'origin.git');
+    git(folder, 'remote', 'add', 'origin', join(root, 'origin.git'));
+    git(folder, 'push', '-q', '-u', 'origin', 'main');
+  }
+  return {
+    folder,
+    home,
+    base,
+    environment,
+    git,
+    write,
+    commit,
+    read: (at, path) => readFileSync(join(at, path), 'utf8'),
+    branches: () => git(folder, 'for-each-ref', '--format=%(refname:short)', 'refs/heads').split('\n'),
+    files: () =>
+      existsSync(base)
+        ? readdirSync(base, { recursive: true, withFileTypes: true })
+            .filter((entry) => !entry.isDirectory())
+            .map((entry) => join(entry.parentPath, entry.name).slice(base.length + 1))
+            .toSorted()
+        : [],
+    worktrees: (given = {}) =>
+      createWorktrees({
+        projectFolder: folder,
+        config: Config.parse({ svc: { projectKey: 'demo', ...options.config, ...given.config } }),
+        home,
+        dataDir,
+        locksDir,
+        locks: createFileLocks({ folder: locksDir }),
+        environment: { ...environment, ...options.environment, ...given.environment },
+        now: given.now ?? options.now ?? (() => new Date()),
+        stepTimeoutMs: given.stepTimeoutMs ?? options.stepTimeoutMs ?? 20_000,
+      }),
+  };
+}

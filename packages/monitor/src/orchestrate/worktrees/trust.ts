@@ -1,0 +1,124 @@
+// Tells the agent program that a worktree is trusted, in its own settings file `~/.claude.json`, so that it does not
+// stop to ask. The one writer of that file here. The agents write it too: their lock (the folder
+// `.claude.json.lock`) is taken as well, and a file that changed under our hands is read again.
+// A file that cannot be read as settings is left alone.
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rmdir, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Config } from '@svc/core';
+import { setInJson, unsetInJson } from '../../config/edit-json.ts';
+import { writeFileAtomically } from '../../disk/atomic-write.ts';
+import type { FileLocks } from '../../disk/lock.ts';
+import { Failure, systemErrorCode } from '../../errors.ts';
+
+const MAX_BYTES = 64 * 1024 * 1024;
+const ATTEMPTS = 5;
+/** The agents renew their lock more often; an older one was left by a crash. */
+const STALE_LOCK_MS = 10_000;
+const LOCK_PATIENCE_MS = 3_000;
+
+export type Trust = {
+  /** A warning when it could not be told; everything else goes on without it. */
+  add: (worktree: string) => Promise<string | undefined>;
+  remove: (worktree: string) => Promise<string | undefined>;
+};
+
+export function createTrust(options: { home: string; config: Config; locks: FileLocks }): Trust {
+  const { home, config, locks } = options;
+  const file = join(home, '.claude.json');
+  const agentIsClaude = basename(config.svc.orchestration.agent[0] ?? '') === 'claude';
+
+  async function change(edit: (text: string) => string, makeIt: boolean): Promise<string | undefined> {
+    try {
+      return await locks.withLock(file, () => withAgentsLock(`${file}.lock`, () => rewrite(edit, makeIt)));
+    } catch (error) {
+      // A lock could not be taken, the disk refused, or the file is nested beyond reason.
+      if (error instanceof Failure || error instanceof RangeError || systemErrorCode(error) !== undefined)
+        return `${file} was not changed: ${(error as Error).message}`;
+      throw error;
+    }
+  }
+
+  async function rewrite(edit: (text: string) => string, makeIt: boolean): Promise<string | undefined> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      const before = await textOf(file);
+      if (before === undefined && !makeIt) return undefined;
+      const problem = before === undefined ? undefined : problemOf(before);
+      if (problem !== undefined) return `${file} ${problem}; it is left alone.`;
+      const after = edit(before ?? '{}\n');
+      if (after === before) return undefined;
+      if ((await textOf(file)) !== before) continue;
+      await writeFileAtomically(file, after, before === undefined ? { mode: 0o600 } : {});
+      return undefined;
+    }
+    return `${file} is being changed all the time; it is left alone.`;
+  }
+
+  return {
+    add: (worktree) =>
+      change(
+        (text) => setInJson(text, ['projects', worktree, 'hasTrustDialogAccepted'], true),
+        agentIsClaude || existsSync(join(home, '.claude')),
+      ),
+    remove: (worktree) => change((text) => unsetInJson(text, ['projects', worktree]), false),
+  };
+}
+
+async function textOf(file: string): Promise<string | undefined> {
+  try {
+    const { size } = await stat(file);
+    if (size > MAX_BYTES) throw new Failure('file-unusable', `${size} bytes are more than can be read.`);
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function problemOf(text: string): string | undefined {
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch (error) {
+    return `is not valid JSON (${(error as Error).message})`;
+  }
+  if (!isObject(data)) return 'is not a JSON object';
+  const { projects } = data;
+  if (projects !== undefined && !isObject(projects)) return 'has projects that are not an object';
+  return undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+async function withAgentsLock<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + LOCK_PATIENCE_MS;
+  while (!(await takeFolder(folder))) {
+    if (performance.now() > deadline) throw new Failure('file-busy', 'the agent is changing it.');
+    await sleep(50);
+  }
+  try {
+    return await work();
+  } finally {
+    await rmdir(folder).catch(ifGone);
+  }
+}
+
+async function takeFolder(folder: string): Promise<boolean> {
+  try {
+    await mkdir(folder);
+    return true;
+  } catch (error) {
+    if (systemErrorCode(error) !== 'EEXIST') throw error;
+  }
+  const age = await stat(folder).then(({ mtimeMs }) => Date.now() - mtimeMs, ifGone);
+  if (age !== undefined && age > STALE_LOCK_MS) await rmdir(folder).catch(ifGone);
+  return false;
+}
+
+function ifGone(error: unknown): undefined {
+  if (systemErrorCode(error) !== 'ENOENT') throw error;
+  return undefined;
+}

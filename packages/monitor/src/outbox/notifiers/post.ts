@@ -1,0 +1,56 @@
+// One POST to whoever wants to be told: bounded in time, never redirected, nothing read of the answer.
+import { NotTold } from './delivery.ts';
+
+const TIMEOUT_MS = 10_000;
+const LONGEST_PAUSE_MS = 3_600_000;
+/** Refusals that pass by themselves: too slow, too early, too many. */
+const passing = new Set([408, 425, 429]);
+
+export type Post = { url: string; headers: Record<string, string>; body: string };
+
+export async function post(
+  { url, headers, body }: Post,
+  {
+    fetch,
+    now,
+    timeoutMs = TIMEOUT_MS,
+  }: { fetch: typeof globalThis.fetch; now: () => Date; timeoutMs?: number },
+): Promise<void> {
+  const response = await send(fetch, url, {
+    method: 'POST',
+    headers,
+    body,
+    redirect: 'manual',
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+  await response.body?.cancel();
+  if (response.ok) return;
+  const { status } = response;
+  if (status < 500 && !passing.has(status))
+    throw new NotTold(`it answered HTTP ${status}`, { permanent: true });
+  const retryAfterMs = pauseIn(response.headers.get('retry-after'), now().getTime());
+  throw new NotTold(`it answered HTTP ${status}`, { permanent: false, retryAfterMs });
+}
+
+async function send(fetch: typeof globalThis.fetch, url: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (error) {
+    throw new NotTold(reasonOf(error), { permanent: false });
+  }
+}
+
+/** The URL may be a secret of its own, so it is never part of the words. */
+function reasonOf(error: unknown): string {
+  if (error instanceof Error && error.name === 'TimeoutError') return 'no answer in time';
+  const cause = error instanceof Error ? error.cause : undefined;
+  const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
+  return `no connection, or it broke${code}`;
+}
+
+/** Seconds or a date. */
+function pauseIn(header: string | null, now: number): number | undefined {
+  if (header === null) return undefined;
+  const asked = /^\d{1,9}$/.test(header.trim()) ? Number(header) * 1000 : Date.parse(header) - now;
+  return Number.isNaN(asked) ? undefined : Math.min(Math.max(asked, 0), LONGEST_PAUSE_MS);
+}

@@ -1,0 +1,213 @@
+// The durable rows of the outbox: one per effect, and the cursor, the last line whose effects are in. Both
+// move in one transaction, so that after a kill the lines beyond the cursor are exactly those whose effects
+// have yet to come. A row is pending until it is done or given up.
+//
+// The rows stand in a file that can be lost, and the cursor with them. A fresh outbox on a log that has lines
+// therefore begins at the log's end: carrying out months of old effects again would be far worse than leaving
+// the last few to reconciliation, which finds out by itself what still differs. `started` says that it was so.
+import { cutText, type Effect, LONGEST_RETRY_WAIT_MS, orderKeyOf } from '@svc/core';
+import type { Database } from '../disk/sqlite.ts';
+import { type OutboxRow, type OutboxState, toRow } from './outbox-row.ts';
+
+type OutboxCounts = {
+  pending: number;
+  /** Pending with at least one failed attempt. */
+  retrying: number;
+  done: number;
+  givenUp: number;
+  /** Given up, and the attention for it is not in the log yet. */
+  untold: number;
+  /** When the oldest pending row was accepted. */
+  oldestPendingAt: number | null;
+};
+
+export type OutboxStore = {
+  /** `fresh`: began at the log's end, without memory of what came before. */
+  started: 'fresh' | 'resumed';
+  /** Rows of lines that the log no longer has; they went when the store was opened. */
+  dropped: number;
+  cursor: () => number;
+  /** All effects of the lines up to `cursor`, and the cursor, or nothing. Returns the count of new rows. */
+  accept: (effects: readonly Effect[], cursor: number) => number;
+  /** Rows that may be tried now, in order; of each order key only the first that is pending. */
+  due: (now: number, limit: number) => OutboxRow[];
+  /** The next moment after `now` at which a row falls due; null when none does. */
+  nextDueAfter: (now: number) => number | null;
+  finish: (key: string, outcome: string) => void;
+  retry: (key: string, error: string, nextAt: number) => void;
+  /** Later, without counting it as an attempt. */
+  hold: (key: string, reason: string, nextAt: number) => void;
+  giveUp: (key: string, error: string) => void;
+  /** What was given up is due again; false when it was not. */
+  revive: (key: string) => boolean;
+  /** Rows given up whose attention is not in the log yet, and the word that it is. */
+  untold: (limit: number) => OutboxRow[];
+  told: (key: string) => void;
+  find: (key: string) => OutboxRow | null;
+  counts: () => OutboxCounts;
+  /** Newest first, at most 1,000. */
+  list: (query?: { state?: OutboxState | undefined; limit?: number | undefined }) => OutboxRow[];
+  /** Pending rows that have failed, in order. */
+  retrying: (limit: number) => OutboxRow[];
+  /** Forgets what was done before a moment; returns how many. What was given up stays. */
+  prune: (olderThan: number) => number;
+  close: () => void;
+};
+
+const MAX_LIST = 1_000;
+const MAX_TEXT = 500;
+/** The row `effect` of a query, where no earlier one of its order key is pending. */
+const IS_FIRST = `(effect.order_key IS NULL OR NOT EXISTS (
+  SELECT 1 FROM outbox_effect AS earlier
+  WHERE earlier.state = 'pending' AND earlier.order_key = effect.order_key
+    AND (earlier.seq, earlier.place) < (effect.seq, effect.place)))`;
+
+/** `lastSeq` is the log's last line at this moment; see above for what a fresh outbox makes of it. */
+export function createOutboxStore({
+  database,
+  lastSeq,
+  clock,
+}: {
+  database: Database;
+  lastSeq: number;
+  clock: { now: () => number };
+}): OutboxStore {
+  const opened = begin(database, lastSeq);
+  const sql = {
+    add: database.prepare(
+      `INSERT OR IGNORE INTO outbox_effect VALUES (?, ?, ?, ?, ?, ?, 'pending', 0, ?, NULL, ?, NULL, NULL, 0)`,
+    ),
+    move: database.prepare('UPDATE outbox_cursor SET seq = max(seq, ?)'),
+    cursor: database.prepare('SELECT seq FROM outbox_cursor'),
+    due: database.prepare(
+      `SELECT * FROM outbox_effect AS effect
+       WHERE state = 'pending' AND (next_at <= ? OR next_at > ?) AND ${IS_FIRST}
+       ORDER BY seq, place LIMIT ?`,
+    ),
+    next: database.prepare(
+      `SELECT min(next_at) AS at FROM outbox_effect INDEXED BY outbox_next
+       WHERE state = 'pending' AND next_at > ?`,
+    ),
+    finish: database.prepare(
+      `UPDATE outbox_effect SET state = 'done', attempts = attempts + 1, finished_at = ?, outcome = ?
+       WHERE key = ? AND state = 'pending'`,
+    ),
+    retry: database.prepare(
+      `UPDATE outbox_effect SET attempts = attempts + 1, next_at = ?, last_error = ?
+       WHERE key = ? AND state = 'pending'`,
+    ),
+    hold: database.prepare(
+      `UPDATE outbox_effect SET next_at = ?, last_error = ? WHERE key = ? AND state = 'pending'`,
+    ),
+    giveUp: database.prepare(
+      `UPDATE outbox_effect SET state = 'given-up', attempts = attempts + 1, finished_at = ?, last_error = ?,
+       untold = 1 WHERE key = ? AND state = 'pending'`,
+    ),
+    revive: database.prepare(
+      `UPDATE outbox_effect SET state = 'pending', attempts = 0, next_at = ?, created_at = ?, finished_at = NULL
+       WHERE key = ? AND state = 'given-up' AND untold = 0`,
+    ),
+    untold: database.prepare('SELECT * FROM outbox_effect WHERE untold = 1 ORDER BY seq, place LIMIT ?'),
+    told: database.prepare('UPDATE outbox_effect SET untold = 0 WHERE key = ?'),
+    find: database.prepare('SELECT * FROM outbox_effect WHERE key = ?'),
+    states: database.prepare('SELECT state, count(*) AS count FROM outbox_effect GROUP BY state'),
+    pending: database.prepare(
+      `SELECT min(created_at) AS oldest, count(*) FILTER (WHERE attempts > 0) AS retrying
+       FROM outbox_effect WHERE state = 'pending'`,
+    ),
+    countUntold: database.prepare('SELECT count(*) AS count FROM outbox_effect WHERE untold = 1'),
+    list: database.prepare('SELECT * FROM outbox_effect ORDER BY seq DESC, place DESC LIMIT ?'),
+    listState: database.prepare(
+      'SELECT * FROM outbox_effect WHERE state = ? ORDER BY seq DESC, place DESC LIMIT ?',
+    ),
+    retrying: database.prepare(
+      `SELECT * FROM outbox_effect WHERE state = 'pending' AND attempts > 0 ORDER BY seq, place LIMIT ?`,
+    ),
+    prune: database.prepare(`DELETE FROM outbox_effect WHERE state = 'done' AND finished_at < ?`),
+  };
+
+  /**
+   * A cursor that moves alone need not reach the disk at once: the lines that it passed asked for nothing, and
+   * would again. So a busy log without effects costs no sync.
+   */
+  function moveAlone(cursor: number): void {
+    database.exec('PRAGMA synchronous = NORMAL');
+    try {
+      sql.move.run(cursor);
+    } finally {
+      database.exec('PRAGMA synchronous = FULL');
+    }
+  }
+
+  return {
+    ...opened,
+    cursor: () => Number(sql.cursor.get()?.['seq']),
+    accept(effects, cursor) {
+      if (effects.length === 0) {
+        moveAlone(cursor);
+        return 0;
+      }
+      const now = clock.now();
+      return database.transaction(() => {
+        let added = 0;
+        for (const [place, effect] of effects.entries()) {
+          const { key, seq, kind } = effect;
+          const payload = JSON.stringify(effect);
+          const { changes } = sql.add.run(key, seq, place, kind, orderKeyOf(effect), payload, now, now);
+          added += Number(changes);
+        }
+        sql.move.run(cursor);
+        return added;
+      });
+    },
+    due: (now, limit) => sql.due.all(now, now + LONGEST_RETRY_WAIT_MS, limit).map(toRow),
+    nextDueAfter(now) {
+      const at = sql.next.get(now)?.['at'];
+      return typeof at === 'number' ? at : null;
+    },
+    finish: (key, outcome) => void sql.finish.run(clock.now(), cutText(outcome, MAX_TEXT), key),
+    retry: (key, error, nextAt) => void sql.retry.run(Math.round(nextAt), cutText(error, MAX_TEXT), key),
+    hold: (key, reason, nextAt) => void sql.hold.run(Math.round(nextAt), cutText(reason, MAX_TEXT), key),
+    giveUp: (key, error) => void sql.giveUp.run(clock.now(), cutText(error, MAX_TEXT), key),
+    revive: (key) => sql.revive.run(clock.now(), clock.now(), key).changes > 0,
+    untold: (limit) => sql.untold.all(limit).map(toRow),
+    told: (key) => void sql.told.run(key),
+    find(key) {
+      const stored = sql.find.get(key);
+      return stored === undefined ? null : toRow(stored);
+    },
+    counts() {
+      const states = new Map(sql.states.all().map(({ state, count }) => [state, Number(count)]));
+      const pending = sql.pending.get();
+      return {
+        pending: states.get('pending') ?? 0,
+        retrying: Number(pending?.['retrying'] ?? 0),
+        done: states.get('done') ?? 0,
+        givenUp: states.get('given-up') ?? 0,
+        untold: Number(sql.countUntold.get()?.['count'] ?? 0),
+        oldestPendingAt: typeof pending?.['oldest'] === 'number' ? pending['oldest'] : null,
+      };
+    },
+    list({ state, limit = 100 } = {}) {
+      const most = Math.min(Math.max(limit, 0), MAX_LIST);
+      return (state === undefined ? sql.list.all(most) : sql.listState.all(state, most)).map(toRow);
+    },
+    retrying: (limit) => sql.retrying.all(limit).map(toRow),
+    prune: (olderThan) => Number(sql.prune.run(olderThan).changes),
+    close: () => database.close(),
+  };
+}
+
+/**
+ * Finds the cursor, or sets it to the log's end. A cursor beyond the log's end is of lines that are gone: their
+ * numbers will be given again, to other lines, so that their rows would stand in the way of new ones.
+ */
+function begin(database: Database, lastSeq: number): Pick<OutboxStore, 'started' | 'dropped'> {
+  return database.transaction(() => {
+    const cursor = database.prepare('SELECT seq FROM outbox_cursor').get()?.['seq'];
+    if (typeof cursor === 'number' && cursor <= lastSeq) return { started: 'resumed', dropped: 0 };
+    database.prepare('INSERT OR REPLACE INTO outbox_cursor VALUES (1, ?)').run(lastSeq);
+    const { changes } = database.prepare('DELETE FROM outbox_effect WHERE seq > ?').run(lastSeq);
+    return { started: 'fresh', dropped: Number(changes) };
+  });
+}

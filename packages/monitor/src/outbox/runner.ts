@@ -1,0 +1,213 @@
+// Carries out what the outbox holds. A row is:
+// - waiting: not due yet, or behind an earlier one of its order key. Left when its moment has come.
+// - running: its handler is at work, one of at most four. Left with the handler's answer or after 30 s.
+// - retrying: waiting again after a failure, longer each time, at most five minutes.
+// - done, or given up: after a failure that is permanent, or when patience is over. Giving up is told.
+// A kill at any point leaves the row pending, and it is carried out again: handlers are idempotent.
+import { isPatienceOver, retryWaitMs } from '@svc/core';
+import { messageOf } from '../log/log-errors.ts';
+import { type Handlers, handlerFor, type OutboxClock, type Outcome, startAttempt } from './attempt.ts';
+import { type OutboxFigures, outboxFigures } from './figures.ts';
+import type { OutboxRow } from './outbox-row.ts';
+import type { OutboxStore } from './outbox-store.ts';
+import { createWaiters, type Settled, settledOf } from './settled.ts';
+import { createGivenUpTeller } from './tell-given-up.ts';
+
+export type OutboxRunner = {
+  start: () => void;
+  /** Looks for work now: rows were accepted. */
+  wake: () => void;
+  /** What became of an effect, also of one that is still to be accepted; as it stands after `timeoutMs`. */
+  settled: (key: string, timeoutMs: number) => Promise<Settled>;
+  figures: () => OutboxFigures;
+  /** Starts nothing more, and waits a little for what is running. The store may be closed afterwards. */
+  stop: () => Promise<void>;
+};
+
+export type OutboxRunnerOptions = {
+  store: OutboxStore;
+  handlers: Handlers;
+  clock: OutboxClock;
+  random: () => number;
+  /** Puts the attention for a row into the log; called again until it has succeeded once, also after a kill. */
+  onGaveUp: (row: OutboxRow, error: string) => Promise<void>;
+  onSettled?: (row: OutboxRow, settled: Settled) => void;
+  /** The outbox itself cannot work (the disk is full, say), and null when it works again. */
+  onFailing?: (reason: string | null) => void;
+  atOnce?: number;
+  timeoutMs?: number;
+  stopMs?: number;
+  waitMs?: (attempts: number, random: number, askedMs?: number) => number;
+};
+
+/** A timer stands still while the machine sleeps, so it is never trusted for longer. */
+const LONGEST_LOOK_MS = 60_000;
+const TROUBLE_MS = 5_000;
+
+export function createOutboxRunner({
+  store,
+  handlers,
+  clock,
+  random,
+  onGaveUp,
+  onSettled = () => undefined,
+  onFailing = () => undefined,
+  atOnce = 4,
+  timeoutMs = 30_000,
+  stopMs = 5_000,
+  waitMs = retryWaitMs,
+}: OutboxRunnerOptions): OutboxRunner {
+  const running = new Map<string, { abort: () => void; settled: Promise<void> }>();
+  /** Keys and order keys whose handler has not ended, which may be later than its time. */
+  const held = new Set<string>();
+  const waiters = createWaiters(clock.after);
+  const troubles: { store: string | null; telling: string | null } = { store: null, telling: null };
+  const teller = createGivenUpTeller({
+    store,
+    clock,
+    random,
+    onGaveUp,
+    onTrouble: (reason) => note('telling', reason),
+  });
+  let mode: 'new' | 'at work' | 'stopping' | 'stopped' = 'new';
+  let paused = false;
+  let wakeQueued = false;
+  let cancelTimer: (() => void) | null = null;
+
+  const failing = (): string | null => troubles.store ?? troubles.telling;
+  const isStopped = (): boolean => mode === 'stopped';
+
+  function note(what: keyof typeof troubles, reason: string | null): void {
+    const before = failing();
+    troubles[what] = reason;
+    if (failing() !== before && !isStopped()) onFailing(failing());
+  }
+
+  /** The store failed. Whatever was in work is pending still; a pause keeps it from being tried at once. */
+  function pause(error: unknown): void {
+    note('store', `the outbox cannot be read or written: ${messageOf(error)}`);
+    paused = true;
+    cancelTimer?.();
+    cancelTimer = clock.after(TROUBLE_MS, () => {
+      paused = false;
+      look();
+    });
+  }
+
+  function look(): void {
+    if (mode !== 'at work' || paused) return;
+    cancelTimer?.();
+    cancelTimer = null;
+    try {
+      const now = clock.now();
+      const free = atOnce - running.size;
+      const due = free > 0 ? store.due(now, free + held.size) : [];
+      for (const row of due.filter(isFree).slice(0, free)) startRow(row);
+      const next = store.nextDueAfter(now);
+      if (next !== null) cancelTimer = clock.after(Math.min(next - now, LONGEST_LOOK_MS), look);
+      note('store', null);
+    } catch (error) {
+      pause(error);
+    }
+  }
+
+  function wake(): void {
+    if (wakeQueued) return;
+    wakeQueued = true;
+    queueMicrotask(() => {
+      wakeQueued = false;
+      look();
+    });
+  }
+
+  function isFree({ key, orderKey }: OutboxRow): boolean {
+    return !held.has(key) && !(orderKey !== null && held.has(orderKey));
+  }
+
+  function startRow(row: OutboxRow): void {
+    const holds = row.orderKey === null ? [row.key] : [row.key, row.orderKey];
+    for (const name of holds) held.add(name);
+    const run = handlerFor(handlers, row);
+    const attempt = startAttempt({ run, number: row.attempts + 1, timeoutMs, clock });
+    const settled = settleAtEnd(row, attempt.end);
+    running.set(row.key, { abort: attempt.abort, settled });
+    void letGo(holds, Promise.all([attempt.over, settled]));
+  }
+
+  async function settleAtEnd(row: OutboxRow, end: Promise<Outcome>): Promise<void> {
+    const outcome = await end;
+    running.delete(row.key);
+    if (isStopped()) return;
+    try {
+      const settled = settle(row, outcome);
+      if (settled !== null) {
+        waiters.tell(row.key);
+        onSettled(row, settled);
+      }
+    } catch (error) {
+      pause(error);
+    }
+    wake();
+  }
+
+  async function letGo(holds: readonly string[], over: Promise<unknown>): Promise<void> {
+    await over;
+    for (const name of holds) held.delete(name);
+    wake();
+  }
+
+  /** Writes down what came of an attempt; null when the row is to be tried again. */
+  function settle({ key, attempts, createdAt }: OutboxRow, outcome: Outcome): Settled | null {
+    if ('done' in outcome) {
+      store.finish(key, outcome.done);
+      return { state: 'done', outcome: outcome.done };
+    }
+    const { failed, permanent = false, waiting = false, retryAfterMs } = outcome;
+    const ended = attempts + 1;
+    const now = clock.now();
+    if (waiting) {
+      store.hold(key, failed, now + waitMs(1, random(), retryAfterMs));
+      return null;
+    }
+    if (permanent || isPatienceOver({ attempts: ended, createdAt }, now)) {
+      store.giveUp(key, failed);
+      teller.tell();
+      return { state: 'given-up', error: failed };
+    }
+    store.retry(key, failed, now + waitMs(ended, random(), retryAfterMs));
+    return null;
+  }
+
+  return {
+    start() {
+      if (mode !== 'new') return;
+      mode = 'at work';
+      teller.tell();
+      wake();
+    },
+    wake,
+    async settled(key, patienceMs) {
+      const before = settledOf(store.find(key));
+      if (before.state === 'done' || before.state === 'given-up' || mode === 'stopping') return before;
+      await waiters.wait(key, patienceMs);
+      return isStopped() ? before : settledOf(store.find(key));
+    },
+    figures: () => outboxFigures(store, { running: running.size, failing: failing(), now: clock.now() }),
+    async stop() {
+      if (mode === 'stopping' || mode === 'stopped') return;
+      mode = 'stopping';
+      cancelTimer?.();
+      const ends = [...running.values()].map(({ settled }) => settled);
+      const late = new Promise<void>((resolve) => {
+        const cancel = clock.after(stopMs, resolve);
+        void Promise.all([...ends, teller.stop()])
+          .finally(cancel)
+          .then(() => resolve());
+      });
+      await late;
+      for (const { abort } of running.values()) abort();
+      waiters.tellAll();
+      mode = 'stopped';
+    },
+  };
+}

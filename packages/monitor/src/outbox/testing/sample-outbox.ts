@@ -1,0 +1,23 @@
+// Effects and stores for the tests of the outbox.
+import type { Effect } from '@svc/core';
+import { createOutboxStore, type OutboxStore } from '../outbox-store.ts';
+import { openOutboxDatabase } from '../outbox-tables.ts';
+
+export type MoveTicket = Extract<Effect, { kind: 'move-ticket' }>;
+
+export function move(seq: number, ticket = 'ABC-1', phase: MoveTicket['phase'] = 'done'): MoveTicket {
+  return { key: `${seq}:move-ticket:${ticket}`, seq, kind: 'move-ticket', ticket, phase };
+}
+
+export function append(seq: number): Effect {
+  const scope = { ticket: `ABC-${seq}` };
+  const draft = { event: 'comms.attention', source: 'monitor', via: 'local', scope, detail: {} } as const;
+  return { key: `${seq}:append:comms.attention`, seq, kind: 'append', draft };
+}
+
+export function openStore(
+  path: string,
+  { lastSeq = 0, clock = { now: () => 1_000 } }: { lastSeq?: number; clock?: { now: () => number } } = {},
+): OutboxStore {
+  return createOutboxStore({ database: openOutboxDatabase(path), lastSeq, clock });
+}

@@ -1,0 +1,157 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type EventDraft, parseEventDraft, type WorkerStatus } from '@svc/core';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { createLiveness, type WatchedWorker } from './liveness.ts';
+import { type ProcessStart, processStartsOf, type ReadProcessStarts } from './process-start.ts';
+import { sampleSignal } from './testing/sample-signal.ts';
+
+function child(): ChildProcess & { pid: number } {
+  const started = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 30_000)'], { stdio: 'ignore' });
+  onTestFinished(() => void started.kill('SIGKILL'));
+  return Object.assign(started, { pid: started.pid ?? 0 });
+}
+
+/** One worker, and a log that folds at once, or only when told to. */
+function room(pid: number | null, pidStartedAt: string | number | null, processStarts?: ReadProcessStarts) {
+  const lines: EventDraft[] = [];
+  const worker: WatchedWorker = {
+    orchestrator: 'orch-1',
+    ticket: 'ENG-1',
+    status: 'implementing',
+    signal: sampleSignal({ pid, pidStartedAt, repo: 'acme/web' }),
+    life: { state: 'unknown' },
+    lastSeq: 0,
+  };
+  const state = { folds: true };
+  const onProblem = vi.fn<(error: unknown) => void>();
+  const liveness = createLiveness({
+    workers: () => [worker],
+    processStarts: processStarts ?? processStartsOf(process.platform),
+    now: () => new Date(),
+    onProblem,
+    everyMs: 60_000,
+    confirmMs: 50,
+    async append(draft) {
+      const parsed = parseEventDraft(draft);
+      if (!parsed.ok) throw new Error(parsed.problem);
+      const seq = lines.push(draft);
+      if (state.folds) {
+        worker.life = { state: draft.event.endsWith('died') ? 'dead' : 'alive' };
+        worker.lastSeq = seq;
+      }
+      return { seq };
+    },
+  });
+  onTestFinished(() => liveness.stop());
+  const topics = () => lines.map(({ event }) => event.replace('orchestrator.worker.', ''));
+  const settle = async () => {
+    await liveness.check();
+    await sleep(120);
+    await liveness.check();
+  };
+  return { worker, state, lines, topics, settle, liveness, onProblem };
+}
+
+test('a real process: alive is no news, its end is told once, its return too', async () => {
+  const first = child();
+  const { worker, lines, topics, settle } = room(first.pid, new Date().toISOString());
+  await settle();
+  expect(topics()).toEqual([]);
+  first.kill('SIGKILL');
+  await once(first, 'exit');
+  await settle();
+  await settle();
+  expect(topics()).toEqual(['died']);
+  expect(lines[0]).toMatchObject({
+    source: 'orchestrator',
+    scope: { orchestrator: 'orch-1', ticket: 'ENG-1', repo: 'acme/web' },
+    detail: { pid: first.pid, reason: `process ${first.pid} has ended`, lastSeenAt: expect.any(String) },
+  });
+  const second = child();
+  worker.signal = sampleSignal({ pid: second.pid, pidStartedAt: Date.now() });
+  await settle();
+  await settle();
+  expect(topics()).toEqual(['died', 'revived']);
+});
+
+test('a pid that was given to another process is not the worker', async () => {
+  const other = child();
+  const { lines, topics, settle } = room(other.pid, new Date(Date.now() - 60_000).toISOString());
+  await settle();
+  expect(topics()).toEqual(['died']);
+  expect(lines[0]?.detail['reason']).toBe(`pid ${other.pid} is another process now`);
+});
+
+test.each([
+  ['a start', 1e12],
+  ['no start', null],
+])(
+  'a pid that is taken over later, with %s in the file, is told from the one that was seen',
+  async (_name, at) => {
+    const start: ProcessStart & { state: 'running' } = { state: 'running', startedAt: 1e12, mark: '1' };
+    const { topics, settle } = room(5, at, async () => new Map([[5, { ...start }]]));
+    await settle();
+    expect(topics()).toEqual([]);
+    // The clock was set: another time, the same process.
+    start.startedAt += 3_600_000;
+    await settle();
+    expect(topics()).toEqual([]);
+    start.mark = '2';
+    await settle();
+    expect(topics()).toEqual(['died']);
+  },
+);
+
+test('a log that folds late is not told twice', async () => {
+  const found: { start: ProcessStart } = { start: { state: 'gone' } };
+  const { worker, state, topics, settle } = room(5, null, async () => new Map([[5, found.start]]));
+  state.folds = false;
+  await settle();
+  await settle();
+  expect(topics()).toEqual(['died']);
+  found.start = { state: 'running', startedAt: 0, mark: 'x' };
+  await settle();
+  worker.life = { state: 'dead' };
+  worker.lastSeq = 1;
+  await settle();
+  expect(topics()).toEqual(['died', 'revived']);
+});
+
+test.each([
+  'merged',
+  'deploying',
+  'deploy-failed',
+  'done',
+  'failed',
+  'stalled',
+  'canceled',
+] as WorkerStatus[])('a worker that is %s may end', async (status) => {
+  const { worker, topics, settle } = room(5, null, async () => new Map([[5, { state: 'gone' }]]));
+  worker.status = status;
+  await settle();
+  expect(topics()).toEqual([]);
+});
+
+test('the last word of a worker that ends well may come a little later than its end', async () => {
+  const { worker, topics, settle, liveness } = room(5, null, async () => new Map([[5, { state: 'gone' }]]));
+  await liveness.check();
+  worker.status = 'done';
+  await settle();
+  expect(topics()).toEqual([]);
+});
+
+test('no pid, a removed file, an unknown process, a failing look: nothing is told', async () => {
+  const without = room(null, null);
+  await without.settle();
+  const removed = room(5, null, async () => new Map([[5, { state: 'gone' }]]));
+  removed.worker.removed = true;
+  await removed.settle();
+  const unknown = room(5, null, async () => new Map([[5, { state: 'unknown', problem: 'hidden' }]]));
+  await unknown.settle();
+  const failing = room(5, null, () => Promise.reject(new Error('no ps')));
+  await failing.settle();
+  expect([without, removed, unknown, failing].map(({ topics }) => topics())).toEqual([[], [], [], []]);
+  expect(failing.onProblem).toHaveBeenCalledWith(new Error('no ps'));
+});

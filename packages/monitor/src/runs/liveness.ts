@@ -1,0 +1,175 @@
+// Whether the processes of working workers still run. Only edges are told: the end of one that was not known to
+// be dead, and the return of one that was. A worker whose process cannot be told from others stays unknown.
+import {
+  type EventDraft,
+  isAgentsWork,
+  type SignalFile,
+  type WorkerLife,
+  type WorkerStatus,
+  workerDied,
+  workerRevived,
+} from '@svc/core';
+import type { ProcessStart, ReadProcessStarts } from './process-start.ts';
+import { isSameProcess } from './same-process.ts';
+
+/**
+ * A worker that ends well writes its last word and goes; the word may still be on its way into the log. So an
+ * end is told only when it is still so after this time.
+ */
+const CONFIRM_MS = 1_000;
+const TIMERS_MAY_BE_EARLY_MS = 5;
+
+export type WatchedWorker = {
+  orchestrator: string;
+  ticket: string;
+  status: WorkerStatus;
+  /** The file is gone; nobody knows what the process is to be. */
+  removed?: boolean;
+  /** `pid` and `pidStartedAt` are in the file. */
+  signal: SignalFile | null;
+  life: { state: 'alive' | 'dead' | 'unknown' };
+  /** The last line of the worker that was folded. */
+  lastSeq: number;
+};
+
+type Finding = { alive: true } | { alive: false; reason: string } | null;
+type Memory = {
+  pid: number;
+  /** The process as it was when it was last proven to be the worker. */
+  mark: string | null;
+  lastSeenAt: string | null;
+  goneSince: number | null;
+  /** Told and perhaps not folded yet. */
+  told: { state: 'alive' | 'dead'; seq: number } | null;
+};
+
+export type Liveness = {
+  /** Looks now, or joins the look that is under way. */
+  check: () => Promise<void>;
+  stop: () => Promise<void>;
+};
+
+export function createLiveness({
+  workers,
+  append,
+  processStarts,
+  willRevive = () => false,
+  now,
+  onProblem,
+  everyMs = 5_000,
+  confirmMs = CONFIRM_MS,
+}: {
+  workers: () => Iterable<WatchedWorker>;
+  append: (draft: EventDraft) => Promise<{ seq: number }>;
+  processStarts: ReadProcessStarts;
+  /** Whether somebody is about to start a new process for the worker. */
+  willRevive?: (worker: WatchedWorker) => boolean;
+  now: () => Date;
+  onProblem?: (error: unknown) => void;
+  everyMs?: number;
+  confirmMs?: number;
+}): Liveness {
+  const memories = new Map<string, Memory>();
+  let checking: Promise<void> | null = null;
+  let confirmTimer: NodeJS.Timeout | null = null;
+  let stopped = false;
+
+  function check(): Promise<void> {
+    checking ??= look()
+      .catch((error: unknown) => onProblem?.(error))
+      .finally(() => {
+        checking = null;
+      });
+    return checking;
+  }
+
+  async function look(): Promise<void> {
+    const watched = new Map<string, WatchedWorker & { pid: number }>();
+    for (const worker of workers()) {
+      const pid = worker.signal?.pid;
+      if (typeof pid === 'number' && isAgentsWork(worker.status) && !worker.removed)
+        watched.set(`${worker.orchestrator}/${worker.ticket}`, { ...worker, pid });
+    }
+    for (const key of memories.keys()) if (!watched.has(key)) memories.delete(key);
+    if (watched.size === 0) return;
+    const starts = await processStarts([...new Set([...watched.values()].map(({ pid }) => pid))]);
+    for (const [key, worker] of watched) {
+      const memory = memoryOf(key, worker.pid);
+      const finding = judge(worker, memory, starts.get(worker.pid));
+      if (finding !== null && !stopped) await tellEdge(worker, memory, finding);
+    }
+  }
+
+  function memoryOf(key: string, pid: number): Memory {
+    const known = memories.get(key);
+    if (known?.pid === pid) return known;
+    // Another process: only what was told of the worker still holds.
+    const told = known?.told ?? null;
+    const memory: Memory = { pid, mark: null, lastSeenAt: null, goneSince: null, told };
+    memories.set(key, memory);
+    return memory;
+  }
+
+  function judge(
+    { pid, signal }: WatchedWorker & { pid: number },
+    memory: Memory,
+    start?: ProcessStart,
+  ): Finding {
+    if (start === undefined || start.state === 'unknown') return null;
+    if (start.state === 'gone') return { alive: false, reason: `process ${pid} has ended` };
+    const same = start.mark === memory.mark || isSameProcess(start, signal?.pidStartedAt);
+    // Where the file does not say, the process that was seen first is the worker.
+    if (same === false || (same === null && memory.mark !== null))
+      return { alive: false, reason: `pid ${pid} is another process now` };
+    memory.mark = start.mark;
+    memory.lastSeenAt = now().toISOString();
+    return { alive: true };
+  }
+
+  async function tellEdge(
+    worker: WatchedWorker & { pid: number },
+    memory: Memory,
+    finding: NonNullable<Finding>,
+  ): Promise<void> {
+    if (memory.told && memory.told.seq <= worker.lastSeq) memory.told = null;
+    const believed = memory.told?.state ?? worker.life.state;
+    const life: WorkerLife = { pid: worker.pid, ...(memory.lastSeenAt && { lastSeenAt: memory.lastSeenAt }) };
+    if (finding.alive) {
+      memory.goneSince = null;
+      if (believed !== 'dead') return;
+      const { seq } = await append(workerRevived(worker, life, worker.signal));
+      memory.told = { state: 'alive', seq };
+      return;
+    }
+    if (believed === 'dead') return;
+    memory.goneSince ??= performance.now();
+    if (performance.now() - memory.goneSince < confirmMs) return confirmLater();
+    const reviving = willRevive(worker) && { willRevive: true };
+    const { seq } = await append(
+      workerDied(worker, { ...life, reason: finding.reason, ...reviving }, worker.signal),
+    );
+    memory.told = { state: 'dead', seq };
+  }
+
+  function confirmLater(): void {
+    if (stopped || confirmTimer !== null) return;
+    confirmTimer = setTimeout(() => {
+      confirmTimer = null;
+      void check();
+    }, confirmMs + TIMERS_MAY_BE_EARLY_MS);
+    confirmTimer.unref();
+  }
+
+  const timer = setInterval(() => void check(), everyMs);
+  timer.unref();
+  void check();
+  return {
+    check,
+    async stop() {
+      stopped = true;
+      clearInterval(timer);
+      if (confirmTimer !== null) clearTimeout(confirmTimer);
+      await checking;
+    },
+  };
+}

@@ -1,0 +1,149 @@
+// Reads one signal file: whole, bounded, never through a link, and only what says who its name says it is.
+import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import { type BigIntStats, constants } from 'node:fs';
+import { type FileHandle, lstat, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { canonicalJson, SignalFile } from '@svc/core';
+import { parseJson } from '../config/read-json.ts';
+import { systemErrorCode } from '../errors.ts';
+import type { SignalPlace } from './signal-folder.ts';
+
+const MAX_BYTES = 1024 * 1024;
+/** Neither through a link, nor waiting for somebody at the other end of a pipe. */
+const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/**
+ * `identity` changes whenever the file is written, however it is written. It is null when the file was changed
+ * so short a time ago that the next change might carry the same time.
+ */
+export type SignalReading =
+  | { state: 'ok'; signal: SignalFile; text: string; identity: string | null }
+  | { state: 'missing' }
+  | {
+      state: 'corrupt';
+      path: string;
+      problem: string;
+      identity: string | null;
+      /** A link, a pipe, a folder: not a file of ours at all. */
+      foreign?: boolean;
+    };
+
+export async function readSignal(place: SignalPlace): Promise<SignalReading> {
+  const { path } = place;
+  const corrupt = (problem: string, identity: string | null = null): SignalReading => ({
+    state: 'corrupt',
+    path,
+    problem,
+    identity,
+  });
+  const foreign = (problem: string): SignalReading => ({
+    state: 'corrupt',
+    path,
+    problem,
+    identity: null,
+    foreign: true,
+  });
+  let handle: FileHandle;
+  try {
+    if (!(await inPlainFolders(path))) return foreign('lies behind a link, which is not followed.');
+    handle = await open(path, flags);
+  } catch (error) {
+    const code = systemErrorCode(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return { state: 'missing' };
+    if (code === 'ENXIO') return foreign('is not a plain file.');
+    if (code === 'ELOOP') return foreign('is a link, which is not followed.');
+    return corrupt(cannotBeRead(error));
+  }
+  try {
+    const stats = await handle.stat({ bigint: true });
+    const identity = settledIdentity(stats);
+    if (!stats.isFile()) return foreign('is not a plain file.');
+    if (stats.size > MAX_BYTES)
+      return corrupt(`has ${stats.size} bytes; at most ${MAX_BYTES} are read.`, identity);
+    const bytes = await readWhole(handle, Number(stats.size));
+    if (bytes === null) return corrupt('was written to while it was read.');
+    return understand(place, bytes, identity);
+  } catch (error) {
+    return corrupt(cannotBeRead(error));
+  } finally {
+    await handle.close();
+  }
+}
+
+/** What `identity` of a reading would be now; null when it cannot be told. */
+export async function identityNow(path: string): Promise<string | null> {
+  try {
+    return identityOf(await lstat(path, { bigint: true }));
+  } catch (error) {
+    if (systemErrorCode(error) === undefined) throw error;
+    return null;
+  }
+}
+
+/**
+ * By which the watcher knows whether the log has a file's content: the same for the same meaning. `updatedAt` is
+ * left out, as a sign of life is no news.
+ */
+export function signalHash({ updatedAt: _, ...signal }: SignalFile): string {
+  return createHash('sha256').update(canonicalJson(signal)).digest('hex');
+}
+
+function understand(place: SignalPlace, bytes: Buffer, identity: string | null): SignalReading {
+  const { path, orchestrator, ticket } = place;
+  const corrupt = (problem: string): SignalReading => ({ state: 'corrupt', path, problem, identity });
+  if (bytes.length === 0) return corrupt('is empty.');
+  if (!isUtf8(bytes)) return corrupt('is not UTF-8.');
+  const text = bytes.toString('utf8');
+  const json = parseJson(path, text);
+  if (json.state === 'absent') return { state: 'missing' };
+  if (json.state === 'broken') return corrupt(json.problem.message);
+  const parsed = SignalFile.safeParse(json.data);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const where = issue?.path.join('.') || 'the file';
+    return corrupt(`is not a signal file: ${where}: ${issue?.message ?? 'unknown reason'}`);
+  }
+  // As it was written: the schema changes no value, but it would put known fields first.
+  const signal = json.data as SignalFile;
+  if (signal.ticket !== ticket) return corrupt(`is named for ${ticket}, but says another ticket.`);
+  if (signal.orchestrator !== orchestrator)
+    return corrupt(`lies in the folder of ${orchestrator}, but says another orchestrator.`);
+  return { state: 'ok', signal, text, identity };
+}
+
+/** The folder of the workers and that of the run. */
+async function inPlainFolders(path: string): Promise<boolean> {
+  const workers = dirname(path);
+  const stats = await Promise.all([lstat(workers), lstat(dirname(workers))]);
+  return stats.every((folder) => folder.isDirectory());
+}
+
+/** Null when there is more than there was when its size was asked. */
+async function readWhole(handle: FileHandle, size: number): Promise<Buffer | null> {
+  const buffer = Buffer.alloc(size + 1);
+  let length = 0;
+  while (length < buffer.length) {
+    const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
+    if (bytesRead === 0) return buffer.subarray(0, length);
+    length += bytesRead;
+  }
+  return null;
+}
+
+/** Clocks of file systems may tick as slowly as this. */
+const SLOWEST_TICK_MS = 2_000;
+
+function settledIdentity(stats: BigIntStats): string | null {
+  return Date.now() - Number(stats.ctimeMs) > SLOWEST_TICK_MS ? identityOf(stats) : null;
+}
+
+function identityOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
+}
+
+function cannotBeRead(error: unknown): string {
+  const code = systemErrorCode(error);
+  if (code === undefined) throw error;
+  return `cannot be read (${code}).`;
+}

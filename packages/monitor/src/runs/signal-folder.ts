@@ -1,0 +1,138 @@
+// Where signal files lie: `<runs folder>/<orchestrator>/workers/<ticket>.json`. Names that could lead elsewhere,
+// links and everything that is not a plain file are left alone and counted. The runs folder itself may be a
+// link: it is configured, what lies in it is not.
+import type { Stats } from 'node:fs';
+import { lstat, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { safeSegment } from '@svc/core';
+import { systemErrorCode } from '../errors.ts';
+
+const MAX_FILES = 20_000;
+const SUFFIX = '.json';
+
+export type SignalPlace = { orchestrator: string; ticket: string; path: string };
+
+/** A run: `workers` is null while that folder is not there. Identities change when a folder is made again. */
+export type RunFolder = {
+  orchestrator: string;
+  path: string;
+  identity: string;
+  workers: { path: string; identity: string } | null;
+};
+
+/** `problems` are folders that could not be looked into; what lies there is neither seen nor gone. */
+export type RunFolders = { identity: string | null; runs: RunFolder[]; ignored: number; problems: string[] };
+
+export function signalPath(runsDir: string, orchestrator: string, ticket: string): string {
+  return join(runsDir, orchestrator, 'workers', ticket + SUFFIX);
+}
+
+/** Changes when the runs folder is made again; null when it is not there. */
+export async function runsIdentity(runsDir: string): Promise<string | null> {
+  const root = await whenThere(stat(runsDir));
+  return root && identityOf(root);
+}
+
+/** The runs that there are; `identity` is null when there is no runs folder. */
+export async function listRuns(runsDir: string): Promise<RunFolders> {
+  const found: RunFolders = { identity: await runsIdentity(runsDir), runs: [], ignored: 0, problems: [] };
+  if (found.identity === null) return found;
+  const entries = (await whenThere(readdir(runsDir, { withFileTypes: true }))) ?? [];
+  for (const entry of entries) {
+    // Files beside the runs, and hidden folders, are none of ours.
+    if (entry.isFile() || entry.name.startsWith('.')) continue;
+    if (!entry.isDirectory() || !safeSegment(entry.name)) {
+      found.ignored += 1;
+      continue;
+    }
+    try {
+      const run = await lookAtRun(runsDir, entry.name);
+      if (run === 'ignored') found.ignored += 1;
+      else if (run !== null) found.runs.push(run);
+    } catch (error) {
+      found.problems.push(problemOf(error));
+    }
+  }
+  return found;
+}
+
+/** With their identities. The folder of a run matters only until that of its workers is there. */
+export function foldersToWatch(runsDir: string, { identity, runs }: RunFolders): Map<string, string> {
+  const folders = new Map<string, string>();
+  if (identity !== null) folders.set(runsDir, identity);
+  for (const { path, identity: own, workers } of runs)
+    folders.set(workers?.path ?? path, workers?.identity ?? own);
+  return folders;
+}
+
+async function lookAtRun(runsDir: string, orchestrator: string): Promise<RunFolder | 'ignored' | null> {
+  const path = join(runsDir, orchestrator);
+  const workersPath = join(path, 'workers');
+  const [run, workers] = await Promise.all([whenThere(lstat(path)), whenThere(lstat(workersPath))]);
+  if (run === null) return null;
+  if (!run.isDirectory() || (workers !== null && !workers.isDirectory())) return 'ignored';
+  return {
+    orchestrator,
+    path,
+    identity: identityOf(run),
+    workers: workers && { path: workersPath, identity: identityOf(workers) },
+  };
+}
+
+export type SignalPlaces = {
+  files: SignalPlace[];
+  ignored: number;
+  /** More files than are looked at. */
+  tooMany: boolean;
+  problems: string[];
+};
+
+export async function listSignals(runs: readonly RunFolder[]): Promise<SignalPlaces> {
+  const listed: SignalPlaces = { files: [], ignored: 0, tooMany: false, problems: [] };
+  for (const { orchestrator, workers } of runs) {
+    if (workers === null) continue;
+    try {
+      const entries = (await whenThere(readdir(workers.path, { withFileTypes: true }))) ?? [];
+      for (const entry of entries) {
+        const place = placeOf(orchestrator, workers.path, entry.name);
+        if (place === null) continue;
+        if (place === 'ignored' || !entry.isFile()) listed.ignored += 1;
+        else if (listed.files.length < MAX_FILES) listed.files.push(place);
+        else listed.tooMany = true;
+      }
+    } catch (error) {
+      listed.problems.push(problemOf(error));
+    }
+  }
+  return listed;
+}
+
+/** What a name in a workers folder stands for: null when it is no signal file at all. */
+export function placeOf(
+  orchestrator: string,
+  workersPath: string,
+  name: string,
+): SignalPlace | 'ignored' | null {
+  if (!name.endsWith(SUFFIX) || name.startsWith('.')) return null;
+  const ticket = name.slice(0, -SUFFIX.length);
+  return safeSegment(ticket) ? { orchestrator, ticket, path: join(workersPath, name) } : 'ignored';
+}
+
+function identityOf({ dev, ino, birthtimeMs }: Stats): string {
+  return `${dev}:${ino}:${birthtimeMs}`;
+}
+
+function problemOf(error: unknown): string {
+  if (systemErrorCode(error) === undefined || !(error instanceof Error)) throw error;
+  return error.message;
+}
+
+async function whenThere<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    return await work;
+  } catch (error) {
+    const code = systemErrorCode(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+    throw error;
+  }
+}

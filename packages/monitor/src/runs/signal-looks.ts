@@ -1,0 +1,175 @@
+// Looks at single signal files: soon after a notice, one look at a time per file and a few at once over all.
+// A file that cannot be understood or is not there gets a grace before that is told, because some writers
+// truncate and write, or remove and make anew. A look that failed is repeated until it succeeds.
+import type { SignalFile } from '@svc/core';
+import { identityNow, readSignal, type SignalReading } from './read-signal.ts';
+import type { SignalPlace } from './signal-folder.ts';
+import type { SignalTeller } from './signal-teller.ts';
+
+const AT_ONCE = 16;
+/** A file that is written to for ever is called unreadable after so many graces. */
+const MOST_GRACES = 10;
+
+type Unsure = { since: number; last: number; identity: string | null };
+
+type FileState = {
+  place: SignalPlace;
+  timer: NodeJS.Timeout | null;
+  due: number;
+  /** The look that waits or goes on. */
+  look: Promise<void> | null;
+  again: boolean;
+  /** The content as it was read last. */
+  content: { identity: string | null; hash: string; repo: string | undefined } | null;
+  unreadable: Unsure | null;
+  missingSince: number | null;
+  corrupt: boolean;
+};
+
+export type SignalLooks = {
+  /** After the debounce; further calls until then add nothing. */
+  soon: (place: SignalPlace) => void;
+  now: (place: SignalPlace) => Promise<void>;
+  places: () => SignalPlace[];
+  figures: () => { files: number; corrupt: number };
+  stop: () => Promise<void>;
+};
+
+export function createSignalLooks({
+  teller,
+  debounceMs,
+  graceMs,
+  retryMs,
+  onSignal,
+  onFailure,
+}: {
+  teller: SignalTeller;
+  debounceMs: number;
+  graceMs: number;
+  retryMs: number;
+  onSignal: (signal: SignalFile) => void;
+  onFailure: (error: unknown) => void;
+}): SignalLooks {
+  const states = new Map<string, FileState>();
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  let stopped = false;
+
+  function stateOf(place: SignalPlace): FileState {
+    let state = states.get(place.path);
+    if (state === undefined) {
+      state = {
+        place,
+        timer: null,
+        due: 0,
+        look: null,
+        again: false,
+        content: null,
+        unreadable: null,
+        missingSince: null,
+        corrupt: false,
+      };
+      states.set(place.path, state);
+    }
+    return state;
+  }
+
+  function lookIn(state: FileState, delayMs: number): void {
+    const due = performance.now() + delayMs;
+    if (stopped || (state.timer !== null && state.due <= due)) return;
+    if (state.timer !== null) clearTimeout(state.timer);
+    state.due = due;
+    state.timer = setTimeout(() => {
+      state.timer = null;
+      void lookAt(state);
+    }, delayMs);
+    state.timer.unref();
+  }
+
+  /** A notice during a look asks for another: the look may have read before the change. */
+  function lookAt(state: FileState): Promise<void> {
+    if (stopped) return Promise.resolve();
+    if (state.look !== null) {
+      state.again = true;
+      return state.look;
+    }
+    state.look = inTurn(() => look(state))
+      .catch((error: unknown) => {
+        onFailure(error);
+        lookIn(state, retryMs);
+      })
+      .finally(() => {
+        state.look = null;
+        if (state.again) lookIn(state, debounceMs);
+        state.again = false;
+      });
+    return state.look;
+  }
+
+  async function inTurn(work: () => Promise<void>): Promise<void> {
+    if (running >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
+    running += 1;
+    try {
+      if (!stopped) await work();
+    } finally {
+      running -= 1;
+      waiting.shift()?.();
+    }
+  }
+
+  async function look(state: FileState): Promise<void> {
+    const { place, content } = state;
+    const unchanged = content?.identity && content.identity === (await identityNow(place.path));
+    if (unchanged && teller.isTold(place, content)) return;
+    const reading = await readSignal(place);
+    if (reading.state === 'ok') {
+      state.content = null;
+      const told = await teller.tellOk(place, reading.signal);
+      Object.assign(state, { unreadable: null, missingSince: null, corrupt: false });
+      state.content = { identity: reading.identity, ...told };
+      onSignal(reading.signal);
+    } else if (reading.state === 'missing' || reading.foreign) await notThere(state);
+    else await notUnderstood(state, reading);
+  }
+
+  async function notThere(state: FileState): Promise<void> {
+    const now = performance.now();
+    state.missingSince ??= now;
+    const left = state.missingSince + graceMs - now;
+    if (left > 0) return lookIn(state, left);
+    await teller.tellRemoved(state.place);
+    states.delete(state.place.path);
+  }
+
+  async function notUnderstood(
+    state: FileState,
+    reading: Extract<SignalReading, { state: 'corrupt' }>,
+  ): Promise<void> {
+    const now = performance.now();
+    const identity = await identityNow(state.place.path);
+    state.missingSince = null;
+    state.unreadable ??= { since: now, last: now, identity };
+    if (state.unreadable.identity !== identity) Object.assign(state.unreadable, { last: now, identity });
+    const { since, last } = state.unreadable;
+    const left = Math.min(last + graceMs, since + MOST_GRACES * graceMs) - now;
+    if (left > 0) return lookIn(state, left);
+    state.content = null;
+    await teller.tellCorrupt(state.place, reading);
+    state.corrupt = true;
+  }
+
+  return {
+    soon: (place) => lookIn(stateOf(place), debounceMs),
+    now: (place) => lookAt(stateOf(place)),
+    places: () => [...states.values()].map(({ place }) => place),
+    figures: () => ({
+      files: states.size,
+      corrupt: [...states.values()].filter(({ corrupt }) => corrupt).length,
+    }),
+    async stop() {
+      stopped = true;
+      for (const { timer } of states.values()) if (timer !== null) clearTimeout(timer);
+      await Promise.all([...states.values()].map(({ look: current }) => current ?? Promise.resolve()));
+    },
+  };
+}

@@ -1,0 +1,299 @@
+import {
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type DeployPolicy,
+  defaultDeployPolicy,
+  type EventDraft,
+  parseEventDraft,
+  type SignalFile,
+} from '@svc/core';
+import { temporaryFolder } from '@svc/testkit';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { KnownSignal } from './signal-teller.ts';
+import { putSignal, sampleSignal } from './testing/sample-signal.ts';
+import { type WatchSignalsOptions, watchSignals } from './watch-signals.ts';
+
+/** A log that folds what it is told, `lagMs` later. */
+function fakeLog(lagMs = 0) {
+  const lines: EventDraft[] = [];
+  const folded = new Map<string, KnownSignal & { orchestrator: string; ticket: string }>();
+  function fold({ event, scope, detail }: EventDraft, lastSeq: number): void {
+    const { orchestrator = '', ticket = '' } = scope;
+    const key = `${orchestrator}/${ticket}`;
+    const before = folded.get(key) ?? {
+      orchestrator,
+      ticket,
+      hash: null,
+      signal: null,
+      policy: null,
+      lastSeq,
+    };
+    if (event.endsWith('.removed')) folded.set(key, { ...before, lastSeq, removed: true });
+    else if (event.endsWith('.corrupt'))
+      folded.set(key, {
+        ...before,
+        lastSeq,
+        corrupt: { problem: String(detail['problem']) },
+        removed: false,
+      });
+    else {
+      const { hash, signal, policy } = detail as { hash: string; signal: SignalFile; policy: DeployPolicy };
+      folded.set(key, { ...before, lastSeq, hash, signal, policy, corrupt: null, removed: false });
+    }
+  }
+  return {
+    lines,
+    folded,
+    topics: (ticket?: string) =>
+      lines
+        .filter(({ scope }) => ticket === undefined || scope.ticket === ticket)
+        .map(({ event }) => event.replace('orchestrator.worker.', '')),
+    async append(draft: EventDraft) {
+      const parsed = parseEventDraft(JSON.parse(JSON.stringify(draft)));
+      if (!parsed.ok) throw new Error(parsed.problem);
+      await sleep(1);
+      const seq = lines.push(parsed.draft);
+      setTimeout(() => fold(parsed.draft, seq), lagMs);
+      return { seq };
+    },
+  };
+}
+
+function start(runsDir: string, log = fakeLog(), more: Partial<WatchSignalsOptions> = {}) {
+  const watcher = watchSignals({
+    runsDir,
+    known: (orchestrator, ticket) => log.folded.get(`${orchestrator}/${ticket}`) ?? null,
+    knownWorkers: () => log.folded.values(),
+    policyOf: () => defaultDeployPolicy,
+    append: (draft) => log.append(draft),
+    now: () => new Date(),
+    rescanMs: 60_000,
+    pollMs: 200,
+    ...more,
+  });
+  onTestFinished(() => watcher.stop());
+  return { watcher, log };
+}
+
+const until = (check: () => void) => vi.waitFor(check, { timeout: 8_000, interval: 10 });
+
+/** The way of our own writers. */
+function replace(path: string, signal: SignalFile): void {
+  writeFileSync(`${path}.tmp`, JSON.stringify(signal));
+  renameSync(`${path}.tmp`, path);
+}
+
+describe('one file', () => {
+  test('is told when it appears, changes and goes; a sign of life and a rewrite are no news', async () => {
+    const runsDir = join(temporaryFolder(), 'runs');
+    const { watcher, log } = start(runsDir);
+    await watcher.rescan();
+    const path = putSignal(runsDir, sampleSignal({ status: 'dispatched' }));
+    await until(() => expect(log.topics()).toEqual(['dispatched']));
+    replace(path, sampleSignal({ status: 'planning' }));
+    await until(() => expect(log.topics().at(-1)).toBe('status_changed'));
+    replace(path, sampleSignal({ status: 'planning', phase: 'plan' }));
+    await until(() => expect(log.topics().at(-1)).toBe('phase_changed'));
+    replace(path, sampleSignal({ status: 'planning', phase: 'plan', updatedAt: '2026-02-02T03:04:05Z' }));
+    writeFileSync(path, JSON.stringify(sampleSignal({ phase: 'plan', status: 'planning' }), null, 4));
+    await sleep(300);
+    writeFileSync(path, JSON.stringify(sampleSignal({ phase: 'plan', status: 'planning', pid: 7 })));
+    await until(() => expect(log.lines.at(-1)?.detail).toMatchObject({ changed: ['pid'] }));
+    rmSync(path);
+    await until(() => expect(log.topics().at(-1)).toBe('removed'));
+    expect(log.topics()).toEqual(['dispatched', 'status_changed', 'phase_changed', 'updated', 'removed']);
+    expect(watcher.figures()).toMatchObject({ files: 0, corrupt: 0, ignored: 0, problem: null });
+    putSignal(runsDir, sampleSignal({ phase: 'plan', status: 'planning', pid: 7 }));
+    await until(() => expect(log.lines.at(-1)).toMatchObject({ event: 'orchestrator.worker.updated' }));
+  });
+
+  test('the sequence of a busy writer ends with its last word, also with a log that folds late', async () => {
+    const runsDir = join(temporaryFolder(), 'runs');
+    const path = putSignal(runsDir, sampleSignal({ count: -1 }));
+    const { log } = start(runsDir, fakeLog(400));
+    for (let count = 0; count < 150; count += 1) {
+      if (count % 2) replace(path, sampleSignal({ count: count % 3 }));
+      else writeFileSync(path, JSON.stringify(sampleSignal({ count: count % 3 })));
+      await sleep(4);
+    }
+    await until(() => expect(log.lines.at(-1)?.detail['signal']).toMatchObject({ count: 149 % 3 }));
+    await sleep(200);
+    const counts = log.lines.map(({ detail }) => (detail['signal'] as SignalFile)['count']);
+    expect(counts.every((count, index) => index === 0 || count !== counts[index - 1])).toBe(true);
+    expect(log.topics().every((topic) => topic !== 'corrupt')).toBe(true);
+  });
+
+  test('half written is not corrupt; left so it is, once per problem; mended it is told again', async () => {
+    const runsDir = join(temporaryFolder(), 'runs');
+    const signal = sampleSignal();
+    const path = putSignal(runsDir, signal);
+    const { watcher, log } = start(runsDir);
+    await until(() => expect(log.topics()).toEqual(['status_changed']));
+    const text = JSON.stringify(sampleSignal({ note: 'n'.repeat(100) }));
+    const descriptor = openSync(path, 'w');
+    for (let from = 0; from < text.length; from += 60) {
+      writeSync(descriptor, text.slice(from, from + 60));
+      await sleep(200);
+    }
+    closeSync(descriptor);
+    await until(() => expect(log.topics()).toEqual(['status_changed', 'updated']));
+    writeFileSync(path, '{"a"');
+    await until(() => expect(log.topics().at(-1)).toBe('corrupt'));
+    expect(log.lines.at(-1)?.detail).toEqual({ path, problem: expect.stringContaining('not valid JSON') });
+    expect(watcher.figures()).toMatchObject({ files: 1, corrupt: 1 });
+    await watcher.rescan();
+    writeFileSync(path, '');
+    await until(() => expect(log.lines.at(-1)?.detail['problem']).toBe('is empty.'));
+    await watcher.rescan();
+    writeFileSync(path, text);
+    await until(() => expect(log.topics().at(-1)).toBe('updated'));
+    expect(log.topics()).toEqual(['status_changed', 'updated', 'corrupt', 'corrupt', 'updated']);
+    expect(watcher.figures()).toMatchObject({ files: 1, corrupt: 0 });
+  });
+
+  test('a new policy is told by the rescan', async () => {
+    const runsDir = join(temporaryFolder(), 'runs');
+    putSignal(runsDir, sampleSignal({ repo: 'acme/web' }));
+    let policy = defaultDeployPolicy;
+    const { watcher, log } = start(runsDir, fakeLog(), { policyOf: () => policy });
+    await watcher.rescan();
+    policy = { ...policy, skipDeployVerification: false };
+    await watcher.rescan();
+    await watcher.rescan();
+    expect(log.topics()).toEqual(['status_changed', 'updated']);
+    expect(log.lines[1]?.detail).toMatchObject({ changed: ['policy'], policy });
+  });
+
+  test('what the log could not take is told later', async () => {
+    const runsDir = join(temporaryFolder(), 'runs');
+    putSignal(runsDir, sampleSignal());
+    const log = fakeLog();
+    const onProblem = vi.fn<(error: unknown) => void>();
+    let full = true;
+    const append = (draft: EventDraft) => (full ? Promise.reject(new Error('disk full')) : log.append(draft));
+    const { watcher } = start(runsDir, log, { append, onProblem });
+    await until(() => expect(onProblem).toHaveBeenCalled());
+    expect(watcher.figures().problem).toBe('disk full');
+    full = false;
+    await until(() => expect(log.topics()).toEqual(['status_changed']));
+  });
+});
+
+test('a restart tells only what happened in between', async () => {
+  const runsDir = join(temporaryFolder(), 'runs');
+  const paths = ['ENG-1', 'ENG-2', 'ENG-3', 'ENG-4'].map((ticket) =>
+    putSignal(runsDir, sampleSignal({ ticket })),
+  );
+  const log = fakeLog();
+  const first = start(runsDir, log);
+  await first.watcher.rescan();
+  await first.watcher.stop();
+  writeFileSync(paths[3] ?? '', '{}');
+  const corrupted = start(runsDir, log, { graceMs: 20 });
+  await until(() => expect(log.topics('ENG-4')).toEqual(['status_changed', 'corrupt']));
+  await corrupted.watcher.stop();
+  await sleep(20);
+  rmSync(paths[0] ?? '');
+  putSignal(runsDir, sampleSignal({ ticket: 'ENG-2', status: 'shipping' }));
+  const second = start(runsDir, log, { graceMs: 20 });
+  await until(() => expect(log.topics('ENG-1')).toEqual(['status_changed', 'removed']));
+  await second.watcher.rescan();
+  await sleep(100);
+  expect(log.topics('ENG-2')).toEqual(['status_changed', 'status_changed']);
+  expect(log.topics('ENG-3')).toEqual(['status_changed']);
+  expect(log.topics('ENG-4')).toEqual(['status_changed', 'corrupt']);
+});
+
+test('a worker that the state has let go of is not news again', async () => {
+  const runsDir = join(temporaryFolder(), 'runs');
+  const long = { status: 'done', updatedAt: '2026-01-02T03:04:05Z' } as const;
+  putSignal(runsDir, sampleSignal({ ticket: 'OLD-1', ...long }));
+  putSignal(runsDir, sampleSignal({ ticket: 'OLD-2', ...long, status: 'implementing' }));
+  putSignal(runsDir, sampleSignal({ ticket: 'NEW-1', ...long, updatedAt: '2026-03-02T03:04:05Z' }));
+  const { watcher, log } = start(runsDir, fakeLog(), { now: () => new Date('2026-03-03T03:04:05Z') });
+  await watcher.rescan();
+  await sleep(20);
+  log.folded.clear();
+  await watcher.rescan();
+  expect(log.lines.map(({ scope }) => scope.ticket).toSorted((a = '', b = '') => a.localeCompare(b))).toEqual(
+    ['NEW-1', 'OLD-2'],
+  );
+  putSignal(runsDir, sampleSignal({ ticket: 'OLD-1', updatedAt: '2026-03-03T03:04:05Z' }));
+  await until(() => expect(log.topics('OLD-1')).toEqual(['status_changed']));
+});
+
+test('200 files at once, in runs that begin while it watches: each is told once', async () => {
+  const runsDir = join(temporaryFolder(), 'runs');
+  const onRepo = vi.fn<(repo: string) => void>();
+  const { watcher, log } = start(runsDir, fakeLog(30), { onRepo });
+  mkdirSync(runsDir);
+  for (let index = 0; index < 200; index += 1) {
+    const repo = `acme/web${index % 3}`;
+    putSignal(runsDir, sampleSignal({ ticket: `ENG-${index}`, orchestrator: `orch-${index % 10}`, repo }));
+  }
+  await until(() => expect(log.lines).toHaveLength(200));
+  await watcher.rescan();
+  for (let index = 0; index < 200; index += 1) {
+    const more = { ticket: `ENG-${index}`, orchestrator: `orch-${index % 10}`, status: 'done' } as const;
+    putSignal(runsDir, sampleSignal({ ...more, repo: `acme/web${index % 3}` }));
+  }
+  await until(() => expect(log.lines).toHaveLength(400));
+  await watcher.rescan();
+  expect(log.lines).toHaveLength(400);
+  expect(onRepo).toHaveBeenCalledTimes(3);
+  expect(new Set(onRepo.mock.calls.flat())).toEqual(new Set(['acme/web0', 'acme/web1', 'acme/web2']));
+  expect(watcher.figures()).toMatchObject({ files: 200, corrupt: 0, problem: null });
+});
+
+test('the folders may go and come again, in part or whole', async () => {
+  const runsDir = join(temporaryFolder(), 'runs');
+  const path = putSignal(runsDir, sampleSignal());
+  const { watcher, log } = start(runsDir);
+  await watcher.rescan();
+  const gone = [dirname(path), dirname(dirname(path)), runsDir, runsDir];
+  for (const [round, folder] of gone.entries()) {
+    rmSync(folder, { recursive: true });
+    await until(() => expect(log.topics().at(-1)).toBe('removed'));
+    putSignal(runsDir, sampleSignal({ round }));
+    await until(() => expect(log.lines.at(-1)?.detail['signal']).toMatchObject({ round }));
+    putSignal(runsDir, sampleSignal({ round, live: true }));
+    await until(() => expect(log.lines.at(-1)?.detail['signal']).toMatchObject({ live: true }));
+  }
+  // Gone and back within the grace: a change like any other.
+  rmSync(runsDir, { recursive: true });
+  putSignal(runsDir, sampleSignal({ round: 9 }));
+  await until(() => expect(log.lines.at(-1)?.detail['signal']).toMatchObject({ round: 9 }));
+  expect(log.topics().filter((topic) => topic === 'removed')).toHaveLength(4);
+});
+
+test('links, strange names and folders that cannot be read are left alone, and the others go on', async () => {
+  const folder = temporaryFolder();
+  const runsDir = join(folder, 'runs');
+  const path = putSignal(runsDir, sampleSignal());
+  const { watcher, log } = start(runsDir);
+  await watcher.rescan();
+  writeFileSync(join(folder, 'x.json'), JSON.stringify(sampleSignal({ ticket: 'ENG-9' })));
+  symlinkSync(join(folder, 'x.json'), join(dirname(path), 'ENG-9.json'));
+  writeFileSync(join(dirname(path), 'a b.json'), '{}');
+  const closed = join(runsDir, 'orch-2', 'workers');
+  mkdirSync(closed, { recursive: true });
+  chmodSync(closed, 0o000);
+  await sleep(700);
+  await watcher.rescan();
+  chmodSync(closed, 0o700);
+  expect(log.topics()).toEqual(['status_changed']);
+  expect(watcher.figures()).toMatchObject({ files: 1, corrupt: 0, ignored: 2 });
+  replace(path, sampleSignal({ status: 'done' }));
+  await until(() => expect(log.topics()).toEqual(['status_changed', 'status_changed']));
+});

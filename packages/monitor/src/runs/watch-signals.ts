@@ -1,0 +1,222 @@
+// Watches the signal files of all runs and tells the log what changed. Notices of the system make it fast; a
+// rescan finds what they missed, what the configuration changed, and what happened while nobody watched.
+import { repoOfSignal, type SignalFile, safeSegment } from '@svc/core';
+import { createFolderWatches } from './folder-watches.ts';
+import {
+  foldersToWatch,
+  listRuns,
+  listSignals,
+  placeOf,
+  type RunFolders,
+  runsIdentity,
+  type SignalPlace,
+  signalPath,
+} from './signal-folder.ts';
+import { createSignalLooks } from './signal-looks.ts';
+import { createSignalTeller, type KnownSignal, type TellerOptions } from './signal-teller.ts';
+
+/** Folders without a watch are scanned with every poll when that is no work worth mentioning. */
+const CHEAP_SCAN_MS = 20;
+/** Folders may appear while the watches of their parents begin. */
+const MOST_ROUNDS = 5;
+
+export type WatchSignalsOptions = TellerOptions & {
+  runsDir: string;
+  /** All workers that the log knows, so that a file that went while nobody watched is missed. */
+  knownWorkers?: () => Iterable<KnownSignal & { orchestrator: string; ticket: string }>;
+  /** Each repository named in a signal file, once. */
+  onRepo?: (repo: string) => void;
+  onProblem?: (error: unknown) => void;
+  rescanMs?: number;
+  /** How soon a runs folder that was not there, or cannot be watched, is looked for. */
+  pollMs?: number;
+  debounceMs?: number;
+  graceMs?: number;
+};
+
+export type SignalFigures = {
+  files: number;
+  corrupt: number;
+  /** Names that are not looked at: they could lead elsewhere, or are no plain files. */
+  ignored: number;
+  lastScanAt: string | null;
+  problem: string | null;
+};
+
+export type SignalWatcher = {
+  /** Ends when every file that is there now was looked at; graces may go on. */
+  rescan: () => Promise<void>;
+  figures: () => SignalFigures;
+  stop: () => Promise<void>;
+};
+
+export function watchSignals(options: WatchSignalsOptions): SignalWatcher {
+  const { runsDir, knownWorkers, onRepo, onProblem, now } = options;
+  const { rescanMs = 30_000, pollMs = 1_000, debounceMs = 50, graceMs = 500 } = options;
+  const repos = new Set<string>();
+  const orchestratorOf = new Map<string, string>();
+  let rootIdentity: string | null = null;
+  let ignored = 0;
+  let lastScanAt: string | null = null;
+  let scanTookMs = 0;
+  let scanProblem: string | null = null;
+  let lookProblem: { message: string; at: number } | null = null;
+  let scanning: Promise<void> | null = null;
+  let scanTimer: NodeJS.Timeout | null = null;
+  let polling: Promise<void> | null = null;
+  let stopped = false;
+
+  const looks = createSignalLooks({
+    teller: createSignalTeller(options),
+    debounceMs,
+    graceMs,
+    retryMs: pollMs,
+    onSignal: meetRepo,
+    onFailure(error) {
+      lookProblem = { message: messageOf(error), at: performance.now() };
+      onProblem?.(error);
+    },
+  });
+  const watches = createFolderWatches({
+    onNotice(folder, name) {
+      const orchestrator = orchestratorOf.get(folder);
+      if (orchestrator === undefined) {
+        // In the folder of a run only the workers' folder matters; it is watched until that is there.
+        if (folder === runsDir || name === null || name === 'workers') scanSoon();
+        return;
+      }
+      const place = name === null ? null : placeOf(orchestrator, folder, name);
+      if (name === null) scanSoon();
+      else if (place !== null && place !== 'ignored') looks.soon(place);
+    },
+  });
+
+  function meetRepo(signal: SignalFile): void {
+    const repo = repoOfSignal(signal);
+    if (repo === undefined || repos.has(repo.toLowerCase())) return;
+    repos.add(repo.toLowerCase());
+    onRepo?.(repo);
+  }
+
+  function scanSoon(): void {
+    if (stopped || scanTimer !== null) return;
+    scanTimer = setTimeout(() => {
+      scanTimer = null;
+      void rescan();
+    }, debounceMs);
+    scanTimer.unref();
+  }
+
+  /** One scan at a time; a second one waits, because the first may have looked too early. */
+  function rescan(): Promise<void> {
+    const before = scanning ?? Promise.resolve();
+    const mine = before.then(scan).finally(() => {
+      if (scanning === mine) scanning = null;
+    });
+    scanning = mine;
+    return mine;
+  }
+
+  async function scan(): Promise<void> {
+    if (stopped) return;
+    const began = performance.now();
+    let listed: Awaited<ReturnType<typeof listSignals>>;
+    try {
+      const found = await watchFolders();
+      listed = await listSignals(found.runs);
+      rootIdentity = found.identity;
+      ignored = found.ignored + listed.ignored;
+      scanProblem = problemOf([...found.problems, ...listed.problems], listed.tooMany, watches.missing());
+    } catch (error) {
+      // Nothing is known of the files now; that is not the same as their being gone.
+      scanProblem = messageOf(error);
+      onProblem?.(error);
+      return;
+    }
+    scanTookMs = performance.now() - began;
+    const places = new Map(listed.files.map((place) => [place.path, place]));
+    for (const place of [...looks.places(), ...placesInLog()]) places.set(place.path, place);
+    await Promise.all([...places.values()].map(looks.now));
+    lastScanAt = now().toISOString();
+  }
+
+  async function watchFolders(): Promise<RunFolders> {
+    let found = await listRuns(runsDir);
+    for (let round = 0; round < MOST_ROUNDS; round += 1) {
+      orchestratorOf.clear();
+      for (const { orchestrator, workers } of found.runs)
+        if (workers !== null) orchestratorOf.set(workers.path, orchestrator);
+      if (!watches.keep(foldersToWatch(runsDir, found))) break;
+      found = await listRuns(runsDir);
+    }
+    return found;
+  }
+
+  function placesInLog(): SignalPlace[] {
+    return [...(knownWorkers?.() ?? [])]
+      .filter(({ hash, corrupt, removed }) => (hash !== null || corrupt) && !removed)
+      .filter(({ orchestrator, ticket }) => safeSegment(orchestrator) && safeSegment(ticket))
+      .map(({ orchestrator, ticket }) => ({
+        orchestrator,
+        ticket,
+        path: signalPath(runsDir, orchestrator, ticket),
+      }));
+  }
+
+  async function poll(): Promise<void> {
+    const unwatched = watches.missing().folders > 0 && scanTookMs < CHEAP_SCAN_MS;
+    if (unwatched || (await runsIdentity(runsDir)) !== rootIdentity) await rescan();
+  }
+
+  const rescanTimer = setInterval(() => void rescan(), rescanMs);
+  const pollTimer = setInterval(() => {
+    polling ??= poll()
+      .catch((error: unknown) => onProblem?.(error))
+      .finally(() => {
+        polling = null;
+      });
+  }, pollMs);
+  rescanTimer.unref();
+  pollTimer.unref();
+  void rescan();
+
+  return {
+    rescan,
+    figures: () => ({
+      ...looks.figures(),
+      ignored,
+      lastScanAt,
+      problem: scanProblem ?? recent(lookProblem, rescanMs),
+    }),
+    async stop() {
+      stopped = true;
+      clearInterval(rescanTimer);
+      clearInterval(pollTimer);
+      if (scanTimer !== null) clearTimeout(scanTimer);
+      watches.close();
+      await looks.stop();
+      await polling;
+      await scanning;
+      watches.close();
+    },
+  };
+}
+
+function problemOf(
+  problems: readonly string[],
+  tooMany: boolean,
+  unwatched: { folders: number; reason: string | null },
+): string | null {
+  if (problems[0] !== undefined) return problems[0];
+  if (tooMany) return 'There are more signal files than are looked at; archive old runs.';
+  if (unwatched.folders === 0 || unwatched.reason === null) return null;
+  return `${unwatched.folders} folders cannot be watched (${unwatched.reason}); changes are seen by the rescan.`;
+}
+
+function recent(problem: { message: string; at: number } | null, withinMs: number): string | null {
+  return problem !== null && performance.now() - problem.at < withinMs ? problem.message : null;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

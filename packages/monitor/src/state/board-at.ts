@@ -1,0 +1,108 @@
+// The board of any past moment: the nearest snapshot before it, and the lines from there on folded again.
+// Two are made at once at most, others wait for their turn; the last few stay at hand.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Board, EventLine, Since } from '@svc/core';
+import type { EventLog } from '../log/event-log.ts';
+import { type BoardRules, boardRules, foldOrSkip } from './board-rules.ts';
+import { type BoardAndPlace, loadBoard } from './load-board.ts';
+import { createShare } from './share-entities.ts';
+import type { SnapshotStore } from './snapshot-store.ts';
+import { createTurns } from './turns.ts';
+
+/**
+ * The board behind this line, or behind the last line accepted at this moment or before; for what is beyond
+ * the log's end, the board at its end. `board.seq` tells which line that is. It must not be changed.
+ */
+export type BoardAt = (moment: Since, signal?: AbortSignal) => Promise<Board>;
+
+export type BoardAtOptions = {
+  log: Pick<EventLog, 'subscribe' | 'lastSeq'>;
+  snapshots: Pick<SnapshotStore, 'newest' | 'load' | 'remove'>;
+  /** The board of now: what is still so is shared with it. */
+  live?: () => Board;
+  rules?: BoardRules;
+  mostAtOnce?: number;
+  mostWaiting?: number;
+  /** Results that stay at hand, and for how long without use: each is as large as the board. */
+  kept?: number;
+  keptMs?: number;
+};
+
+export function createBoardAt({
+  log,
+  snapshots,
+  live,
+  rules = boardRules,
+  mostAtOnce = 2,
+  mostWaiting = 16,
+  kept = 2,
+  keptMs = 60_000,
+}: BoardAtOptions): BoardAt {
+  const turns = createTurns({ mostAtOnce, mostWaiting });
+  const results = new Set<BoardAndPlace>();
+  let forgetting: NodeJS.Timeout | undefined;
+
+  /** One timer for all: a timer of its own would hold on to a board that went long ago. */
+  function keep(result: BoardAndPlace): void {
+    results.delete(result);
+    results.add(result);
+    const [oldest] = results;
+    if (results.size > kept && oldest !== undefined) results.delete(oldest);
+    clearTimeout(forgetting);
+    forgetting = setTimeout(() => results.clear(), keptMs).unref();
+  }
+
+  /** The nearest place to start from. A result at hand is copied, because folding changes maps in place. */
+  async function baseFor(moment: Since): Promise<BoardAndPlace> {
+    const mark = snapshots.newest('seq' in moment ? moment : { time: moment.time });
+    const near = [...results]
+      .filter((result) => !isBeyond(moment, result.seq, result.board.at))
+      .toSorted((left, right) => right.seq - left.seq)[0];
+    if (near === undefined || near.seq < (mark?.seq ?? 0)) {
+      const share = live && createShare(rules.packBoard(live()));
+      return loadBoard({ log, snapshots, rules, limit: moment, share });
+    }
+    keep(near);
+    return near;
+  }
+
+  function copyOf({ board, seq }: BoardAndPlace): BoardAndPlace {
+    const copy = rules.unpackBoard(rules.packBoard(board));
+    if (copy === undefined) throw new Error('A board that was just packed cannot be unpacked');
+    return { board: copy, seq };
+  }
+
+  async function make(moment: Since, signal: AbortSignal | undefined): Promise<Board> {
+    const end = Math.min(log.lastSeq(), 'seq' in moment ? moment.seq : Number.POSITIVE_INFINITY);
+    const base = await baseFor(moment);
+    if (base.seq >= end) return base.board;
+    const place = results.has(base) ? copyOf(base) : base;
+    const isLast = (line: EventLine): boolean => line.seq > end || isBeyond(moment, line.seq, line.ts);
+    for await (const entries of log.subscribe({ after: base.seq, whenSlow: 'read-file', signal })) {
+      await nextTurn();
+      const beyond = entries.findIndex(({ line }) => isLast(line));
+      for (const { line } of beyond < 0 ? entries : entries.slice(0, beyond)) {
+        foldOrSkip(rules, place.board, line);
+        place.seq = line.seq;
+      }
+      if (beyond >= 0 || place.seq >= end) break;
+    }
+    signal?.throwIfAborted();
+    keep(place);
+    return place.board;
+  }
+
+  return async (moment, signal) => {
+    const done = await turns.next(signal);
+    try {
+      signal?.throwIfAborted();
+      return await make(moment, signal);
+    } finally {
+      done();
+    }
+  };
+}
+
+function isBeyond(moment: Since, seq: number, at: string | null): boolean {
+  return 'seq' in moment ? seq > moment.seq : at !== null && Date.parse(at) > moment.time;
+}

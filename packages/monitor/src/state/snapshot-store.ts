@@ -1,0 +1,156 @@
+// Pictures of the board at some lines of the log, so that a start and a look back fold thousands of lines
+// instead of all. They can always be made again: one that is damaged, of another version or of another log
+// is thrown away. A snapshot counts from the moment its own row is there, which comes after its pieces.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Database, openDatabase } from '../disk/sqlite.ts';
+import { boardForm } from './board-rules.ts';
+import type { Share } from './share-entities.ts';
+import { fromPieces, type Packed, toPieces } from './snapshot-pieces.ts';
+import { snapshotsToDrop } from './thin-snapshots.ts';
+
+/** How snapshots are stored, and the form of the board in them: those of another version are not used. */
+const STATE_VERSION = `1/${boardForm}`;
+
+/** Which line the picture was taken behind; `lineId` tells whether a log is the one that it was taken of. */
+export type SnapshotMark = { seq: number; at: string; lineId: string };
+
+export type SnapshotStore = {
+  /** One after the other, in slices with turns of the event loop in between. Rejects when it cannot be stored. */
+  save: (mark: SnapshotMark, packed: object) => Promise<void>;
+  /** The newest that is not behind this line or moment. */
+  newest: (limit: { seq: number } | { time: number }) => SnapshotMark | null;
+  /** Null when it is damaged, or went in the meantime. */
+  load: (seq: number, share?: Share) => Promise<Packed | null>;
+  remove: (seq: number) => void;
+  /** Removes those behind the log's end: they are of a log that was longer. */
+  removeAfter: (seq: number) => void;
+  figures: () => { count: number; bytes: number };
+  close: () => void;
+};
+
+export const stateMigrations = [
+  `CREATE TABLE state_snapshots (
+     seq INTEGER PRIMARY KEY, at TEXT NOT NULL, line_id TEXT NOT NULL, version TEXT NOT NULL,
+     pieces INTEGER NOT NULL, bytes INTEGER NOT NULL
+   ) STRICT;
+   CREATE TABLE state_pieces (
+     seq INTEGER NOT NULL, piece INTEGER NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (seq, piece)
+   ) STRICT`,
+];
+
+/** Newest ones that are never thinned out: a start has several to choose from. */
+const RECENT = 4;
+/** A usual step and some: what goes are those of stops in between. Any moment is folded well within a second. */
+const WIDEST = 10_500;
+/** A snapshot can wait until another process is done; the daemon cannot. */
+const BUSY_MS = 250;
+
+export function openSnapshotStore({ path, widest }: { path: string; widest?: number }): SnapshotStore {
+  const database = openDatabase(path, {
+    room: 'state',
+    migrations: stateMigrations,
+    busyMs: BUSY_MS,
+    cacheKib: 1_024,
+  });
+  return createSnapshotStore({ database, ...(widest !== undefined && { widest }) });
+}
+
+export function createSnapshotStore({
+  database,
+  version = STATE_VERSION,
+  widest = WIDEST,
+}: {
+  database: Database;
+  version?: string;
+  /** Most lines between two snapshots after thinning. */
+  widest?: number;
+}): SnapshotStore {
+  const sql = {
+    add: database.prepare('INSERT OR REPLACE INTO state_snapshots VALUES (?, ?, ?, ?, ?, ?)'),
+    addPiece: database.prepare('INSERT OR REPLACE INTO state_pieces VALUES (?, ?, ?)'),
+    bySeq: database.prepare('SELECT * FROM state_snapshots WHERE seq <= ? ORDER BY seq DESC LIMIT 1'),
+    byTime: database.prepare('SELECT * FROM state_snapshots WHERE at <= ? ORDER BY seq DESC LIMIT 1'),
+    count: database.prepare('SELECT pieces FROM state_snapshots WHERE seq = ?'),
+    piece: database.prepare('SELECT bytes FROM state_pieces WHERE seq = ? AND piece = ?'),
+    seqs: database.prepare('SELECT seq FROM state_snapshots ORDER BY seq'),
+    remove: database.prepare('DELETE FROM state_snapshots WHERE seq = ?'),
+    removeUnfinished: database.prepare(
+      'DELETE FROM state_pieces WHERE seq NOT IN (SELECT seq FROM state_snapshots)',
+    ),
+    removePieces: database.prepare('DELETE FROM state_pieces WHERE seq = ?'),
+    figures: database.prepare(
+      'SELECT count(*) AS count, coalesce(sum(bytes), 0) AS bytes FROM state_snapshots',
+    ),
+  };
+
+  /** Pieces that a crash or a full disk left without a snapshot. */
+  const removeUnfinished = (): unknown => sql.removeUnfinished.run();
+
+  function remove(seq: number): void {
+    database.transaction(() => {
+      sql.remove.run(seq);
+      sql.removePieces.run(seq);
+    });
+  }
+
+  function seqs(): number[] {
+    return sql.seqs.all().map((row) => Number(row['seq']));
+  }
+
+  async function thin(): Promise<void> {
+    for (const seq of snapshotsToDrop(seqs(), { recent: RECENT, widest })) {
+      remove(seq);
+      await nextTurn();
+    }
+  }
+
+  function* piecesOf(seq: number, count: number): Generator<Uint8Array> {
+    for (let piece = 0; piece < count; piece += 1) {
+      const bytes = sql.piece.get(seq, piece)?.['bytes'];
+      if (!(bytes instanceof Uint8Array)) throw new Error(`Piece ${piece} of snapshot ${seq} is not there`);
+      yield bytes;
+    }
+  }
+
+  database.prepare('DELETE FROM state_snapshots WHERE version <> ?').run(version);
+  removeUnfinished();
+  return {
+    async save({ seq, at, lineId }, packed) {
+      remove(seq);
+      removeUnfinished();
+      let pieces = 0;
+      let bytes = 0;
+      for await (const piece of toPieces(packed)) {
+        sql.addPiece.run(seq, pieces, piece);
+        pieces += 1;
+        bytes += piece.length;
+      }
+      sql.add.run(seq, at, lineId, version, pieces, bytes);
+      await thin();
+    },
+    newest(limit) {
+      const row =
+        'seq' in limit ? sql.bySeq.get(limit.seq) : sql.byTime.get(new Date(limit.time).toISOString());
+      if (row === undefined) return null;
+      return { seq: Number(row['seq']), at: String(row['at']), lineId: String(row['line_id']) };
+    },
+    async load(seq, share) {
+      const count = sql.count.get(seq)?.['pieces'];
+      try {
+        return count === undefined ? null : await fromPieces(piecesOf(seq, Number(count)), share);
+      } catch {
+        // Damaged or thinned out meanwhile: for whoever asked it is not there, and an older one will do.
+        return null;
+      }
+    },
+    remove,
+    removeAfter(seq) {
+      for (const later of seqs().filter((one) => one > seq)) remove(later);
+    },
+    figures() {
+      const row = sql.figures.get();
+      return { count: Number(row?.['count'] ?? 0), bytes: Number(row?.['bytes'] ?? 0) };
+    },
+    close: () => database.close(),
+  };
+}

@@ -1,0 +1,74 @@
+// The database of a follower as it is on disk, with the real outbox, opened and closed like by a daemon.
+import type { Board, EventLine } from '@svc/core';
+import { type Database, openDatabase } from '../../disk/sqlite.ts';
+import { createOutboxStore } from '../../outbox/outbox-store.ts';
+import { openOutboxDatabase } from '../../outbox/outbox-tables.ts';
+import { followState } from '../follow-state.ts';
+import { createSnapshotStore, stateMigrations } from '../snapshot-store.ts';
+import type { StateOptions } from '../state-follower.ts';
+import { smallRules } from './small-rules.ts';
+
+export type StateFiles = ReturnType<typeof openStateFiles>;
+
+/** `wrap` stands between the stores and their connections. */
+export function openStateFiles({
+  file,
+  lastSeq = 0,
+  version,
+  widest,
+  wrap = (database) => database,
+}: {
+  file: string;
+  lastSeq?: number;
+  version?: string;
+  widest?: number;
+  wrap?: (database: Database) => Database;
+}) {
+  const connections = [
+    openDatabase(file, { room: 'state', migrations: stateMigrations }),
+    openOutboxDatabase(file),
+  ] as const;
+  const outbox = createOutboxStore({ database: wrap(connections[1]), lastSeq, clock: { now: () => 0 } });
+  const snapshots = createSnapshotStore({
+    database: wrap(connections[0]),
+    ...(version !== undefined && { version }),
+    ...(widest !== undefined && { widest }),
+  });
+  return {
+    outbox,
+    snapshots,
+    keys: () =>
+      outbox
+        .list({ limit: 1_000 })
+        .map(({ key }) => key)
+        .toReversed(),
+    close() {
+      for (const connection of connections) connection.close();
+    },
+  };
+}
+
+export function follow(files: StateFiles, options: Pick<StateOptions, 'log'> & Partial<StateOptions>) {
+  const failures: string[] = [];
+  const follower = followState({
+    snapshots: files.snapshots,
+    outbox: files.outbox,
+    now: () => 0,
+    onFailure: (error) => failures.push(error instanceof Error ? error.message : String(error)),
+    rules: smallRules,
+    retryMs: () => 1,
+    ...options,
+  });
+  return Object.assign(follower, { failures });
+}
+
+/** What there must be in the end, found the simple way. */
+export function foldAll(lines: readonly EventLine[]): { board: Board; keys: string[] } {
+  const board = smallRules.emptyBoard();
+  const keys: string[] = [];
+  for (const line of lines) {
+    if (line.detail['broken'] === true) continue;
+    keys.push(...smallRules.foldLine(board, line).map(({ key }) => key));
+  }
+  return { board, keys };
+}

@@ -1,0 +1,101 @@
+// The briefing, through the gateway of the secrets file. It is written when somebody asks for a fresh one, or
+// by itself every so often where that is configured; asking for the last one never calls anybody.
+import { type Board, briefingRequest, readBriefing, type SuggestedLabel, type Worker } from '@svc/core';
+import type { Logger } from 'pino';
+import type { CallModel } from './call-model.ts';
+import type { Limiter } from './limiter.ts';
+import { ModelFailure } from './model-failure.ts';
+import type { BriefingSettings } from './settings.ts';
+import { createSharedCalls } from './shared-calls.ts';
+import { failureFor, tooManyRequests } from './summary-failure.ts';
+
+/** `briefing` and `generatedAt` are null until the first one is written. */
+export type BriefingAnswer = {
+  enabled: boolean;
+  briefing: string | null;
+  suggestedLabels: SuggestedLabel[];
+  generatedAt: string | null;
+};
+
+export type Briefing = {
+  last: () => BriefingAnswer;
+  /** Fails with a Failure. */
+  fresh: (signal: AbortSignal) => Promise<BriefingAnswer>;
+  /** Begins to refresh by itself, where that is configured. */
+  start: () => void;
+  stop: () => void;
+};
+
+const GATEWAY = 'The gateway';
+
+export function createBriefing(options: {
+  /** Undefined: disabled. */
+  settings: BriefingSettings | undefined;
+  board: () => Board;
+  isAllowed: (one: Pick<Worker, 'ticket' | 'repo'>) => boolean;
+  limiter: Limiter;
+  callModel: CallModel;
+  now: () => number;
+  logger: Logger;
+}): Briefing {
+  const { settings, board, isAllowed, limiter, callModel, now, logger } = options;
+  const calls = createSharedCalls<BriefingAnswer>();
+  let last: BriefingAnswer = {
+    enabled: settings !== undefined,
+    briefing: null,
+    suggestedLabels: [],
+    generatedAt: null,
+  };
+  /** What the last one was made of. */
+  let told = '';
+  let timer: NodeJS.Timeout | undefined;
+
+  async function write(given: BriefingSettings, signal: AbortSignal): Promise<BriefingAnswer> {
+    const { provider, model, access } = given;
+    const { prompt, tickets } = briefingRequest(board(), isAllowed);
+    const turn = limiter.take();
+    if (!turn.ok) throw tooManyRequests(GATEWAY, turn.retryAfterMs);
+    try {
+      const format = provider === 'provider-b' ? 'chat-completions' : provider;
+      const question = { purpose: 'briefing', provider, format, access, model, prompt } as const;
+      const { text } = await callModel(question, turn.lease, signal);
+      const generatedAt = new Date(now()).toISOString();
+      last = { enabled: true, ...readBriefing(text, tickets), generatedAt };
+      told = prompt.text;
+      return last;
+    } catch (error) {
+      if (!(error instanceof ModelFailure)) throw error;
+      if (error.retryAfterMs !== undefined) limiter.pause(error.retryAfterMs);
+      throw failureFor(GATEWAY, model, error);
+    } finally {
+      turn.lease.release();
+    }
+  }
+
+  const fresh = async (signal: AbortSignal): Promise<BriefingAnswer> =>
+    settings === undefined ? last : calls.join('', signal, (left) => write(settings, left));
+
+  async function refresh(signal: AbortSignal): Promise<void> {
+    try {
+      if (briefingRequest(board(), isAllowed).prompt.text !== told) await fresh(signal);
+    } catch (error) {
+      logger.warn({ why: error instanceof Error ? error.message : 'unknown' }, 'no new briefing');
+    }
+  }
+
+  return {
+    last: () => last,
+    fresh,
+    start() {
+      const seconds = settings?.autoRefreshSec ?? null;
+      if (seconds === null || timer !== undefined) return;
+      const nobodyLeaves = new AbortController();
+      timer = setInterval(() => void refresh(nobodyLeaves.signal), seconds * 1000);
+    },
+    stop() {
+      clearInterval(timer);
+      timer = undefined;
+      calls.abortAll();
+    },
+  };
+}

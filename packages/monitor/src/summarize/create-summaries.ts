@@ -1,0 +1,78 @@
+// Everything that asks models, built from the configuration: what the routes need, and what the daemon starts
+// and stops. Keys are read here, once.
+import { setTimeout as sleepFor } from 'node:timers/promises';
+import { type Config, createConsent, type Environment, type ProviderName } from '@svc/core';
+import type { Logger } from 'pino';
+import { boardOf, type StateAccess } from '../http/state-access.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { type Briefing, createBriefing } from './briefing.ts';
+import { createCallModel } from './call-model.ts';
+import { createModelFigures } from './figures.ts';
+import { createLimiter, type Limiter } from './limiter.ts';
+import { readBriefingSettings, readSummarySettings } from './settings.ts';
+import { createSummarizer, type Summarizer } from './summarizer.ts';
+
+export type Summaries = {
+  summarizer: Summarizer;
+  briefing: Briefing;
+  start: () => void;
+  /** Aborts what is under way: nobody waits for a model while the daemon stops. */
+  stop: () => void;
+};
+
+/** `createSummaries({ configs, environment, state, fetch, now, logger, metrics })` */
+export function createSummaries(options: {
+  configs: readonly Config[];
+  environment: Environment;
+  state: StateAccess;
+  fetch: typeof globalThis.fetch;
+  now: () => number;
+  logger: Logger;
+  metrics: Pick<Metrics, 'registry'>;
+  /** Of one call with its retry. */
+  timeoutMs?: number;
+}): Summaries {
+  const { configs, environment, state, fetch, now, logger, timeoutMs } = options;
+  const isAllowed = createConsent(configs);
+  const board = () => boardOf(state);
+  const figures = createModelFigures(options.metrics.registry);
+  const callModel = createCallModel({ fetch, now, logger, figures, ...(timeoutMs && { timeoutMs }) });
+  const newLimiter = (): Limiter =>
+    createLimiter({
+      now,
+      async sleep(milliseconds, signal) {
+        await sleepFor(milliseconds, undefined, { signal });
+      },
+    });
+  const limiters: Readonly<Record<ProviderName, Limiter>> = {
+    'provider-a': newLimiter(),
+    'provider-b': newLimiter(),
+    'provider-c': newLimiter(),
+  };
+  const summarizer = createSummarizer({
+    settings: readSummarySettings(configs, environment),
+    board,
+    isAllowed,
+    limiterOf: (provider) => limiters[provider],
+    callModel,
+    now,
+  });
+  const briefing = createBriefing({
+    settings: readBriefingSettings(configs),
+    board,
+    isAllowed,
+    limiter: newLimiter(),
+    callModel,
+    now,
+    logger,
+  });
+  return {
+    summarizer,
+    briefing,
+    start: briefing.start,
+    stop() {
+      summarizer.close();
+      briefing.stop();
+    },
+  };
+}

@@ -1,0 +1,98 @@
+// Why a call of a model failed. What the other side wrote is never repeated: it may quote the key.
+import type { Sdk } from './open-model.ts';
+import { AnswerTooLong } from './safe-fetch.ts';
+
+export type FailureKind =
+  | 'timed-out'
+  | 'given-up'
+  | 'unreachable'
+  | 'cut-off'
+  | 'rate-limited'
+  | 'unavailable'
+  | 'key-refused'
+  | 'unknown-model'
+  | 'rejected'
+  | 'malformed';
+
+const words: Readonly<Record<FailureKind, string>> = {
+  'timed-out': 'did not answer in time',
+  'given-up': 'was not waited for any more',
+  unreachable: 'cannot be reached',
+  'cut-off': 'broke off its answer',
+  'rate-limited': 'has no room for more requests now',
+  unavailable: 'failed to answer',
+  'key-refused': 'refused the key',
+  'unknown-model': 'does not know the model',
+  rejected: 'refused the request',
+  malformed: 'gave an answer that cannot be read',
+};
+
+const retryable: ReadonlySet<FailureKind> = new Set([
+  'unreachable',
+  'cut-off',
+  'rate-limited',
+  'unavailable',
+]);
+
+export class ModelFailure extends Error {
+  readonly kind: FailureKind;
+  readonly status: number | undefined;
+  /** How long the other side asked to be left alone. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(kind: FailureKind, status?: number, retryAfterMs?: number) {
+    super(words[kind]);
+    this.name = 'ModelFailure';
+    this.kind = kind;
+    this.status = status;
+    this.retryAfterMs = retryAfterMs;
+  }
+
+  get isRetryable(): boolean {
+    return retryable.has(this.kind);
+  }
+}
+
+export function modelFailureOf(error: unknown, sdk: Pick<Sdk, 'APICallError'>, now: number): ModelFailure {
+  if (error instanceof ModelFailure) return error;
+  if (isCausedBy(error, (cause) => cause instanceof AnswerTooLong)) return new ModelFailure('malformed');
+  if (!sdk.APICallError.isInstance(error))
+    return new ModelFailure(isCausedBy(error, isNetworkError) ? 'cut-off' : 'malformed');
+  const { statusCode: status, responseHeaders } = error;
+  const retryAfterMs = retryAfterOf(responseHeaders?.['retry-after'], now);
+  return new ModelFailure(kindOf(status, isCausedBy(error, isNetworkError)), status, retryAfterMs);
+}
+
+function kindOf(status: number | undefined, isNetwork: boolean): FailureKind {
+  if (status === undefined) return 'unreachable';
+  if (status < 300) return isNetwork ? 'cut-off' : 'malformed';
+  if (status === 401 || status === 403) return 'key-refused';
+  if (status === 404) return 'unknown-model';
+  if (status === 429) return 'rate-limited';
+  return status === 408 || status === 409 || status >= 500 ? 'unavailable' : 'rejected';
+}
+
+/** Seconds or a date; nothing when it is neither, or lies in the past. */
+function retryAfterOf(text: string | undefined, now: number): number | undefined {
+  if (text === undefined || text === '') return undefined;
+  const wait = /^\d{1,9}(?:\.\d{1,3})?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
+  return wait > 0 ? wait : undefined;
+}
+
+function isNetworkError(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return (
+    /^(?:UND_ERR_|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOST|ENET)/.test(code) ||
+    error.message === 'terminated'
+  );
+}
+
+function isCausedBy(error: unknown, test: (cause: unknown) => boolean): boolean {
+  let cause = error;
+  for (let depth = 0; depth < 6 && cause !== undefined && cause !== null; depth += 1) {
+    if (test(cause)) return true;
+    cause = cause instanceof Error ? cause.cause : undefined;
+  }
+  return false;
+}

@@ -1,0 +1,41 @@
+// The models behind one interface. The SDK is loaded when the first call is made, because that takes longer
+// than everything else at the start of the daemon. Key and base URL are always given, so that no package
+// looks for them in the environment.
+import type { ProviderName } from '@svc/core';
+import type * as ModelSdk from 'ai';
+import type { Access } from './settings.ts';
+
+/** How a server is spoken to: as one of the vendors, or with the chat completions that gateways have. */
+export type WireFormat = ProviderName | 'chat-completions';
+
+export type Sdk = Pick<typeof ModelSdk, 'generateText' | 'APICallError'>;
+
+export async function loadSdk(): Promise<Sdk> {
+  // The SDK would print its warnings to the console.
+  globalThis.AI_SDK_LOG_WARNINGS = false;
+  return import('ai');
+}
+
+export async function openModel(
+  format: WireFormat,
+  { key, baseUrl }: Access,
+  model: string,
+  fetch: typeof globalThis.fetch,
+): Promise<ModelSdk.LanguageModel> {
+  const options = { apiKey: key, baseURL: baseUrl, fetch };
+  switch (format) {
+    case 'provider-a':
+      return (await import('@ai-sdk/anthropic')).createAnthropic(options)(model);
+    case 'provider-b':
+      return (await import('@ai-sdk/openai')).createOpenAI(options).responses(model);
+    case 'provider-c':
+      return (await import('@ai-sdk/xai')).createXai(options).responses(model);
+    case 'chat-completions': {
+      const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+      return createOpenAICompatible({ ...options, name: 'gateway' })(model);
+    }
+  }
+}
+
+/** The vendors would otherwise keep what they were asked. */
+export const providerOptions = { openai: { store: false }, xai: { store: false } };

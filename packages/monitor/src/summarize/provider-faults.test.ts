@@ -1,0 +1,91 @@
+// Every fault of every vendor, the real SDK against a server that has them: what is answered, whether it is
+// tried again, and that the key is nowhere to be seen (the server of the test looks for it at the end).
+import { boardWithRun, type ModelFault, modelsForTest } from '@svc/testkit';
+import { describe, expect, test } from 'vitest';
+import { CANARY, type SummaryServerOptions, startSummaryServer } from './testing/summary-server.ts';
+
+const start = async (options: Partial<SummaryServerOptions> = {}) => {
+  const models = await modelsForTest(CANARY);
+  const board = options.board ?? boardWithRun();
+  return { models, board, ...(await startSummaryServer({ models, board, ...options })) };
+};
+
+const vendors = ['provider-a', 'provider-b', 'provider-c'];
+
+describe.each(vendors)('%s fails', (provider) => {
+  const ask = { orchId: 'run-1', provider };
+  const failures: [string, ModelFault, number, number][] = [
+    ['a cut answer', { kind: 'cut' }, 502, 2],
+    ['429', { kind: 'status', status: 429, retryAfter: '1' }, 502, 2],
+    ['500', { kind: 'status', status: 500 }, 502, 2],
+    ['529', { kind: 'status', status: 529 }, 502, 2],
+    ['401', { kind: 'status', status: 401 }, 502, 1],
+    ['400', { kind: 'status', status: 400 }, 502, 1],
+    ['404', { kind: 'status', status: 404 }, 502, 1],
+    ['no JSON', { kind: 'malformed' }, 502, 1],
+    ['another shape', { kind: 'wrong-shape' }, 502, 1],
+    ['no text', { kind: 'empty' }, 502, 1],
+    ['an endless answer', { kind: 'endless' }, 502, 1],
+    ['no answer', { kind: 'slow' }, 504, 1],
+    ['an answer that stalls', { kind: 'stalled' }, 504, 1],
+  ];
+  test.each(failures)('%s', async (_, fault, status, calls) => {
+    const { summarize, models, logged } = await start({
+      timeoutMs: status === 504 ? 400 : 5_000,
+    });
+    models.failAlways(fault);
+    const answer = await summarize(ask);
+    expect(answer).toMatchObject({
+      status,
+      body: {
+        error: expect.stringContaining(provider),
+        code: status === 504 ? 'provider-timed-out' : 'provider-failed',
+      },
+    });
+    expect(models.calls).toHaveLength(calls);
+    expect(logged.join('')).toContain('a model call failed');
+  });
+
+  test.each(failures.filter(([, , , calls]) => calls === 2))(
+    '%s once: the second try counts',
+    async (_, fault) => {
+      const { summarize, models } = await start();
+      models.failNext(fault);
+      expect((await summarize(ask)).status).toBe(200);
+      const [first, second] = models.calls;
+      expect(Number(second?.at) - Number(first?.at)).toBeGreaterThan(450);
+    },
+  );
+
+  test('a refused connection', async () => {
+    const { summarize, models } = await start();
+    await models.close();
+    expect(await summarize(ask)).toMatchObject({
+      status: 502,
+      body: { error: `${provider} cannot be reached.`, code: 'provider-failed' },
+    });
+  });
+
+  test('a redirect is not followed: the key stays', async () => {
+    const { summarize, models } = await start();
+    models.failAlways({ kind: 'redirect', to: `${models.baseUrl('gateway')}/messages` });
+    expect((await summarize(ask)).status).toBe(502);
+    expect(models.calls.map(({ path }) => path)).not.toContain('/gateway/v1/messages');
+  });
+
+  test('a wrong key', async () => {
+    const { summarize, models } = await start({ environment: { MODEL_KEY: `${CANARY}_wrong` } });
+    expect(await summarize(ask)).toMatchObject({
+      status: 502,
+      body: { error: `${provider} refused the key (status 401).` },
+    });
+    expect(models.calls).toHaveLength(0);
+  });
+});
+
+test('no retry beyond the timeout', async () => {
+  const { summarize, models } = await start({ timeoutMs: 1_000 });
+  models.failAlways({ kind: 'status', status: 429, retryAfter: '3' });
+  expect((await summarize()).status).toBe(502);
+  expect(models.calls).toHaveLength(1);
+});

@@ -1,0 +1,151 @@
+// A way to the metrics or the log backend. Identical questions at the same time are one call; the answer to one
+// about a stretch of time is given again for 15 seconds; a few calls run at once, and some wait in line.
+import type { ProxyRequest } from '@svc/core';
+import { Failure } from '../errors.ts';
+import { type AnswerCache, createAnswerCache } from './answer-cache.ts';
+import { type BackendAnswer, type BackendCall, createBackendCall } from './backend-call.ts';
+
+const TIMEOUT_MS = 30_000;
+const MAX_BYTES = 16 * 1024 * 1024;
+const CACHE_MS = 15_000;
+const CACHE_ENTRIES = 200;
+const CACHE_BYTES = 32 * 1024 * 1024;
+const AT_ONCE = 8;
+const MOST_WAITING = 64;
+
+export type ProxyOutcome = 'answered' | 'cached' | 'failed' | 'slow' | 'busy';
+
+export type BackendProxy = {
+  /** The backend's own answer; a Failure when it failed, was too slow, or too much was asked at once. */
+  ask: (request: Pick<ProxyRequest, 'path' | 'parameters' | 'isRange'>) => Promise<BackendAnswer>;
+  /** One call beside the line and the cache, for looking whether it is there. */
+  look: (path: string) => Promise<void>;
+  stop: () => void;
+};
+
+export type BackendProxyOptions = {
+  title: string;
+  baseUrl: string;
+  now: () => number;
+  fetch?: typeof fetch;
+  /** What came of each question. `why` when the backend failed. */
+  onOutcome?: (outcome: ProxyOutcome, why: string | null) => void;
+  timeoutMs?: number;
+  maxBytes?: number;
+  atOnce?: number;
+  mostWaiting?: number;
+};
+
+export function createBackendProxy(options: BackendProxyOptions): BackendProxy {
+  const { title, now, timeoutMs = TIMEOUT_MS, atOnce = AT_ONCE, mostWaiting = MOST_WAITING } = options;
+  const onOutcome = options.onOutcome ?? (() => undefined);
+  const call = createBackendCall({
+    title,
+    baseUrl: options.baseUrl,
+    fetch: options.fetch ?? fetch,
+    maxBytes: options.maxBytes ?? MAX_BYTES,
+  });
+  const cache: AnswerCache = createAnswerCache({
+    keepMs: CACHE_MS,
+    mostEntries: CACHE_ENTRIES,
+    mostBytes: CACHE_BYTES,
+    now,
+  });
+  const stopping = new AbortController();
+  const flights = new Map<string, Promise<BackendAnswer>>();
+  const line: (() => void)[] = [];
+  let inside = 0;
+
+  /** The time in line counts: whoever asked is told within the timeout. */
+  async function inTurn(path: string, parameters: Parameters<BackendCall>[1]): Promise<BackendAnswer> {
+    const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), stopping.signal]);
+    if (inside >= atOnce) await turn(signal);
+    else inside += 1;
+    try {
+      return await call(path, parameters, signal);
+    } finally {
+      const next = line.shift();
+      if (next === undefined) inside -= 1;
+      else next();
+    }
+  }
+
+  /** Resolves with a place of one that has left; rejects, without one, when the time is over. */
+  function turn(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const enter = (): void => {
+        signal.removeEventListener('abort', leave);
+        resolve();
+      };
+      const leave = (): void => {
+        line.splice(line.indexOf(enter), 1);
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      line.push(enter);
+    });
+  }
+
+  async function fly(key: string, { path, parameters, isRange }: Parameters<BackendProxy['ask']>[0]) {
+    try {
+      const answer = await inTurn(path, parameters);
+      if (isRange && answer.status === 200) cache.keep(key, answer);
+      onOutcome('answered', null);
+      return answer;
+    } catch (error) {
+      const failure = failureOf(error, title, timeoutMs);
+      onOutcome(failure.code === 'backend-slow' ? 'slow' : 'failed', failure.message);
+      throw failure;
+    } finally {
+      flights.delete(key);
+    }
+  }
+
+  return {
+    async ask(request) {
+      const key = JSON.stringify([request.path, request.parameters]);
+      const kept = request.isRange ? cache.find(key) : undefined;
+      if (kept !== undefined) {
+        onOutcome('cached', null);
+        return kept;
+      }
+      const under = flights.get(key);
+      if (under !== undefined) return under;
+      if (line.length >= mostWaiting) {
+        onOutcome('busy', null);
+        throw new Failure('busy', `Too many questions to ${title} wait for an answer.`, 'Ask again later.');
+      }
+      const flight = fly(key, request);
+      flights.set(key, flight);
+      return flight;
+    },
+    async look(path) {
+      const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), stopping.signal]);
+      try {
+        await call(path, [], signal);
+      } catch (error) {
+        throw failureOf(error, title, timeoutMs);
+      }
+    },
+    stop: () => stopping.abort(),
+  };
+}
+
+function failureOf(error: unknown, title: string, timeoutMs: number): Failure {
+  if (error instanceof Failure) return error;
+  const options = { cause: error };
+  if (error instanceof DOMException && error.name === 'TimeoutError') {
+    const message = `${title} gave no answer within ${timeoutMs / 1000} s.`;
+    return new Failure('backend-slow', message, 'Ask for less, or see whether it is overloaded.', options);
+  }
+  const remedy = 'Start it; it is looked for again by itself. Its URL: svc config explain otel';
+  return new Failure('backend-failed', `${title} cannot be reached: ${reasonOf(error)}.`, remedy, options);
+}
+
+/** `fetch` says only "fetch failed"; the cause has the words. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (!(cause instanceof Error)) return String(cause);
+  const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
+  return [code, cause.message].find((words) => words !== '') ?? cause.name;
+}

@@ -1,0 +1,34 @@
+// Asks the tracker which of the tickets block which: one question per team and 50 tickets.
+import { type Dependencies, dependenciesAmong, numberedTicket } from '@svc/core';
+import { Failure } from '../errors.ts';
+import type { TrackerClient } from './client.ts';
+
+const MOST_NAMED = 5;
+
+export async function askDependencies(
+  client: Pick<TrackerClient, 'issueBlockers'>,
+  tickets: readonly string[],
+): Promise<Dependencies> {
+  const teams = new Map<string, number[]>();
+  for (const ticket of tickets) {
+    const numbered = numberedTicket(ticket);
+    if (numbered === undefined)
+      throw new Failure(
+        'usage',
+        `${ticket} is not how the issue tracker names a ticket (ABC-12), so that nobody can tell what blocks it.`,
+        'Leave out --dependencies, or name the waves with --wave.',
+      );
+    teams.set(numbered.team, [...(teams.get(numbered.team) ?? []), numbered.number]);
+  }
+  const issues = [];
+  for (const [team, numbers] of teams) issues.push(...(await client.issueBlockers(team, numbers)));
+  const found = dependenciesAmong(tickets, issues);
+  if (found.unknown.length === 0) return found;
+  const named = found.unknown.slice(0, MOST_NAMED).join(', ');
+  const more = found.unknown.length > MOST_NAMED ? ` and ${found.unknown.length - MOST_NAMED} more` : '';
+  throw new Failure(
+    'unknown-ticket',
+    `The issue tracker has no ${named}${more}, or the owner of the API token cannot see it.`,
+    'Leave out --dependencies, or name tickets that there are.',
+  );
+}

@@ -1,0 +1,25 @@
+import { type Config, resolveConfig } from '@svc/core';
+import { TOKEN } from './client-of.ts';
+
+/** The configuration of a project with a tracker: what its own file holds, and the token of its secrets file. */
+export function projectConfig(
+  tracker: Record<string, unknown>,
+  { token = TOKEN }: { token?: string | null } = {},
+): Config {
+  const { config, problems } = resolveConfig(
+    [file('project', tracker), file('secrets', token === null ? {} : { apiToken: token })],
+    {},
+  );
+  if (config === undefined) throw new Error(JSON.stringify(problems));
+  return config;
+}
+
+function file(layer: 'project' | 'secrets', tracker: object) {
+  return {
+    path: `/conf/${layer}.json`,
+    layers: [layer],
+    reads: [layer],
+    data: { svc: { tracker } },
+    lineOf: () => 1,
+  };
+}

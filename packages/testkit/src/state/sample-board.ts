@@ -1,0 +1,201 @@
+// Entities of the board as a log would have made them, for tests of what is asked of a board. Each is whole by
+// itself: a test names only what it is about.
+import {
+  type AttentionItem,
+  type Board,
+  type Deployment,
+  type DeployProgress,
+  defaultDeployPolicy,
+  emptyBoard,
+  noReactions,
+  type PackedBoard,
+  type PullRequest,
+  packBoard,
+  type Ticket,
+  unpackBoard,
+  type Worker,
+} from '@svc/core';
+
+export const sampleMergeSha = 'a'.repeat(40);
+/** A moment of the sample's day, by its hour and minute. */
+export const sampleTime = (time: string): string => `2026-01-02T${time}:00.000Z`;
+
+export const verifiedPolicy = { ...defaultDeployPolicy, skipDeployVerification: false };
+
+export function sampleBoard(given: Partial<PackedBoard> = {}): Board {
+  return unpackBoard({ ...packBoard(emptyBoard()), seq: 100, at: sampleTime('12:00'), ...given });
+}
+
+export function sampleWorker(given: Partial<Worker> = {}): Worker {
+  const { orchestrator = 'run-1', ticket = 'ENG-1' } = given;
+  return {
+    key: `${orchestrator}/${ticket}`,
+    orchestrator,
+    ticket,
+    name: `worker-${ticket}`,
+    status: 'implementing',
+    statusSince: sampleTime('09:00'),
+    statusSeq: 10,
+    phase: null,
+    claim: null,
+    policy: verifiedPolicy,
+    merge: null,
+    deploy: null,
+    repo: 'acme/web',
+    branch: 'eng-1-login',
+    wave: 1,
+    pr: null,
+    signal: null,
+    hash: null,
+    life: { state: 'alive', since: sampleTime('09:00'), seq: 10 },
+    corrupt: null,
+    removed: false,
+    verification: null,
+    retriedAt: null,
+    reactions: noReactions,
+    recall: null,
+    recalls: 0,
+    raised: [],
+    proofsAsked: [],
+    lastSeq: 10,
+    lastAt: sampleTime('09:00'),
+    ...given,
+  };
+}
+
+/** A worker whose pull request acme/web#12 was merged at 11:00. */
+export function mergedWorker(given: Partial<Worker> = {}, deploy: Partial<DeployProgress> = {}): Worker {
+  return sampleWorker({
+    status: 'merged',
+    statusSince: sampleTime('11:00'),
+    statusSeq: 40,
+    pr: { number: 12, url: null },
+    merge: { sha: sampleMergeSha, at: sampleTime('11:00'), seq: 40 },
+    deploy: {
+      environment: 'production',
+      deploymentId: null,
+      attempts: [],
+      startedAt: null,
+      deadline: sampleTime('11:30'),
+      completedAt: null,
+      result: null,
+      containedIn: [],
+      provenBy: null,
+      ...deploy,
+    },
+    lastSeq: 40,
+    lastAt: sampleTime('11:00'),
+    ...given,
+  });
+}
+
+export function samplePullRequest(given: Partial<PullRequest> = {}): PullRequest {
+  return {
+    repo: 'acme/web',
+    number: 12,
+    title: 'Log in with a key',
+    url: 'https://codehost.example/acme/web/pull/12',
+    author: 'kim',
+    branch: 'eng-1-login',
+    headRepo: 'acme/web',
+    base: 'main',
+    ticket: 'ENG-1',
+    state: 'open',
+    draft: false,
+    mergeable: true,
+    mergeableState: 'clean',
+    headSha: 'c'.repeat(40),
+    checks: [{ name: 'build', suiteId: 7, conclusion: 'success', at: sampleTime('10:30'), seq: 30 }],
+    reviews: [],
+    reviewDecision: null,
+    verdict: null,
+    threads: [],
+    unresolvedThreads: [],
+    previewSources: [],
+    previews: [],
+    openedAt: sampleTime('10:00'),
+    merge: null,
+    closedAt: null,
+    toldAt: null,
+    judgedAt: null,
+    asOf: 30,
+    askedSeq: null,
+    firstSeq: 20,
+    firstVia: 'live',
+    via: 'live',
+    lastSeq: 30,
+    lastAt: sampleTime('10:30'),
+    ...given,
+  };
+}
+
+export function mergedPullRequest(given: Partial<PullRequest> = {}): PullRequest {
+  return samplePullRequest({
+    state: 'merged',
+    merge: { sha: sampleMergeSha, at: sampleTime('11:00'), seq: 40, via: 'live' },
+    closedAt: sampleTime('11:00'),
+    lastSeq: 40,
+    lastAt: sampleTime('11:00'),
+    ...given,
+  });
+}
+
+export function sampleDeployment(given: Partial<Deployment> & Pick<Deployment, 'states'>): Deployment {
+  const last = given.states.at(-1);
+  return {
+    repo: 'acme/web',
+    id: 41,
+    sha: sampleMergeSha,
+    ref: 'main',
+    environment: 'production',
+    production: true,
+    state: last?.state ?? 'created',
+    stateAt: last?.at ?? sampleTime('11:10'),
+    environmentUrl: 'https://app.example',
+    logUrl: null,
+    description: null,
+    lastSeq: last?.seq ?? 50,
+    lastAt: last?.at ?? sampleTime('11:10'),
+    ...given,
+  };
+}
+
+export function sampleTicket(given: Partial<Ticket> = {}): Ticket {
+  return {
+    ticket: 'ENG-1',
+    title: 'Log in with a key',
+    url: 'https://tracker.example/ENG-1',
+    state: { id: 's1', name: 'In Progress', type: 'started' },
+    assignee: null,
+    priority: null,
+    labels: [],
+    phase: null,
+    removed: false,
+    toldAt: null,
+    via: 'live',
+    lastSeq: 5,
+    lastAt: sampleTime('08:00'),
+    ...given,
+  };
+}
+
+export function sampleAttention(given: Partial<AttentionItem> = {}): AttentionItem {
+  const { orchestrator = 'run-1', ticket = 'ENG-1', feed = null, reason = 'deploy-timeout' } = given;
+  return {
+    id: `${orchestrator ?? '-'}/${ticket ?? feed ?? '-'}/${reason}`,
+    orchestrator,
+    ticket,
+    feed,
+    reason,
+    message: 'Nothing has succeeded in production',
+    remedy: `svc deploy retry ${ticket ?? ''}`.trim(),
+    severity: 'high',
+    openedAt: sampleTime('11:30'),
+    openedSeq: 60,
+    evidence: [60],
+    times: 1,
+    acknowledged: null,
+    snoozedUntil: null,
+    ...given,
+  };
+}
