@@ -1,10 +1,13 @@
 // The events verbs and routes against a real daemon, and with none.
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { temporaryFolder, testTerminal } from '@svc/testkit';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
+import { claimInstance } from '../src/daemon/instance.ts';
 import { type InProcessDaemon, startInProcess } from './in-process-daemon.ts';
 
 const fact = (ticket: string, to = 'done') => ({
@@ -26,6 +29,43 @@ function cli(home: string, input?: string) {
     svc: (...words: string[]) => runCommandLine(terminal, words),
     printed: () => terminal.printed().split('\n').filter(Boolean),
   };
+}
+
+/** Holds the data root; its code-host feed is blind, and nothing ever comes. */
+async function blindDaemon(home: string): Promise<void> {
+  const why = 'no ping for 95 s';
+  const tunnels = [
+    { feeds: ['codehost'], grade: 'blind', why, remedy: 'svc feeds' },
+    { feeds: ['tracker'], grade: 'live', why: null, remedy: null },
+  ];
+  const identity = {
+    instance: crypto.randomUUID(),
+    pid: process.pid,
+    version: '1.2.3',
+    startedAt: new Date().toISOString(),
+  };
+  const place = { port: 0, url: '' };
+  const server = createServer((request, response) => {
+    if (request.url?.startsWith('/api/events/stream') === true)
+      return response.writeHead(200).flushHeaders();
+    response.setHeader('Content-Type', 'application/json');
+    response.end(
+      JSON.stringify(
+        request.url?.startsWith('/api/feeds') === true ? { tunnels } : { ...identity, ...place },
+      ),
+    );
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  place.port = (server.address() as AddressInfo).port;
+  place.url = `http://127.0.0.1:${place.port}`;
+  mkdirSync(join(home, 'svc'), { recursive: true });
+  const claimed = claimInstance(join(home, 'svc'));
+  await claimed?.announce({ state: 'running', ...identity, ...place });
+  onTestFinished(() => {
+    claimed?.withdraw();
+    server.closeAllConnections();
+    server.close();
+  });
 }
 
 async function waitUntil(condition: () => boolean): Promise<void> {
@@ -55,6 +95,19 @@ describe('wait-for', () => {
     expect(await svc('events', 'wait-for', '--event', 'codehost.push', '--timeout', '0.3')).toBe(1);
     expect(performance.now() - started).toBeLessThan(3_000);
     expect(terminal.complained()).toContain('No such event came in time.');
+  });
+
+  test('strict: exits 3 when nobody listens, or the feed that could deliver it is blind', async () => {
+    const home = temporaryFolder();
+    const strict = ['events', 'wait-for', '--strict', '--timeout', '5', '--event'];
+    expect(await cli(home).svc(...strict, 'codehost.push')).toBe(3);
+    await blindDaemon(home);
+    const { svc, terminal } = cli(home);
+    expect(await svc(...strict, 'codehost.push')).toBe(3);
+    expect(terminal.complained()).toContain('The codehost feed is blind: no ping for 95 s.');
+    expect(
+      await cli(home).svc('events', 'wait-for', '--strict', '--timeout', '0.5', '--event', 'tracker.*'),
+    ).toBe(1);
   });
 
   test('waits 600 s unless told otherwise', async () => {

@@ -10,6 +10,7 @@ const failures = {
   busy: { exit: 6, status: 503 },
   'file-unusable': { exit: 6, status: 500 },
   'daemon-refused': { exit: 6, status: 502 },
+  'feed-blind': { exit: 3, status: 503 },
   'daemon-needed': { exit: 5, status: 503 },
   'already-running': { exit: 6, status: 409 },
   'port-taken': { exit: 6, status: 503 },

@@ -17,6 +17,12 @@ import type { StateFollower } from '../state/state-follower.ts';
 import { askDependencies } from '../tracker/ask-dependencies.ts';
 import { createTrackerClient } from '../tracker/client.ts';
 
+export type Orchestration = {
+  orchestrator: Orchestrator;
+  projects: RunProjects;
+  dependenciesOf: AskDependencies;
+};
+
 export function createOrchestration(options: {
   machine: Machine;
   environment: Environment;
@@ -26,7 +32,7 @@ export function createOrchestration(options: {
   log: EventLog;
   logger: Logger;
   now: () => Date;
-}): { orchestrator: Orchestrator; projects: RunProjects; dependenciesOf: AskDependencies } {
+}): Orchestration {
   const { machine, environment, locks, signals, state, log, logger, now } = options;
   const { home, dataDir, locksDir, runsDir } = machine;
   const processStarts = processStartsOf(process.platform);

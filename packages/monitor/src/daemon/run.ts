@@ -4,21 +4,8 @@ import type { DestinationStream } from 'pino';
 import type { Machine } from '../config/environment.ts';
 import { createFileLocks } from '../disk/lock.ts';
 import { Failure } from '../errors.ts';
-import { attentionRoutes } from '../http/attention-routes.ts';
-import { briefingRoutes } from '../http/briefing-routes.ts';
-import { doctorRoutes } from '../http/doctor-routes.ts';
-import { eventRoutes } from '../http/event-routes.ts';
-import { feedRoutes } from '../http/feed-routes.ts';
-import { healthRoutes } from '../http/health-routes.ts';
-import { otelRoutes } from '../http/otel-routes.ts';
-import { outboxRoutes } from '../http/outbox-routes.ts';
-import { runRoutes } from '../http/run-routes.ts';
 import { createHttpServer, type OnAnswer } from '../http/server.ts';
-import { stateRoutes } from '../http/state-routes.ts';
-import { summarizeRoutes } from '../http/summarize-routes.ts';
-import { ticketRoutes } from '../http/ticket-routes.ts';
 import { createWebhookHandler } from '../http/webhook-handler.ts';
-import { workerRoutes } from '../http/worker-routes.ts';
 import { type EventLog, openEventLog } from '../log/event-log.ts';
 import { watchSpool } from '../log/spool.ts';
 import { codehostFeed, type Feed, trackerFeed } from '../receive/feed.ts';
@@ -37,6 +24,7 @@ import { createHealth } from './health.ts';
 import { identifyHost } from './host.ts';
 import { createOrchestration } from './orchestration.ts';
 import { loadProjects } from './projects.ts';
+import { daemonRoutes } from './routes.ts';
 import { createSelfCheck } from './self-check.ts';
 import { exposeState } from './state-metrics.ts';
 import { createTelemetry } from './telemetry.ts';
@@ -140,11 +128,7 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
   });
   const locks = createFileLocks({ folder: machine.locksDir });
   const signals = createSignalStore({ runsDir: machine.runsDir, locks, now });
-  const {
-    orchestrator,
-    projects: runProjects,
-    dependenciesOf,
-  } = createOrchestration({
+  const orchestration = createOrchestration({
     machine,
     environment,
     locks,
@@ -174,7 +158,7 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
     state,
     log,
     codehost,
-    willRevive: orchestrator.willRevive,
+    willRevive: orchestration.orchestrator.willRevive,
     logger,
     now,
   });
@@ -201,39 +185,29 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
       logger,
       onAnswer,
     }),
-    routes: [
-      healthRoutes(health.report, metrics),
-      eventRoutes({ log, now: nowMs }),
-      feedRoutes({ report: feeds.report, compare: codehost.compare, ping: feeds.ping }),
-      stateRoutes({ state, boardAt: board.boardAt, now: nowMs }),
-      attentionRoutes({ state, append: log.append, now: nowMs }),
-      workerRoutes({ state, append: log.append, now: nowMs }),
-      ticketRoutes({ report: log.append, outcomeOf: effects.moveOf }),
-      runRoutes({
-        state,
-        append: log.append,
-        projects: runProjects,
-        signals,
-        dependenciesOf,
-        orchestrator,
-        now,
+    routes: daemonRoutes({
+      health: health.report,
+      metrics,
+      log,
+      board,
+      feeds,
+      codehost,
+      effects,
+      orchestration,
+      signals,
+      summaries,
+      telemetry,
+      selfCheck: createSelfCheck({
+        configs,
+        environment,
+        eventsDir: machine.eventsDir,
+        log,
+        secrets,
+        url: () => identity.url,
+        fetch,
       }),
-      summarizeRoutes(summaries),
-      briefingRoutes(summaries),
-      otelRoutes({ backends: telemetry.backends, status: telemetry.status }),
-      doctorRoutes({
-        check: createSelfCheck({
-          configs,
-          environment,
-          eventsDir: machine.eventsDir,
-          log,
-          secrets,
-          url: () => identity.url,
-          fetch,
-        }),
-      }),
-      outboxRoutes({ list: effects.list, figures: effects.figures, tryAgain: effects.tryAgain }),
-    ],
+      now,
+    }),
     onAnswer,
   });
   // A full disk must not keep the daemon from starting or stopping; health shows that the log is failing.
@@ -269,7 +243,7 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
   });
   effects.start();
   workers.start();
-  orchestrator.start();
+  orchestration.orchestrator.start();
   summaries.start();
   feeds.start();
   telemetry.start();
@@ -283,7 +257,7 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
       summaries.stop();
       await server.close();
       await spool.close();
-      await orchestrator.stop();
+      await orchestration.orchestrator.stop();
       await workers.stop();
       await tell('monitor.daemon.stopped');
       await board.stop();

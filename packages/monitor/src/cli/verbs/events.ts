@@ -5,6 +5,7 @@ import { Failure } from '../../errors.ts';
 import { AnswerIsNo } from '../endings.ts';
 import { conditionOptions, readConditions } from '../event-conditions.ts';
 import { eventSummary } from '../event-text.ts';
+import { untilBlind } from '../feed-sight.ts';
 import { createJqFilter, type LineFilter } from '../jq-filter.ts';
 import { listEvents } from '../list-events.ts';
 import { openSession } from '../session.ts';
@@ -64,20 +65,38 @@ function waitForVerb(terminal: Terminal): CommandUnknownOpts {
     route: 'GET /api/events/stream',
   })
     .option('--filter <jq>', 'the line for which this jq filter is true')
-    .option('--timeout <seconds>', `how long to wait (default: ${DEFAULT_TIMEOUT_S})`);
+    .option('--timeout <seconds>', `how long to wait (default: ${DEFAULT_TIMEOUT_S})`)
+    .option('--strict', 'exit 3 when the feed that could deliver it is blind');
   for (const option of conditionOptions()) waitFor.addOption(option);
   return waitFor.action(async (options) => {
     const { machine } = openSession(terminal);
     const conditions = readConditions(options, terminal.now().getTime());
     const matches = await lineFilter(options.filter);
     const signal = AbortSignal.any([terminal.interrupted, AbortSignal.timeout(timeoutMs(options.timeout))]);
-    for await (const lines of watchEvents(machine, conditions, signal, terminal.now)) {
-      const [found] = matching(lines, matches);
-      if (found) return terminal.out(found.text);
-    }
+    const over = new AbortController();
+    const until = AbortSignal.any([signal, over.signal]);
+    const batches = watchEvents(machine, conditions, until, terminal.now);
+    const blind = options.strict ? untilBlind(machine, conditions.query['event'], until) : undefined;
+    const found = await firstOf(batches, matches, blind).finally(() => over.abort());
+    if (found !== undefined) return terminal.out(found.text);
     if (!terminal.interrupted.aborted) terminal.err('No such event came in time.');
     throw new AnswerIsNo();
   });
+}
+
+/** The first line that matches, or undefined when the time is over; rejects when the feed is blind. */
+async function firstOf(
+  batches: AsyncGenerator<WatchedLine[]>,
+  matches: LineFilter | undefined,
+  blind: Promise<undefined> | undefined,
+): Promise<WatchedLine | undefined> {
+  for (;;) {
+    const next = batches.next();
+    const batch = await (blind === undefined ? next : Promise.race([next, blind]));
+    if (batch === undefined || batch.done === true) return undefined;
+    const [found] = matching(batch.value, matches);
+    if (found) return found;
+  }
 }
 
 function listVerb(terminal: Terminal): CommandUnknownOpts {

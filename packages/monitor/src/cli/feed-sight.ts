@@ -1,0 +1,39 @@
+// Whether the feed that could deliver an awaited line sees anything. A wait that is strict ends when it does not:
+// waiting on would look like nothing had happened.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { topicsMatching } from '@svc/core';
+import type { Machine } from '../config/environment.ts';
+import { Failure } from '../errors.ts';
+import { connectDaemon } from './daemon-client.ts';
+
+const LOOK_EVERY_MS = 5_000;
+
+type FeedsReport = {
+  tunnels: { feeds: string[]; grade: string; why: string | null; remedy: string | null }[];
+};
+
+/** Rejects with `feed-blind` as soon as such a feed is blind; resolves with the signal. */
+export async function untilBlind(
+  machine: Machine,
+  topics: string | undefined,
+  signal: AbortSignal,
+): Promise<undefined> {
+  const families = new Set(topicsMatching(topics ?? '*').map((topic) => topic.slice(0, topic.indexOf('.'))));
+  while (!signal.aborted) {
+    const daemon = await connectDaemon(machine);
+    if (daemon === undefined)
+      throw new Failure('feed-blind', 'The daemon is not running.', 'Start it: svc-monitor.sh start');
+    const { tunnels } = (await daemon.getJson('/api/feeds')) as FeedsReport;
+    const blind = tunnels.find(
+      ({ feeds, grade }) => grade === 'blind' && feeds.some((feed) => families.has(feed)),
+    );
+    if (blind !== undefined)
+      throw new Failure(
+        'feed-blind',
+        `The ${blind.feeds.join(' and ')} feed is blind: ${blind.why ?? 'nothing arrives'}.`,
+        blind.remedy ?? 'See: svc feeds',
+      );
+    await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+  }
+  return undefined;
+}
