@@ -46,8 +46,7 @@ async function blindDaemon(home: string): Promise<void> {
   };
   const place = { port: 0, url: '' };
   const server = createServer((request, response) => {
-    if (request.url?.startsWith('/api/events/stream') === true)
-      return response.writeHead(200).flushHeaders();
+    if (request.url?.startsWith('/api/events/stream') === true) return response.writeHead(200).flushHeaders();
     response.setHeader('Content-Type', 'application/json');
     response.end(
       JSON.stringify(
