@@ -15,7 +15,7 @@ const options = scriptOptions({
   lines: 1_000_000,
   seed: 5,
   moments: 20,
-  'heap-growing-percent': 40,
+  'heap-growing-percent': 0,
   'goal-start': 2_000,
   'goal-at': 1_000,
   'goal-rss': 300,

@@ -68,7 +68,7 @@ test('what is at hand is used, and not changed by what comes after', async () =>
   const log = createSmallLog(lines);
   const snapshots = { newest: () => null, load: () => Promise.resolve(null), remove: () => undefined };
   const foldLine = vi.fn<FoldLine>(smallRules.foldLine);
-  const boardAt = createBoardAt({ log, snapshots, rules: { ...smallRules, foldLine } });
+  const boardAt = createBoardAt({ log, snapshots, rules: { ...smallRules, foldLine }, kept: 2 });
   const early = await boardAt({ seq: 900 });
   foldLine.mockClear();
   expect(await boardAt({ seq: 905 })).toEqual(foldAll(lines.slice(0, 905)).board);

@@ -35,7 +35,7 @@ export function createBoardAt({
   rules = boardRules,
   mostAtOnce = 2,
   mostWaiting = 16,
-  kept = 2,
+  kept = 1,
   keptMs = 60_000,
 }: BoardAtOptions): BoardAt {
   const turns = createTurns({ mostAtOnce, mostWaiting });
