@@ -77,8 +77,14 @@ function waitForVerb(terminal: Terminal): CommandUnknownOpts {
     const until = AbortSignal.any([signal, over.signal]);
     const batches = watchEvents(machine, conditions, until, terminal.now);
     const blind = options.strict ? untilBlind(machine, conditions.query['event'], until) : undefined;
-    const found = await firstOf(batches, matches, blind).finally(() => over.abort());
-    if (found !== undefined) return terminal.out(found.text);
+    try {
+      const found = await firstOf(batches, matches, blind);
+      if (found !== undefined) return terminal.out(found.text);
+    } finally {
+      over.abort();
+      // What it has open is closed before the verb ends.
+      await batches.return(undefined);
+    }
     if (!terminal.interrupted.aborted) terminal.err('No such event came in time.');
     throw new AnswerIsNo();
   });
