@@ -1,0 +1,18 @@
+// A terminal for verbs that a chaos script runs in processes of its own: nobody reads it, and only complaints
+// are shown.
+import { homedir } from 'node:os';
+import type { Terminal } from '../packages/monitor/src/cli/terminal.ts';
+
+export const quietTerminal: Terminal = {
+  out: () => undefined,
+  err: (text) => void process.stderr.write(`${text}\n`),
+  readInput: async () => '',
+  inputIsTerminal: false,
+  ask: async () => undefined,
+  colour: false,
+  environment: process.env,
+  home: homedir(),
+  folder: process.cwd(),
+  now: () => new Date(),
+  interrupted: new AbortController().signal,
+};
