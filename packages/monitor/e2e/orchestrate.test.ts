@@ -107,3 +107,27 @@ test('names that git allows are values: as a base, a worktree and a ticket of 12
   await until(() => (lives(pid) ? undefined : true), 20_000);
   expect(await view('run-1')).toMatchObject({ state: 'canceled' });
 });
+
+test('a run whose project cannot be read is in health, with the remedy', async () => {
+  const { daemon, folder, write } = await world();
+  const { body: before } = await daemon.get('/api/health');
+  expect(before).toMatchObject({ runs: { state: 'live', agents: 0 } });
+  const project = join(folder, 'broken');
+  write(project, '.svc/config.json', '{ "svc": ');
+  const detail = {
+    plan: [['ABC-1']],
+    maxParallel: 1,
+    project,
+    base: 'main',
+    workerCommand: '/a:b',
+    workerModel: 'opus',
+  };
+  const told = { event: 'orchestrator.run.started', scope: { orchestrator: 'run-1' }, detail };
+  await daemon.post('/api/events', JSON.stringify(told), { 'Content-Type': 'application/json' });
+  await expect
+    .poll(async () => (await daemon.get('/api/health')).body, { timeout: 10_000 })
+    .toMatchObject({
+      status: 'degraded',
+      runs: { state: 'degraded', remedy: expect.stringContaining('svc config validate') },
+    });
+});

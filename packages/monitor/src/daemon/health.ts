@@ -12,11 +12,12 @@ import { type Metrics, observe, observeLabelled } from '../telemetry/metrics.ts'
 
 const KEPT_NOTICES = 20;
 
-/** What becomes of the log: the board, the outbox, and the signal files (null until they are watched). */
+/** What becomes of the log: the board, the outbox, signal files (null until they are watched), and runs. */
 type StateFigures = {
   board: () => StateProgress;
   outbox: () => OutboxFigures;
   signals: () => SignalFigures | null;
+  runs: () => { agents: number; problem: string | null };
 };
 
 type FeedFigures = { lastAcceptedAt: number | null; outcomes: Partial<Record<Outcome, number>> };
@@ -145,7 +146,8 @@ function receiverState({ variables, values }: FeedSecrets): object {
   };
 }
 
-function stateReport({ board, outbox, signals }: StateFigures) {
+function stateReport({ board, outbox, signals, runs }: StateFigures) {
+  const { problem, ...conducted } = runs();
   const state = board();
   const pending = outbox();
   const files = signals();
@@ -161,6 +163,7 @@ function stateReport({ board, outbox, signals }: StateFigures) {
       pending,
     ),
     part('signals', files?.problem ?? null, 'Check the folder of runs and its permissions.', files ?? {}),
+    part('runs', problem, 'In the project of the run: svc config validate; see: svc monitor logs', conducted),
   ];
 }
 

@@ -162,7 +162,15 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
     logger,
     now,
   });
-  health.watchState({ board: board.figures, outbox: effects.figures, signals: workers.figures });
+  health.watchState({
+    board: board.figures,
+    outbox: effects.figures,
+    signals: workers.figures,
+    runs: () => ({
+      agents: orchestration.orchestrator.running(),
+      problem: orchestration.orchestrator.problem(),
+    }),
+  });
   const tracker = createTrackerPoll({ configs, apiUrl: machine.trackerApiUrl, log, logger, now: nowMs });
   const feeds = createFeeds({ configs, secrets, environment, receivers, log, codehost, tracker, logger });
   health.watchFeeds(feeds.report);
