@@ -10,10 +10,11 @@ import { findDaemon } from './status.ts';
 
 class Exit extends Error {}
 
-/** A daemon in this process: signals and faults come from the test, and an exit is only noted. */
+/** A daemon in this process: signals and faults come from the test, and an exit is only noted, not obeyed. */
 function daemonIn(home: string, environment: Record<string, string> = {}) {
   const machine = readMachine({ SVC_MONITOR_PORT: '0', ...environment }, home);
   const exits: (number | undefined)[] = [];
+  let over = false;
   let signal: (name: NodeJS.Signals) => void = () => undefined;
   let fault: (error: unknown) => void = () => undefined;
   const output = openSync(join(home, 'output'), 'a');
@@ -26,6 +27,8 @@ function daemonIn(home: string, environment: Record<string, string> = {}) {
     onStopSignal: (listener) => (signal = listener),
     onFault: (listener) => (fault = listener),
     exit(code) {
+      // The process that runs the tests lingers longer than a daemon may: there is nobody left to throw at.
+      if (over) return undefined as never;
       exits.push(code);
       throw new Exit();
     },
@@ -39,7 +42,7 @@ function daemonIn(home: string, environment: Record<string, string> = {}) {
     now: () => new Date(),
     host,
     logFile,
-  });
+  }).finally(() => (over = true));
   return {
     dataDir: machine.dataDir,
     exits,
