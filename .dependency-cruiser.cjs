@@ -3,7 +3,7 @@ const floors = [
   ['disk'],
   ['config', 'log', 'tunnel', 'runs', 'outbox', 'context', 'telemetry'],
   ['receive', 'codehost', 'tracker', 'state', 'orchestrate', 'archive'],
-  ['deploy', 'summarize', 'feedback', 'http'],
+  ['deploy', 'rules', 'summarize', 'feedback', 'http'],
   ['daemon'],
   ['cli'],
 ];

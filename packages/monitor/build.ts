@@ -1,30 +1,94 @@
-// Bundles the command line and the daemon into dist/: one start file, the daemon loaded only when it runs.
-import { chmodSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+// Bundles the command line and the daemon into dist/: one start file, the daemon loaded only when it runs, the web
+// app in dist/dashboard, and the demo in dist/demo. With `--program-only` the web app is taken as packages/dashboard/dist has it.
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { extname, join } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'rolldown';
 
 const here = import.meta.dirname;
-const version = readFileSync(join(here, '..', '..', 'version.txt'), 'utf8').trim();
+const root = join(here, '..', '..');
+const dashboard = join(root, 'packages', 'dashboard');
+const version = readFileSync(join(root, 'version.txt'), 'utf8').trim();
 const dist = join(here, 'dist');
 // Built beside and then put in place, so that a failed build leaves the one before.
 const fresh = join(here, `dist.${process.pid}.tmp`);
 
-await build({
-  cwd: here,
-  input: { svc: 'src/cli/start.ts' },
-  platform: 'node',
-  // jsonc-parser's main entry is UMD, which no bundler can follow; its module entry is plain.
-  resolve: { mainFields: ['module', 'main'] },
-  external: ['fastify', 'pino', 'prom-client', 'jq-wasm', /^@opentelemetry\//],
-  transform: { define: { __SVC_VERSION__: JSON.stringify(version) } },
-  output: {
-    dir: fresh,
-    format: 'esm',
-    banner: '#!/usr/bin/env -S node --max-semi-space-size=16',
-    sourcemap: false,
-  },
-});
-chmodSync(join(fresh, 'svc.js'), 0o755);
-rmSync(dist, { recursive: true, force: true });
-renameSync(fresh, dist);
+try {
+  await bundleProgram();
+  await bundleDemo();
+  if (!process.argv.includes('--program-only')) buildDashboard();
+  takeDashboard();
+  rmSync(dist, { recursive: true, force: true });
+  renameSync(fresh, dist);
+} finally {
+  rmSync(fresh, { recursive: true, force: true });
+}
 console.log(`built dist/svc.js ${version}`);
+
+async function bundleProgram(): Promise<void> {
+  await build({
+    cwd: here,
+    // The filter of event lines runs in a thread of its own, which starts from a file of its own.
+    input: { svc: 'src/cli/start.ts', 'jq-thread': 'src/log/jq-thread.ts' },
+    platform: 'node',
+    // jsonc-parser's main entry is UMD, which no bundler can follow; its module entry is plain.
+    resolve: { mainFields: ['module', 'main'] },
+    external: ['fastify', 'pino', 'prom-client', 'jq-wasm', /^@opentelemetry\//],
+    transform: { define: { __SVC_VERSION__: JSON.stringify(version) } },
+    output: {
+      dir: fresh,
+      format: 'esm',
+      banner: '#!/usr/bin/env -S node --max-semi-space-size=16',
+      sourcemap: false,
+    },
+  });
+  chmodSync(join(fresh, 'svc.js'), 0o755);
+}
+
+/** The demo and its code host's client, a file each; of other people's code only what core uses may be in them. */
+async function bundleDemo(): Promise<void> {
+  for (const name of ['demo', 'gh']) {
+    const { output } = await build({
+      cwd: here,
+      input: { [name]: `../demo/src/${name}.ts` },
+      platform: 'node',
+      output: { dir: join(fresh, 'demo'), format: 'esm', codeSplitting: false, sourcemap: false },
+    });
+    const foreign = output
+      .flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
+      .filter((module) => module.includes('node_modules') && !module.includes('node_modules/zod/'));
+    if (foreign.length > 0) throw new Error(`the demo must not bring along ${foreign.join(', ')}`);
+  }
+}
+
+function buildDashboard(): void {
+  const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js');
+  execFileSync(process.execPath, [vite, 'build', '--logLevel', 'warn'], { cwd: dashboard, stdio: 'inherit' });
+}
+
+/** With every file compressed as far as it goes, so that no daemon has to. */
+function takeDashboard(): void {
+  const built = join(dashboard, 'dist');
+  if (!existsSync(built)) return console.warn('the dashboard is not built and is left out');
+  const into = join(fresh, 'dashboard');
+  cpSync(built, into, { recursive: true });
+  const compressible = new Set(['.css', '.html', '.js', '.json', '.svg', '.webmanifest']);
+  for (const entry of readdirSync(into, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile() || !compressible.has(extname(entry.name))) continue;
+    const file = join(entry.parentPath, entry.name);
+    const bytes = readFileSync(file);
+    const params = { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+    writeFileSync(`${file}.br`, brotliCompressSync(bytes, { params }));
+    writeFileSync(`${file}.gz`, gzipSync(bytes, { level: constants.Z_BEST_COMPRESSION }));
+  }
+}

@@ -25,6 +25,8 @@ type Fault = {
   says: (string | RegExp)[];
   /** Each stands in what `svc doctor` prints. */
   doctor: (string | RegExp)[];
+  /** A secret: neither said, nor logged, nor in health. */
+  nowhere?: string;
 };
 
 const faults: Fault[] = [
@@ -121,6 +123,44 @@ const faults: Fault[] = [
     },
     says: [/does not know the channel \(404\)\. .*make a new one: setup-webhooks\.sh --force/],
     doctor: [/^warning +feeds .*does not know the channel \(404\)/m, 'setup-webhooks.sh --force'],
+  },
+  {
+    fault: 'read key missing',
+    before: async ({ useChannel }) => nothing(useChannel((await ownRelay()).newChannel())),
+    says: [
+      /^codehost +blind.* the relay wants a read key \(401\), and SVC_RELAY_READ_KEY is not set\. Put the channel's read key into SVC_RELAY_READ_KEY.* svc-monitor\.sh restart$/m,
+    ],
+    doctor: [
+      /^broken +feeds +the codehost feed is blind: the relay wants a read key/m,
+      'svc-monitor.sh restart',
+    ],
+  },
+  {
+    fault: 'read key wrong',
+    before: async ({ useChannel }) => {
+      useChannel((await ownRelay()).newChannel());
+      return { SVC_RELAY_READ_KEY: 'hush-hush' };
+    },
+    says: [
+      /^codehost +blind.* the relay does not accept the read key in SVC_RELAY_READ_KEY \(401\)\. .*make a new channel: setup-webhooks\.sh --force$/m,
+    ],
+    doctor: [
+      /^broken +feeds +the codehost feed is blind: the relay does not accept the read key/m,
+      'setup-webhooks.sh --force',
+    ],
+    nowhere: 'hush-hush',
+  },
+  {
+    fault: 'read key over http',
+    before: ({ useChannel }) => {
+      useChannel('http://relay.example/channel');
+      return { SVC_RELAY_READ_KEY: 'hush-hush' };
+    },
+    says: [
+      /^codehost +disabled.* an http URL that would show it to the network\. Use the relay's https address: svc config set svc\.monitor\.github\.smeeChannel <url>$/m,
+    ],
+    doctor: [/^warning +feeds +the codehost feed is off: the channel has a read key, and an http URL/m],
+    nowhere: 'hush-hush',
   },
   {
     fault: 'gh missing',
@@ -279,7 +319,7 @@ const faults: Fault[] = [
   },
 ];
 
-test.each(faults)('$fault', async ({ before, after, says, doctor }) => {
+test.each(faults)('$fault', async ({ before, after, says, doctor, nowhere }) => {
   const world = await feedWorld();
   const daemon = await world.start(await before?.(world));
   await after?.(world, daemon);
@@ -293,7 +333,12 @@ test.each(faults)('$fault', async ({ before, after, says, doctor }) => {
   );
   const { printed } = await world.doctor();
   for (const words of doctor) expect(printed).toMatch(words);
-  expect((await daemon.get('/api/health')).status).toBe(200);
+  const health = await daemon.get('/api/health');
+  expect(health.status).toBe(200);
+  if (nowhere === undefined) return;
+  const feeds = await daemon.get('/api/feeds');
+  const said = [daemon.printed(), JSON.stringify([health.body, feeds.body, daemon.lines()]), printed];
+  expect(said.filter((text) => text.includes(nowhere))).toEqual([]);
 });
 
 test.each([
@@ -345,6 +390,13 @@ function nothing(_done: unknown): Variables {
 
 async function hostileRelay() {
   const relay = await startHostileRelay({ pingMs: 500 });
+  onTestFinished(() => relay.stop());
+  return relay;
+}
+
+/** A relay of our own, whose channels have a read key. */
+async function ownRelay() {
+  const relay = await startHostileRelay({ ours: true, pingMs: 500, readKey: 'the-right-key' });
   onTestFinished(() => relay.stop());
   return relay;
 }

@@ -54,12 +54,12 @@ test('a state-changing request of another origin is refused, on every route', as
 
 test('every answer carries the security headers, errors have one shape', async () => {
   const daemon = await startInProcess();
-  for (const { headers } of [await daemon.get('/api/health'), await daemon.get('/nowhere')]) {
+  for (const { headers } of [await daemon.get('/api/health'), await daemon.get('/api/nowhere')]) {
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('content-security-policy')).toContain("default-src 'none'");
   }
-  expect((await daemon.get('/nowhere?x=1')).body).toEqual({
-    error: 'There is no GET /nowhere.',
+  expect((await daemon.get('/api/nowhere?x=1')).body).toEqual({
+    error: 'There is no GET /api/nowhere.',
     code: 'no-such-route',
   });
   const broken = await daemon.post('/api/events', '{"event":', { 'Content-Type': 'application/json' });

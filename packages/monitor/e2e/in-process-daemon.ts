@@ -23,6 +23,7 @@ export async function startInProcess(
     folder: home,
     version: '1.2.3',
     pid: process.pid,
+    program: [],
     logTo: { write: (line) => void printed.push(line) },
     now: given.now ?? (() => new Date()),
   });

@@ -108,6 +108,19 @@ test('names that git allows are values: as a base, a worktree and a ticket of 12
   expect(await view('run-1')).toMatchObject({ state: 'canceled' });
 });
 
+test('a status stands in the signal file of each worker, from its start to its cancelation', async () => {
+  const { svc, home, terminal } = await world();
+  const statuses = (): string[] =>
+    ['A-1', 'A-2'].flatMap((ticket) => {
+      const file = join(home, 'svc/runs/run-1/workers', `${ticket}.json`);
+      return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as { status: string }).status : [];
+    });
+  expect(await svc('orchestrate', 'start', 'A-1', 'A-2', '--name', 'run-1'), terminal.complained()).toBe(0);
+  await until(() => (statuses().join() === 'dispatched,dispatched' ? true : undefined), 20_000);
+  expect(await svc('orchestrate', 'cancel', 'run-1')).toBe(0);
+  await until(() => (statuses().join() === 'canceled,canceled' ? true : undefined), 20_000);
+});
+
 test('a run whose project cannot be read is in health, with the remedy', async () => {
   const { daemon, folder, write } = await world();
   const { body: before } = await daemon.get('/api/health');

@@ -2,6 +2,7 @@
 // line, the HTTP status, and the remedy. A bug throws something else.
 const failures = {
   usage: { exit: 2, status: 400 },
+  'filter-too-slow': { exit: 2, status: 400 },
   'config-invalid': { exit: 4, status: 500 },
   'not-in-this-version': { exit: 6, status: 501 },
   'relay-unavailable': { exit: 6, status: 502 },
@@ -28,7 +29,9 @@ const failures = {
   'unknown-ticket': { exit: 1, status: 404 },
   'unknown-attention': { exit: 1, status: 404 },
   'unknown-run': { exit: 1, status: 404 },
+  'unknown-project': { exit: 1, status: 404 },
   'unknown-effect': { exit: 1, status: 404 },
+  'unknown-rule': { exit: 1, status: 404 },
   'too-many-requests': { exit: 6, status: 429 },
   'provider-failed': { exit: 6, status: 502 },
   'provider-timed-out': { exit: 6, status: 504 },

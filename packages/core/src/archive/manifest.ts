@@ -63,3 +63,19 @@ export function sameArchive(left: ArchiveManifest, right: ArchiveManifest): bool
 function textOf(manifest: ArchiveManifest): string {
   return JSON.stringify({ ...manifest, archivedAt: null });
 }
+
+/** Archived runs by name; `next` is the name to go on behind, null at the end. */
+export type ArchiveList = {
+  root: string;
+  runs: {
+    orchestrator: string;
+    archivedAt: string;
+    state: ArchivedRunState;
+    files: number;
+    bytes: number;
+    storedBytes: number;
+  }[];
+  next: string | null;
+  /** Archives in the root that the index does not know; a sweep mends it. */
+  unindexed: number;
+};

@@ -1,7 +1,9 @@
 // Rules that look at more than one value.
+import { problemsOfRules } from '../rules/check-rules.ts';
 import { formatKey } from './key-path.ts';
 import type { ConfigProblem } from './problems.ts';
 import type { ResolvedValue } from './resolved-value.ts';
+import type { Rule } from './schema/rules.ts';
 
 /** Blocks that only work as a whole: naming one of these asks for all of them. */
 const together: readonly (readonly string[])[] = [
@@ -17,6 +19,7 @@ export function crossChecks(values: readonly ResolvedValue[]): ConfigProblem[] {
     ...teamKeyIsTicketPrefix(byKey),
     ...together.flatMap((keys) => allOrNone(keys, byKey)),
     ...providersHaveKeys(values),
+    ...rulesCanWork(values),
   ];
 }
 
@@ -55,6 +58,27 @@ function providersHaveKeys(values: readonly ResolvedValue[]): ConfigProblem[] {
       code: 'incomplete',
       message: 'is required for each provider.',
     }));
+}
+
+function rulesCanWork(values: readonly ResolvedValue[]): ConfigProblem[] {
+  const ofCommands = values.filter(({ path }) => path[1] === 'commands');
+  const complete = ofCommands.filter(({ path, value }) => path.at(-1) === 'argv' && value !== undefined);
+  const names = new Set(complete.map(({ path }) => path[2] ?? ''));
+  const rules = values.filter(({ key }) => key === 'svc.rules');
+  return [
+    // What stands in a file that is not read for it asks for nothing.
+    ...ofCommands
+      .filter(({ path, source }) => source.kind === 'file' && !names.has(path[2] ?? ''))
+      .map((value): ConfigProblem => {
+        const message = 'is set, but the command has no argv.';
+        return { ...placeOf(value), severity: 'error', code: 'incomplete', message };
+      }),
+    ...rules.flatMap((value) =>
+      problemsOfRules(value.value as readonly Rule[], names).map((problem): ConfigProblem => {
+        return { ...placeOf(value), severity: 'error', code: 'contradiction', ...problem };
+      }),
+    ),
+  ];
 }
 
 function placeOf({ key, source }: ResolvedValue): Pick<ConfigProblem, 'file' | 'line' | 'key'> {

@@ -96,6 +96,11 @@ const rows: Row[] = [
     ...url,
     env: ['SVC_RELAY_CHANNEL', 'https://relay.example/env', 'https://relay.example/env'],
   }),
+  text('svc.monitor.github.relayReadKeyEnv', 'global', {
+    default: 'SVC_RELAY_READ_KEY',
+    value: 'OTHER',
+    wrong: 'a-b',
+  }),
   text('svc.monitor.github.webhookSecretEnv', 'project', {
     default: 'SVC_WEBHOOK_SECRET',
     value: 'OTHER',
@@ -105,6 +110,11 @@ const rows: Row[] = [
   text('svc.monitor.linear.smeeChannel', 'global', {
     ...url,
     env: ['SVC_TRACKER_RELAY_CHANNEL', 'https://relay.example/env', 'https://relay.example/env'],
+  }),
+  text('svc.monitor.linear.relayReadKeyEnv', 'global', {
+    default: 'SVC_TRACKER_RELAY_READ_KEY',
+    value: 'OTHER',
+    wrong: 'a-b',
   }),
   text('svc.monitor.linear.webhookSecretEnv', 'project', {
     default: 'SVC_TRACKER_WEBHOOK_SECRET',
@@ -175,6 +185,23 @@ const rows: Row[] = [
   text('svc.notify.minSeverity', 'global', { default: 'medium', value: 'high', wrong: 'med' }),
   text('svc.notify.quietHours.from', 'global', { value: '22:30', wrong: '24:00' }),
   text('svc.notify.quietHours.to', 'global', { value: '07:00', wrong: '7:00' }),
+  {
+    key: 'svc.rules',
+    layer: 'global',
+    default: [],
+    value: [
+      {
+        name: 'merged',
+        enabled: true,
+        when: { event: 'codehost.pr.merged' },
+        then: { notify: { message: '{ticket} is merged', severity: 'low' } },
+        limit: { atMost: 2, per: '1h' },
+      },
+    ],
+    wrong: [{ name: 'merged', when: { event: 7 }, then: {} }],
+  },
+  list('svc.commands.note.argv', undefined, { layer: 'global', wrong: ['./here'] }),
+  { key: 'svc.commands.note.timeoutSeconds', layer: 'global', default: 60, value: 5, wrong: 601 },
   list('svc.projects', [], { layer: 'global' }),
   text('ai.gateway', 'secrets', url),
   text('ai.provider', 'secrets', { default: 'provider-a', value: 'provider-b', wrong: 'provider-c' }),
@@ -215,7 +242,10 @@ const errorsOf = (resolution: Resolution) =>
 test('the table has a row for every field', () => {
   const keys = allFields().map(({ path }) => path.join('.'));
   const placeholder = (key: string) =>
-    key.replace('acme/web', '<name>').replace('providers.provider-a', 'providers.<name>');
+    key
+      .replace('acme/web', '<name>')
+      .replace('providers.provider-a', 'providers.<name>')
+      .replace('commands.note', 'commands.<name>');
   expect(rows.map((row) => placeholder(row.key)).toSorted()).toEqual(keys.toSorted());
 });
 
@@ -226,7 +256,7 @@ test('every key stands under svc, but those of ai, otel and archive', () => {
 
 describe.each(rows)('$key', (row) => {
   const path = pathOf(row.key);
-  const keyed = row.key !== path.join('.') || /^svc\.(deploy|ai\.providers)\./.test(row.key);
+  const keyed = row.key !== path.join('.') || /^svc\.(deploy|ai\.providers|commands)\./.test(row.key);
 
   if (!keyed)
     test('has its default', () => {

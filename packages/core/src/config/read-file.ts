@@ -109,7 +109,9 @@ function takeField(
   }
   const accepted = acceptValue(field, value);
   if (!accepted.ok) {
-    reading.problems.push(mistyped(file, written, field.expects, describeFound(value, field.secret)));
+    const inside = accepted.inside === undefined ? '' : ` (${accepted.inside})`;
+    const found = `${describeFound(value, field.secret)}${inside}`;
+    reading.problems.push(mistyped(file, written, field.expects, found));
     return;
   }
   if (deprecation) reading.problems.push(deprecated(file, written, deprecation));

@@ -60,10 +60,19 @@ export function childOf(node: GroupNode | KeyedNode, name: string): ConfigNode |
 
 export type CataloguedField = { path: KeyPath; field: FieldNode };
 
+/** `inside`: where in a list or an object it is wrong, and how. */
+export type Accepted = { ok: true; value: unknown } | { ok: false; inside?: string | undefined };
+
 /** Checks a value against a field, in the field's own spelling. */
-export function acceptValue(field: FieldNode, raw: unknown): { ok: true; value: unknown } | { ok: false } {
+export function acceptValue(field: FieldNode, raw: unknown): Accepted {
   const parsed = field.value.safeParse(field.canonical ? field.canonical(raw) : raw);
-  return parsed.success ? { ok: true, value: parsed.data } : { ok: false };
+  return parsed.success ? { ok: true, value: parsed.data } : { ok: false, inside: placeOf(parsed.error) };
+}
+
+/** `0.when.event: Invalid input: expected string, received number` */
+function placeOf({ issues: [issue] }: z.ZodError): string | undefined {
+  if (issue === undefined || issue.path.length === 0) return undefined;
+  return `${issue.path.join('.')}: ${issue.message}`;
 }
 
 /** Every field below a node; a keyed group is entered once for each of `names`. */

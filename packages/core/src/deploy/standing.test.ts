@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { workerStatuses } from '../runs/signal-file.ts';
+import { workerStatuses } from '../runs/worker-statuses.ts';
 import type { DeployProgress, DeployWorker } from './deploy-worker.ts';
 import { newWorker, verified } from './model/plain-facts.ts';
 import { newProgress } from './on-merged.ts';

@@ -1,5 +1,6 @@
 // Where a worker stands: before its merge, in its deploy, or at its end; and what is open for a person then.
-import { type WorkerStatus, workerStatuses } from '../runs/signal-file.ts';
+import { type WorkerStatus } from '../runs/signal-file.ts';
+import { workerStatuses } from '../runs/worker-statuses.ts';
 import { DEPLOY_BUDGET, type DeployReason, type DeployWorker } from './deploy-worker.ts';
 
 type Standing = Pick<DeployWorker, 'status' | 'deploy'>;

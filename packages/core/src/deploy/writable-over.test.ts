@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { workerStatuses } from '../runs/signal-file.ts';
+import { workerStatuses } from '../runs/worker-statuses.ts';
 import { type SignalStanding, writableOver } from './writable-over.ts';
 
 const retried = (standing: SignalStanding): SignalStanding => ({

@@ -20,6 +20,7 @@ export type ReportedHealth = {
     retrying?: { key: string; error: string }[];
   };
   signals?: Part & { files?: number; corrupt?: number };
+  rules?: Part;
   telemetry?: Record<string, { state: string; why?: string | null; remedy?: string | null }>;
 };
 
@@ -27,12 +28,14 @@ export type ReportedHealth = {
 const USUAL_LAG = 10_000;
 
 export function judgeHealth(health: ReportedHealth): DoctorFinding[] {
-  const { log, state, outbox, signals, telemetry } = health;
+  const { log, state, outbox, signals, rules, telemetry } = health;
   return [
     ...(log ? judgeLog(log) : []),
     ...(state ? [judgePart('state', 'the board', state)] : []),
     ...(outbox ? judgeOutbox(outbox) : []),
     ...(signals ? judgeSignals(signals) : []),
+    // Whoever has no rules has nothing to hear of them.
+    ...(rules?.state === 'degraded' ? [judgePart('rules', 'the follower of rules', rules)] : []),
     ...Object.entries(telemetry ?? {}).map(judgeBackend),
   ];
 }

@@ -15,6 +15,7 @@ export const RunDetail = Detail.extend({
   tickets,
   waves: count,
   plan: z.array(z.array(z.string())).optional().describe('tickets by wave'),
+  blockedBy: z.record(z.string(), z.array(z.string())).optional().describe('what blocks a ticket, by ticket'),
   maxParallel: count,
   project: text.describe('folder of the project'),
   base: text.describe('branch that worktrees are made from'),
@@ -104,6 +105,41 @@ export const RemediationDetail = Detail.extend({
 export const TicketPhaseDetail = Detail.extend({ from: text, to: z.string(), skill: text });
 export const TicketMoveDetail = Detail.extend({ from: text, to: z.string(), stateId: text, phase: text });
 
+/** The rule as it stands in the configuration from then on, as canonical JSON; it fires on lines after this one. */
+export const RuleSwitchedDetail = Detail.extend({ rule: z.string(), definition: text });
+/** Every line up to this one was looked at. */
+export const RuleScannedDetail = Detail.extend({ line: z.int().positive() });
+/** A rule fired on a line: what it asks for, in the words of that moment. */
+export const RuleFiredDetail = Detail.extend({
+  rule: z.string(),
+  line: z.int().positive(),
+  lineId: z.string(),
+  at: z.iso.datetime().describe('when that line was accepted; limits count by it'),
+  topic: z.string(),
+  notify: z.object({ message: z.string(), severity: FindingSeverity }).optional(),
+  attention: z.object({ message: z.string(), severity: FindingSeverity, remedy: text }).optional(),
+  run: text.describe('name of a command'),
+});
+/** A rule that cannot go on: it does nothing until the daemon is started again. */
+export const RuleFailedDetail = Detail.extend({
+  rule: z.string(),
+  line: z.int().positive(),
+  problem: z.string(),
+});
+/** `run` counts how often the command was started for one firing, from 1. */
+export const RuleCommandDetail = Detail.extend({
+  rule: z.string(),
+  command: z.string(),
+  key: z.string().describe('of the effect'),
+  run: z.int().positive(),
+});
+export const ruleCommandEnds = ['ok', 'failed', 'unknown'] as const;
+export const RuleCommandEndedDetail = RuleCommandDetail.extend({
+  outcome: z.enum(ruleCommandEnds).describe('unknown: the daemon ended while it ran'),
+  exitCode: z.int().optional(),
+  durationMs: count,
+});
+
 export const AttentionReason = z
   .string()
   .regex(/^[a-z][a-z0-9-]{0,63}$/)
@@ -117,6 +153,7 @@ export const AttentionDetail = Detail.extend({
   severity: FindingSeverity,
   feed: text,
   evidence: z.array(z.int().positive()).optional().describe('the lines that it was concluded from'),
+  rule: text.describe('the rule that it comes from; no rule fires on it'),
 });
 export const AttentionResolvedDetail = Detail.extend({
   reason: AttentionReason,
@@ -131,6 +168,10 @@ export const AttentionAcknowledgedDetail = Detail.extend({
 });
 export const AttentionSnoozedDetail = AttentionAcknowledgedDetail.extend({
   until: z.iso.datetime({ offset: true }),
+});
+export const AttentionHandedOverDetail = AttentionAcknowledgedDetail.extend({
+  to: z.string().describe('who has it now'),
+  note: text,
 });
 
 export const feedGrades = ['live', 'late', 'degraded', 'blind', 'disabled', 'connecting'] as const;
@@ -191,10 +232,17 @@ export const ownTopics = {
   ...topicFamily('orchestrator.verification', ['remediation_filed'], RemediationDetail),
   ...topicFamily('workflow.ticket', ['phase_changed'], TicketPhaseDetail),
   ...topicFamily('workflow.ticket', ['state_moved'], TicketMoveDetail),
+  ...topicFamily('workflow.rule', ['switched_on', 'switched_off'], RuleSwitchedDetail),
+  ...topicFamily('workflow.rule', ['scanned'], RuleScannedDetail),
+  ...topicFamily('workflow.rule', ['fired'], RuleFiredDetail),
+  ...topicFamily('workflow.rule', ['failed'], RuleFailedDetail),
+  ...topicFamily('workflow.rule', ['command_started'], RuleCommandDetail),
+  ...topicFamily('workflow.rule', ['command_ended'], RuleCommandEndedDetail),
   ...topicFamily('comms', ['attention'], AttentionDetail),
   ...topicFamily('comms', ['attention_resolved'], AttentionResolvedDetail),
   ...topicFamily('comms', ['attention_acknowledged'], AttentionAcknowledgedDetail),
   ...topicFamily('comms', ['attention_snoozed'], AttentionSnoozedDetail),
+  ...topicFamily('comms', ['attention_handed_over'], AttentionHandedOverDetail),
   ...topicFamily('monitor.feed', feedGrades, FeedDetail),
   ...topicFamily('monitor.daemon', ['started', 'stopped'], DaemonDetail),
   ...topicFamily('monitor.daemon', ['checked'], DaemonCheckedDetail),

@@ -16,6 +16,7 @@ const inherited = {
   GH_TOKEN: 'gh',
   ANTHROPIC_API_KEY: 'key',
   SVC_WEBHOOK_SECRET: 'secret',
+  SVC_RELAY_READ_KEY: 'secret',
   OUR_HOOK: 'secret',
   TRACKER_TOKEN: 'secret',
   EDITOR: 'vi',
@@ -53,9 +54,22 @@ test('the ordinary ones, those that are let through, and who it is', () => {
 });
 
 test('secrets never, also when they are asked for', () => {
-  const agentEnv = ['SVC_WEBHOOK_SECRET', 'OUR_HOOK', 'TRACKER_TOKEN', 'not a name', 'EDITOR'];
+  const agentEnv = [
+    'SVC_WEBHOOK_SECRET',
+    'SVC_RELAY_READ_KEY',
+    'OUR_HOOK',
+    'TRACKER_TOKEN',
+    'not a name',
+    'EDITOR',
+  ];
   const { environment, refused } = agentEnvironment({ ...given, agentEnv });
-  expect(refused).toEqual(['SVC_WEBHOOK_SECRET', 'OUR_HOOK', 'TRACKER_TOKEN', 'not a name']);
+  expect(refused).toEqual([
+    'SVC_WEBHOOK_SECRET',
+    'SVC_RELAY_READ_KEY',
+    'OUR_HOOK',
+    'TRACKER_TOKEN',
+    'not a name',
+  ]);
   expect(Object.values(environment)).not.toContain('secret');
   expect(environment).toMatchObject({ EDITOR: 'vi' });
 });

@@ -7,12 +7,14 @@ import {
 } from '../telemetry/resource-attributes.ts';
 
 const ordinary = ['PATH', 'HOME', 'LANG', 'TERM', 'USER', 'SHELL', 'TMPDIR'] as const;
-/** The names that webhook secrets and relay channels have when the configuration gives them no other. */
+/** The names that webhook secrets, relay channels and their read keys have when the configuration gives them no other. */
 const ownSecrets = [
   'SVC_WEBHOOK_SECRET',
   'SVC_TRACKER_WEBHOOK_SECRET',
   'SVC_RELAY_CHANNEL',
   'SVC_TRACKER_RELAY_CHANNEL',
+  'SVC_RELAY_READ_KEY',
+  'SVC_TRACKER_RELAY_READ_KEY',
 ];
 const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,199}$/;
 

@@ -13,7 +13,7 @@ const MOST_USD = 1e6;
 
 /** What sets colours and titles of a terminal: after an escape, up to a letter or up to a bell. */
 const [escape, bell] = [String.fromCharCode(0x1b), String.fromCharCode(0x07)];
-const terminalSequence = new RegExp(
+export const terminalSequence = new RegExp(
   `${escape}(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^${escape}${bell}]*(?:${bell}|${escape}\\\\)?|[@-_])`,
   'g',
 );

@@ -32,6 +32,7 @@ function run(
       endedAt: null,
       tickets: waves.flat(),
       plan: null,
+      blockedBy: null,
       maxParallel: most,
       waves: states.map((waveState, index) => ({
         wave: index + 1,

@@ -14,7 +14,21 @@ test.each([
     [['A-1', 'A-3'], ['A-2']],
   ],
 ])('%j', (input, waves) => {
-  expect(readPlan(input)).toEqual({ ok: true, plan: { waves } });
+  expect(readPlan(input)).toMatchObject({ ok: true, plan: { waves } });
+});
+
+test('what blocks a ticket stays in the plan, unless there is too much of it', () => {
+  const planOf = (tickets: object[]) => readPlan({ file: { tickets } });
+  expect(planOf([{ ticket: 'A-2', blockedBy: ['A-1'] }, { ticket: 'A-1' }])).toMatchObject({
+    plan: { blockedBy: { 'A-2': ['A-1'] } },
+  });
+  expect(planOf([{ ticket: 'A-1' }])).toEqual({ ok: true, plan: { waves: [['A-1']] } });
+  const first = names(60);
+  const second = names(60).map((name) => ({ ticket: `B${name}`, blockedBy: first }));
+  expect(planOf([...first.map((ticket) => ({ ticket })), ...second])).toEqual({
+    ok: true,
+    plan: { waves: [first, second.map(({ ticket }) => ticket)] },
+  });
 });
 
 test.each([

@@ -7,13 +7,17 @@ import { type BlockedTicket, wavesFromBlockers } from './waves.ts';
 export const MOST_TICKETS = 500;
 /** The board keeps as many waves of a run. */
 export const MOST_WAVES = 200;
+/** More would not fit into the line that starts a run; then only the waves are kept. */
+export const MOST_BLOCKERS = 2_000;
 const MOST_PROBLEMS = 50;
 const LONGEST_SHOWN = 80;
 
-export type Plan = { waves: string[][] };
+/** What blocks a ticket, where the plan says so: the waves follow from it, and a person can see why. */
+export type Blockers = Record<string, string[]>;
+export type Plan = { waves: string[][]; blockedBy?: Blockers };
 
 /** A run as it was started; `orchestrator.run.started` carries it, so that a restart knows it again. */
-export type RunPlan = Plan & {
+export type RunPlan = Pick<Plan, 'waves'> & {
   /** The folder of the project. */
   project: string;
   /** The branch that worktrees are made from. */
@@ -35,9 +39,9 @@ export function readPlan(
   input: { tickets: readonly string[] } | { waves: readonly (readonly string[])[] } | { file: unknown },
 ): ReadPlan {
   const problems: PlanProblem[] = [];
-  const waves = wavesIn('file' in input ? input.file : input, problems);
-  if (problems.length > 0 || waves === undefined) return { ok: false, problems: atMost(problems) };
-  return { ok: true, plan: { waves } };
+  const plan = planIn('file' in input ? input.file : input, problems);
+  if (problems.length > 0 || plan === undefined) return { ok: false, problems: atMost(problems) };
+  return { ok: true, plan };
 }
 
 /** Why the text cannot be a ticket; undefined when it can. It becomes a branch, a folder and a file name. */
@@ -50,7 +54,7 @@ export function ticketProblem(text: unknown): string | undefined {
   return `${shown(text)} is no ticket: letters, digits, dots, dashes and underscores, at most 120, and a letter or digit first`;
 }
 
-function wavesIn(source: unknown, problems: PlanProblem[]): string[][] | undefined {
+function planIn(source: unknown, problems: PlanProblem[]): Plan | undefined {
   if (typeof source !== 'object' || source === null || Array.isArray(source))
     return refuse(problems, 'plan', 'is not an object with "tickets" or "waves"');
   const { tickets, waves, ...others } = source as Record<string, unknown>;
@@ -63,7 +67,7 @@ function wavesIn(source: unknown, problems: PlanProblem[]): string[][] | undefin
   return refuse(problems, 'plan', 'has neither "tickets" nor "waves"');
 }
 
-function explicitWaves(waves: unknown, problems: PlanProblem[]): string[][] | undefined {
+function explicitWaves(waves: unknown, problems: PlanProblem[]): Plan | undefined {
   if (!isList(waves)) return refuse(problems, 'waves', 'is not a list of lists of tickets');
   if (waves.length === 0) return refuse(problems, 'waves', 'is empty');
   if (waves.length > MOST_WAVES) return tooManyWaves(problems, 'waves', waves.length);
@@ -80,10 +84,10 @@ function explicitWaves(waves: unknown, problems: PlanProblem[]): string[][] | un
       read.push(wave.flatMap((ticket, index) => named(ticket, `${place}[${index}]`, places, problems)));
     }
   }
-  return read;
+  return { waves: read };
 }
 
-function wavesOfTickets(tickets: unknown, problems: PlanProblem[]): string[][] | undefined {
+function wavesOfTickets(tickets: unknown, problems: PlanProblem[]): Plan | undefined {
   if (!isList(tickets)) return refuse(problems, 'tickets', 'is not a list');
   if (tickets.length === 0) return refuse(problems, 'tickets', 'is empty');
   if (tickets.length > MOST_TICKETS) return tooMany(problems, 'tickets');
@@ -102,7 +106,14 @@ function wavesOfTickets(tickets: unknown, problems: PlanProblem[]): string[][] |
   const result = wavesFromBlockers(read);
   if (!result.ok) return refuse(problems, 'tickets', result.problem);
   const { waves } = result;
-  return waves.length > MOST_WAVES ? tooManyWaves(problems, 'tickets', waves.length) : waves;
+  if (waves.length > MOST_WAVES) return tooManyWaves(problems, 'tickets', waves.length);
+  const blocked = read.filter(({ blockedBy }) => blockedBy.length > 0);
+  const count = blocked.reduce((sum, { blockedBy }) => sum + blockedBy.length, 0);
+  if (count === 0 || count > MOST_BLOCKERS) return { waves };
+  return {
+    waves,
+    blockedBy: Object.fromEntries(blocked.map(({ ticket, blockedBy }) => [ticket, [...blockedBy]])),
+  };
 }
 
 type Entry = { ticket: unknown; blockedBy: string[] };

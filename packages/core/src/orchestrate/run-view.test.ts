@@ -47,6 +47,14 @@ const begun: [string, undefined, object] = [
   },
 ];
 
+test('a run keeps what blocks what, and nothing else that was written there', () => {
+  const [event, , detail] = begun;
+  const blockers = (blockedBy: unknown) =>
+    boardOf([event, undefined, { ...detail, blockedBy }]).run.blockedBy;
+  expect(blockers({ 'A-3': ['A-1', 7, 'A-2'] })).toEqual({ 'A-3': ['A-1', 'A-2'] });
+  for (const wrong of [undefined, null, [], 'A-1', {}]) expect(blockers(wrong)).toBeNull();
+});
+
 test('every ticket of the plan, begun or not, with what is known of it', () => {
   const { board, run } = boardOf(
     begun,

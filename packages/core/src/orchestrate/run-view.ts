@@ -19,6 +19,7 @@ export type RunTicketView = {
 
 export type RunView = {
   orchestrator: string;
+  name: string | null;
   state: Run['state'];
   startedAt: string | null;
   endedAt: string | null;
@@ -49,6 +50,7 @@ export function runView(board: Board, run: Run, now: string): RunView {
   const costs = all.flatMap(({ costUsd }) => costUsd ?? []);
   return {
     orchestrator: run.orchestrator,
+    name: run.name,
     state: run.state,
     startedAt: run.startedAt,
     endedAt: run.endedAt,

@@ -59,7 +59,8 @@ export function contextProfile(facts: RepositoryFacts): { profile: string; from:
 const remoteAddress =
   /^(?:[a-z][a-z0-9+.-]*:\/\/[^/]+\/|[^/:]+:(?!\/\/))(?:.*\/)?([A-Za-z0-9][\w.-]{0,99})\/([\w.-]{1,100}?)(?:\.git)?\/?$/i;
 
-function remoteParts(url: string | undefined): { owner: string; name: string } | undefined {
+/** Owner and name of a repository, from the address of a remote. */
+export function remoteParts(url: string | undefined): { owner: string; name: string } | undefined {
   const [, owner, name] = remoteAddress.exec(url?.slice(0, 500) ?? '') ?? [];
   return owner === undefined || name === undefined || /^\.+$/.test(name) ? undefined : { owner, name };
 }

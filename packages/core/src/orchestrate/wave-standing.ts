@@ -1,7 +1,8 @@
 // Where a ticket of the current wave stands, from what is believed of its worker. One place decides it, for
 // dispatch, revival, verification and the wave itself.
 import { isBudgetExhausted, isPreMerge } from '../deploy/standing.ts';
-import { isAgentsWork, type WorkerStatus } from '../runs/signal-file.ts';
+import { type WorkerStatus } from '../runs/signal-file.ts';
+import { isAgentsWork } from '../runs/worker-statuses.ts';
 import type { Worker } from '../state/worker.ts';
 import type { LiveAgent, Patience, ProjectLimits, Revivals, Verification } from './acts.ts';
 import type { ReactionCause } from './reaction-causes.ts';

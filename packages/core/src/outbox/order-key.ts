@@ -16,11 +16,15 @@ export function orderKeyOf(effect: Effect): string | null {
     }
     case 'file-remediation':
       return `file-remediation:${effect.orchestrator}/${effect.ticket}`;
+    // One at a time for each rule: the same program does not run beside itself.
+    case 'run-command':
+      return `run-command:${effect.rule}`;
     // Messages stand beside each other; one that waits for an agent holds back none.
     case 'tell-worker':
     case 'refresh-pull-request':
     case 'prove-descendant':
     case 'notify':
+    case 'notify-rule':
       return null;
   }
 }

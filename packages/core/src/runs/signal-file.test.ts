@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { repoOfSignal, SignalFile, workerStatuses } from './signal-file.ts';
+import { repoOfSignal, SignalFile } from './signal-file.ts';
+import { workerStatuses } from './worker-statuses.ts';
 
 const minimal = {
   ticket: 'ENG-42',

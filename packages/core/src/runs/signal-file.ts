@@ -2,25 +2,7 @@
 // Loose on purpose: other tools write it too, so unknown fields survive a rewrite, an optional field may be
 // null, and a phase may be a name or a number.
 import { z } from 'zod';
-
-/** In the order in which a worker comes through them; then those that end or interrupt its way. */
-export const workerStatuses = [
-  'dispatched',
-  'researching',
-  'planning',
-  'implementing',
-  'validating',
-  'shipping',
-  'pr-created',
-  'merging',
-  'merged',
-  'deploying',
-  'deploy-failed',
-  'done',
-  'failed',
-  'stalled',
-  'canceled',
-] as const;
+import { workerStatuses } from './worker-statuses.ts';
 
 export const WorkerStatus = z.enum(workerStatuses);
 export const WorkerPhase = z.union([z.string(), z.int()]);
@@ -86,15 +68,6 @@ export const SignalFile = z.looseObject({
   phaseTimestamps: z.record(z.string(), z.unknown()).nullish(),
   error: text,
 });
-
-const agentsWork: ReadonlySet<WorkerStatus> = new Set(
-  workerStatuses.slice(0, workerStatuses.indexOf('pr-created')),
-);
-
-/** Until here the work is the agent's. Later, reviewers and deploys have their turn without it. */
-export function isAgentsWork(status: WorkerStatus): boolean {
-  return agentsWork.has(status);
-}
 
 export type WorkerStatus = z.infer<typeof WorkerStatus>;
 export type WorkerPhase = z.infer<typeof WorkerPhase>;

@@ -12,6 +12,7 @@ export const setupChecks = [
   'secrets',
   'git',
   'code-host',
+  'merge-settings',
   'registration',
   'workflow-context',
   'daemon',

@@ -17,4 +17,6 @@ export type AttentionItem = {
   times: number;
   acknowledged: { by: string; at: string } | null;
   snoozedUntil: string | null;
+  /** To whom it was given last, and by whom; null while it is nobody's in particular. */
+  handedOver: { to: string; by: string; at: string; note: string | null } | null;
 };

@@ -4,6 +4,7 @@ import type { Board, FoldedLine } from './board-shape.ts';
 import type { Effect } from './effect.ts';
 import { deploymentFolds } from './fold-deployment.ts';
 import { pullRequestFolds } from './fold-pull-request.ts';
+import { ruleFolds } from './fold-rules.ts';
 import { subjectFolds } from './fold-subjects.ts';
 import { workerFolds } from './fold-worker.ts';
 
@@ -17,7 +18,13 @@ export { scopeOfWorker } from './worker-attention.ts';
 
 export type FoldLine = (board: Board, line: FoldedLine) => Effect[];
 
-const folds = new Map([...pullRequestFolds, ...deploymentFolds, ...workerFolds, ...subjectFolds]);
+const folds = new Map([
+  ...pullRequestFolds,
+  ...deploymentFolds,
+  ...workerFolds,
+  ...subjectFolds,
+  ...ruleFolds,
+]);
 
 /**
  * Changes the board by one line and gives the effects that it asks for. The lines come in the order of their

@@ -61,4 +61,8 @@ export type Effect = { key: string; seq: number } & (
       message: string;
       remedy: string | null;
     }
+  /** A rule fired and wants somebody told. */
+  | { kind: 'notify-rule'; rule: string; ticket: string | null; severity: string; message: string }
+  /** A rule fired and wants a command run, with the line of the log that it fired on. */
+  | { kind: 'run-command'; rule: string; ticket: string | null; command: string; line: number }
 );

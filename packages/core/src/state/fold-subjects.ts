@@ -68,7 +68,13 @@ const trackerActions = [
   'updated',
   'removed',
 ];
-const attentionTopics = ['attention', 'attention_resolved', 'attention_acknowledged', 'attention_snoozed'];
+const attentionTopics = [
+  'attention',
+  'attention_resolved',
+  'attention_acknowledged',
+  'attention_snoozed',
+  'attention_handed_over',
+];
 
 export const subjectFolds: Folds = [
   ...trackerActions.map((action) => [`tracker.issue.${action}`, foldTicket] as const),

@@ -13,7 +13,7 @@ import type { Ticket } from './ticket.ts';
 import type { Worker } from './worker.ts';
 
 /** Counted up when entities or the rules that fold them change, so that older snapshots are not believed. */
-const BOARD_FORM = 4;
+const BOARD_FORM = 5;
 
 export type PackedBoard = {
   form: typeof BOARD_FORM;

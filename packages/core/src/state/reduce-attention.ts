@@ -1,5 +1,5 @@
 // An attention item after one more line of its own; undefined once it is resolved. Raising an open one again
-// adds evidence and counts; it stays acknowledged or snoozed.
+// adds evidence and counts; it stays acknowledged, snoozed and with whom it was handed to.
 import { timeAt } from '../receive/payload-fields.ts';
 import type { AttentionItem } from './attention-item.ts';
 import type { FoldedLine } from './board-shape.ts';
@@ -42,9 +42,19 @@ export function reduceAttention(
       const snoozedUntil = timeAt(line.detail, 'until');
       return snoozedUntil === undefined ? known : known && { ...known, snoozedUntil };
     }
+    case 'comms.attention_handed_over':
+      return known && handedOver(known, line);
     default:
       return known;
   }
+}
+
+/** The last word counts: whoever has it may hand it on. */
+function handedOver(known: AttentionItem, { detail, actor, ts }: FoldedLine): AttentionItem {
+  const to = shortTextAt(detail, 'to');
+  if (to === undefined) return known;
+  const by = shortTextAt(detail, 'by') ?? actor?.login ?? 'unknown';
+  return { ...known, handedOver: { to, by, at: ts, note: shortTextAt(detail, 'note') ?? null } };
 }
 
 function raised(known: AttentionItem | undefined, line: FoldedLine): AttentionItem | undefined {
@@ -68,6 +78,7 @@ function raised(known: AttentionItem | undefined, line: FoldedLine): AttentionIt
     times: (known?.times ?? 0) + 1,
     acknowledged: known?.acknowledged ?? null,
     snoozedUntil: known?.snoozedUntil ?? null,
+    handedOver: known?.handedOver ?? null,
   };
 }
 

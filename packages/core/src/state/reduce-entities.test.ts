@@ -157,6 +157,40 @@ describe('reduceAttention', () => {
       [line(1, 'attention'), line(2, 'attention_snoozed', { until: 'x' })],
       { snoozedUntil: null },
     ],
+    [
+      'handed over, raised again, handed on',
+      [
+        line(1, 'attention'),
+        line(2, 'attention_handed_over', { to: 'grace', by: 'ada', note: 'it is your deploy' }),
+        line(3, 'attention'),
+      ],
+      { times: 2, handedOver: { to: 'grace', by: 'ada', at: moment(3), note: 'it is your deploy' } },
+    ],
+    [
+      'handed on',
+      [
+        line(1, 'attention'),
+        line(2, 'attention_handed_over', { to: 'grace', by: 'ada', note: 'x' }),
+        line(3, 'attention_handed_over', { to: 'alan', by: 'grace' }),
+      ],
+      { handedOver: { to: 'alan', by: 'grace', at: moment(4), note: null } },
+    ],
+    [
+      'handed over to nobody',
+      [line(1, 'attention'), line(2, 'attention_handed_over', { by: 'ada' })],
+      { handedOver: null },
+    ],
+    [
+      'handed over, resolved, raised anew',
+      [
+        line(1, 'attention'),
+        line(2, 'attention_handed_over', { to: 'grace', by: 'ada' }),
+        line(3, 'attention_resolved'),
+        line(4, 'attention'),
+      ],
+      { times: 1, handedOver: null },
+    ],
+    ['handed over, not open', [line(2, 'attention_handed_over', { to: 'grace' })], undefined],
     ['acknowledged, not open', [line(2, 'attention_acknowledged')], undefined],
   ])('%s', (_name, lines, expected) => {
     const item = lines.reduce<AttentionItem | undefined>(reduceAttention, undefined);

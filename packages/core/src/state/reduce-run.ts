@@ -1,5 +1,5 @@
 // A run after one more line: its own, one of its waves, or the first of a worker that nobody had announced.
-import type { RunPlan } from '../orchestrate/plan.ts';
+import type { Blockers, RunPlan } from '../orchestrate/plan.ts';
 import { integerAt, textAt } from '../receive/payload-fields.ts';
 import type { FoldedLine } from './board-shape.ts';
 import { shortTextAt, textsIn, withEntry } from './line-fields.ts';
@@ -31,6 +31,7 @@ function afterOwnLine(before: Run, line: FoldedLine): Run | undefined {
     name: shortTextAt(detail, 'name') ?? before.name,
     maxParallel: integerAt(detail, 'maxParallel') ?? before.maxParallel,
     plan: before.plan ?? planIn(line),
+    blockedBy: blockersIn(detail['blockedBy']) ?? before.blockedBy,
   };
   switch (line.event) {
     case 'orchestrator.run.started':
@@ -61,6 +62,14 @@ function planIn({ event, detail }: FoldedLine): RunPlan | null {
   if (workerCommand === undefined || workerModel === undefined || maxParallel === undefined) return null;
   const waves = plan.slice(0, MOST_WAVES).map(textsIn);
   return { waves, project, base, workerCommand, workerModel, maxParallel };
+}
+
+function blockersIn(value: unknown): Blockers | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const entries = Object.entries(value)
+    .slice(0, MOST_TICKETS)
+    .map(([ticket, blockers]) => [ticket, textsIn(blockers)] as const);
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
 function afterWave(before: Run, line: FoldedLine): Run | undefined {
@@ -100,6 +109,7 @@ function unknownRun(orchestrator: string, line: FoldedLine): Run {
     endedAt: null,
     tickets: [],
     plan: null,
+    blockedBy: null,
     maxParallel: null,
     waves: [],
     lastSeq: line.seq,

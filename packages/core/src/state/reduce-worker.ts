@@ -3,14 +3,8 @@
 import { type DeployPolicy, defaultDeployPolicy } from '../deploy/policy.ts';
 import { noReactions, reactionCauses } from '../orchestrate/reaction-causes.ts';
 import { asFields, type Fields, flagAt, integerAt, objectAt, textAt } from '../receive/payload-fields.ts';
-import {
-  isAgentsWork,
-  repoOfSignal,
-  type SignalFile,
-  type WorkerPhase,
-  type WorkerStatus,
-  workerStatuses,
-} from '../runs/signal-file.ts';
+import { repoOfSignal, type SignalFile, type WorkerPhase, type WorkerStatus } from '../runs/signal-file.ts';
+import { isAgentsWork, workerStatuses } from '../runs/worker-statuses.ts';
 import type { FoldedLine } from './board-shape.ts';
 import { shortTextAt, timeOf } from './line-fields.ts';
 import type { Worker } from './worker.ts';

@@ -1,5 +1,5 @@
 // A run of the orchestrator as the log tells it.
-import type { RunPlan } from '../orchestrate/plan.ts';
+import type { Blockers, RunPlan } from '../orchestrate/plan.ts';
 
 export type Run = {
   orchestrator: string;
@@ -11,6 +11,8 @@ export type Run = {
   tickets: string[];
   /** How it was started; null for a run that somebody else conducts. */
   plan: RunPlan | null;
+  /** What blocks a ticket, by ticket, where that was told. */
+  blockedBy: Blockers | null;
   maxParallel: number | null;
   waves: { wave: number; state: 'started' | 'completed' | 'blocked'; tickets: string[]; seq: number }[];
   lastSeq: number;

@@ -5,7 +5,7 @@ import type { EventScope } from '../log/event-line.ts';
 import { MOST_REACTIONS, reactionCauses } from '../orchestrate/reaction-causes.ts';
 import { exhaustedCause } from '../orchestrate/reactions.ts';
 import { onlyKnown } from '../receive/only-known.ts';
-import { isAgentsWork } from '../runs/signal-file.ts';
+import { isAgentsWork } from '../runs/worker-statuses.ts';
 import { pullRequestOfWorker } from './board-entities.ts';
 import type { Board } from './board-shape.ts';
 import { attentionId } from './reduce-attention.ts';

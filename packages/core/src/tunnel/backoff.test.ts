@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { backoffMs, retryAfterMs } from './backoff.ts';
+import { backoffMs, LONGEST_AFTER_REFUSAL_MS, retryAfterMs } from './backoff.ts';
 
 test.each([
   [0, 250],
@@ -15,6 +15,11 @@ test.each([
   expect(backoffMs(attempt, 0.5)).toBe(about);
   expect(backoffMs(attempt, 0)).toBe(about / 2);
   expect(backoffMs(attempt, 1)).toBe(about * 1.5);
+});
+
+test('after a refusal the waits go on growing, to about five minutes', () => {
+  const waits = [0, 6, 8, 10, 11, 1000].map((attempt) => backoffMs(attempt, 0.5, LONGEST_AFTER_REFUSAL_MS));
+  expect(waits).toEqual([250, 16_000, 64_000, 256_000, 300_000, 300_000]);
 });
 
 test('the wait never leaves its bounds, whatever the attempt', () => {

@@ -2,6 +2,8 @@
 // do not come back at the same moment.
 const FIRST_MS = 250;
 const LONGEST_MS = 10_000;
+/** What only a person can mend is asked for less and less often. */
+export const LONGEST_AFTER_REFUSAL_MS = 300_000;
 /** A relay may ask for patience, but not for more than this. */
 const LONGEST_RETRY_AFTER_MS = 120_000;
 
@@ -9,8 +11,8 @@ const LONGEST_RETRY_AFTER_MS = 120_000;
  * The wait after the `attempt`-th failure in a row, counted from 0; `random` is from 0 up to 1.
  * `backoffMs(0, 0.5)` is 250, `backoffMs(3, 0.5)` is 2000, and from the sixth on it is about 10,000.
  */
-export function backoffMs(attempt: number, random: number): number {
-  const steady = Math.min(FIRST_MS * 2 ** Math.min(Math.max(attempt, 0), 16), LONGEST_MS);
+export function backoffMs(attempt: number, random: number, longestMs = LONGEST_MS): number {
+  const steady = Math.min(FIRST_MS * 2 ** Math.min(Math.max(attempt, 0), 16), longestMs);
   return Math.round(steady * (0.5 + random));
 }
 

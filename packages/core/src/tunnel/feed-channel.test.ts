@@ -6,6 +6,7 @@ const complete = {
   channel: 'https://relay.example/abc',
   secretVariables: ['SVC_WEBHOOK_SECRET'],
   secretIsSet: true,
+  hasReadKey: false,
 } as const;
 
 test.each([
@@ -37,6 +38,26 @@ test.each([
       why: 'no secret: ONE and OTHER not set',
       remedy: 'Set ONE or OTHER and run: svc-monitor.sh restart',
     },
+  ],
+  ['a read key, encrypted', { hasReadKey: true }, { use: true, url: 'https://relay.example/abc' }],
+  [
+    'a read key, within the machine',
+    { hasReadKey: true, channel: 'http://127.0.0.1:8080/abc' },
+    { use: true, url: 'http://127.0.0.1:8080/abc' },
+  ],
+  [
+    'a read key, in the clear',
+    { hasReadKey: true, channel: 'http://relay.example/abc' },
+    {
+      use: false,
+      why: 'the channel has a read key, and an http URL that would show it to the network',
+      remedy: "Use the relay's https address: svc config set svc.monitor.github.smeeChannel <url>",
+    },
+  ],
+  [
+    'no read key, in the clear',
+    { channel: 'http://relay.example/abc' },
+    { use: true, url: 'http://relay.example/abc' },
   ],
 ] as const)('%s', (_name, given, expected) => {
   expect(feedChannel({ ...complete, ...given })).toEqual(expected);

@@ -1,5 +1,6 @@
 // Whether a feed has what it needs to be opened. Without a channel or a secret the daemon polls only; that
-// is no error, but it is said, with the command that changes it.
+// is no error, but it is said, with the command that changes it. A read key never crosses the network in the
+// clear: a channel that would make it is not opened.
 export type FeedChannel = { use: true; url: string } | { use: false; why: string; remedy: string };
 
 /** Nobody set the feed up, which is a choice; every other reason is a mistake. */
@@ -9,6 +10,10 @@ const setupCommands = {
   codehost: 'setup-webhooks.sh',
   tracker: 'setup-webhooks.sh --linear-register',
 } as const;
+const channelKeys = {
+  codehost: 'svc.monitor.github.smeeChannel',
+  tracker: 'svc.monitor.linear.smeeChannel',
+} as const;
 
 export function feedChannel(given: {
   feed: keyof typeof setupCommands;
@@ -16,6 +21,8 @@ export function feedChannel(given: {
   /** The variables that configuration names for the secret, and whether one of them is set. */
   secretVariables: readonly string[];
   secretIsSet: boolean;
+  /** Whether a read key would be sent with every connection. */
+  hasReadKey: boolean;
 }): FeedChannel {
   const setup = `Run: ${setupCommands[given.feed]}`;
   if (given.channel === undefined || given.channel.trim() === '')
@@ -23,6 +30,12 @@ export function feedChannel(given: {
   const url = channelUrl(given.channel);
   if (url === undefined)
     return { use: false, why: 'the relay channel is not an http or https URL', remedy: setup };
+  if (given.hasReadKey && !isPrivateWay(url))
+    return {
+      use: false,
+      why: 'the channel has a read key, and an http URL that would show it to the network',
+      remedy: `Use the relay's https address: svc config set ${channelKeys[given.feed]} <url>`,
+    };
   if (given.secretIsSet) return { use: true, url };
   const names = given.secretVariables;
   return {
@@ -30,6 +43,13 @@ export function feedChannel(given: {
     why: `no secret: ${names.join(' and ')} not set`,
     remedy: `Set ${names.join(' or ')} and run: svc-monitor.sh restart`,
   };
+}
+
+/** Encrypted, or within this machine. */
+export function isPrivateWay(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === 'https:') return true;
+  return url?.protocol === 'http:' && /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
 }
 
 /** One spelling for one channel, so that two feeds on the same channel share one connection. */

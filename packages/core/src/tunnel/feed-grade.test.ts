@@ -18,7 +18,7 @@ import {
 } from './tunnel-state.ts';
 
 const well: FeedConditions = { held: null, unauthorised: 'no' };
-const lost = (at: number): TunnelEvent => ({
+const lost = (at: number): TunnelEvent & { type: 'lost' } => ({
   type: 'lost',
   at,
   attempt: 0,
@@ -40,6 +40,25 @@ test.each<[string, TunnelState, number, string]>([
   ['just started', after(start), 1 * seconds, 'connecting'],
   ['started, never heard', after(start), 90 * seconds, 'blind'],
   ['started, refused for a minute', after(start, lost(1), dial(2), lost(3)), 60 * seconds, 'connecting'],
+  ['started, and the read key is refused', after(start, { ...lost(1), refusal: 'read-key' }), 2, 'blind'],
+  [
+    'the read key is refused, while it is tried again',
+    after(start, heard(1), { ...lost(2), refusal: 'read-key' }, dial(300)),
+    301,
+    'blind',
+  ],
+  [
+    'the read key was refused, and is good again',
+    after(start, { ...lost(2), refusal: 'read-key' }, dial(300), heard(301)),
+    302,
+    'live',
+  ],
+  [
+    'started, and the channel is not known',
+    after(start, { ...lost(1), refusal: 'channel' }),
+    2,
+    'connecting',
+  ],
   ['heard', after(start, heard(1)), 2, 'live'],
   ['heard, idle between heartbeats', after(start, heard(0)), 74 * seconds, 'live'],
   ['silent', after(start, heard(0)), 75 * seconds, 'late'],

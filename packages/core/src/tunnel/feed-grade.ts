@@ -6,7 +6,8 @@
 //   connecting  nothing heard yet, and less than three heartbeats since it was to be expected.
 //   live        connected and heard, or cut off for less than one heartbeat.
 //   late        silent for 2.5 heartbeats, or cut off for one.
-//   blind       nothing heard for three heartbeats, whatever the reason.
+//   blind       nothing heard for three heartbeats, whatever the reason; or the relay wants a read key that we
+//               do not have, which no waiting mends.
 //   degraded    heard, but not to be relied on: the log takes nothing, signatures fail, or it keeps breaking.
 import type { EventDraft } from '../log/event-line.ts';
 import type { feedGrades } from '../log/own-details.ts';
@@ -53,6 +54,8 @@ export function gradeFeed(state: TunnelState, conditions: FeedConditions, now: n
   const silentFor = now - Math.max(state.met ? (state.heardAt ?? 0) : 0, state.expectedSince);
   const why = state.failure?.why ?? null;
   const remedy = state.failure?.remedy ?? AGAIN;
+  if (state.failure?.refusal === 'read-key')
+    return grade('blind', state.heardAt ?? state.startedAt, 'read-key', why, remedy);
   if (silentFor >= BLIND_AFTER_MS) {
     const since = state.heardAt ?? state.startedAt;
     return grade('blind', since, 'unheard', why ?? 'nothing was heard from the relay', remedy);

@@ -3,7 +3,8 @@
 // header `X-Svc-Relay: 1` (or `1; ping=10`, its heartbeat in seconds) of every event stream. Only then
 // - an id of the form `<epoch>.<seq>` is a position, and `Last-Event-ID` resumes after it;
 // - `?raw=1` makes it send the bytes as they were signed;
-// - `ready` may carry `{"position": "<epoch>.<seq>"}`, so that a first connection can be resumed too;
+// - `ready` may carry `{"position": "<epoch>.<seq>"}`, so that a first connection can be resumed too, and so
+//   may a `ping`: a quiet channel moves on with its store, and is not told a gap after days of silence;
 // - `gap` says that it no longer has what followed the position.
 export const RELAY_HEADER = 'x-svc-relay';
 /** Marks a delivery that measures the way; it never enters the log. Its value is the id of the test. */
@@ -29,7 +30,7 @@ export function isRelayPosition(id: string | undefined): id is string {
   return id !== undefined && /^[A-Za-z0-9_-]{1,64}\.\d{1,19}$/.test(id);
 }
 
-/** The position in the data of a `ready` frame, if it has one. */
+/** The position in the data of a `ready` or `ping` frame, if it has one. */
 export function positionInReady(data: string): string | null {
   const position = fieldOf(data, 'position');
   return isRelayPosition(position) ? position : null;

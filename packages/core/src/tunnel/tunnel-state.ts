@@ -36,15 +36,18 @@ export type TunnelState = {
   /** When the last connections that had been live ended, the newest last. */
   losses: readonly number[];
   /** Why it does not work, until it does. */
-  failure: { at: number; why: string; remedy?: string } | null;
+  failure: { at: number; why: string; remedy?: string; refusal?: Refusal } | null;
 };
+
+/** The relay answered, and says no: waiting does not mend it. */
+export type Refusal = 'read-key' | 'channel';
 
 export type TunnelEvent = { at: number } & (
   | { type: 'start' }
   | { type: 'dial'; attempt: number }
   | { type: 'heard' }
   | { type: 'silent' }
-  | { type: 'lost'; attempt: number; until: number; why: string; remedy?: string }
+  | { type: 'lost'; attempt: number; until: number; why: string; remedy?: string; refusal?: Refusal }
   | { type: 'woke' }
   | { type: 'stop' }
 );
@@ -100,11 +103,11 @@ export function stepTunnel(state: TunnelState, event: TunnelEvent): TunnelState 
         failure: { at: event.at, why: 'the relay is connected but silent' },
       };
     case 'lost': {
-      const { at, attempt, until, why, remedy } = event;
+      const { at, attempt, until, why, remedy, refusal } = event;
       return {
         ...ended(state, at),
         now: { mode: 'backing-off', since: at, attempt, until },
-        failure: { at, why, ...(remedy !== undefined && { remedy }) },
+        failure: { at, why, ...(remedy !== undefined && { remedy }), ...(refusal && { refusal }) },
       };
     }
     case 'woke':

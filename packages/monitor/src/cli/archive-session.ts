@@ -1,10 +1,9 @@
 // What every verb of the archive begins with: where it lies, its index, its settings. The archive needs no daemon:
 // it has files and tables of its own, and one lock per root keeps two of these verbs apart.
-import { isAbsolute, join } from 'node:path';
 import { safeSegment } from '@svc/core';
-import { type ArchiveIndex, openArchiveIndex } from '../archive/archive-index.ts';
-import { DatabaseFromNewerVersion, isDamage } from '../disk/sqlite.ts';
-import { Failure, systemErrorCode } from '../errors.ts';
+import type { ArchiveIndex } from '../archive/archive-index.ts';
+import { rootFrom, withArchiveIndex } from '../archive/open-archive.ts';
+import { Failure } from '../errors.ts';
 import { createReporter, type ReportFact } from './report-fact.ts';
 import { openSession, requireConfig, type Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
@@ -28,9 +27,8 @@ export async function withArchive<T>(
   const { root: configured, syncToThoughts, retention } = config.archive;
   const { machine, locks } = session;
   const root = rootFrom(configured, machine.home);
-  const index = openIndex(machine.databaseFile, root);
-  try {
-    return await work({
+  return withArchiveIndex(machine.databaseFile, root, (index) =>
+    work({
       machine,
       locks,
       root,
@@ -38,44 +36,8 @@ export async function withArchive<T>(
       settings: { syncToThoughts, retentionDays: retention.days },
       project: files.project.folder,
       report: createReporter(terminal, machine),
-    });
-  } catch (error) {
-    throw asFailure(error);
-  } finally {
-    index.close();
-  }
-}
-
-export function rootFrom(configured: string, home: string): string {
-  if (configured === '~') return home;
-  if (configured.startsWith('~/')) return join(home, configured.slice(2));
-  if (isAbsolute(configured)) return join(configured);
-  throw new Failure(
-    'config-invalid',
-    `archive.root must be an absolute path, found ${JSON.stringify(configured)}.`,
-    'Set it: svc config set archive.root ~/svc/archives',
+    }),
   );
-}
-
-function openIndex(databaseFile: string, root: string): ArchiveIndex {
-  try {
-    return openArchiveIndex({ databaseFile, root });
-  } catch (error) {
-    if (error instanceof DatabaseFromNewerVersion)
-      throw new Failure('file-unusable', error.message, error.remedy);
-    if (!isDamage(error)) throw asFailure(error);
-    throw new Failure(
-      'file-unusable',
-      `The index ${databaseFile} is damaged.`,
-      'Start the daemon, which makes it anew: svc-monitor.sh start. Then: svc archive sweep',
-    );
-  }
-}
-
-function asFailure(error: unknown): unknown {
-  if (error instanceof Failure || !(error instanceof Error) || systemErrorCode(error) === undefined)
-    return error;
-  return new Failure('file-unusable', error.message, undefined, { cause: error });
 }
 
 /** An argument that names a run becomes part of a path. */

@@ -1,28 +1,9 @@
-// Configuration values in words. Secrets are masked here, and nowhere else is their text printed.
-import { type LookedAt, layerTitles, type ResolvedValue } from '@svc/core';
+// Configuration values in words; `core` masks secrets.
+import { type LookedAt, MASK, maskedValue, type ResolvedValue, sourceText } from '@svc/core';
 import type { ConfigFiles } from '../config/load.ts';
-
-const MASK = '********';
-
-export function maskedValue({ field, value }: ResolvedValue): unknown {
-  return field.secret && value !== undefined ? MASK : (value ?? null);
-}
 
 export function valueText(resolved: ResolvedValue): string {
   return resolved.value === undefined ? '(not set)' : JSON.stringify(maskedValue(resolved));
-}
-
-export function sourceText({ source, field }: ResolvedValue): string {
-  switch (source.kind) {
-    case 'environment':
-      return `environment ${source.variable}`;
-    case 'file':
-      return `${source.file}${source.line === undefined ? '' : `:${source.line}`}${source.deprecated ? ` (deprecated as ${source.writtenAs} here)` : ''}`;
-    case 'default':
-      return 'default';
-    case 'unset':
-      return `not set; belongs in the ${layerTitles[field.layers[0]]}`;
-  }
 }
 
 export function explainLines(resolved: ResolvedValue, files: ConfigFiles): string[] {

@@ -12,27 +12,36 @@ type FeedsReport = {
   tunnels: { feeds: string[]; grade: string; why: string | null; remedy: string | null }[];
 };
 
+/** Why a line of these topics (all, when none are named) could not be seen now, or undefined when it could. */
+export async function findBlindness(
+  machine: Machine,
+  topics: string | undefined,
+): Promise<Failure | undefined> {
+  const families = new Set(topicsMatching(topics ?? '*').map((topic) => topic.slice(0, topic.indexOf('.'))));
+  const daemon = await connectDaemon(machine);
+  if (daemon === undefined)
+    return new Failure('feed-blind', 'The daemon is not running.', 'Start it: svc-monitor.sh start');
+  const { tunnels } = (await daemon.getJson('/api/feeds')) as FeedsReport;
+  const blind = tunnels.find(
+    ({ feeds, grade }) => grade === 'blind' && feeds.some((feed) => families.has(feed)),
+  );
+  if (blind === undefined) return undefined;
+  return new Failure(
+    'feed-blind',
+    `The ${blind.feeds.join(' and ')} feed is blind: ${blind.why ?? 'nothing arrives'}.`,
+    blind.remedy ?? 'See: svc feeds',
+  );
+}
+
 /** Rejects with `feed-blind` as soon as such a feed is blind; resolves with the signal. */
 export async function untilBlind(
   machine: Machine,
   topics: string | undefined,
   signal: AbortSignal,
 ): Promise<undefined> {
-  const families = new Set(topicsMatching(topics ?? '*').map((topic) => topic.slice(0, topic.indexOf('.'))));
   while (!signal.aborted) {
-    const daemon = await connectDaemon(machine);
-    if (daemon === undefined)
-      throw new Failure('feed-blind', 'The daemon is not running.', 'Start it: svc-monitor.sh start');
-    const { tunnels } = (await daemon.getJson('/api/feeds')) as FeedsReport;
-    const blind = tunnels.find(
-      ({ feeds, grade }) => grade === 'blind' && feeds.some((feed) => families.has(feed)),
-    );
-    if (blind !== undefined)
-      throw new Failure(
-        'feed-blind',
-        `The ${blind.feeds.join(' and ')} feed is blind: ${blind.why ?? 'nothing arrives'}.`,
-        blind.remedy ?? 'See: svc feeds',
-      );
+    const blindness = await findBlindness(machine, topics);
+    if (blindness !== undefined) throw blindness;
     await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
   }
   return undefined;

@@ -2,31 +2,50 @@
 import { type EventLine, matchesFilter } from '@svc/core';
 import type { Machine } from '../config/environment.ts';
 import { findPositionOfSeq, findPositionOfTime } from '../log/find-position.ts';
+import { createJqFilter } from '../log/jq-filter.ts';
 import { readEntries } from '../log/read-lines.ts';
 import { connectDaemon } from './daemon-client.ts';
 import { type Conditions, pointText } from './event-conditions.ts';
 
 export type ListedEvents = { lines: EventLine[]; fromFiles: boolean };
 
-/** The newest lines that meet the conditions, oldest first. */
+/** The newest lines that meet the conditions, and for which a jq filter is true; oldest first. */
 export async function listEvents(
   machine: Machine,
   conditions: Conditions,
   limit: number,
+  jq?: string,
 ): Promise<ListedEvents> {
   const daemon = await connectDaemon(machine);
-  if (!daemon) return { lines: await newestInFiles(machine, conditions, limit), fromFiles: true };
+  if (!daemon) return { lines: await newestInFiles(machine, conditions, limit, jq), fromFiles: true };
   const { query, since } = conditions;
-  const point = since === undefined ? {} : { since: pointText(since) };
-  const answer = await daemon.getJson('/api/events', { ...query, ...point, limit: String(limit) });
-  return { lines: (answer as { events: EventLine[] }).events.toReversed(), fromFiles: false };
+  const asked = {
+    ...query,
+    ...(since !== undefined && { since: pointText(since) }),
+    ...(jq !== undefined && { filter: jq }),
+  };
+  const lines: EventLine[] = [];
+  let until: Record<string, string> = {};
+  for (;;) {
+    const more = String(limit - lines.length);
+    const answer = (await daemon.getJson('/api/events', { ...asked, ...until, limit: more })) as Page;
+    lines.push(...answer.events);
+    // A filter that wants little gives short pages; without one the first page is all.
+    if (jq === undefined || answer.next === null || lines.length >= limit) break;
+    until = { until: String(answer.next) };
+  }
+  return { lines: lines.toReversed(), fromFiles: false };
 }
+
+type Page = { events: EventLine[]; next: number | null };
 
 async function newestInFiles(
   machine: Machine,
   { filter, since }: Conditions,
   limit: number,
+  jq: string | undefined,
 ): Promise<EventLine[]> {
+  const matches = jq === undefined ? undefined : await createJqFilter(jq);
   const folder = machine.eventsDir;
   const from =
     since === undefined
@@ -36,7 +55,10 @@ async function newestInFiles(
         : findPositionOfTime(folder, since.time);
   const newest: EventLine[] = [];
   for await (const entries of readEntries({ folder, ...(from && { from }) })) {
-    newest.push(...entries.map(({ line }) => line).filter((line) => matchesFilter(line, filter)));
+    const plain = entries.filter(({ line }) => matchesFilter(line, filter));
+    const answers = matches?.(plain.map(({ text }) => text));
+    const wanted = answers === undefined ? plain : plain.filter((_, index) => answers[index]);
+    newest.push(...wanted.map(({ line }) => line));
     newest.splice(0, newest.length - limit);
   }
   return newest;

@@ -17,6 +17,6 @@ export function speaker(terminal: Terminal): { by?: string } {
 }
 
 /** The route of a ticket; its name is checked by the daemon, and stays one segment until then. */
-export function workerPath(ticket: string, what: 'why' | 'receipt' | 'deploy'): string {
+export function workerPath(ticket: string, what: 'why' | 'receipt' | 'deploy' | 'trace' | 'output'): string {
   return `/api/workers/${encodeURIComponent(ticket)}/${what}`;
 }

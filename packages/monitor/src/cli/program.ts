@@ -10,22 +10,28 @@ import { briefingVerb } from './verbs/briefing.ts';
 import { checkProjectSetupVerb } from './verbs/check-project-setup.ts';
 import { configVerbs } from './verbs/config.ts';
 import { contextVerbs } from './verbs/context.ts';
+import { demoVerb } from './verbs/demo.ts';
 import { deployVerbs } from './verbs/deploy.ts';
 import { doctorVerb } from './verbs/doctor.ts';
 import { eventsVerbs } from './verbs/events.ts';
 import { feedbackVerbs } from './verbs/feedback.ts';
 import { feedsVerb } from './verbs/feeds.ts';
 import { findingsVerbs } from './verbs/findings.ts';
+import { initVerb } from './verbs/init.ts';
+import { mcpVerb } from './verbs/mcp.ts';
 import { monitorVerbs } from './verbs/monitor.ts';
 import { orchestrateVerbs } from './verbs/orchestrate.ts';
 import { outboxVerbs } from './verbs/outbox.ts';
 import { receiptVerb } from './verbs/receipt.ts';
 import { resolveTrackerIdsVerb } from './verbs/resolve-tracker-ids.ts';
+import { rulesVerbs } from './verbs/rules.ts';
 import { setupWebhooksVerb } from './verbs/setup-webhooks.ts';
 import { summarizeVerb } from './verbs/summarize.ts';
 import { telemetryVerbs } from './verbs/telemetry.ts';
 import { ticketVerbs } from './verbs/ticket.ts';
+import { traceVerb } from './verbs/trace.ts';
 import { whyVerb } from './verbs/why.ts';
+import { workerVerbs } from './verbs/worker.ts';
 import { worktreeVerbs } from './verbs/worktree.ts';
 import { VERSION } from './version.ts';
 
@@ -37,16 +43,21 @@ export function buildProgram(terminal: Terminal): CommandUnknownOpts {
       'after',
       '\nExit codes: 0 ok, 1 the answer is no, 2 usage; the others: docs/reference/exit-codes.md',
     )
+    .addCommand(demoVerb(terminal))
+    .addCommand(initVerb(terminal))
     .addCommand(monitorVerbs(terminal))
     .addCommand(doctorVerb(terminal))
     .addCommand(boardVerb(terminal))
     .addCommand(attentionVerbs(terminal))
     .addCommand(whyVerb(terminal))
     .addCommand(receiptVerb(terminal))
+    .addCommand(traceVerb(terminal))
+    .addCommand(workerVerbs(terminal))
     .addCommand(deployVerbs(terminal))
     .addCommand(summarizeVerb(terminal))
     .addCommand(briefingVerb(terminal))
     .addCommand(outboxVerbs(terminal))
+    .addCommand(rulesVerbs(terminal))
     .addCommand(orchestrateVerbs(terminal))
     .addCommand(worktreeVerbs(terminal))
     .addCommand(configVerbs(terminal))
@@ -60,6 +71,7 @@ export function buildProgram(terminal: Terminal): CommandUnknownOpts {
     .addCommand(feedbackVerbs(terminal))
     .addCommand(archiveVerbs(terminal))
     .addCommand(backupVerbs(terminal))
+    .addCommand(mcpVerb(terminal))
     .addCommand(checkProjectSetupVerb(terminal))
     .addCommand(setupWebhooksVerb(terminal))
     .addCommand(resolveTrackerIdsVerb(terminal));

@@ -1,7 +1,7 @@
 // Runs one command line: parses it, performs the verb, and turns every ending into a documented exit code.
 import { CommanderError } from '@commander-js/extra-typings';
 import { Failure } from '../errors.ts';
-import { AnswerIsNo } from './endings.ts';
+import { AnswerIsNo, Interrupted } from './endings.ts';
 import { buildProgram } from './program.ts';
 import { paint, type Terminal } from './terminal.ts';
 
@@ -22,6 +22,7 @@ export async function runCommandLine(terminal: Terminal, words: readonly string[
 
 function exitCodeOf(terminal: Terminal, error: unknown): number {
   if (error instanceof AnswerIsNo) return terminal.interrupted.aborted ? EXIT_INTERRUPTED : EXIT_NO;
+  if (error instanceof Interrupted) return EXIT_INTERRUPTED;
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
   if (error instanceof Failure) {
     terminal.err(`${paint(terminal, 'red', 'error:')} ${error.message}`);

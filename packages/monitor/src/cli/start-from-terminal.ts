@@ -13,6 +13,7 @@ import {
   ownVersion,
 } from '../daemon/version-drift.ts';
 import { readSecrets } from '../receive/secrets.ts';
+import { readKeyVariables } from '../tunnel/read-keys.ts';
 import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
 import { VERSION } from './version.ts';
@@ -32,13 +33,18 @@ export function startFromTerminal(
   });
 }
 
-async function environmentWithSecrets(terminal: Terminal, machine: Session['machine']): Promise<Environment> {
+/** Unset variables that configuration names as secrets are filled from their files of mode 600. */
+export async function environmentWithSecrets(
+  terminal: Terminal,
+  machine: Session['machine'],
+): Promise<Environment> {
   const { configs, problems } = await loadProjects(machine, terminal.environment, terminal.folder);
   for (const problem of problems) terminal.err(`warning: ${formatProblem(problem)}`);
   const { codehost, tracker } = readSecrets(configs, terminal.environment);
   const { environment, warnings } = await fillSecrets(machine.configDir, terminal.environment, {
     codehost: codehost.variables,
     tracker: tracker.variables,
+    readKeys: readKeyVariables(configs),
   });
   for (const warning of warnings) terminal.err(`warning: ${warning}`);
   return environment;

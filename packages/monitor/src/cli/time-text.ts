@@ -7,7 +7,7 @@ const units: readonly (readonly [milliseconds: number, name: string])[] = [
 ];
 
 /** `3 h`, in the largest unit of which there is one. */
-function spanText(milliseconds: number): string {
+export function spanText(milliseconds: number): string {
   const span = Math.abs(milliseconds);
   const [size, name] = units.find(([unit]) => span >= unit) ?? [1000, 's'];
   return `${Math.floor(span / size)} ${name}`;

@@ -36,7 +36,22 @@ export function secretsFile(machine: Machine, projectKey: string): string {
   return join(machine.configDir, `config-${projectKey}.json`);
 }
 
+export type FeedOfSecret = 'codehost' | 'tracker';
+
 /** The file that holds a feed's HMAC secret. */
-export function webhookSecretFile(configDir: string, feed: 'codehost' | 'tracker'): string {
+export function webhookSecretFile(configDir: string, feed: FeedOfSecret): string {
   return join(configDir, feed === 'codehost' ? 'webhook-secret' : 'linear-webhook-secret');
+}
+
+/** The file that holds the read key of a feed's channel, where the relay gave one. */
+export function relayReadKeyFile(configDir: string, feed: FeedOfSecret): string {
+  return join(configDir, feed === 'codehost' ? 'relay-read-key' : 'linear-relay-read-key');
+}
+
+/** Every file that holds one secret and nothing else. */
+export function secretFilesIn(configDir: string): string[] {
+  return (['codehost', 'tracker'] as const).flatMap((feed) => [
+    webhookSecretFile(configDir, feed),
+    relayReadKeyFile(configDir, feed),
+  ]);
 }

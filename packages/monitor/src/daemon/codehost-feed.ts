@@ -55,6 +55,8 @@ export type CodehostFeed = {
   compare: (wish: { withinMs: number; repair: boolean }) => Promise<DeliveryReport[]>;
   coverage: () => Coverage[];
   figures: () => object;
+  /** Calls made, and those that asking for everything would have made on top. */
+  meter: () => { made: number; avoided: number };
   stop: () => Promise<void>;
 };
 
@@ -209,6 +211,7 @@ export async function createCodehostFeed(options: {
     },
     compare: replay.compareDeliveries,
     coverage: subscriptions.coverage,
+    meter: reconciler.meter,
     figures() {
       const budget = gh.figures();
       const report = pollingReport({

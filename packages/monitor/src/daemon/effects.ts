@@ -1,5 +1,5 @@
 // What carries out the effects of lines: one handler per kind, each the same done twice as done once.
-import type { Config, Effect, Environment, EventDraft } from '@svc/core';
+import { attentionId, type Config, type Effect, type Environment, type EventDraft } from '@svc/core';
 import type { Logger } from 'pino';
 import { type RunCommand, runCommand } from '../codehost/run-command.ts';
 import { createDescendantProof } from '../deploy/prove-descendant.ts';
@@ -12,6 +12,7 @@ import { createNotifier } from '../outbox/notifiers/notify.ts';
 import type { OutboxRow } from '../outbox/outbox-row.ts';
 import { createOutboxRunner, type OutboxRunner } from '../outbox/runner.ts';
 import type { Settled } from '../outbox/settled.ts';
+import { createRuleCommands } from '../rules/run-command.ts';
 import { processStartsOf } from '../runs/process-start.ts';
 import { applySignalEffect, type SignalOutcome } from '../runs/signal-effect.ts';
 import type { SignalStore } from '../runs/signal-store.ts';
@@ -72,17 +73,27 @@ export function createEffects(options: {
   const mover = createTicketMover({ configs: () => configs, clientFor });
   const moves = moveTicketHandler(mover, log.appendOnce);
   const [config] = configs;
-  const notify =
-    config &&
+  const notifierOf = (notifyConfig: Config['svc']['notify'], isOpen: (attention: string) => boolean) =>
     createNotifier({
-      config: config.svc.notify,
+      config: notifyConfig,
       fetch,
       run,
       now: () => new Date(now()),
       platform: process.platform,
       environment,
-      isOpen: (attention) => board.state.board().attention.has(attention),
+      isOpen,
     });
+  const notify =
+    config && notifierOf(config.svc.notify, (attention) => board.state.board().attention.has(attention));
+  // What a rule tells stands for itself: there is no item that could be resolved meanwhile.
+  const notifyRule = config && notifierOf(config.svc.notify, () => true);
+  const commands = createRuleCommands({
+    commands: config?.svc.commands ?? {},
+    environment,
+    log,
+    run,
+    now,
+  });
   const runner = createOutboxRunner({
     store: board.outbox,
     clock: { now, after: systemClock.after },
@@ -121,6 +132,8 @@ export function createEffects(options: {
         now: () => new Date(now()),
       }),
       ...(notify && { notify }),
+      ...(notifyRule && { 'notify-rule': (effect) => notifyRule(asNotification(effect)) }),
+      'run-command': commands.handle,
     },
     async onGaveUp(row, error) {
       await log.appendOnce(gaveUp(row, error));
@@ -152,13 +165,17 @@ export function createEffects(options: {
     list: () => board.outbox.list({ limit: 200 }),
     tryAgain(key) {
       const revived = board.outbox.revive(key);
-      if (revived) runner.wake();
+      if (revived) {
+        commands.tryAgain(key);
+        runner.wake();
+      }
       return revived;
     },
     async stop() {
       stopping.abort();
       await pruning?.stop();
       await runner.stop();
+      await commands.stop();
     },
   };
 }
@@ -190,8 +207,22 @@ function gaveUp({ key, kind, effect }: OutboxRow, error: string): EventDraft {
       message: `Given up: ${wordsFor(kind)}. ${error}`,
       severity: 'high',
       remedy: `svc outbox retry ${key}`,
+      ...ruleOf(effect),
     },
   };
+}
+
+/** So that no rule fires on what a rule caused. */
+function ruleOf(effect: Effect | null): { rule?: unknown } {
+  if (effect?.kind === 'notify-rule' || effect?.kind === 'run-command') return { rule: effect.rule };
+  return effect?.kind === 'append' ? { rule: effect.draft.detail['rule'] } : {};
+}
+
+function asNotification(effect: Extract<Effect, { kind: 'notify-rule' }>) {
+  const { key, seq, rule, ticket, severity, message } = effect;
+  const reason = `rule-${rule}`;
+  const attention = attentionId({ orchestrator: null, ticket, reason });
+  return { kind: 'notify' as const, key, seq, attention, reason, severity, message, remedy: null };
 }
 
 const words: Partial<Record<string, string>> = {
@@ -203,6 +234,8 @@ const words: Partial<Record<string, string>> = {
   'tell-worker': 'telling a worker of its pull request',
   'file-remediation': 'filing what a failed verification found',
   notify: 'notifying a person',
+  'notify-rule': 'notifying a person of what a rule found',
+  'run-command': 'running the command of a rule',
 };
 
 function wordsFor(kind: string): string {
@@ -214,5 +247,7 @@ export function scopeOfEffect(effect: Effect | null): EventDraft['scope'] {
   if (effect.kind === 'write-signal' || effect.kind === 'tell-worker')
     return { orchestrator: effect.orchestrator, ticket: effect.ticket };
   if (effect.kind === 'move-ticket') return { ticket: effect.ticket };
+  if (effect.kind === 'run-command' || effect.kind === 'notify-rule')
+    return effect.ticket === null ? {} : { ticket: effect.ticket };
   return effect.kind === 'append' ? effect.draft.scope : {};
 }

@@ -1,7 +1,14 @@
 // The feeds of the daemon: one tunnel per distinct channel, the code host's hooks, replay, and the
 // reconciliations that find out what no delivery told. In this order: the tunnel is up, then the watched
 // repositories are subscribed, then the last hour is replayed; the timers run from the start.
-import { type Config, type Environment, type FeedGrade, feedChannel, feedEdge } from '@svc/core';
+import {
+  type Config,
+  type Environment,
+  type FeedChannel,
+  type FeedGrade,
+  feedChannel,
+  feedEdge,
+} from '@svc/core';
 import type { Logger } from 'pino';
 import { type CoverageReport, coverageReport } from '../codehost/coverage-report.ts';
 import type { EventLog } from '../log/event-log.ts';
@@ -11,6 +18,7 @@ import type { Secrets } from '../receive/secrets.ts';
 import { createConnect } from '../tunnel/connect.ts';
 import type { Receive } from '../tunnel/delivery.ts';
 import { createPost } from '../tunnel/post.ts';
+import { type ReadKey, readKeyOf } from '../tunnel/read-keys.ts';
 import { createTunnel, type Tunnel } from '../tunnel/tunnel.ts';
 import type { CodehostFeed } from './codehost-feed.ts';
 import { raiseOnEdge } from './feed-attention.ts';
@@ -32,8 +40,10 @@ export type Feeds = {
 export function createFeeds(options: {
   configs: readonly Config[];
   secrets: Secrets;
-  /** Names the proxy, where there is one. */
+  /** Names the proxy, where there is one, and holds the read keys of the channels. */
   environment: Environment;
+  /** What the relay's status calls this machine. */
+  hostId: string;
   receivers: Record<FeedName, Receiver>;
   log: EventLog;
   codehost: CodehostFeed;
@@ -51,7 +61,7 @@ export function createFeeds(options: {
     );
   };
   const feedPing = createFeedPing({ secrets, post: createPost({ proxy: environment }) });
-  const tunnels = channelsOf(options).map(({ feeds, channel }) => {
+  const tunnels = channelsOf(options).map(({ feeds, channel, readKey }) => {
     const name = feeds.join(' and ');
     const tunnel: Tunnel = createTunnel({
       feed: name,
@@ -63,6 +73,8 @@ export function createFeeds(options: {
       onState: (to, from) => tell(name, tunnel, to, from),
       onGap: () => void codehost.replaySoon(),
       selfTest: feedPing.selfTestOf(feeds),
+      readKey,
+      subscriber: options.hostId,
     });
     return { feeds, channel, tunnel };
   });
@@ -107,28 +119,37 @@ export function createFeeds(options: {
   };
 }
 
+type FeedsChannel = { feeds: FeedName[]; channel: FeedChannel; readKey: ReadKey | undefined };
+
 /** One connection per distinct channel: two feeds may share one. */
-function channelsOf({ configs, secrets }: { configs: readonly Config[]; secrets: Secrets }) {
+function channelsOf(options: {
+  configs: readonly Config[];
+  secrets: Secrets;
+  environment: Environment;
+}): FeedsChannel[] {
+  const { configs, secrets, environment } = options;
   const first = (pick: (config: Config) => string | undefined) =>
     configs.map(pick).find((url) => url !== undefined);
   const channels = {
     codehost: first(({ svc }) => svc.monitor.github.smeeChannel),
     tracker: first(({ svc }) => svc.monitor.linear.smeeChannel),
   };
-  const found = (['codehost', 'tracker'] as const).map((feed) => ({
-    feeds: [feed] as FeedName[],
-    channel: feedChannel({
+  const channelOf = (feed: FeedName): FeedsChannel => {
+    const readKey = readKeyOf(configs, environment, feed);
+    const channel = feedChannel({
       feed,
       channel: channels[feed],
       secretVariables: secrets[feed].variables,
       secretIsSet: secrets[feed].values.length > 0,
-    }),
-  }));
-  const [codehost, tracker] = found;
-  if (codehost?.channel.use && tracker?.channel.use && codehost.channel.url === tracker.channel.url) {
-    return [{ feeds: ['codehost', 'tracker'] as FeedName[], channel: codehost.channel }];
-  }
-  return found;
+      hasReadKey: readKey?.value !== undefined,
+    });
+    return { feeds: [feed], channel, readKey };
+  };
+  const [codehost, tracker] = [channelOf('codehost'), channelOf('tracker')];
+  if (!codehost.channel.use || !tracker.channel.use || codehost.channel.url !== tracker.channel.url)
+    return [codehost, tracker];
+  const readKey = codehost.readKey?.value === undefined ? tracker.readKey : codehost.readKey;
+  return [{ feeds: ['codehost', 'tracker'], channel: codehost.channel, readKey }];
 }
 
 /** On a shared channel the signature's own header tells whose delivery it is. */

@@ -6,18 +6,20 @@ import type { OutboxFigures } from '../outbox/figures.ts';
 import type { FeedName } from '../receive/feed.ts';
 import type { Outcome } from '../receive/receiver.ts';
 import type { FeedSecrets, Secrets } from '../receive/secrets.ts';
+import type { FollowerReport } from '../rules/follow-rules.ts';
 import type { SignalFigures } from '../runs/watch-signals.ts';
 import type { StateProgress } from '../state/state-follower.ts';
 import { type Metrics, observe, observeLabelled } from '../telemetry/metrics.ts';
 
 const KEPT_NOTICES = 20;
 
-/** What becomes of the log: the board, the outbox, signal files (null until they are watched), and runs. */
+/** What becomes of the log: the board, the outbox, signal files (null until they are watched), runs and rules. */
 type StateFigures = {
   board: () => StateProgress;
   outbox: () => OutboxFigures;
   signals: () => SignalFigures | null;
   runs: () => { agents: number; problem: string | null };
+  rules: () => FollowerReport;
 };
 
 type FeedFigures = { lastAcceptedAt: number | null; outcomes: Partial<Record<Outcome, number>> };
@@ -146,8 +148,9 @@ function receiverState({ variables, values }: FeedSecrets): object {
   };
 }
 
-function stateReport({ board, outbox, signals, runs }: StateFigures) {
+function stateReport({ board, outbox, signals, runs, rules }: StateFigures) {
   const { problem, ...conducted } = runs();
+  const { problem: rulesProblem, ...followed } = rules();
   const state = board();
   const pending = outbox();
   const files = signals();
@@ -164,6 +167,12 @@ function stateReport({ board, outbox, signals, runs }: StateFigures) {
     ),
     part('signals', files?.problem ?? null, 'Check the folder of runs and its permissions.', files ?? {}),
     part('runs', problem, 'In the project of the run: svc config validate; see: svc monitor logs', conducted),
+    part(
+      'rules',
+      rulesProblem,
+      'Free disk space, or mend the filter of the rule (svc rules test), and restart: svc monitor restart',
+      followed,
+    ),
   ];
 }
 

@@ -47,9 +47,11 @@ export async function runUntilStopped(options: LifetimeOptions): Promise<void> {
       logger.fatal({ err: error }, 'a bug in svc ended the daemon; please report it');
       host.exit(EXIT_BUG);
     });
-    const daemon = await runDaemon({ ...options, pid: host.pid, logTo }).catch(async (error: unknown) => {
-      throw systemErrorCode(error) === 'EADDRINUSE' ? await portTaken(machine.port) : error;
-    });
+    const daemon = await runDaemon({ ...options, pid: host.pid, program: host.program, logTo }).catch(
+      async (error: unknown) => {
+        throw systemErrorCode(error) === 'EADDRINUSE' ? await portTaken(machine.port) : error;
+      },
+    );
     await serve(daemon, instance, options, stopSignal, logger);
   } finally {
     instance.withdraw();

@@ -1,27 +1,37 @@
 // Every route of the daemon, each with the parts that answer it.
+import type { Figures } from '@svc/core';
 import type { FastifyPluginCallback } from 'fastify';
+import { archiveRoutes } from '../http/archive-routes.ts';
 import { attentionRoutes } from '../http/attention-routes.ts';
 import { briefingRoutes } from '../http/briefing-routes.ts';
+import { configRoutes } from '../http/config-routes.ts';
 import { doctorRoutes } from '../http/doctor-routes.ts';
 import { eventRoutes } from '../http/event-routes.ts';
 import { feedRoutes } from '../http/feed-routes.ts';
+import { figuresRoutes } from '../http/figures-routes.ts';
 import { healthRoutes } from '../http/health-routes.ts';
 import { otelRoutes } from '../http/otel-routes.ts';
 import { outboxRoutes } from '../http/outbox-routes.ts';
+import { rulesRoutes } from '../http/rules-routes.ts';
 import { runRoutes } from '../http/run-routes.ts';
 import { stateRoutes } from '../http/state-routes.ts';
 import { summarizeRoutes } from '../http/summarize-routes.ts';
 import { ticketRoutes } from '../http/ticket-routes.ts';
+import { workerHistoryRoutes } from '../http/worker-history-routes.ts';
 import { workerRoutes } from '../http/worker-routes.ts';
 import type { EventLog } from '../log/event-log.ts';
+import type { JqThreads } from '../log/jq-threads.ts';
 import type { SignalStore } from '../runs/signal-store.ts';
 import type { Summaries } from '../summarize/create-summaries.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { DaemonBoard } from './board.ts';
 import type { CodehostFeed } from './codehost-feed.ts';
 import type { Effects } from './effects.ts';
+import type { createExamination } from './examination.ts';
 import type { Feeds } from './feeds.ts';
 import type { Orchestration } from './orchestration.ts';
+import type { Reports } from './reports.ts';
+import type { Rules } from './rules.ts';
 import type { createSelfCheck } from './self-check.ts';
 import type { Telemetry } from './telemetry.ts';
 
@@ -29,15 +39,23 @@ export function daemonRoutes(parts: {
   health: () => object;
   metrics: Metrics;
   log: EventLog;
+  jq: JqThreads;
   board: DaemonBoard;
   feeds: Feeds;
   codehost: CodehostFeed;
   effects: Effects;
   orchestration: Orchestration;
+  rules: Rules;
   signals: SignalStore;
   summaries: Summaries;
   telemetry: Telemetry;
   selfCheck: ReturnType<typeof createSelfCheck>;
+  examine: ReturnType<typeof createExamination>;
+  runsDir: string;
+  reports: Reports;
+  figures: () => Figures;
+  /** Names this process among those that serve the same log. */
+  life: string;
   now: () => Date;
 }): FastifyPluginCallback[] {
   const { log, board, feeds, effects, orchestration, signals, summaries, telemetry, now } = parts;
@@ -46,17 +64,22 @@ export function daemonRoutes(parts: {
   const nowMs = (): number => now().getTime();
   return [
     healthRoutes(parts.health, parts.metrics),
-    eventRoutes({ log, now: nowMs }),
+    eventRoutes({ log, jq: parts.jq, now: nowMs }),
     feedRoutes({ report: feeds.report, compare: parts.codehost.compare, ping: feeds.ping }),
-    stateRoutes({ state, boardAt, now: nowMs }),
+    stateRoutes({ state, boardAt, life: parts.life, now: nowMs }),
     attentionRoutes({ state, append, now: nowMs }),
     workerRoutes({ state, append, now: nowMs }),
+    workerHistoryRoutes({ state, log, runsDir: parts.runsDir, now: nowMs }),
     ticketRoutes({ report: append, outcomeOf: effects.moveOf }),
     runRoutes({ state, append, signals, ...orchestration, now }),
+    rulesRoutes({ list: parts.rules.list, test: parts.rules.test, now: nowMs }),
     summarizeRoutes(summaries),
     briefingRoutes(summaries),
     otelRoutes({ backends: telemetry.backends, status: telemetry.status }),
-    doctorRoutes({ check: parts.selfCheck }),
+    doctorRoutes({ check: parts.selfCheck, examine: parts.examine }),
     outboxRoutes({ list: effects.list, figures: effects.figures, tryAgain: effects.tryAgain }),
+    configRoutes(parts.reports.configuration),
+    archiveRoutes(parts.reports.archive),
+    figuresRoutes({ figures: parts.figures }),
   ];
 }

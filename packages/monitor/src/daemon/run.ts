@@ -5,8 +5,10 @@ import type { Machine } from '../config/environment.ts';
 import { createFileLocks } from '../disk/lock.ts';
 import { Failure } from '../errors.ts';
 import { createHttpServer, type OnAnswer } from '../http/server.ts';
+import { createStaticHandler } from '../http/static-handler.ts';
 import { createWebhookHandler } from '../http/webhook-handler.ts';
 import { type EventLog, openEventLog } from '../log/event-log.ts';
+import { createJqThreads } from '../log/jq-threads.ts';
 import { watchSpool } from '../log/spool.ts';
 import { codehostFeed, type Feed, trackerFeed } from '../receive/feed.ts';
 import { createReceiver } from '../receive/receiver.ts';
@@ -15,16 +17,22 @@ import { createSignalStore } from '../runs/signal-store.ts';
 import { createSummaries } from '../summarize/create-summaries.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
+import { createRecentTimes } from '../telemetry/recent-times.ts';
 import { openBoard } from './board.ts';
 import { createCodehostFeed } from './codehost-feed.ts';
 import { codehostView } from './codehost-view.ts';
+import { loadDashboard } from './dashboard.ts';
 import { createEffects } from './effects.ts';
+import { createExamination } from './examination.ts';
 import { createFeeds } from './feeds.ts';
+import { createFigures } from './figures.ts';
 import { createHealth } from './health.ts';
 import { identifyHost } from './host.ts';
 import { createOrchestration } from './orchestration.ts';
 import { loadProjects } from './projects.ts';
+import { createReports } from './reports.ts';
 import { daemonRoutes } from './routes.ts';
+import { createRules } from './rules.ts';
 import { createSelfCheck } from './self-check.ts';
 import { exposeState } from './state-metrics.ts';
 import { createTelemetry } from './telemetry.ts';
@@ -38,6 +46,8 @@ export type DaemonOptions = {
   folder: string;
   version: string;
   pid: number;
+  /** How this program is started; empty when it cannot be. */
+  program: readonly string[];
   /** Where structured logs go. */
   logTo: DestinationStream;
   now: () => Date;
@@ -80,6 +90,8 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
     now,
   });
   health.watchTelemetry(telemetry.status);
+  const times = { deliveries: createRecentTimes(), commits: createRecentTimes() };
+  let durableLines = 0;
   const log = openEventLog({
     eventsFolder: machine.eventsDir,
     databaseFile: machine.databaseFile,
@@ -91,6 +103,8 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
       health.noteLog(notice);
     },
     onCommit({ lines, milliseconds }) {
+      times.commits.note(milliseconds);
+      durableLines += lines;
       metrics.commitSeconds.observe(milliseconds / 1000);
       metrics.lines.inc(lines);
     },
@@ -110,6 +124,7 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
       ticketPrefixes,
       now: nowMs,
       onOutcome: (outcome) => health.noteDelivery(feed.name, outcome),
+      onAccepted: (milliseconds) => times.deliveries.note(milliseconds),
       tracer: telemetry.tracer,
     });
   const receivers = { codehost: receiverOf(codehostFeed), tracker: receiverOf(trackerFeed) };
@@ -162,6 +177,15 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
     logger,
     now,
   });
+  const rules = await createRules({
+    config: configs[0],
+    log,
+    eventsDir: machine.eventsDir,
+    metrics,
+    logger,
+    now: nowMs,
+    onProblem: (problem) => projects.problems.push(problem),
+  });
   health.watchState({
     board: board.figures,
     outbox: effects.figures,
@@ -170,38 +194,55 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
       agents: orchestration.orchestrator.running(),
       problem: orchestration.orchestrator.problem(),
     }),
+    rules: rules.report,
   });
   const tracker = createTrackerPoll({ configs, apiUrl: machine.trackerApiUrl, log, logger, now: nowMs });
-  const feeds = createFeeds({ configs, secrets, environment, receivers, log, codehost, tracker, logger });
+  const feeds = createFeeds({
+    configs,
+    secrets,
+    environment,
+    hostId: host.id,
+    receivers,
+    log,
+    codehost,
+    tracker,
+    logger,
+  });
   health.watchFeeds(feeds.report);
+  const trackerCalls = () => ({ poll: tracker.calls(), move: effects.trackerCalls() });
   exposeState(metrics, {
     board: state.board,
     snapshots: () => board.figures().snapshots,
     outbox: effects.figures,
     tunnels: () => feeds.report().tunnels,
     codehost: codehost.gh.figures,
-    trackerCalls: () => ({ poll: tracker.calls(), move: effects.trackerCalls() }),
+    trackerCalls,
     version,
     startedAt: identity.startedAt,
   });
   const summaries = createSummaries({ configs, environment, state, fetch, now: nowMs, logger, metrics });
   const onAnswer: OnAnswer = (route, method, status) => metrics.requests.add({ route, method, status });
+  const takeDelivery = createWebhookHandler({
+    receivers: [codehostFeed, trackerFeed].map(receiverOf),
+    logger,
+    onAnswer,
+  });
+  const jq = createJqThreads();
+  const showDashboard = createStaticHandler({ files: loadDashboard(logger), onAnswer });
   const server = createHttpServer({
     logger,
-    direct: createWebhookHandler({
-      receivers: [codehostFeed, trackerFeed].map(receiverOf),
-      logger,
-      onAnswer,
-    }),
+    direct: (request, response) => takeDelivery(request, response) || showDashboard(request, response),
     routes: daemonRoutes({
       health: health.report,
       metrics,
       log,
+      jq,
       board,
       feeds,
       codehost,
       effects,
       orchestration,
+      rules,
       signals,
       summaries,
       telemetry,
@@ -214,6 +255,19 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
         url: () => identity.url,
         fetch,
       }),
+      examine: createExamination({ program: options.program, environment }),
+      runsDir: machine.runsDir,
+      reports: createReports({ machine, environment, folder: options.folder, projects }),
+      figures: createFigures({
+        startedAt: identity.startedAt,
+        codehost: codehost.gh.figures,
+        meter: codehost.meter,
+        trackerCalls,
+        deliveries: () => times.deliveries.figures(),
+        commits: () => times.commits.figures(),
+        lines: () => durableLines,
+      }),
+      life: identity.instance,
       now,
     }),
     onAnswer,
@@ -250,6 +304,7 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
     onFailure: (error) => logger.error({ err: error }, 'the spool cannot be read'),
   });
   effects.start();
+  rules.start();
   workers.start();
   orchestration.orchestrator.start();
   summaries.start();
@@ -264,7 +319,9 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
       // A provider that is being asked would hold up whoever waits for its answer.
       summaries.stop();
       await server.close();
+      await jq.close();
       await spool.close();
+      await rules.stop();
       await orchestration.orchestrator.stop();
       await workers.stop();
       await tell('monitor.daemon.stopped');

@@ -4,7 +4,8 @@ import { temporaryFolder } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import { fillSecrets } from './secrets-file.ts';
 
-const variables = { codehost: ['CODEHOST'], tracker: ['TRACKER'] };
+const readKeys = { codehost: ['CODEHOST_KEY'], tracker: ['TRACKER_KEY'] };
+const variables = { codehost: ['CODEHOST'], tracker: ['TRACKER'], readKeys };
 
 function configDir(files: Record<string, { text: string; mode?: number }>): string {
   const folder = temporaryFolder();
@@ -26,9 +27,19 @@ test('an unset or empty variable is filled, each from its own file', async () =>
   });
 });
 
+test('the read keys of the channels are filled as well, each from its own file', async () => {
+  const folder = configDir({
+    'relay-read-key': { text: 'one\n' },
+    'linear-relay-read-key': { text: 'other', mode: 0o644 },
+  });
+  const { environment, warnings } = await fillSecrets(folder, {}, variables);
+  expect(environment).toEqual({ CODEHOST_KEY: 'one' });
+  expect(warnings).toEqual([expect.stringMatching(/linear-relay-read-key was not used: its mode 644/)]);
+});
+
 test('every variable that a project names is filled', async () => {
   const folder = configDir({ 'webhook-secret': { text: 'hush' } });
-  const { environment } = await fillSecrets(folder, {}, { codehost: ['ONE', 'TWO'], tracker: [] });
+  const { environment } = await fillSecrets(folder, {}, { codehost: ['ONE', 'TWO'], tracker: [], readKeys });
   expect(environment).toEqual({ ONE: 'hush', TWO: 'hush' });
 });
 

@@ -3,11 +3,13 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Environment } from '@svc/core';
-import { webhookSecretFile } from '../config/locate.ts';
+import { relayReadKeyFile, webhookSecretFile } from '../config/locate.ts';
 import { systemErrorCode } from '../errors.ts';
 
-/** The variables that configuration names, by feed. */
-export type SecretVariables = Record<'codehost' | 'tracker', readonly string[]>;
+const feedsWithSecrets = ['codehost', 'tracker'] as const;
+type ByFeed = Record<(typeof feedsWithSecrets)[number], readonly string[]>;
+/** The variables that configuration names, by feed: of the HMAC secret, and of the channel's read key. */
+export type SecretVariables = ByFeed & { readKeys: ByFeed };
 export type FilledSecrets = { environment: Environment; warnings: string[] };
 
 export async function fillSecrets(
@@ -17,12 +19,15 @@ export async function fillSecrets(
 ): Promise<FilledSecrets> {
   const filled: Record<string, string> = {};
   const warnings: string[] = [];
-  for (const feed of ['codehost', 'tracker'] as const) {
-    const file = webhookSecretFile(configDir, feed);
+  const files = feedsWithSecrets.flatMap((feed) => [
+    { file: webhookSecretFile(configDir, feed), names: variables[feed] },
+    { file: relayReadKeyFile(configDir, feed), names: variables.readKeys[feed] },
+  ]);
+  for (const { file, names } of files) {
     const read = await readSecret(file);
     if (read.warning !== undefined) warnings.push(read.warning);
     if (read.secret === undefined) continue;
-    for (const name of variables[feed]) {
+    for (const name of names) {
       const given = environment[name] ?? '';
       if (given === '') filled[name] = read.secret;
       else if (given !== read.secret) warnings.push(staleText(name, file));

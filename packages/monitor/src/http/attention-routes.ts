@@ -1,4 +1,5 @@
-// GET /api/attention: what needs a person. POST /api/attention/ack|snooze|resolve: a person's word on one item.
+// GET /api/attention: what needs a person. POST /api/attention/ack|snooze|hand-over|resolve: a person's word on one
+// item.
 // An id holds slashes, so that it stands in the body.
 import { type AttentionItem, attentionView, durationMs, type EventDraft } from '@svc/core';
 import type { FastifyPluginCallback } from 'fastify';
@@ -8,6 +9,7 @@ import { type Append, boardOf, type StateAccess, say } from './state-access.ts';
 
 const LONGEST_ID = 500;
 const LONGEST_NAME = 100;
+const LONGEST_NOTE = 1_000;
 const LONGEST_SNOOZE_MS = 30 * 86_400_000;
 const A_PERSON = 'a person';
 
@@ -33,7 +35,7 @@ export function attentionRoutes(options: {
 
   async function tell(
     item: AttentionItem,
-    event: 'acknowledged' | 'snoozed' | 'resolved',
+    event: 'acknowledged' | 'snoozed' | 'handed_over' | 'resolved',
     detail: Record<string, string>,
   ): Promise<AttentionAnswer> {
     await say(options, draftOf(item, event, detail));
@@ -57,6 +59,13 @@ export function attentionRoutes(options: {
         throw new Failure('usage', 'for: expected a duration of at most 30d, like 2h.');
       return tell(itemOf(id), 'snoozed', { by, until: new Date(now() + milliseconds).toISOString() });
     });
+    app.post('/api/attention/hand-over', async (request) => {
+      const { id, by, given } = wordOf(request.body, ['id', 'by', 'to', 'note']);
+      const to = neededText('to', given.to, LONGEST_NAME).trim();
+      if (to === '') throw new Failure('usage', 'to is needed.');
+      const note = textOf('note', given.note, LONGEST_NOTE);
+      return tell(itemOf(id), 'handed_over', { by, to, ...(note !== undefined && { note }) });
+    });
     app.post('/api/attention/resolve', async (request) => {
       const { id, by } = wordOf(request.body, ['id', 'by']);
       return tell(itemOf(id), 'resolved', { by });
@@ -65,7 +74,7 @@ export function attentionRoutes(options: {
   };
 }
 
-function wordOf(body: unknown, names: readonly ('id' | 'by' | 'for')[]) {
+function wordOf(body: unknown, names: readonly ('id' | 'by' | 'for' | 'to' | 'note')[]) {
   const given = fieldsOf(body, names);
   return {
     given,

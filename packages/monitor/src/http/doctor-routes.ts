@@ -1,4 +1,5 @@
 // POST /api/doctor: the daemon tries itself, which writes one line, and says what came of it.
+// POST /api/doctor/examine: everything that `svc doctor` looks at, as it prints it.
 import type { FastifyPluginCallback } from 'fastify';
 import { fieldsOf, textOf } from './request-fields.ts';
 
@@ -6,11 +7,16 @@ const LONGEST_NAME = 100;
 
 export function doctorRoutes(options: {
   check: (by: string | undefined) => Promise<object>;
+  examine: () => Promise<object>;
 }): FastifyPluginCallback {
   return (app, _options, done) => {
     app.post('/api/doctor', (request) =>
       options.check(textOf('by', fieldsOf(request.body, ['by']).by, LONGEST_NAME)),
     );
+    app.post('/api/doctor/examine', (request) => {
+      fieldsOf(request.body, []);
+      return options.examine();
+    });
     done();
   };
 }

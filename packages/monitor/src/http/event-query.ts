@@ -2,12 +2,19 @@
 // that is not applied would answer a question that nobody asked.
 import { type EventFilter, parseSince, type Since, topicsOfGlob } from '@svc/core';
 import { Failure } from '../errors.ts';
+import type { CountQuery } from '../log/count-lines.ts';
 
 const MAX_LIMIT = 1000;
-const filterNames = ['event', 'ticket', 'repo', 'pr', 'since'] as const;
-const listNames = [...filterNames, 'sha', 'orchestrator', 'until', 'limit', 'order'] as const;
+const MAX_BUCKETS = 200;
+const DEFAULT_BUCKETS = 60;
+const DEFAULT_COUNTED_MS = 86_400_000;
+const conditionNames = ['event', 'ticket', 'repo', 'pr', 'since'] as const;
+const streamNames = [...conditionNames, 'filter'] as const;
+const listNames = [...streamNames, 'sha', 'orchestrator', 'until', 'limit', 'order'] as const;
+const countNames = [...conditionNames, 'sha', 'orchestrator', 'until', 'buckets'] as const;
 
-export type StreamQuery = EventFilter & { since: Since | undefined };
+/** `jq` is the text of a jq filter, which is applied to what meets the other conditions. */
+export type StreamQuery = EventFilter & { since: Since | undefined; jq: string | undefined };
 export type ListQuery = StreamQuery & {
   sha: string | undefined;
   orchestrator: string | undefined;
@@ -17,8 +24,38 @@ export type ListQuery = StreamQuery & {
 };
 
 export function streamQuery(query: unknown, now: number): StreamQuery {
-  const given = onlyKnown(query, filterNames);
-  return { ...filterOf(given), since: pointOf('since', given.get('since'), now) };
+  const given = onlyKnown(query, streamNames);
+  return {
+    ...filterOf(given),
+    since: pointOf('since', given.get('since'), now),
+    jq: given.get('filter'),
+  };
+}
+
+/** `timeOf` is when a line was accepted, for who says from which line on. */
+export function countQuery(
+  query: unknown,
+  now: number,
+  timeOf: (seq: number) => number | undefined,
+): CountQuery {
+  const given = onlyKnown(query, countNames);
+  const since = pointOf('since', given.get('since'), now) ?? { time: now - DEFAULT_COUNTED_MS };
+  const until = pointOf('until', given.get('until'), now);
+  const momentOf = (point: Since, otherwise: number): number =>
+    'time' in point ? point.time : (timeOf(point.seq) ?? otherwise);
+  const to = until === undefined ? now : momentOf(until, now);
+  const from = momentOf(since, now - DEFAULT_COUNTED_MS);
+  if (from > to) throw new Failure('usage', 'since: expected a moment before until.');
+  return {
+    ...filterOf(given),
+    sha: given.get('sha'),
+    orchestrator: given.get('orchestrator'),
+    since,
+    until,
+    from,
+    to: Math.max(to, from + 1),
+    buckets: numberOf('buckets', given.get('buckets'), MAX_BUCKETS) ?? DEFAULT_BUCKETS,
+  };
 }
 
 export function listQuery(query: unknown, now: number): ListQuery {
@@ -30,6 +67,7 @@ export function listQuery(query: unknown, now: number): ListQuery {
     ...filterOf(given),
     since: pointOf('since', given.get('since'), now),
     until: pointOf('until', given.get('until'), now),
+    jq: given.get('filter'),
     sha: given.get('sha'),
     orchestrator: given.get('orchestrator'),
     limit: numberOf('limit', given.get('limit'), MAX_LIMIT) ?? 50,

@@ -1,15 +1,22 @@
-// GET /api/events (from the index), GET /api/events/stream (live), POST /api/events (facts of helpers),
-// POST /api/events/reindex.
+// GET /api/events and /api/events/counts (from the index), GET /api/events/stream (live), POST /api/events (facts of
+// helpers), POST /api/events/reindex.
 import { isHelperTopic, parseEventDraft, type Since } from '@svc/core';
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify';
 import { Failure } from '../errors.ts';
 import type { EventLog } from '../log/event-log.ts';
-import { listQuery, streamQuery } from './event-query.ts';
+import type { JqThreads } from '../log/jq-threads.ts';
+import { countQuery, listQuery, streamQuery } from './event-query.ts';
 import { streamEvents } from './event-stream.ts';
+import { listFiltered } from './list-filtered.ts';
 
 const MAX_STREAMS = 1000;
 
-export function eventRoutes({ log, now }: { log: EventLog; now: () => number }): FastifyPluginCallback {
+export function eventRoutes(options: {
+  log: EventLog;
+  jq: Pick<JqThreads, 'matches'>;
+  now: () => number;
+}): FastifyPluginCallback {
+  const { log, jq, now } = options;
   const open = new Set<AbortController>();
   return (app, _options, done) => {
     // A stream never ends by itself; its client resumes at the next daemon.
@@ -19,12 +26,21 @@ export function eventRoutes({ log, now }: { log: EventLog; now: () => number }):
     });
 
     app.get('/api/events', async (request) => {
-      const page = await log.list(listQuery(request.query, now()));
-      return { events: page.entries.map(({ line }) => line), next: page.next, indexedTo: page.indexedTo };
+      const query = listQuery(request.query, now());
+      const page =
+        query.jq === undefined ? await log.list(query) : await listFiltered(log, jq, query, query.jq);
+      const { entries, next, indexedTo } = page;
+      const scanned = 'scanned' in page ? page.scanned : entries.length;
+      return { events: entries.map(({ line }) => line), next, indexedTo, scanned };
     });
 
+    app.get('/api/events/counts', (request) => log.counts(countQuery(request.query, now(), log.timeOf)));
+
     app.get('/api/events/stream', async (request, reply) => {
-      const { since, ...filter } = streamQuery(request.query, now());
+      const { since, jq: text, ...filter } = streamQuery(request.query, now());
+      // What is wrong with a filter is said while there is still an answer to say it in.
+      if (text !== undefined) await jq.matches(text, []);
+      const matches = text === undefined ? undefined : (lines: string[]) => jq.matches(text, lines);
       if (open.size >= MAX_STREAMS)
         throw new Failure('busy', 'Too many streams are open.', 'Close one and try again.');
       const after =
@@ -34,7 +50,7 @@ export function eventRoutes({ log, now }: { log: EventLog; now: () => number }):
       reply.raw.once('close', () => gone.abort());
       open.add(gone);
       try {
-        await streamEvents({ log, response: reply.raw, after, filter, signal: gone.signal });
+        await streamEvents({ log, response: reply.raw, after, filter, matches, signal: gone.signal });
       } finally {
         open.delete(gone);
       }

@@ -1,11 +1,16 @@
 // The live log as server-sent events: `id` is the seq, `data` the line. A client that comes back with
-// Last-Event-ID goes on without a gap; one that does not keep up is cut off with the id to resume from.
+// Last-Event-ID goes on without a gap; one that does not keep up is cut off with the id to resume from. Where a jq
+// filter passes over many lines, `seen` tells how far it is, so that whoever comes back does not begin again.
 import type { ServerResponse } from 'node:http';
 import { type EventFilter, matchesFilter } from '@svc/core';
+import { Failure } from '../errors.ts';
 import type { EventLog } from '../log/event-log.ts';
+import type { LogEntry } from '../log/log-entry.ts';
 import { TailCutOff } from '../log/log-errors.ts';
 
 const KEEP_ALIVE_MS = 15_000;
+/** Lines that a filter passed over, after which it is told how far the stream is. */
+const TELL_SEEN_EVERY = 1_000;
 /** A client that has not taken what was written for so long is gone. */
 const STUCK_MS = 30_000;
 
@@ -14,9 +19,12 @@ export async function streamEvents(options: {
   response: ServerResponse;
   after: number;
   filter: EventFilter;
+  /** A jq filter: for each line whether it is wanted. */
+  matches?: ((lines: string[]) => Promise<boolean[]>) | undefined;
   signal: AbortSignal;
 }): Promise<void> {
-  const { log, response, after, filter, signal } = options;
+  const { log, response, after, filter, matches, signal } = options;
+  let passedOver = 0;
   response.writeHead(200, {
     'Content-Type': 'text/event-stream',
     Connection: 'keep-alive',
@@ -26,18 +34,36 @@ export async function streamEvents(options: {
   const keepAlive = setInterval(() => response.write(': keep-alive\n\n'), KEEP_ALIVE_MS);
   try {
     for await (const entries of log.subscribe({ after, signal })) {
-      const frames = entries
-        .filter(({ line }) => matchesFilter(line, filter))
-        .map(({ line, text }) => `id: ${line.seq}\ndata: ${text}\n\n`);
+      const plain = entries.filter(({ line }) => matchesFilter(line, filter));
+      const wanted = matches === undefined || plain.length === 0 ? plain : await filtered(plain, matches);
+      const frames = wanted.map(({ line, text }) => `id: ${line.seq}\ndata: ${text}\n\n`);
+      passedOver = frames.length > 0 ? 0 : passedOver + entries.length;
+      if (passedOver >= TELL_SEEN_EVERY) {
+        frames.push(`event: seen\nid: ${entries.at(-1)?.line.seq}\ndata: {}\n\n`);
+        passedOver = 0;
+      }
       if (frames.length > 0 && !response.write(frames.join(''))) await drained(response, signal);
     }
   } catch (error) {
-    if (!(error instanceof TailCutOff)) throw error;
-    response.write(`event: cut-off\ndata: {"resumeAfter":${error.lastSeq}}\n\n`);
+    if (error instanceof TailCutOff)
+      response.write(`event: cut-off\ndata: {"resumeAfter":${error.lastSeq}}\n\n`);
+    else if (error instanceof Failure)
+      response.write(
+        `event: filter-failed\ndata: ${JSON.stringify({ error: error.message, code: error.code })}\n\n`,
+      );
+    else throw error;
   } finally {
     clearInterval(keepAlive);
     response.end();
   }
+}
+
+async function filtered(
+  entries: readonly LogEntry[],
+  matches: (lines: string[]) => Promise<boolean[]>,
+): Promise<LogEntry[]> {
+  const answers = await matches(entries.map(({ text }) => text));
+  return entries.filter((_, index) => answers[index]);
 }
 
 /** Waits until the client has taken what was written; meanwhile the tail goes on without it. */

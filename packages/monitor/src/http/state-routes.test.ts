@@ -24,6 +24,39 @@ async function serve(options: Omit<StateServerOptions, 'now'>) {
   return { ...server, get: (path: string) => call(path), post: call };
 }
 
+describe('GET /api/board/changes', () => {
+  test('everything first, then what a line changed', async () => {
+    const { get, post } = await serve({ board: sampleBoard({ attention: [sampleAttention()] }) });
+    const first = await get('/api/board/changes');
+    expect(first.body).toMatchObject({ life: 'life-1', seq: 100, full: true, attention: [{}] });
+    const { id } = sampleAttention();
+    await post('/api/attention/ack', { id, by: 'kim' });
+    expect((await get('/api/board/changes?after=100&life=life-1')).body).toMatchObject({
+      seq: 101,
+      full: false,
+      workers: [],
+      attention: [{ key: id, acknowledged: { by: 'kim' } }],
+    });
+    await post('/api/attention/resolve', { id });
+    expect((await get('/api/board/changes?after=101&life=life-1')).body).toMatchObject({
+      seq: 102,
+      attention: [],
+      gone: { attention: [id], workers: [] },
+    });
+    expect((await get('/api/board/changes?after=102&life=life-1&atLeast=102')).body).toMatchObject({
+      full: false,
+      gone: { attention: [] },
+    });
+  });
+
+  test('what another process said does not count', async () => {
+    const { get } = await serve({ board: sampleBoard({ workers: [sampleWorker()] }) });
+    await get('/api/board/changes');
+    expect((await get('/api/board/changes?after=100&life=life-0')).body).toMatchObject({ full: true });
+    expect((await get('/api/board/changes?after=100&life=life-1')).body).toMatchObject({ full: false });
+  });
+});
+
 describe('GET /api/board', () => {
   test('now, or at a past moment', async () => {
     const { get, moments } = await serve({
@@ -42,8 +75,23 @@ describe('GET /api/board', () => {
     expect(moments).toEqual([{ seq: 7 }, { time }, { time }]);
   });
 
+  test('what has settled is shown for as long as is asked', async () => {
+    const { get } = await serve({
+      board: sampleBoard({ workers: [sampleWorker({ status: 'done', lastAt: '2026-01-01T00:00:00Z' })] }),
+    });
+    expect((await get('/api/board')).body['workers']).toHaveLength(1);
+    expect((await get('/api/board?settled=48h')).body['workers']).toHaveLength(1);
+    expect((await get('/api/board?settled=24h')).body).toMatchObject({ life: 'life-1', workers: [] });
+  });
+
   test.each([
-    ['/api/board?when=2h', 'There is no "when"; there are at, all.'],
+    ['/api/board?when=2h', 'There is no "when"; there are at, all, settled.'],
+    ['/api/board?settled=long', 'settled: expected a duration, like 24h.'],
+    ['/api/board?all=1&settled=1h', 'all and settled: one of them leaves out what the other asks for.'],
+    ['/api/board/changes?after=-1', 'after: expected the seq of a line.'],
+    ['/api/board/changes?after=1&after=2', 'after: expected the seq of a line.'],
+    ['/api/board/changes?atLeast=now', 'atLeast: expected the seq of a line.'],
+    ['/api/board/changes?settled=1', 'settled: expected a duration, like 24h.'],
     ['/api/board?at=yesterday', 'at: expected a seq, an ISO time, or how long ago, like 2h.'],
     ['/api/board?at=', 'at: expected a text of at most 40 characters.'],
     ['/api/board?at=1&at=2', 'at: expected a text of at most 40 characters.'],
@@ -63,7 +111,7 @@ describe('GET /api/board', () => {
         remedy: 'Wait a moment and ask again.',
       },
     };
-    for (const path of ['board', 'attention', 'workers/ENG-1/why', 'workers/ENG-1/receipt'])
+    for (const path of ['board', 'board/changes', 'attention', 'workers/ENG-1/why', 'workers/ENG-1/receipt'])
       expect(await get(`/api/${path}`)).toEqual(expected);
     expect(await post('/api/attention/ack', { id: 'x' })).toEqual(expected);
     expect(await post('/api/workers/ENG-1/deploy', { word: 'retry' })).toEqual(expected);
@@ -103,6 +151,13 @@ describe('attention', () => {
       'comms.attention_snoozed',
       { reason: 'deploy-timeout', by: 'kim', until: sampleTime('14:00') },
       { snoozedUntil: sampleTime('14:00') },
+    ],
+    [
+      'hand-over',
+      { to: 'alex', note: 'your deploy' },
+      'comms.attention_handed_over',
+      { reason: 'deploy-timeout', by: 'kim', to: 'alex', note: 'your deploy' },
+      { handedOver: { to: 'alex', by: 'kim', at: sampleTime('12:00'), note: 'your deploy' } },
     ],
     ['resolve', {}, 'comms.attention_resolved', { reason: 'deploy-timeout', by: 'kim' }, null],
   ])('%s becomes a line, and the answer shows what came of it', async (word, more, event, detail, item) => {

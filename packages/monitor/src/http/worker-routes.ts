@@ -83,7 +83,7 @@ function askedOf({ params, query }: { params: { ticket: string }; query: unknown
   };
 }
 
-function ticketIn(text: string): string {
+export function ticketIn(text: string): string {
   if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,119}$/.test(text)) return text;
   throw new Failure('usage', 'The ticket must be written like ABC-12.');
 }
@@ -93,7 +93,7 @@ function wordIn(value: unknown): Word {
   throw new Failure('usage', 'word: expected retry or accept.');
 }
 
-function unknownTicket(ticket: string, orchestrator?: string): Failure {
+export function unknownTicket(ticket: string, orchestrator?: string): Failure {
   const where = orchestrator === undefined ? '' : ` in the run ${orchestrator}`;
   return new Failure(
     'unknown-ticket',

@@ -1,7 +1,8 @@
 // The event log as the rest of the daemon knows it: append, ask, follow. Nothing outside of this room
 // knows files, offsets or tables. Opening it mends what a crash left; closing it loses nothing.
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { type EventDraft, type EventHost, type EventLine, matchesFilter } from '@svc/core';
+import { type EventCounts, type EventDraft, type EventHost, type EventLine, matchesFilter } from '@svc/core';
+import { type CountQuery, createLineCounter } from './count-lines.ts';
 import { type Appended, createDedupe } from './dedupe.ts';
 import { findLines, type LineQuery } from './find-lines.ts';
 import { createIndexKeeper } from './index-keeper.ts';
@@ -10,6 +11,7 @@ import { createLineReader } from './line-reader.ts';
 import { createLiveTail, type TailOptions } from './live-tail.ts';
 import type { LogDisk } from './log-disk.ts';
 import type { LogEntry } from './log-entry.ts';
+import type { LogIndex } from './log-index.ts';
 import type { LogNotice } from './log-notice.ts';
 import { createMonthWriter } from './month-writer.ts';
 import type { CorruptLine } from './read-lines.ts';
@@ -53,6 +55,10 @@ export type EventLog = {
   /** Whether the log has a line of this delivery. Call it after `ready`. */
   hasDelivery: (feed: 'codehost' | 'tracker', deliveryId: string) => boolean;
   list: (query?: LineQuery) => Promise<LinePage>;
+  /** How many there are over time, by the index alone. */
+  counts: (query: CountQuery) => Promise<EventCounts>;
+  /** When a line was accepted; undefined when the index does not have it. */
+  timeOf: (seq: number) => number | undefined;
   /** Lines in order, first the past after `after`, then as they become durable. */
   subscribe: (options?: TailOptions) => AsyncGenerator<LogEntry[]>;
   /** The relay's position of the newest line that came through a channel. Call it after `ready`. */
@@ -120,7 +126,10 @@ export function openEventLog(options: EventLogOptions): EventLog {
   });
   const dedupe = createDedupe({ append: writer.append, index: keeper.index, reader, ready });
 
-  async function list(query: LineQuery = {}): Promise<LinePage> {
+  const countLines = createLineCounter();
+
+  /** The index, which has seen what is durable already if that does not take long. */
+  async function freshIndex(): Promise<LogIndex> {
     const index = keeper.index();
     if (index.lastSeq() < tail.lastSeq()) {
       await Promise.race([
@@ -128,6 +137,11 @@ export function openEventLog(options: EventLogOptions): EventLog {
         sleep(INDEX_PATIENCE_MS, undefined, { ref: false }),
       ]);
     }
+    return index;
+  }
+
+  async function list(query: LineQuery = {}): Promise<LinePage> {
+    const index = await freshIndex();
     const limit = Math.min(query.limit ?? DEFAULT_LIMIT, MAX_LIMIT);
     const indexedTo = index.lastSeq();
     const places = findLines(index, query)
@@ -147,6 +161,8 @@ export function openEventLog(options: EventLogOptions): EventLog {
     appendOnce: dedupe.appendOnce,
     hasDelivery: (feed, deliveryId) => dedupe.has(`${feed}:${deliveryId}`),
     list,
+    counts: async (query) => countLines(await freshIndex(), query),
+    timeOf: (seq) => keeper.index().timeOf(seq),
     subscribe: tail.subscribe,
     cursorOf: (channel) => keeper.index().relayCursor(channel),
     lastSeq: tail.lastSeq,

@@ -33,7 +33,8 @@ export function* findLines(index: LogIndex, query: LineQuery): Generator<LinePla
   }
 }
 
-function conditionsOf(index: LogIndex, query: LineQuery): number[][] {
+/** Each condition as the terms of which a line must have one. */
+export function conditionsOf(index: LogIndex, query: LineQuery): number[][] {
   const conditions: number[][] = [];
   const { topics } = query;
   if (topics !== undefined) {
@@ -50,7 +51,7 @@ function conditionsOf(index: LogIndex, query: LineQuery): number[][] {
   return conditions;
 }
 
-function rangeOf(index: LogIndex, { since, until }: LineQuery): SeqRange {
+export function rangeOf(index: LogIndex, { since, until }: LineQuery): SeqRange {
   let low = 1;
   let high = index.lastSeq();
   if (since !== undefined) low = 'seq' in since ? since.seq + 1 : index.seqAtTime(since.time);
@@ -82,7 +83,7 @@ function* inStore(index: LogIndex, conditions: number[][], range: SeqRange, newe
 }
 
 /** The blocks of the condition that the fewest have; all when every condition is common. */
-function blocksToVisit({ store }: LogIndex, conditions: number[][], range: SeqRange): number[] {
+export function blocksToVisit({ store }: LogIndex, conditions: number[][], range: SeqRange): number[] {
   let fewest: number[] | null = null;
   for (const terms of conditions) {
     const blocks = new Set<number>();
@@ -96,7 +97,11 @@ function blocksToVisit({ store }: LogIndex, conditions: number[][], range: SeqRa
 }
 
 /** The positions in a block that meet every condition, in order. */
-function meeting(conditions: number[][], count: number, of: (name: number) => readonly number[]): number[] {
+export function meeting(
+  conditions: number[][],
+  count: number,
+  of: (name: number) => readonly number[],
+): number[] {
   if (conditions.length === 0) return Array.from({ length: count }, (_, position) => position);
   // Per line, how many conditions it meets so far: only a line that met all before can meet the next.
   const met = new Uint8Array(BLOCK_LINES);

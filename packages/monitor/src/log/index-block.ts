@@ -133,6 +133,11 @@ export function packLines({ numbers, count }: BlockLines): Uint8Array {
   return new Uint8Array(numbers.buffer, numbers.byteOffset, count * WIDTH * 4);
 }
 
+/** How many lines are packed in so many bytes. */
+export function linesIn(bytes: number): number {
+  return bytes / (WIDTH * 4);
+}
+
 export function unpackLines(bytes: Uint8Array): { numbers: Uint32Array; count: number } {
   const numbers = new Uint32Array(bytes.slice().buffer);
   return { numbers, count: numbers.length / WIDTH };
@@ -146,15 +151,33 @@ export function packPositions(positions: readonly number[]): Uint8Array {
   return bits;
 }
 
+/** How many positions there are, without unpacking them. */
+export function countPositions(bytes: Uint8Array): number {
+  if (bytes.byteLength !== BITMAP_BYTES) return bytes.byteLength / 2;
+  let count = 0;
+  for (const byte of bytes) for (let bits = byte; bits > 0; bits &= bits - 1) count += 1;
+  return count;
+}
+
 export function unpackPositions(bytes: Uint8Array): number[] {
   if (bytes.byteLength !== BITMAP_BYTES) return Array.from(new Uint16Array(bytes.slice().buffer));
   const positions: number[] = [];
+  eachPosition(bytes, (position) => positions.push(position));
+  return positions;
+}
+
+/** Every position in order, without a list of them. */
+export function eachPosition(bytes: Uint8Array, visit: (position: number) => void): void {
+  if (bytes.byteLength !== BITMAP_BYTES) {
+    for (let index = 0; index + 1 < bytes.byteLength; index += 2)
+      visit((bytes[index] ?? 0) | ((bytes[index + 1] ?? 0) << 8));
+    return;
+  }
   for (let index = 0; index < BITMAP_BYTES; index += 1) {
     let bits = bytes[index] ?? 0;
     for (let position = index * 8; bits > 0; position += 1) {
-      if ((bits & 1) === 1) positions.push(position);
+      if ((bits & 1) === 1) visit(position);
       bits >>= 1;
     }
   }
-  return positions;
 }

@@ -6,6 +6,9 @@ import type { Database } from '../disk/sqlite.ts';
 import { createDeliveryStore } from './delivery-store.ts';
 import {
   type BlockLines,
+  countPositions,
+  eachPosition,
+  linesIn,
   type OpenBlock,
   packLines,
   packPositions,
@@ -16,6 +19,15 @@ import type { Side } from './index-tables.ts';
 
 export type SeqRange = { low: number; high: number };
 
+/** What a stored block spans. */
+export type BlockSpan = {
+  firstSeq: number;
+  lastSeq: number;
+  firstTime: number;
+  lastTime: number;
+  count: number;
+};
+
 export type IndexStore = {
   /** Stores a block. It counts from the moment its own row is there, which comes last. */
   write: (block: OpenBlock) => Promise<void>;
@@ -25,9 +37,15 @@ export type IndexStore = {
   blockAtTime: (time: number) => BlockLines | null;
   /** First seqs of the blocks that hold any of a range, unordered. */
   blocksIn: (range: SeqRange) => number[];
+  /** What these blocks span, oldest first. Their lines are not read. */
+  spansIn: (range: SeqRange) => BlockSpan[];
   /** The same for those with a line of the term, at most `limit` of them. */
   blocksWith: (term: number, range: SeqRange, limit: number) => number[];
   positions: (term: number, firstSeq: number) => number[];
+  /** The same one by one. */
+  eachPosition: (term: number, firstSeq: number, visit: (position: number) => void) => void;
+  /** How many lines of a block have the term. */
+  countOf: (term: number, firstSeq: number) => number;
   deliverySeqs: (term: number) => number[];
   topics: () => string[];
   relay: (channel: string) => string | null;
@@ -57,6 +75,10 @@ export function createIndexStore(database: Database, side: Side): IndexStore {
       `SELECT coalesce(max(first_seq), 0) AS start FROM log_block_${side} WHERE first_seq <= ?`,
     ),
     between: database.prepare(`SELECT first_seq FROM log_block_${side} WHERE first_seq BETWEEN ? AND ?`),
+    spans: database.prepare(
+      `SELECT first_seq, last_seq, first_time, last_time, length(lines) AS bytes
+       FROM log_block_${side} WHERE first_seq BETWEEN ? AND ? ORDER BY first_seq`,
+    ),
     with: database.prepare(
       `SELECT first_seq FROM log_posting_${side} WHERE term = ? AND first_seq BETWEEN ? AND ? LIMIT ?`,
     ),
@@ -103,11 +125,20 @@ export function createIndexStore(database: Database, side: Side): IndexStore {
     blockOf: (seq) => toLines(sql.of.get(seq)),
     blockAtTime: (time) => toLines(sql.atTime.get(time)),
     blocksIn: ({ low, high }) => sql.between.all(startOf(low), high).map((row) => Number(row['first_seq'])),
+    spansIn: ({ low, high }) => sql.spans.all(startOf(low), high).map(toSpan),
     blocksWith: (name, { low, high }, limit) =>
       sql.with.all(name, startOf(low), high, limit).map((row) => Number(row['first_seq'])),
     positions(name, firstSeq) {
       const bytes = sql.posting.get(name, firstSeq)?.['lines'];
       return bytes instanceof Uint8Array ? unpackPositions(bytes) : [];
+    },
+    eachPosition(name, firstSeq, visit) {
+      const bytes = sql.posting.get(name, firstSeq)?.['lines'];
+      if (bytes instanceof Uint8Array) eachPosition(bytes, visit);
+    },
+    countOf(name, firstSeq) {
+      const bytes = sql.posting.get(name, firstSeq)?.['lines'];
+      return bytes instanceof Uint8Array ? countPositions(bytes) : 0;
     },
     deliverySeqs: deliveries.seqs,
     topics: () => sql.topics.all().map((row) => String(row['topic'])),
@@ -123,6 +154,16 @@ export function createIndexStore(database: Database, side: Side): IndexStore {
         deliveries.clear();
       });
     },
+  };
+}
+
+function toSpan(row: Row): BlockSpan {
+  return {
+    firstSeq: Number(row['first_seq']),
+    lastSeq: Number(row['last_seq']),
+    firstTime: Number(row['first_time']),
+    lastTime: Number(row['last_time']),
+    count: linesIn(Number(row['bytes'])),
   };
 }
 

@@ -5,7 +5,15 @@
 // - current: it has seen all. `reached` resolves here.
 // - failing: a block could not be stored. Tries again every second; the lines wait in the log, not in memory.
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { createOpenBlock, firstIndex, type OpenBlock, placeAt, seqAt, timeAt } from './index-block.ts';
+import {
+  type BlockLines,
+  createOpenBlock,
+  firstIndex,
+  type OpenBlock,
+  placeAt,
+  seqAt,
+  timeAt,
+} from './index-block.ts';
 import type { IndexStore } from './index-store.ts';
 import type { LinePlace } from './line-reader.ts';
 import type { TailOptions } from './live-tail.ts';
@@ -19,6 +27,7 @@ export type LogIndex = {
   /** Resolves when this line is in the index; rejects when the index stops before. */
   reached: (seq: number) => Promise<void>;
   placeOf: (seq: number) => LinePlace | null;
+  timeOf: (seq: number) => number | undefined;
   /** The first line accepted at this time or later; beyond the last line when there is none. */
   seqAtTime: (time: number) => number;
   /** Lines that were delivered under this term. */
@@ -113,12 +122,17 @@ export function createLogIndex({
 
   const running = run();
 
-  function placeOf(seq: number): LinePlace | null {
+  /** Where a line stands in which block; null when it is not in the index. */
+  function find(seq: number): { lines: BlockLines; index: number } | null {
     const lines = block !== null && seq >= block.lines.firstSeq ? block.lines : store.blockOf(seq);
     if (lines === null) return null;
     const index = firstIndex(lines, (at) => seqAt(lines, at) >= seq);
-    const place = index < lines.count ? placeAt(lines, index) : null;
-    return place?.seq === seq ? place : null;
+    return index < lines.count && seqAt(lines, index) === seq ? { lines, index } : null;
+  }
+
+  function placeOf(seq: number): LinePlace | null {
+    const found = find(seq);
+    return found && placeAt(found.lines, found.index);
   }
 
   return {
@@ -126,6 +140,10 @@ export function createLogIndex({
     openBlock: () => block,
     lastSeq: () => lastSeq,
     placeOf,
+    timeOf(seq) {
+      const found = find(seq);
+      return found === null ? undefined : timeAt(found.lines, found.index);
+    },
     failing: () => failing,
     reached(seq) {
       if (seq <= lastSeq) return Promise.resolve();

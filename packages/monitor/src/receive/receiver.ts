@@ -60,6 +60,8 @@ export function createReceiver(options: {
   ticketPrefixes: readonly string[];
   now: () => number;
   onOutcome: (outcome: Outcome) => void;
+  /** How long an accepted delivery took, from its bytes to the durable line. */
+  onAccepted?: (milliseconds: number) => void;
   tracer?: Tracer;
 }): Receiver {
   const { feed, secrets, log, ticketPrefixes, now, tracer = noTracer } = options;
@@ -95,11 +97,12 @@ export function createReceiver(options: {
     return mapping.ok ? { draft: mapping.draft } : { answer: badPayload(mapping.problem) };
   };
 
-  const append = async (draft: EventDraft, span: Span): Promise<Answer> => {
+  const append = async (draft: EventDraft, span: Span, started: number): Promise<Answer> => {
     try {
       const { id, seq, duplicate } = await log.appendOnce(draft);
       if (span.recording) describe(span, draft, id, seq);
       span.end(duplicate ? 'duplicate' : 'accepted');
+      if (!duplicate) options.onAccepted?.(performance.now() - started);
       return counted(duplicate ? knownAlready(id) : accepted(draft.event, id));
     } catch (error) {
       const isFull = error instanceof LogNotWritable;
@@ -110,11 +113,12 @@ export function createReceiver(options: {
   };
 
   const receive = (delivery: Delivery): Promise<Answer> => {
+    const started = performance.now();
     const span = tracer.startSpan('delivery', spanAttributes);
     const { draft, answer } = examine(delivery);
     if (draft !== undefined) {
       span.mark('verified');
-      return append(draft, span);
+      return append(draft, span, started);
     }
     span.end(answer.outcome, answer.status !== 200);
     return Promise.resolve(counted(answer));

@@ -30,6 +30,11 @@ export function createMetrics() {
       help: 'Effects of lines that were carried out or given up, by kind',
       labelNames: ['kind', 'outcome'],
     }),
+    rulesFired: createTally(registry, {
+      name: 'svc_rules_fired_total',
+      help: 'Lines that a rule is meant for, by rule and outcome (fired, held back by its limit, failed)',
+      labelNames: ['rule', 'outcome'],
+    }),
     backendQueries: createTally(registry, {
       name: 'svc_backend_queries_total',
       help: 'Questions to the metrics and the log backend by outcome (answered, cached, failed, slow, busy)',

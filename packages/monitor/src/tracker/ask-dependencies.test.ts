@@ -25,7 +25,10 @@ test('relations become waves, and what is outside is told', async () => {
   expect(outside).toEqual([{ ticket: 'ABC-3', blocker: 'ABC-5', state: 'Backlog' }]);
   expect(readPlan({ file: { tickets } })).toEqual({
     ok: true,
-    plan: { waves: [['ABC-1', 'ABC-4'], ['ABC-2'], ['ABC-3']] },
+    plan: {
+      waves: [['ABC-1', 'ABC-4'], ['ABC-2'], ['ABC-3']],
+      blockedBy: { 'ABC-2': ['ABC-1'], 'ABC-3': ['ABC-2'] },
+    },
   });
   expect(client.calls()).toBe(1);
 });

@@ -30,6 +30,8 @@ export type RegisterOptions = {
   /** `--webhook-url` */
   webhookUrl?: string | undefined;
   force: boolean;
+  /** The channel of this machine is at another relay than it shall be: one is made. */
+  newChannel?: boolean;
   /** Called only when the tracker has to be asked; fails when there is no token. */
   connect: () => TrackerClient;
   store: Pick<ConfigStore, 'setMany'>;
@@ -53,7 +55,7 @@ export type RegisteredWebhook = {
 
 export async function registerTrackerWebhook(options: RegisterOptions): Promise<RegisteredWebhook> {
   const { config, force, tell } = options;
-  const known = knownWebhookUrl(config, options.webhookUrl);
+  const known = options.newChannel ? undefined : knownWebhookUrl(config, options.webhookUrl);
   let record = registrationIn(config);
   let url = known?.url;
   let existing: TrackerWebhook[] | undefined;

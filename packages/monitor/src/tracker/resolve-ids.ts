@@ -84,7 +84,7 @@ async function noSuchTeam(client: TrackerClient, teamKey: string): Promise<Failu
 }
 
 /** The group of the project file that holds the team, in the file's own spelling, so that it stays one. */
-function trackerGroup({ values, files }: ResolveIdsOptions['loaded']): string[] {
+export function trackerGroup({ values, files }: Pick<LoadedConfig, 'files' | 'values'>): string[] {
   const written = ['svc.tracker.teamId', 'svc.tracker.stateIds', 'svc.tracker.teamKey'].flatMap((key) => {
     const source = values.find((value) => value.key === key)?.source;
     return source?.kind === 'file' && source.file === files.project.file ? [source.writtenAs] : [];

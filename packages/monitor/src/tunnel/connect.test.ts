@@ -165,4 +165,9 @@ test('words for what has no code, and for answers', () => {
   expect(wordsForError('odd').why).toMatch(/no known reason/);
   expect(wordsForStatus(502).why).toBe('the relay answered 502');
   expect(wordsForStatus(404).remedy).toMatch(/setup-webhooks/);
+  expect(wordsForStatus(403)).toMatchObject({
+    why: 'the relay refuses the channel (403)',
+    refusal: 'channel',
+  });
+  expect(wordsForStatus(401).why).toMatch(/wants a read key/);
 });

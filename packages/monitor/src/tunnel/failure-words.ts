@@ -1,7 +1,9 @@
 // Why the relay could not be reached, in words; and what to do, where a person can do something.
+import type { Refusal } from '@svc/core';
 import { systemErrorCode } from '../errors.ts';
+import type { ReadKey } from './read-keys.ts';
 
-export type Failure = { why: string; remedy?: string };
+export type Failure = { why: string; remedy?: string; refusal?: Refusal };
 
 const byCode: Readonly<Record<string, Failure>> = {
   ENOTFOUND: {
@@ -32,13 +34,33 @@ export function wordsForError(error: unknown): Failure {
 
 const channelIsGone = 'Check the channel: svc config, or make a new one: setup-webhooks.sh --force';
 const byStatus: Readonly<Record<number, Failure>> = {
-  401: { why: 'the relay wants a read key (401)', remedy: 'Check the read key of the channel' },
-  403: { why: 'the relay refuses the channel (403)', remedy: channelIsGone },
-  404: { why: 'the relay does not know the channel (404)', remedy: channelIsGone },
-  410: { why: 'the channel is gone (410)', remedy: channelIsGone },
-  429: { why: 'the relay has too much to do (429)' },
+  403: { why: 'the relay refuses the channel (403)', remedy: channelIsGone, refusal: 'channel' },
+  404: { why: 'the relay does not know the channel (404)', remedy: channelIsGone, refusal: 'channel' },
+  410: { why: 'the channel is gone (410)', remedy: channelIsGone, refusal: 'channel' },
+  429: { why: 'the relay has too much to do, or the channel too many readers (429)' },
 };
 
-export function wordsForStatus(status: number): Failure {
+/** `key` is what was sent along with the question, if the channel may have one. */
+export function wordsForStatus(status: number, key?: ReadKey): Failure {
+  const isSent = key?.value !== undefined;
+  if (status === 401 || (status === 403 && isSent)) return wordsForReadKey(status, key);
   return byStatus[status] ?? { why: `the relay answered ${status}` };
+}
+
+function wordsForReadKey(status: number, key: ReadKey | undefined): Failure {
+  const variable = key?.variable ?? 'its variable';
+  const file = key === undefined ? 'its file' : `the file ${key.fileName} beside the global configuration`;
+  const where = `Put the channel's read key into ${variable}, or into ${file} (mode 600)`;
+  const restart = 'and run: svc-monitor.sh restart';
+  if (key?.value === undefined)
+    return {
+      why: `the relay wants a read key (${status}), and ${variable} is not set`,
+      remedy: `${where}, ${restart}`,
+      refusal: 'read-key',
+    };
+  return {
+    why: `the relay does not accept the read key in ${variable} (${status})`,
+    remedy: `${where}, ${restart}; if it is lost, make a new channel: setup-webhooks.sh --force`,
+    refusal: 'read-key',
+  };
 }

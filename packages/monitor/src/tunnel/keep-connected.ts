@@ -1,10 +1,18 @@
 // Keeps one connection to the channel: dials, watches, and dials again, until it is stopped. The modes stand
 // at the top of tunnel.ts; every step is told as an event of the pure machine in core.
-import { backoffMs, isRelayPosition, PUBLIC_PING_MS, type RelayTraits, type TunnelEvent } from '@svc/core';
+import {
+  backoffMs,
+  isRelayPosition,
+  LONGEST_AFTER_REFUSAL_MS,
+  PUBLIC_PING_MS,
+  type RelayTraits,
+  type TunnelEvent,
+} from '@svc/core';
 import type { TunnelClock } from './clock.ts';
 import type { Connect } from './connect.ts';
 import type { StreamFrame } from './event-stream.ts';
 import { wordsForError } from './failure-words.ts';
+import type { ReadKey } from './read-keys.ts';
 import { type Ending, openSession, type Session } from './session.ts';
 import { watchClock } from './watch.ts';
 
@@ -33,7 +41,8 @@ export function keepConnected(options: {
   connect: Connect;
   clock: TunnelClock;
   random: () => number;
-  readKey: () => string | undefined;
+  readKey: ReadKey | undefined;
+  subscriber: string | undefined;
   maxFrameBytes: number | undefined;
   /** The position to go on from, if the relay keeps any. When it throws, that is a failed attempt. */
   resumeAfter: () => string | null;
@@ -53,6 +62,8 @@ export function keepConnected(options: {
   let cutPause: (() => void) | null = null;
   /** Null until there is a sign of it: a position in the log, or what the relay says. */
   let relayKeeps: boolean | null = null;
+  /** In a row, with nothing else between: an outage that ends with one is not waited out for minutes. */
+  let refusals = 0;
   /** By the steady clock: when the connection was opened, when the relay was last heard, how long it may be silent. */
   let openedAt: number | null = null;
   let heardAt = 0;
@@ -90,7 +101,8 @@ export function keepConnected(options: {
       channel: options.channel,
       connect: options.connect,
       clock,
-      readKey: options.readKey(),
+      readKey: options.readKey,
+      subscriber: options.subscriber,
       ours: relayKeeps ? { after } : null,
       ...(options.maxFrameBytes !== undefined && { maxFrameBytes: options.maxFrameBytes }),
       onOpen: (traits) => opened(traits, after),
@@ -113,6 +125,7 @@ export function keepConnected(options: {
   function opened(traits: RelayTraits, after: string | null): void {
     relayKeeps = traits.ours;
     openedAt = clock.monotonic();
+    refusals = 0;
     heardAt = openedAt;
     patienceMs = HEARTBEATS_OF_PATIENCE * Math.min(traits.pingMs, PUBLIC_PING_MS);
     connection = { relayKeeps, resumed: relayKeeps && after !== null, since: clock.now() };
@@ -128,10 +141,24 @@ export function keepConnected(options: {
   /** False when the wait was cut short, by a stop or because the machine woke up. */
   async function backOff(attempt: number, ending: Ending & { kind: 'lost' }): Promise<boolean> {
     if (stopping.signal.aborted) return false;
-    const { why, remedy } = ending;
+    const { why, remedy, refusal } = ending;
     const at = clock.now();
-    const waitMs = Math.max(backoffMs(attempt, options.random()), ending.retryAfterMs ?? 0);
-    onEvent({ type: 'lost', at, attempt, until: at + waitMs, why, ...(remedy !== undefined && { remedy }) });
+    const random = options.random();
+    const ownWait =
+      refusal === undefined
+        ? backoffMs(attempt, random)
+        : backoffMs(refusals, random, LONGEST_AFTER_REFUSAL_MS);
+    refusals = refusal === undefined ? 0 : refusals + 1;
+    const waitMs = Math.max(ownWait, ending.retryAfterMs ?? 0);
+    onEvent({
+      type: 'lost',
+      at,
+      attempt,
+      until: at + waitMs,
+      why,
+      ...(remedy !== undefined && { remedy }),
+      ...(refusal !== undefined && { refusal }),
+    });
     const whole = await new Promise<boolean>((resolve) => {
       const cancel = clock.after(waitMs, () => resolve(true));
       cutPause = () => {
@@ -150,6 +177,7 @@ export function keepConnected(options: {
   }
 
   function woke(): void {
+    refusals = 0;
     onEvent({ type: 'woke', at: clock.now() });
     session?.end({ kind: 'woke' });
     cutPause?.();

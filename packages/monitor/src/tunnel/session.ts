@@ -1,10 +1,18 @@
 // One connection to the channel, from dialling to its end. It never throws: however it ends, it says how.
-import { isRelayPosition, RELAY_HEADER, type RelayTraits, relayTraits, retryAfterMs } from '@svc/core';
+import {
+  isRelayPosition,
+  RELAY_HEADER,
+  type Refusal,
+  type RelayTraits,
+  relayTraits,
+  retryAfterMs,
+} from '@svc/core';
 import type { TunnelClock } from './clock.ts';
 import { type Connect, follow, type RelayAnswer } from './connect.ts';
 import { MAX_FRAME_BYTES } from './delivery.ts';
 import { createEventStream, type StreamFrame } from './event-stream.ts';
 import { wordsForError, wordsForStatus } from './failure-words.ts';
+import type { ReadKey } from './read-keys.ts';
 
 export type Ending =
   | { kind: 'stopped' }
@@ -12,7 +20,7 @@ export type Ending =
   | { kind: 'silent' }
   /** The relay is one of ours, and more can be asked of it than was. */
   | { kind: 'recognised' }
-  | { kind: 'lost'; why: string; remedy?: string; retryAfterMs?: number };
+  | { kind: 'lost'; why: string; remedy?: string; refusal?: Refusal; retryAfterMs?: number };
 
 export type Session = {
   ended: Promise<Ending>;
@@ -25,7 +33,9 @@ export function openSession(options: {
   channel: string;
   connect: Connect;
   clock: TunnelClock;
-  readKey: string | undefined;
+  readKey: ReadKey | undefined;
+  /** What a relay of ours shall call us in its status. */
+  subscriber: string | undefined;
   /** Ask for raw bytes, and for what came after this position. Null: a relay that is not known as ours. */
   ours: { after: string | null } | null;
   maxFrameBytes?: number;
@@ -52,7 +62,7 @@ export function openSession(options: {
       cancelPatience();
       if (ending !== null) return ending;
       if (!opened.ok) return { kind: 'lost', why: `the relay cannot be used: ${opened.why}` };
-      const refused = refusalIn(opened.answer, clock.now());
+      const refused = refusalIn(opened.answer, options.readKey, clock.now());
       if (refused !== undefined) return refused;
       const traits = relayTraits(opened.answer.header(RELAY_HEADER));
       if (traits.ours && ours === null) return { kind: 'recognised' };
@@ -91,7 +101,7 @@ function requestOf(options: Parameters<typeof openSession>[0]): {
   url: URL;
   headers: Record<string, string>;
 } {
-  const { ours, readKey } = options;
+  const { ours, readKey, subscriber } = options;
   const url = new URL(options.channel);
   const headers: Record<string, string> = {
     // The public relay sends the stream only for exactly this.
@@ -99,19 +109,20 @@ function requestOf(options: Parameters<typeof openSession>[0]): {
     'cache-control': 'no-store',
     'user-agent': 'svc',
   };
-  if (readKey !== undefined) headers['authorization'] = `Bearer ${readKey}`;
+  if (readKey?.value !== undefined) headers['authorization'] = `Bearer ${readKey.value}`;
   if (ours !== null) url.searchParams.set('raw', '1');
+  if (ours !== null && subscriber !== undefined) url.searchParams.set('subscriber', subscriber);
   const after = ours?.after ?? undefined;
   if (isRelayPosition(after)) headers['last-event-id'] = after;
   return { url, headers };
 }
 
-function refusalIn(answer: RelayAnswer, now: number): Ending | undefined {
+function refusalIn(answer: RelayAnswer, key: ReadKey | undefined, now: number): Ending | undefined {
   if (answer.status !== 200) {
     const wait = retryAfterMs(answer.header('retry-after'), now);
     return {
       kind: 'lost',
-      ...wordsForStatus(answer.status),
+      ...wordsForStatus(answer.status, key),
       ...(wait !== undefined && { retryAfterMs: wait }),
     };
   }

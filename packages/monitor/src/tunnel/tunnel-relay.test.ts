@@ -43,7 +43,7 @@ function openLog(): EventLog {
 async function startTunnel(
   url: string,
   log: EventLog,
-  { readKey, connect }: { readKey?: string; connect?: Connect } = {},
+  { readKey, subscriber, connect }: { readKey?: string; subscriber?: string; connect?: Connect } = {},
 ): Promise<{ tunnel: Tunnel; gaps: Gap[] }> {
   const gaps: Gap[] = [];
   await log.ready;
@@ -62,7 +62,8 @@ async function startTunnel(
     cursorOf: log.cursorOf,
     logger: pino({ enabled: false }),
     onGap: (gap) => void gaps.push(gap),
-    readKey: () => readKey,
+    readKey: { variable: 'READ_KEY', value: readKey, fileName: 'key' },
+    subscriber,
     random: () => 0,
     ...(connect && { connect }),
   });

@@ -135,6 +135,67 @@ test.each<[string, ScriptedConnection, RegExp]>([
   expect(mode().mode).toBe('live');
 });
 
+test.each<[string, { status: number; key?: string }, RegExp, RegExp]>([
+  ['no key', { status: 401 }, /wants a read key \(401\), and READ_KEY is not set/, /svc-monitor\.sh restart/],
+  [
+    'a wrong key',
+    { status: 401, key: 'not-this-one' },
+    /does not accept the read key in READ_KEY \(401\)/,
+    /setup-webhooks\.sh --force/,
+  ],
+  [
+    'a key that is not enough',
+    { status: 403, key: 'not-this-one' },
+    /does not accept the read key in READ_KEY \(403\)/,
+    /setup-webhooks\.sh --force/,
+  ],
+])(
+  '%s: blind at once with the remedy, asked less and less often, and well again by itself',
+  async (_name, given, why, remedy) => {
+    const { status, key } = given;
+    const { tunnel, relay, start, clock, mode, edges } = setUp({
+      readKey: { variable: 'READ_KEY', value: key, fileName: 'read-key' },
+      script: Array.from({ length: 20 }, () => ({ status })),
+    });
+    await start();
+    expect(tunnel.state().grade).toMatchObject({ grade: 'blind', code: 'read-key' });
+    expect(tunnel.state().grade.why).toMatch(why);
+    expect(tunnel.state().grade.remedy).toMatch(remedy);
+    for (const wait of [
+      250, 500, 1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 128_000, 256_000, 300_000,
+    ]) {
+      expect(mode()).toMatchObject({ mode: 'backing-off', until: clock.now() + wait });
+      await clock.advance(wait);
+    }
+    // Twelve questions in the first quarter of an hour, and then one in five minutes.
+    expect(relay.requests).toHaveLength(13);
+    expect(edges.map(({ grade }) => grade)).toEqual(['connecting', 'blind']);
+    await clock.advance(8 * 300_000);
+    expect(mode().mode).toBe('live');
+    expect(tunnel.state().grade.grade).toBe('live');
+    if (key !== undefined)
+      expect(
+        JSON.stringify([edges, tunnel.stats(), tunnel.state(), relay.requests.map(({ url }) => url)]),
+      ).not.toContain(key);
+  },
+);
+
+test('a channel that the relay does not know is asked for less and less often', async () => {
+  const { start, clock, mode } = setUp({ script: Array.from({ length: 9 }, () => ({ status: 404 })) });
+  await start();
+  for (const wait of [250, 500, 1000, 2000, 4000, 8000, 16_000, 32_000, 64_000]) {
+    expect(mode()).toMatchObject({ mode: 'backing-off', until: clock.now() + wait });
+    await clock.advance(wait);
+  }
+  expect(mode().mode).toBe('live');
+});
+
+test('the public relay is not told who we are', async () => {
+  const { start, relay } = setUp({ subscriber: 'host-1' });
+  await start();
+  expect(relay.requests.map(({ url }) => url.search)).toEqual(['']);
+});
+
 test('the waits double up to ten seconds, and a connection that does not last does not start them anew', async () => {
   const { relay, start, clock, mode } = setUp({ script: Array.from({ length: 8 }, () => ({ status: 503 })) });
   await start();
@@ -359,11 +420,12 @@ const ours = (ready: string): ScriptedConnection => ({ status: 200, headers: { '
 
 test('our relay is recognised, then asked for raw bytes, and resumed after the newest position', async () => {
   const { start, say, clock, relay, received, tunnel, gaps } = setUp({
-    readKey: () => 'key',
+    readKey: { variable: 'READ_KEY', value: 'key', fileName: 'key' },
+    subscriber: 'host-1',
     script: [ours('{}'), ours('{"position":"e.4"}'), ours('{"position":"e.6"}')],
   });
   await start();
-  expect(relay.requests.map(({ url }) => url.search)).toEqual(['', '?raw=1']);
+  expect(relay.requests.map(({ url }) => url.search)).toEqual(['', '?raw=1&subscriber=host-1']);
   expect(relay.requests.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, undefined]);
   expect(relay.requests[1]?.headers['authorization']).toBe('Bearer key');
   expect(tunnel.stats().cursor).toBe('e.4');
@@ -378,6 +440,32 @@ test('our relay is recognised, then asked for raw bytes, and resumed after the n
   await clock.advance(300);
   expect(relay.requests[2]?.headers['last-event-id']).toBe('e.6');
   expect(gaps).toEqual([{ reason: 'start', since: null }]);
+});
+
+test('a quiet channel moves on with the pings of our relay, behind whatever waits', async () => {
+  const { start, say, clock, relay, tunnel, answers } = setUp({
+    script: [ours('{}'), ours('{"position":"e.4"}'), ours('{}')],
+  });
+  await start();
+  await say('event: ping\ndata: {}\n\n');
+  expect(tunnel.stats().cursor).toBe('e.4');
+  await say('event: ping\ndata: {"position":"e.900"}\n\n');
+  expect(tunnel.stats().cursor).toBe('e.900');
+  answers.push({ status: 503, outcome: 'log-not-writable' });
+  await say(`${delivery({}, 'e.901', { bodyB: 'e30=' })}event: ping\ndata: {"position":"e.950"}\n\n`);
+  expect(tunnel.stats().cursor).toBe('e.900');
+  await clock.advance(300);
+  expect(tunnel.stats().cursor).toBe('e.950');
+  relay.stream().end();
+  await clock.advance(300);
+  expect(relay.requests.at(-1)?.headers['last-event-id']).toBe('e.950');
+});
+
+test('a position in a ping of a relay that does not say that it keeps is worth nothing', async () => {
+  const { start, say, tunnel } = setUp();
+  await start();
+  await say('event: ping\ndata: {"position":"e.900"}\n\n');
+  expect(tunnel.stats().cursor).toBeNull();
 });
 
 test('a cursor in the log is reason enough to ask a relay as ours', async () => {

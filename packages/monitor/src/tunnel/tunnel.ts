@@ -8,7 +8,8 @@
 //                ping, delivery or comment for 75 s (2.5 heartbeats, where the relay says its own) to late.
 //   late         the silent connection is closed and a new one dialled at once: live or backing-off.
 //   backing-off  waits 0.25 s, doubling to 10 s, each ±50 %, or as long as the relay's Retry-After asks (at
-//                most 2 min), then connecting. Only a connection that lived for 10 s, or brought a
+//                most 2 min), then connecting. After a refusal (the read key or the channel is wrong) the row
+//                goes on doubling, to 5 min. Only a connection that lived for 10 s, or brought a
 //                delivery that was new and genuine, starts the row anew.
 //   disabled     there is no channel or no secret; nothing leads out of it.
 //
@@ -39,6 +40,7 @@ import type { Receive } from './delivery.ts';
 import type { StreamFrame } from './event-stream.ts';
 import { createInbox, type InboxReport, type SelfTest } from './inbox.ts';
 import { type Connection, type KeptConnection, keepConnected } from './keep-connected.ts';
+import type { ReadKey } from './read-keys.ts';
 
 export type TunnelOptions = {
   /** Whose deliveries come this way; a name for people. */
@@ -53,8 +55,10 @@ export type TunnelOptions = {
   /** Called when deliveries may have been missed: ask the sender for them. */
   onGap?: (gap: Gap) => void;
   selfTest?: SelfTest;
-  /** The key to read the channel with, where the relay wants one. */
-  readKey?: () => string | undefined;
+  /** The key to read the channel with, where the relay wants one. It goes into a header and nowhere else. */
+  readKey?: ReadKey | undefined;
+  /** The name under which a relay of ours shows how far this machine has read. */
+  subscriber?: string | undefined;
   clock?: TunnelClock;
   /** From 0 up to 1. */
   random?: () => number;
@@ -169,8 +173,8 @@ export function createTunnel(options: TunnelOptions): Tunnel {
 
   function onFrame({ event, id, data }: StreamFrame, { relayKeeps }: Connection): void {
     step({ type: 'heard', at: clock.now() });
-    if (event === 'ping') seen.lastPingAt = clock.now();
-    else if (event === 'ready') {
+    if (event === 'ping' || event === 'ready') {
+      if (event === 'ping') seen.lastPingAt = clock.now();
       const position = relayKeeps ? positionInReady(data) : null;
       if (position !== null) inbox.beginAfter(position);
     } else if (event === 'gap') {
@@ -199,7 +203,8 @@ export function createTunnel(options: TunnelOptions): Tunnel {
       connect: options.connect ?? createConnect(),
       clock,
       random,
-      readKey: () => options.readKey?.(),
+      readKey: options.readKey,
+      subscriber: options.subscriber,
       maxFrameBytes: options.maxFrameBytes,
       resumeAfter: () => inbox.arrivedTo() ?? cursorOf(channelKey),
       accepted: () => inbox.report().deliveries.accepted,

@@ -56,8 +56,10 @@ export function createCodehostCloud(now: () => number) {
         deployments: [],
         issues: [],
         checkRuns: [],
+        rules: [],
       };
-      const repo: RepoRow = { id: nextId(), owner, name, admin, commits: new Map(), ...lists };
+      const settings = { default_branch: 'main' };
+      const repo: RepoRow = { id: nextId(), owner, name, admin, commits: new Map(), settings, ...lists };
       repos.set(fullName.toLowerCase(), repo);
       return repo;
     },

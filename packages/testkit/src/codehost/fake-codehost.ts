@@ -24,6 +24,7 @@ import { deploymentRoutes } from './deployment-routes.ts';
 import { createFaultPlan, delay, type FaultPlan, refusalOf, send } from './faults.ts';
 import { hookRoutes } from './hook-routes.ts';
 import { issueRoutes } from './issue-routes.ts';
+import { mergeRoutes } from './merge-routes.ts';
 import { createQuotas, type Quota, type QuotaName } from './quota.ts';
 import type { Route } from './route.ts';
 import { callerOf, type KnownToken, needHookScope } from './tokens.ts';
@@ -75,6 +76,7 @@ export async function startFakeCodehost(options: FakeCodehostOptions): Promise<F
     ...compareRoutes(),
     ...issueRoutes({ cloud }),
     ...checkRoutes(),
+    ...mergeRoutes(),
   ];
 
   const answerRepo = async (
@@ -100,7 +102,10 @@ export async function startFakeCodehost(options: FakeCodehostOptions): Promise<F
     }
     if (rest === '' && method === 'GET') {
       const permissions = { admin: repo.admin, push: true, pull: true };
-      return { status: 200, body: { id: repo.id, full_name: fullNameOf(repo), permissions } };
+      return {
+        status: 200,
+        body: { id: repo.id, full_name: fullNameOf(repo), permissions, ...repo.settings },
+      };
     }
     const route = routes.find((one) => one.method === method && one.path.test(rest));
     if (route === undefined) throw notFound();

@@ -102,6 +102,10 @@ export type RepoRow = {
   deployments: DeploymentRow[];
   issues: IssueRow[];
   checkRuns: CheckRunRow[];
+  /** Its switches, as the REST API names them. */
+  settings: Record<string, unknown>;
+  /** The active rules of its main branch. */
+  rules: object[];
   /** The parents of each commit, as far as somebody compares them. */
   commits: Map<string, readonly string[]>;
 };

@@ -131,6 +131,31 @@ test('it cuts, goes silent, stalls, restarts and answers as told', async () => {
   expect((await listen(channel)).response.status).toBe(200);
 });
 
+test('ours makes channels with a read key, and knows no others when it is strict', async () => {
+  const hostile = await relay({ ours: true, strict: true, createKey: 'create' });
+  const make = (headers: Record<string, string> = {}) =>
+    fetch(`${hostile.url}/new`, { method: 'POST', body: '{}', headers });
+  expect((await make()).status).toBe(401);
+  const made = await make({ authorization: 'Bearer create' });
+  expect(made.status).toBe(201);
+  const { channel, writeUrl, readUrl, readKey } = (await made.json()) as Record<string, string>;
+  expect({ writeUrl, readUrl }).toEqual({
+    writeUrl: `${hostile.url}/${channel}`,
+    readUrl: `${hostile.url}/${channel}`,
+  });
+  const key = { authorization: `Bearer ${readKey}` };
+  expect((await listen(readUrl ?? '')).response.status).toBe(401);
+  expect((await listen(hostile.newChannel(), key)).response.status).toBe(404);
+  expect((await fetch(hostile.newChannel(), { method: 'POST', body: '{}' })).status).toBe(404);
+  const heard = await listen(`${readUrl}?subscriber=host-1`, key);
+  await post(writeUrl ?? '');
+  await until(() => expect(bodies(heard.text)).toHaveLength(1));
+  expect(hostile.connected.map(({ subscriber }) => subscriber)).toEqual([null, null, 'host-1']);
+  expect((await fetch(`${readUrl}/status`)).status).toBe(401);
+  const status = await (await fetch(`${readUrl}/status`, { headers: key })).json();
+  expect(status).toEqual({ subscribers: { named: [{ subscriber: 'host-1', lag: 0 }] } });
+});
+
 test('ours keeps, resumes, sends raw bytes, and says what it lost', async () => {
   const hostile = await relay({ ours: true, readKey: 'key' });
   const channel = hostile.newChannel();

@@ -1,6 +1,7 @@
 // A relay that misbehaves on command, and writes down what it was sent and what it delivered to whom. As the
 // public relay it keeps nothing. With `ours` it is the relay that we would run: it keeps, resumes, sends raw
-// bytes; it then never drops or reorders, but everything else can still happen to it.
+// bytes, makes channels with read keys; it then never drops or reorders, but everything else can still happen
+// to it.
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { headerValue, RELAY_HEADER } from '@svc/core';
@@ -8,6 +9,7 @@ import { createRandom, type Random } from '../random.ts';
 import { type Faults, noFaults } from './faults.ts';
 import { createHostileStream, type Frame, type HostileStream } from './hostile-stream.ts';
 import { createKeptChannel, type KeptChannel } from './kept-channel.ts';
+import { createOwnChannels } from './own-channels.ts';
 import { rulingOn } from './post-rules.ts';
 import { publicLayout, streamHeaders } from './public-relay.ts';
 import { startRelayHttp } from './relay-http.ts';
@@ -18,6 +20,7 @@ export type Connected = {
   channel: string;
   lastEventId: string | undefined;
   raw: boolean;
+  subscriber: string | null;
   headers: IncomingHttpHeaders;
 };
 export type ScriptedAnswer = { status: number; headers?: OutgoingHttpHeaders; body?: string };
@@ -64,12 +67,17 @@ export type HostileOptions = {
   ours?: boolean;
   pingMs?: number;
   faults?: Partial<Faults>;
-  /** Ours only: subscribers must bring this key. */
+  /** Ours only: subscribers of every channel that was not made by `POST /new` must bring this key. */
   readKey?: string;
+  /** Ours only: `POST /new` wants this key. */
+  createKey?: string;
+  /** Ours only: channels exist only when they were made by `POST /new`. */
+  strict?: boolean;
 };
 
 export async function startHostileRelay(options: HostileOptions = {}): Promise<HostileRelay> {
-  const { seed = 1, ours = false, pingMs = 30_000, readKey } = options;
+  const { seed = 1, ours = false, pingMs = 30_000, readKey, createKey, strict = false } = options;
+  const own = createOwnChannels({ readKey, createKey, strict });
   const random: Random = createRandom(seed);
   const faults: Faults = { ...noFaults, ...options.faults };
   const sent: Sent[] = [];
@@ -89,6 +97,7 @@ export async function startHostileRelay(options: HostileOptions = {}): Promise<H
   }
 
   function post(channel: string, request: IncomingMessage, raw: Buffer, query: URLSearchParams) {
+    if (ours && !own.exists(channel)) return { status: 404, problem: 'There is no such channel.' };
     const ruling = ours ? { ok: true as const } : rulingOn(request.headers, raw);
     if (!ruling.ok) return ruling;
     const deliveryId =
@@ -164,11 +173,11 @@ export async function startHostileRelay(options: HostileOptions = {}): Promise<H
   ): void {
     const lastEventId = headerOf(request.headers['last-event-id']);
     const raw = ours && query.get('raw') === '1';
-    connected.push({ channel: name, lastEventId, raw, headers: request.headers });
+    const subscriberName = query.get('subscriber');
+    connected.push({ channel: name, lastEventId, raw, subscriber: subscriberName, headers: request.headers });
     const script = scripted.shift();
     if (script !== undefined) return void response.writeHead(script.status, script.headers).end(script.body);
-    if (readKey !== undefined && request.headers.authorization !== `Bearer ${readKey}`)
-      return void response.writeHead(401).end();
+    if (ours && own.refuseReader(name, request, response)) return;
     const announcement = ours ? { [RELAY_HEADER]: `1; ping=${Math.max(1, Math.round(pingMs / 1000))}` } : {};
     response.writeHead(200, { ...streamHeaders, ...announcement });
     response.flushHeaders();
@@ -199,7 +208,17 @@ export async function startHostileRelay(options: HostileOptions = {}): Promise<H
     }
   }
 
-  const http = await startRelayHttp({ post, subscribe });
+  const readersOf = (name: string): string[] => [
+    ...new Set(
+      connected.filter(({ channel }) => channel === name).flatMap(({ subscriber }) => subscriber ?? []),
+    ),
+  ];
+  const http = await startRelayHttp({
+    before: (request, response) =>
+      ours && (own.answerNew(request, response) || own.answerStatus(request, response, readersOf)),
+    post,
+    subscribe,
+  });
   const timer = setInterval(ping, pingMs).unref();
   const cutAll = (): void => {
     subscribers.clear();

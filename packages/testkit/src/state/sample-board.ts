@@ -196,6 +196,7 @@ export function sampleAttention(given: Partial<AttentionItem> = {}): AttentionIt
     times: 1,
     acknowledged: null,
     snoozedUntil: null,
+    handedOver: null,
     ...given,
   };
 }

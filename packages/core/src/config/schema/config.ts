@@ -9,6 +9,7 @@ import { Monitor } from './monitor.ts';
 import { Notify } from './notify.ts';
 import { Orchestration, Worktree } from './orchestration.ts';
 import { Project, projectKey, projects, Repository, Thoughts } from './project.ts';
+import { Commands, rules } from './rules.ts';
 import { Tracker } from './tracker.ts';
 
 export const Config = z.object({
@@ -29,6 +30,8 @@ export const Config = z.object({
       orchestration: Orchestration,
       feedback: Feedback,
       notify: Notify,
+      rules,
+      commands: Commands,
       projects,
     })
     .prefault({}),

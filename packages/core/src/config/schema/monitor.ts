@@ -12,6 +12,11 @@ const CodehostFeed = z
       description: 'Relay channel URL of this machine for code-host deliveries',
       env: 'SVC_RELAY_CHANNEL',
     }),
+    relayReadKeyEnv: field(kinds.environmentName, {
+      layers: global,
+      description: 'Name of the variable that holds the read key of the code-host channel, where it has one',
+      default: 'SVC_RELAY_READ_KEY',
+    }),
     webhookSecretEnv: field(kinds.environmentName, {
       layers: project,
       description: 'Name of the variable that holds the code-host HMAC secret',
@@ -31,6 +36,11 @@ const TrackerFeed = z
       layers: global,
       description: 'Relay channel URL of this machine for issue-tracker deliveries',
       env: 'SVC_TRACKER_RELAY_CHANNEL',
+    }),
+    relayReadKeyEnv: field(kinds.environmentName, {
+      layers: global,
+      description: 'Name of the variable that holds the read key of the tracker channel, where it has one',
+      default: 'SVC_TRACKER_RELAY_READ_KEY',
     }),
     webhookSecretEnv: field(kinds.environmentName, {
       layers: project,

@@ -46,6 +46,7 @@ export function simulateRuns({
       endedAt: null,
       tickets: waves.flat(),
       plan: null,
+      blockedBy: null,
       maxParallel: most,
       waves: [],
       lastSeq: 1,

@@ -1,7 +1,7 @@
 // Random event tapes for tests: a small world of pull requests, workers and deployments that lives by chance,
 // as the log would tell it. What the fold asks to be appended comes back as lines, some time later.
 import type { EventDraft } from '../../log/event-line.ts';
-import { workerStatuses } from '../../runs/signal-file.ts';
+import { workerStatuses } from '../../runs/worker-statuses.ts';
 import { emptyBoard, type FoldedLine, foldLine } from '../board.ts';
 import { ticketPhases } from '../effect.ts';
 
@@ -259,7 +259,7 @@ function createWorld({ below, chance, pick }: Chance) {
         );
       case 2:
         return own(
-          `comms.${pick(['attention', 'attention_resolved', 'attention_acknowledged', 'attention_snoozed'])}`,
+          `comms.${pick(['attention', 'attention_resolved', 'attention_acknowledged', 'attention_snoozed', 'attention_handed_over'])}`,
           scope,
           {
             reason,
@@ -267,6 +267,7 @@ function createWorld({ below, chance, pick }: Chance) {
             severity: 'low',
             by: 'ada',
             until: '2026-02-01T00:00:00Z',
+            to: 'grace',
           },
         );
       case 3:

@@ -1,9 +1,10 @@
-// The board as JSON: every entity with what follows from it. What has been settled for a week is left out
-// unless all is asked for, so that the answer does not grow with the log.
+// The board as JSON: every entity with its key and with what follows from it. What has been settled for a week is
+// left out unless all is asked for, so that the answer does not grow with the log.
 
 import { DEPLOY_BUDGET } from '../../deploy/deploy-worker.ts';
 import { isEnded } from '../../deploy/standing.ts';
 import type { AttentionItem } from '../attention-item.ts';
+import { pullRequestKey } from '../board-links.ts';
 import type { Board } from '../board-shape.ts';
 import type { Deployment } from '../deployment.ts';
 import type { FeedState } from '../feed-state.ts';
@@ -14,9 +15,9 @@ import type { Ticket } from '../ticket.ts';
 import type { Worker } from '../worker.ts';
 import { contradictionsIn } from './doubts.ts';
 import { ruleOf, waitOf } from './rule.ts';
-import { createLookup, type Lookup, nameOfPullRequest } from './subject.ts';
+import { createLookup, nameOfPullRequest, type Subject } from './subject.ts';
 
-const WEEK_MS = 7 * 86_400_000;
+export const WEEK_MS = 7 * 86_400_000;
 
 /** The signal file itself stays out: it may hold anything. */
 export type WorkerView = Omit<Worker, 'signal' | 'hash' | 'raised' | 'proofsAsked'> & {
@@ -25,8 +26,9 @@ export type WorkerView = Omit<Worker, 'signal' | 'hash' | 'raised' | 'proofsAske
   /** Failed deployments, and how many there may be. */
   attempts: number;
   budget: number;
-  /** The linked pull request, by its name in `pullRequests`. */
+  /** The linked pull request, by its name in `pullRequests`, and by its key. */
   pullRequest: string | null;
+  pullRequestKey: string | null;
   rule: string;
   waitsFor: string | null;
   until: string | null;
@@ -36,64 +38,129 @@ export type WorkerView = Omit<Worker, 'signal' | 'hash' | 'raised' | 'proofsAske
 export type PullRequestView = Omit<
   PullRequest,
   'verdict' | 'threads' | 'previewSources' | 'toldAt' | 'judgedAt' | 'asOf' | 'askedSeq'
-> & { name: string; readiness: MergeReadiness };
+> & { key: string; name: string; readiness: MergeReadiness };
+
+/** An entity under the key that it has on the board: unique among its kind, and the same for as long as it lives. */
+export type Keyed<Entity> = Entity & { key: string };
 
 export type BoardView = {
   seq: number;
   at: string | null;
   workers: WorkerView[];
   pullRequests: PullRequestView[];
-  deployments: Deployment[];
-  tickets: Ticket[];
-  runs: Run[];
-  attention: AttentionItem[];
-  feeds: FeedState[];
+  deployments: Keyed<Deployment>[];
+  tickets: Keyed<Ticket>[];
+  runs: Keyed<Run>[];
+  attention: Keyed<AttentionItem>[];
+  feeds: Keyed<FeedState>[];
 };
 
-export function boardView(board: Board, { all = false }: { all?: boolean } = {}): BoardView {
-  const from = all || board.at === null ? Number.NEGATIVE_INFINITY : Date.parse(board.at) - WEEK_MS;
-  const shown = <Entity extends { lastAt: string }>(
-    entities: Map<string, Entity>,
-    isSettled: (entity: Entity) => boolean,
-  ): Entity[] =>
-    [...entities.values()].filter((entity) => Date.parse(entity.lastAt) >= from || !isSettled(entity));
+export const boardKinds = [
+  'workers',
+  'pullRequests',
+  'deployments',
+  'tickets',
+  'runs',
+  'attention',
+  'feeds',
+] as const;
+export type BoardKind = (typeof boardKinds)[number];
+
+type EntityOf<Kind extends BoardKind> = Board[Kind] extends Map<string, infer Entity> ? Entity : never;
+
+/** How a kind of entity is shown, and whether it can be left out once it is old. */
+export type KindView<Kind extends BoardKind> = {
+  isSettled: (entity: EntityOf<Kind>) => boolean;
+  /** When it last changed; undefined for what is never old. */
+  lastAt: (entity: EntityOf<Kind>) => string | undefined;
+  view: (
+    key: string,
+    entity: EntityOf<Kind>,
+    subjectOfWorker: (worker: Worker) => Subject,
+  ) => BoardView[Kind][number];
+};
+
+const lastAt = ({ lastAt: at }: { lastAt: string }): string => at;
+const keyed = <Entity extends object>(key: string, entity: Entity): Keyed<Entity> => ({ key, ...entity });
+const settledDeployments: readonly string[] = ['success', 'failure', 'error', 'inactive'];
+
+export const kindViews: { [Kind in BoardKind]: KindView<Kind> } = {
+  workers: {
+    isSettled: ({ removed, status }) => removed || isEnded(status),
+    lastAt,
+    view: (_key, worker, subjectOfWorker) => workerView(worker, subjectOfWorker(worker)),
+  },
+  pullRequests: {
+    isSettled: ({ state }) => state !== 'open',
+    lastAt,
+    view: (key, pullRequest) => pullRequestView(key, pullRequest),
+  },
+  deployments: { isSettled: ({ state }) => settledDeployments.includes(state), lastAt, view: keyed },
+  tickets: { isSettled: isSettledTicket, lastAt, view: keyed },
+  runs: { isSettled: ({ state }) => state === 'completed' || state === 'canceled', lastAt, view: keyed },
+  attention: { isSettled: () => false, lastAt: () => undefined, view: keyed },
+  feeds: { isSettled: () => false, lastAt: () => undefined, view: keyed },
+};
+
+/** `settledMs`: for how long what has settled is still shown; a week unless said otherwise. */
+export function boardView(
+  board: Board,
+  { all = false, settledMs = WEEK_MS }: { all?: boolean; settledMs?: number } = {},
+): BoardView {
+  const from = all ? Number.NEGATIVE_INFINITY : shownFrom(board, settledMs);
   const lookup = createLookup(board);
+  const shown = <Kind extends BoardKind>(kind: Kind): BoardView[Kind][number][] => {
+    const { view } = kindViews[kind];
+    const views: BoardView[Kind][number][] = [];
+    const entities = board[kind] as Map<string, EntityOf<Kind>>;
+    for (const [key, entity] of entities)
+      if (isShown(kind, entity, from)) views.push(view(key, entity, lookup.ofWorker));
+    return views;
+  };
   return {
     seq: board.seq,
     at: board.at,
-    workers: shown(board.workers, ({ removed, status }) => removed || isEnded(status)).map((worker) =>
-      workerView(worker, lookup),
-    ),
-    pullRequests: shown(board.pullRequests, ({ state }) => state !== 'open').map(pullRequestView),
-    deployments: shown(board.deployments, ({ state }) => settledDeployments.includes(state)),
-    tickets: shown(board.tickets, isSettledTicket),
-    runs: shown(board.runs, ({ state }) => state === 'completed' || state === 'canceled'),
-    attention: [...board.attention.values()],
-    feeds: [...board.feeds.values()],
+    workers: shown('workers'),
+    pullRequests: shown('pullRequests'),
+    deployments: shown('deployments'),
+    tickets: shown('tickets'),
+    runs: shown('runs'),
+    attention: shown('attention'),
+    feeds: shown('feeds'),
   };
 }
 
-const settledDeployments: readonly string[] = ['success', 'failure', 'error', 'inactive'];
+/** What settled before this moment is left out. */
+export function shownFrom(board: Board, settledMs: number): number {
+  return board.at === null ? Number.NEGATIVE_INFINITY : Date.parse(board.at) - settledMs;
+}
+
+export function isShown<Kind extends BoardKind>(kind: Kind, entity: EntityOf<Kind>, from: number): boolean {
+  const { isSettled, lastAt: at } = kindViews[kind];
+  const changed = at(entity);
+  return changed === undefined || Date.parse(changed) >= from || !isSettled(entity);
+}
 
 function isSettledTicket({ removed, state }: Ticket): boolean {
   return removed || state?.type === 'completed' || state?.type === 'canceled';
 }
 
-function pullRequestView(pullRequest: PullRequest): PullRequestView {
+function pullRequestView(key: string, pullRequest: PullRequest): PullRequestView {
   const { verdict, threads, previewSources, toldAt, judgedAt, asOf, askedSeq, ...shown } = pullRequest;
-  return { ...shown, name: nameOfPullRequest(pullRequest), readiness: mergeReadiness(pullRequest) };
+  return { key, ...shown, name: nameOfPullRequest(pullRequest), readiness: mergeReadiness(pullRequest) };
 }
 
-function workerView(whole: Worker, lookup: Lookup): WorkerView {
+function workerView(whole: Worker, subject: Subject): WorkerView {
   const { signal, hash, raised, proofsAsked, ...worker } = whole;
-  const subject = lookup.ofWorker(whole);
+  const { pullRequest } = subject;
   return {
     ...worker,
     error: signal?.error ?? null,
     cost: costOf(signal),
     attempts: worker.deploy?.attempts.length ?? 0,
     budget: DEPLOY_BUDGET,
-    pullRequest: subject.pullRequest && nameOfPullRequest(subject.pullRequest),
+    pullRequest: pullRequest && nameOfPullRequest(pullRequest),
+    pullRequestKey: pullRequest && pullRequestKey(pullRequest.repo, pullRequest.number),
     rule: ruleOf(subject),
     ...waitOf(subject),
     contradictions: contradictionsIn(subject),

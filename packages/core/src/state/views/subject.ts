@@ -29,57 +29,23 @@ export type Lookup = {
   ofTicket: (ticket: string, orchestrator?: string) => Subject | undefined;
 };
 
+/** Who goes by a name, in capitals. */
+export type Names = {
+  workers: (name: string) => readonly Worker[];
+  ticket: (name: string) => Ticket | undefined;
+  /** Those that name a ticket. */
+  pullRequests: (name: string) => readonly PullRequest[];
+};
+
 const PRODUCTION = 'production';
 
 export function createLookup(board: Board): Lookup {
-  const workers = Map.groupBy(board.workers.values(), ({ ticket }) => ticket.toUpperCase());
-  const tickets = new Map([...board.tickets.values()].map((one) => [one.ticket.toUpperCase(), one]));
-  const namedBy = Map.groupBy(board.pullRequests.values(), ({ ticket }) => ticket?.toUpperCase() ?? '');
-
-  /** The worker's own, as the lifecycle has it; else the last one that names the ticket. */
-  function pullRequestOf(name: string, worker: Worker | null): PullRequest | null {
-    const own = worker === null ? undefined : pullRequestOfWorker(board, worker);
-    if (own !== undefined) return own;
-    if (worker !== null && worker.pr !== null) return null;
-    const others = (namedBy.get(name) ?? []).filter((one) => worker === null || mayBeOf(one, worker));
-    // A pull request that was closed without a merge was replaced, if there is another.
-    return others.toSorted((a, b) => rank(a) - rank(b) || a.firstSeq - b.firstSeq).at(-1) ?? null;
-  }
-
-  function deploymentsOf(repo: string | null, commits: readonly string[]): Deployment[] {
-    if (repo === null) return [];
-    return commits
-      .flatMap((sha) => linked(board.links.deploymentsByCommit, commitKey(repo, sha)))
-      .flatMap((key) => board.deployments.get(key) ?? [])
-      .toSorted((a, b) => a.id - b.id);
-  }
-
-  function newestOf(repo: string | null): Deployment[] {
-    const ids = repo === null ? undefined : board.links.newestDeployments.get(repoKey(repo));
-    return (ids ?? []).flatMap((id) => board.deployments.get(pullRequestKey(repo ?? '', id)) ?? []);
-  }
-
-  function subject(ticket: string, worker: Worker | null, others: Worker[]): Subject {
-    const name = ticket.toUpperCase();
-    const pullRequest = pullRequestOf(name, worker);
-    const repo = worker?.repo ?? pullRequest?.repo ?? null;
-    const environment = worker?.deploy?.environment ?? worker?.policy.productionEnvironment ?? PRODUCTION;
-    const isThere = (deployment: Deployment): boolean => deployment.environment === environment;
-    const commits = commitsOf(worker, pullRequest);
-    return {
-      ticket,
-      worker,
-      others,
-      pullRequest,
-      tracked: tickets.get(name) ?? null,
-      counted: deploymentsOf(repo, commits).filter(isThere),
-      uncounted: () => newestOf(repo).filter((one) => isThere(one) && !commits.includes(one.sha)),
-    };
-  }
-
+  const names = namesOn(board);
   const ofWorker = (worker: Worker): Subject => {
-    const all = workers.get(worker.ticket.toUpperCase()) ?? [];
-    return subject(
+    const all = names.workers(worker.ticket.toUpperCase());
+    return subjectOf(
+      board,
+      names,
       worker.ticket,
       worker,
       all.filter(({ key }) => key !== worker.key),
@@ -90,16 +56,79 @@ export function createLookup(board: Board): Lookup {
     ofWorker,
     ofTicket(ticket, orchestrator) {
       const name = ticket.toUpperCase();
-      const ours = (workers.get(name) ?? []).filter(
-        (worker) => orchestrator === undefined || worker.orchestrator === orchestrator,
-      );
+      const ours = names
+        .workers(name)
+        .filter((worker) => orchestrator === undefined || worker.orchestrator === orchestrator);
       const newest = ours.toSorted((a, b) => a.lastSeq - b.lastSeq).at(-1);
       if (newest !== undefined) return ofWorker(newest);
       if (orchestrator !== undefined) return undefined;
-      const known = tickets.get(name)?.ticket ?? namedBy.get(name)?.[0]?.ticket ?? null;
-      return known === null ? undefined : subject(known, null, []);
+      const known = names.ticket(name)?.ticket ?? names.pullRequests(name)[0]?.ticket ?? null;
+      return known === null ? undefined : subjectOf(board, names, known, null, []);
     },
   };
+}
+
+function namesOn(board: Board): Names {
+  const workers = Map.groupBy(board.workers.values(), ({ ticket }) => ticket.toUpperCase());
+  const tickets = new Map([...board.tickets.values()].map((one) => [one.ticket.toUpperCase(), one]));
+  const namedBy = Map.groupBy(board.pullRequests.values(), ({ ticket }) => ticket?.toUpperCase() ?? '');
+  return {
+    workers: (name) => workers.get(name) ?? [],
+    ticket: (name) => tickets.get(name),
+    pullRequests: (name) => namedBy.get(name) ?? [],
+  };
+}
+
+export function subjectOf(
+  board: Board,
+  names: Names,
+  ticket: string,
+  worker: Worker | null,
+  others: Worker[],
+): Subject {
+  const name = ticket.toUpperCase();
+  const pullRequest = pullRequestFor(board, names, name, worker);
+  const repo = repoOf(worker, pullRequest);
+  const environment = worker?.deploy?.environment ?? worker?.policy.productionEnvironment ?? PRODUCTION;
+  const isThere = (deployment: Deployment): boolean => deployment.environment === environment;
+  const commits = commitsOf(worker, pullRequest);
+  return {
+    ticket,
+    worker,
+    others,
+    pullRequest,
+    tracked: names.ticket(name) ?? null,
+    counted: deploymentsOf(board, repo, commits).filter(isThere),
+    uncounted: () => newestOf(board, repo).filter((one) => isThere(one) && !commits.includes(one.sha)),
+  };
+}
+
+/** The worker's own, as the lifecycle has it; else the last one that names the ticket. */
+function pullRequestFor(board: Board, names: Names, name: string, worker: Worker | null): PullRequest | null {
+  const own = worker === null ? undefined : pullRequestOfWorker(board, worker);
+  if (own !== undefined) return own;
+  if (worker !== null && worker.pr !== null) return null;
+  const others = names.pullRequests(name).filter((one) => worker === null || mayBeOf(one, worker));
+  // A pull request that was closed without a merge was replaced, if there is another.
+  return others.toSorted((a, b) => rank(a) - rank(b) || a.firstSeq - b.firstSeq).at(-1) ?? null;
+}
+
+function deploymentsOf(board: Board, repo: string | null, commits: readonly string[]): Deployment[] {
+  if (repo === null) return [];
+  return commits
+    .flatMap((sha) => linked(board.links.deploymentsByCommit, commitKey(repo, sha)))
+    .flatMap((key) => board.deployments.get(key) ?? [])
+    .toSorted((a, b) => a.id - b.id);
+}
+
+function newestOf(board: Board, repo: string | null): Deployment[] {
+  const ids = repo === null ? undefined : board.links.newestDeployments.get(repoKey(repo));
+  return (ids ?? []).flatMap((id) => board.deployments.get(pullRequestKey(repo ?? '', id)) ?? []);
+}
+
+/** Where a worker's merge is deployed from. */
+export function repoOf(worker: Worker | null, pullRequest: PullRequest | null): string | null {
+  return worker?.repo ?? pullRequest?.repo ?? null;
 }
 
 export function nameOfPullRequest({ repo, number }: Pick<PullRequest, 'repo' | 'number'>): string {
@@ -112,7 +141,7 @@ export function shortSha(sha: string): string {
 }
 
 /** The merge, and what was proven to contain it. */
-function commitsOf(worker: Worker | null, pullRequest: PullRequest | null): string[] {
+export function commitsOf(worker: Worker | null, pullRequest: PullRequest | null): string[] {
   const sha = (worker?.merge ?? pullRequest?.merge)?.sha ?? null;
   return sha === null ? [] : [sha, ...(worker?.deploy?.containedIn ?? [])];
 }

@@ -72,7 +72,8 @@ async function* configFiles({ places, withSecrets, leftOut }: SourceOptions): As
     const isConfig = /^config(?:-.*)?\.json$/.test(name);
     if (withSecrets) yield* plainFile(file, `config/${name}`);
     else if (isConfig) yield await withoutSecrets(file, name, leftOut);
-    else if (/^(?:linear-)?webhook-secret$/.test(name)) leftOut.push({ file: name, key: '' });
+    else if (/^(?:linear-)?(?:webhook-secret|relay-read-key)$/.test(name))
+      leftOut.push({ file: name, key: '' });
   }
 }
 

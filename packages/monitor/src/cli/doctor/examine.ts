@@ -13,6 +13,7 @@ import { checkDatabase } from './database.ts';
 import { checkDisk, checkSpool, freeBytesOf } from './machine.ts';
 import { loadDoctorProjects } from './projects.ts';
 import { checkSecretFiles } from './secrets.ts';
+import { checkInstalledService } from './service.ts';
 import { checkTrackerTokens } from './tracker.ts';
 import { checkDrift } from './version.ts';
 import { checkWorktrees } from './worktrees.ts';
@@ -36,6 +37,7 @@ export async function examine(terminal: Terminal, tools: DoctorTools): Promise<F
     ...(daemon.state === 'running'
       ? daemonChecks(terminal, daemon.daemon.url, { patienceMs, projects })
       : []),
+    { part: 'daemon', look: () => checkInstalledService(terminal, session) },
     { part: 'configuration', look: async () => checkConfiguration(session, await projects) },
     { part: 'secrets', look: () => checkSecretFiles(machine) },
     { part: 'disk', look: () => checkDisk(machine, tools) },

@@ -3,7 +3,7 @@ import { chmod, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { doctorFinding } from '@svc/core';
 import type { Machine } from '../../config/environment.ts';
-import { webhookSecretFile } from '../../config/locate.ts';
+import { secretFilesIn } from '../../config/locate.ts';
 import { systemErrorCode } from '../../errors.ts';
 import { modeOf, readableByOthers } from '../setup-checks/secrets.ts';
 import { type Found, fixableBy } from './check.ts';
@@ -16,12 +16,7 @@ export async function checkSecretFiles({ configDir, dataDir }: Machine): Promise
   const configs = names
     .filter((name) => /^config(?:-.*)?\.json$/.test(name))
     .map((name) => join(configDir, name));
-  const files = [
-    ...configs,
-    webhookSecretFile(configDir, 'codehost'),
-    webhookSecretFile(configDir, 'tracker'),
-    join(dataDir, 'hook-secrets.json'),
-  ];
+  const files = [...configs, ...secretFilesIn(configDir), join(dataDir, 'hook-secrets.json')];
   const wide = (await readableByOthers(files)).map(({ path, mode }) =>
     fixableBy(
       doctorFinding('secrets', 'broken', `others may read ${path}`, {

@@ -1,11 +1,12 @@
 // Every check of a project's setup, in order, each finding as soon as it is known. What is made on the way (the
 // registration, the workflow context, the daemon) is made once: a second pass changes nothing.
-import { configurationFindings, type SetupFinding } from '@svc/core';
+import { configurationFindings, repoNameIn, type SetupFinding } from '@svc/core';
 import { type Host, thisProcess } from '../../daemon/control-host.ts';
 import { openSession } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { checkDaemon } from './daemon.ts';
 import { orFailure } from './failure-finding.ts';
+import { checkMergeSettings } from './merge-settings.ts';
 import { type CheckedRepository, checkCodehost, checkRepository } from './programs.ts';
 import { lastingFolder, register } from './registration.ts';
 import { checkSecrets } from './secrets.ts';
@@ -27,7 +28,13 @@ export async function* setupFindings(
     repository = checked.repository;
     return checked.finding;
   });
-  yield* await orFailure('code-host', () => checkCodehost(terminal));
+  const login = await orFailure('code-host', () => checkCodehost(terminal));
+  yield* login;
+  const { org = '', name = '' } = loaded.config?.svc.repository ?? {};
+  const named = `${org}/${name}`;
+  // Only where the project says which repository it is, and the code host can be asked.
+  if (repoNameIn(named) !== undefined && login.every(({ level }) => level === 'ok'))
+    yield* await orFailure('merge-settings', () => checkMergeSettings(terminal, named));
 
   const { folder } = loaded.files.project;
   const project = folder === undefined ? undefined : lastingFolder(folder, repository, terminal.home);

@@ -67,7 +67,8 @@ async function serving(
   };
 }
 
-function foldersIn(health: unknown): unknown[] | undefined {
+/** The projects that the daemon serves, as its health says. */
+export function foldersIn(health: unknown): unknown[] | undefined {
   const { configuration } = (health ?? {}) as { configuration?: { folders?: unknown } };
   return Array.isArray(configuration?.folders) ? configuration.folders : undefined;
 }

@@ -3,7 +3,7 @@
 import { stat } from 'node:fs/promises';
 import type { SetupFinding } from '@svc/core';
 import type { LoadedConfig } from '../../config/load.ts';
-import { webhookSecretFile } from '../../config/locate.ts';
+import { secretFilesIn } from '../../config/locate.ts';
 import { systemErrorCode } from '../../errors.ts';
 
 const check = 'secrets';
@@ -14,8 +14,7 @@ export async function checkSecrets(loaded: LoadedConfig, configDir: string): Pro
     ...new Set([
       ...(ownFile === undefined ? [] : [ownFile]),
       loaded.files.global,
-      webhookSecretFile(configDir, 'codehost'),
-      webhookSecretFile(configDir, 'tracker'),
+      ...secretFilesIn(configDir),
     ]),
   ];
   const wide = (await readableByOthers(files)).map(({ path, mode }) => tooWide(path, mode));

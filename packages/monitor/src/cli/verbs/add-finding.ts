@@ -33,29 +33,34 @@ export function addFindingVerb(terminal: Terminal): CommandUnknownOpts {
       if (severity === undefined)
         throw new Failure('usage', `--severity: low, medium or high, found ${options.severity}.`);
       if (options.title.trim() === '') throw new Failure('usage', '--title: there is none.');
-      const { machine, locks } = openSession(terminal);
-      const finding: Finding = {
-        ts: terminal.now().toISOString(),
+      const file = await addFinding(terminal, {
         skill: options.skill,
         title: options.title.trim(),
         body: options.body === '-' ? await terminal.readInput() : options.body,
         severity,
         tags: options.tag,
-      };
-      const queue = createFindingsQueue({ file: findingsFile(terminal), locks });
-      await queue.append(finding);
-      const { title, skill, tags } = finding;
-      await createReporter(
-        terminal,
-        machine,
-      )({
-        event: 'feedback.finding_added',
-        source: 'cli',
-        via: 'local',
-        scope: {},
-        detail: { title, severity, skill, tags },
       });
-      if (options.json) printJson(terminal, { ok: true, file: queue.file });
-      else terminal.out(`The finding is noted in ${queue.file}`);
+      if (options.json) printJson(terminal, { ok: true, file });
+      else terminal.out(`The finding is noted in ${file}`);
     });
+}
+
+/** Into the queue, and told to the daemon; returns the file of the queue. */
+export async function addFinding(
+  terminal: Terminal,
+  given: Pick<Finding, 'title' | 'body' | 'skill' | 'severity' | 'tags'>,
+): Promise<string> {
+  const { machine, locks } = openSession(terminal);
+  const queue = createFindingsQueue({ file: findingsFile(terminal), locks });
+  await queue.append({ ts: terminal.now().toISOString(), ...given });
+  const { title, severity, skill, tags } = given;
+  const report = createReporter(terminal, machine);
+  await report({
+    event: 'feedback.finding_added',
+    source: 'cli',
+    via: 'local',
+    scope: {},
+    detail: { title, severity, skill, tags },
+  });
+  return queue.file;
 }

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { archiveSizes } from '@svc/core';
-import { listArchives } from '../../archive/mend.ts';
+import { listRuns } from '../../archive/list-runs.ts';
 import { archivedManifest, restoreRun } from '../../archive/restore.ts';
 import { verifyArchives } from '../../archive/verify.ts';
 import { bytesText, createProgress } from '../archive-progress.ts';
@@ -43,24 +43,12 @@ function listVerb(terminal: Terminal): CommandUnknownOpts {
     .option('--json', 'print JSON')
     .action((options) =>
       withArchive(terminal, async ({ root, index }) => {
-        const runs = index.runs().filter(({ prunedAt }) => prunedAt === null);
-        const known = new Set(runs.map(({ orchestrator }) => orchestrator));
-        const unknown = (await listArchives(root)).filter((name) => !known.has(name));
-        if (unknown.length > 0)
+        const { runs, unindexed } = await listRuns({ root, index });
+        if (unindexed > 0)
           terminal.err(
-            `warning: the index does not know ${unknown.length} of ${root}; mend it: svc archive sweep`,
+            `warning: the index does not know ${unindexed} of ${root}; mend it: svc archive sweep`,
           );
-        if (options.json) {
-          const shown = runs.map(({ orchestrator, archivedAt, state, files, bytes, storedBytes }) => ({
-            orchestrator,
-            archivedAt,
-            state,
-            files,
-            bytes,
-            storedBytes,
-          }));
-          return printJson(terminal, { root, runs: shown });
-        }
+        if (options.json) return printJson(terminal, { root, runs });
         if (runs.length === 0) return terminal.out(`No run is archived in ${root}.`);
         printTable(
           terminal,

@@ -1,4 +1,4 @@
-// svc attention [list] | ack | snooze | resolve
+// svc attention [list] | ack | snooze | hand-over | resolve
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { AttentionEntry, AttentionView } from '@svc/core';
 import type { AttentionAnswer } from '../../http/attention-routes.ts';
@@ -21,6 +21,7 @@ export function attentionVerbs(terminal: Terminal): CommandUnknownOpts {
     .addCommand(listVerb(terminal))
     .addCommand(wordVerb(terminal, 'ack', 'You have seen it; it stays until its cause is gone'))
     .addCommand(snoozeVerb(terminal))
+    .addCommand(handOverVerb(terminal))
     .addCommand(wordVerb(terminal, 'resolve', 'Take it off the list; it comes back when its cause does'));
 }
 
@@ -57,9 +58,24 @@ function snoozeVerb(terminal: Terminal): CommandUnknownOpts {
     .action((id, options) => tell(terminal, 'snooze', { id, for: options.for }, options.json === true));
 }
 
+function handOverVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('hand-over', {
+    summary: 'Give it to somebody; it says so until its cause is gone',
+    example: 'svc attention hand-over run-1/ABC-12/deploy-timeout --to kim --note "it is your deploy"',
+    route: 'POST /api/attention/hand-over',
+  })
+    .argument('<id>')
+    .requiredOption('--to <name>', 'who has it from now on')
+    .option('--note <text>', 'what they should know')
+    .option('--json', 'print JSON')
+    .action((id, { to, note, json }) =>
+      tell(terminal, 'hand-over', { id, to, ...(note !== undefined && { note }) }, json === true),
+    );
+}
+
 async function tell(
   terminal: Terminal,
-  word: 'ack' | 'snooze' | 'resolve',
+  word: 'ack' | 'snooze' | 'hand-over' | 'resolve',
   body: Record<string, string>,
   json: boolean,
 ): Promise<void> {
@@ -74,12 +90,18 @@ async function tell(
   if (item === null) return terminal.out(`${id} is resolved.`);
   if (word === 'snooze')
     return terminal.out(`${id} is put off until ${timeText(item.snoozedUntil, terminal.now())}.`);
+  if (word === 'hand-over')
+    return terminal.out(`${id} is handed over to ${plainText(item.handedOver?.to ?? 'nobody')}.`);
   terminal.out(`${id} is acknowledged by ${plainText(item.acknowledged?.by ?? 'nobody')}.`);
 }
 
 async function list(terminal: Terminal, json: boolean): Promise<void> {
   const view = (await (await needDaemon(terminal)).getJson('/api/attention')) as AttentionView;
   if (json) return printJson(terminal, view);
+  printAttention(terminal, view);
+}
+
+export function printAttention(terminal: Terminal, view: AttentionView): void {
   if (view.open.length === 0) terminal.out('Nothing needs you.');
   printItems(terminal, view.open);
   if (view.snoozed.length === 0) return;
@@ -106,9 +128,12 @@ function printItems(terminal: Terminal, items: readonly AttentionEntry[]): void 
   });
 }
 
-function standing(terminal: Terminal, { acknowledged, snoozedUntil, times }: AttentionEntry): string {
+function standing(terminal: Terminal, item: AttentionEntry): string {
+  const { acknowledged, snoozedUntil, handedOver, times } = item;
   const words = times > 1 ? [`${times} times`] : [];
   if (acknowledged !== null) words.push(`seen by ${plainText(acknowledged.by)}`);
+  if (handedOver !== null)
+    words.push(`handed over to ${plainText(handedOver.to)} by ${plainText(handedOver.by)}`);
   if (snoozedUntil !== null) words.push(`put off until ${timeText(snoozedUntil, terminal.now())}`);
   return words.join(', ');
 }

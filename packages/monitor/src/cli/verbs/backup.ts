@@ -2,9 +2,9 @@
 import { join, resolve } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { BackupManifest } from '@svc/core';
+import { rootFrom } from '../../archive/open-archive.ts';
 import { loadProjects } from '../../daemon/projects.ts';
 import { ownVersion } from '../../daemon/version-drift.ts';
-import { rootFrom } from '../archive-session.ts';
 import { createBackup } from '../backup/create.ts';
 import { backupPlaces } from '../backup/places.ts';
 import { restoreBackup } from '../backup/restore.ts';

@@ -1,6 +1,6 @@
 // svc board
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import type { BoardView, WorkerView } from '@svc/core';
+import { type BoardView, boardColumns, type WorkerView } from '@svc/core';
 import { needDaemon } from '../need-daemon.ts';
 import { plainText } from '../plain-text.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
@@ -15,19 +15,26 @@ export function boardVerb(terminal: Terminal): CommandUnknownOpts {
   })
     .option('--at <moment>', 'a seq, an ISO time, or how long ago, like 2h')
     .option('--all', 'also what was settled more than a week ago')
+    .option('--settled <duration>', 'how long what has settled is shown (default: 7d)')
     .option('--json', 'print JSON')
-    .action(async ({ at, all, json }) => {
-      const query = { ...(at !== undefined && { at }), ...(all === true && { all: '1' }) };
+    .action(async ({ at, all, settled, json }) => {
+      const query = {
+        ...(at !== undefined && { at }),
+        ...(all === true && { all: '1' }),
+        ...(settled !== undefined && { settled }),
+      };
       const view = (await (await needDaemon(terminal)).getJson('/api/board', query)) as BoardView;
       if (json) return printJson(terminal, view);
-      printBoard(terminal, view);
+      printBoard(terminal, view, at === undefined ? terminal.now() : new Date(view.at ?? terminal.now()));
     });
 }
 
-function printBoard(terminal: Terminal, view: BoardView): void {
+/** `moment` is the time that the board is of. */
+function printBoard(terminal: Terminal, view: BoardView, moment: Date): void {
   const now = terminal.now();
   terminal.out(`Line ${view.seq} of the log, ${timeText(view.at, now)}`);
   if (view.workers.length === 0) terminal.out('No run has a worker.');
+  else terminal.out(columnsLine(view, moment));
   const byRun = view.workers.toSorted(
     (a, b) =>
       a.orchestrator.localeCompare(b.orchestrator) ||
@@ -44,6 +51,20 @@ function printBoard(terminal: Terminal, view: BoardView): void {
     const why = [reason, remedy].filter((text) => text !== null).join('. ');
     terminal.out(paint(terminal, 'yellow', plainText(`The ${feed} feed is ${grade}: ${why}`)));
   }
+}
+
+/** How much stands in each column of the dashboard, by the same rule. */
+function columnsLine(view: BoardView, moment: Date): string {
+  const dayStart = new Date(moment).setHours(0, 0, 0, 0);
+  const { columns } = boardColumns({ ...view, now: moment.getTime(), dayStart });
+  const { working, shipping } = columns;
+  return [
+    `${working.length} working`,
+    `${columns['needs-you'].length} need you`,
+    `${columns['in-review'].length} in review`,
+    `${shipping.length} shipping`,
+    `${columns['done-today'].length} done today`,
+  ].join(', ');
 }
 
 function workerRow(terminal: Terminal, worker: WorkerView): string[] {

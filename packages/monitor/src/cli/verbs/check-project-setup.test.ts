@@ -234,6 +234,16 @@ describe('programs', () => {
     ]);
   });
 
+  test('the merge settings of the named repository are looked at; what cannot be read fails nothing', async () => {
+    const project = { svc: { ...whole.svc, repository: { org: 'acme', name: 'web' } } };
+    expect(await house({ project }).about('merge-settings', 0)).toEqual([
+      expect.stringMatching(/^warning .*acme\/web: the merge settings cannot be read/),
+    ]);
+    const gh = 'echo "To get started, please run: gh auth login" >&2; exit 4';
+    expect(await house({ project, gh }).about('merge-settings', 1)).toEqual([]);
+    expect(await house().about('merge-settings', 0)).toEqual([]);
+  });
+
   test('gh that is logged out is an error', async () => {
     const gh = 'echo "To get started, please run: gh auth login" >&2; exit 4';
     expect(await house({ gh }).about('code-host', 1)).toEqual([

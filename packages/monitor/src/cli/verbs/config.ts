@@ -1,12 +1,22 @@
 // svc config show | explain | validate | set | unset | schema
 
 import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
-import { contracts, findKey, formatProblem, jsonSchemaOf, layers, type ResolvedValue } from '@svc/core';
+import {
+  contracts,
+  findKey,
+  formatProblem,
+  jsonSchemaOf,
+  layers,
+  maskedValue,
+  type ResolvedValue,
+  sourceText,
+} from '@svc/core';
 import { createConfigStore } from '../../config/store.ts';
 import { Failure } from '../../errors.ts';
 import { fieldForWriting, layerForWriting, valueForWriting } from '../config-input.ts';
-import { explainLines, maskedValue, sourceText, valueText } from '../config-text.ts';
+import { explainLines, valueText } from '../config-text.ts';
 import { AnswerIsNo } from '../endings.ts';
+import { ruleFilterProblems } from '../rule-filters.ts';
 import { openSession } from '../session.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { verb, verbGroup } from '../verb.ts';
@@ -111,7 +121,9 @@ function validateVerb(terminal: Terminal): CommandUnknownOpts {
     .option('--json', 'print JSON')
     .addOption(projectOption())
     .action(async (options) => {
-      const { problems, files } = await openSession(terminal, options).load();
+      const loaded = await openSession(terminal, options).load();
+      const { files } = loaded;
+      const problems = [...loaded.problems, ...(await ruleFilterProblems(loaded.config))];
       const valid = problems.every((problem) => problem.severity === 'deprecated');
       if (options.json) printJson(terminal, { valid, problems, files: filesOf(files) });
       else {

@@ -1,18 +1,19 @@
-// svc events tail | wait-for | list | append | reindex | topics
+// svc events tail | wait-for | list | counts | append | reindex | topics
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { type EventLine, topics, topicsMatching } from '@svc/core';
 import { Failure } from '../../errors.ts';
+import { createJqFilter, type LineFilter } from '../../log/jq-filter.ts';
 import { AnswerIsNo } from '../endings.ts';
 import { conditionOptions, readConditions } from '../event-conditions.ts';
 import { eventSummary } from '../event-text.ts';
 import { untilBlind } from '../feed-sight.ts';
-import { createJqFilter, type LineFilter } from '../jq-filter.ts';
 import { listEvents } from '../list-events.ts';
 import { openSession } from '../session.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 import { verb, verbGroup } from '../verb.ts';
 import { type WatchedLine, watchEvents } from '../watch-events.ts';
 import { appendVerb } from './events-append.ts';
+import { countsVerb } from './events-counts.ts';
 import { reindexVerb } from './events-reindex.ts';
 
 const DEFAULT_TIMEOUT_S = 600;
@@ -28,6 +29,7 @@ export function eventsVerbs(terminal: Terminal): CommandUnknownOpts {
       tailVerb(terminal),
       waitForVerb(terminal),
       listVerb(terminal),
+      countsVerb(terminal),
       appendVerb(terminal),
       reindexVerb(terminal),
       topicsVerb(terminal),
@@ -115,12 +117,18 @@ function listVerb(terminal: Terminal): CommandUnknownOpts {
     route: 'GET /api/events',
   })
     .option('--json', 'print whole lines as JSON')
+    .option('--filter <jq>', 'only lines for which this jq filter is true')
     .option('--limit <number>', 'at most so many, the newest', '50');
   for (const option of conditionOptions()) list.addOption(option);
   return list.action(async (options) => {
     const { machine } = openSession(terminal);
     const conditions = readConditions(options, terminal.now().getTime());
-    const { lines, fromFiles } = await listEvents(machine, conditions, limitOf(options.limit));
+    const { lines, fromFiles } = await listEvents(
+      machine,
+      conditions,
+      limitOf(options.limit),
+      options.filter,
+    );
     if (fromFiles) terminal.err('The daemon is not running; the files were read without the index.');
     for (const line of lines) terminal.out(options.json ? JSON.stringify(line) : eventSummary(line));
     if (lines.length === 0) throw new AnswerIsNo();

@@ -23,20 +23,25 @@ function listVerb(terminal: Terminal): CommandUnknownOpts {
   })
     .option('--json', 'print JSON')
     .action(async (options) => {
-      const { locks } = openSession(terminal);
-      const queue = createFindingsQueue({ file: findingsFile(terminal), locks });
-      const lines = await queue.lines();
-      if (options.json) return printJson(terminal, { file: queue.file, findings: lines.map(shown) });
-      if (lines.length === 0) return terminal.out(`No findings wait (${queue.file})`);
-      printTable(terminal, lines.map(row));
+      const { file, lines } = await readFindings(terminal);
+      if (options.json) return printJson(terminal, { file, findings: lines.map(shownFinding) });
+      if (lines.length === 0) return terminal.out(`No findings wait (${file})`);
+      printTable(terminal, lines.map(findingRow));
     });
 }
 
-function shown({ key, text, read }: QueueLine): object {
+/** The queue of the folder that the person is in. */
+export async function readFindings(terminal: Terminal): Promise<{ file: string; lines: QueueLine[] }> {
+  const { locks } = openSession(terminal);
+  const queue = createFindingsQueue({ file: findingsFile(terminal), locks });
+  return { file: queue.file, lines: await queue.lines() };
+}
+
+export function shownFinding({ key, text, read }: QueueLine): object {
   return 'finding' in read ? { key, ...read.finding } : { key, unreadable: read.problem, text };
 }
 
-function row({ text, read }: QueueLine): string[] {
+export function findingRow({ text, read }: QueueLine): string[] {
   if ('problem' in read)
     return ['?', '', '', `unreadable (${read.problem}): ${plainText(text.slice(0, 60))}`];
   const { ts, severity, skill, title } = read.finding;

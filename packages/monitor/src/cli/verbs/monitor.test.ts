@@ -43,6 +43,7 @@ test('status --json of a stopped daemon: the fields of the interface first, exit
     ['instance', null],
     ['dataDir', dataDir],
     ['logFile', join(dataDir, 'logs', 'monitor.log')],
+    ['service', null],
   ]);
   expect(existsSync(dataDir)).toBe(false);
 });

@@ -1,4 +1,4 @@
-// svc monitor start | stop | restart | status | logs | run
+// svc monitor start | stop | restart | status | logs | run | install | uninstall
 import { type CommandUnknownOpts, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { type Host, thisProcess } from '../../daemon/control-host.ts';
 import { remedyFor } from '../../daemon/control-not-answering.ts';
@@ -10,11 +10,14 @@ import { findDaemon } from '../../daemon/status.ts';
 import { reportStatus, type StatusReport } from '../../daemon/status-report.ts';
 import { driftWarning, ownVersion } from '../../daemon/version-drift.ts';
 import { AnswerIsNo } from '../endings.ts';
+import type { InstalledService } from '../service/installed.ts';
+import { installedService } from '../service/this-machine.ts';
 import { openSession, type Session } from '../session.ts';
-import { findDrift, startFromTerminal } from '../start-from-terminal.ts';
+import { environmentWithSecrets, findDrift, startFromTerminal } from '../start-from-terminal.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { verb, verbGroup } from '../verb.ts';
 import { VERSION } from '../version.ts';
+import { installVerb, uninstallVerb } from './monitor-service.ts';
 
 const HEALTH = 'GET /api/health';
 
@@ -29,6 +32,8 @@ export function monitorVerbs(terminal: Terminal, host: Host = thisProcess): Comm
       statusVerb(terminal),
       logsVerb(terminal),
       runVerb(terminal, host),
+      installVerb(terminal, host),
+      uninstallVerb(terminal),
     ],
   );
 }
@@ -69,13 +74,15 @@ function statusVerb(terminal: Terminal): CommandUnknownOpts {
   })
     .option('--json', 'print JSON')
     .action(async (options) => {
-      const { machine } = openSession(terminal);
+      const session = openSession(terminal);
+      const { machine } = session;
       const found = await findDaemon(machine.dataDir);
       const own = ownVersion(machine.versionFile, VERSION);
       const report = await reportStatus(found, machine, own);
-      if (options.json) printJson(terminal, report);
+      const service = await installedService(terminal, session);
+      if (options.json) printJson(terminal, { ...report, service });
       else {
-        printStatus(terminal, report);
+        printStatus(terminal, report, service);
         if (found.state === 'not-answering') terminal.err(remedyFor(found, machine.dataDir));
         const remedy = driftWarning(report, own, machine.pluginCacheRoot)?.remedy;
         if (remedy !== undefined) terminal.err(remedy);
@@ -112,7 +119,10 @@ function runVerb(terminal: Terminal, host: Host): CommandUnknownOpts {
     .action(async (options) => {
       const { machine } = openSession(terminal);
       // Of this start only: what the daemon runs may be another version of svc.
-      const { SVC_VERSION_FILE: _, ...environment } = terminal.environment;
+      const { SVC_VERSION_FILE: _, ...own } = terminal.environment;
+      // A service manager does not have the shell's secrets; the files have them.
+      const err = options.logFile === undefined ? terminal.err : inLogForm(terminal);
+      const environment = await environmentWithSecrets({ ...terminal, environment: own, err }, machine);
       await runUntilStopped({
         machine,
         environment,
@@ -123,6 +133,11 @@ function runVerb(terminal: Terminal, host: Host): CommandUnknownOpts {
         logFile: options.logFile,
       });
     });
+}
+
+/** Started by `start`, standard error is the log, in which every line is an object. */
+function inLogForm({ err, now }: Terminal): Terminal['err'] {
+  return (text) => err(JSON.stringify({ level: 40, time: now().toISOString(), msg: text }));
 }
 
 async function start(terminal: Terminal, host: Host, session: Session): Promise<void> {
@@ -162,7 +177,7 @@ const stateWords = {
   stopped: ['red', 'stopped'],
 } as const;
 
-function printStatus(terminal: Terminal, report: StatusReport): void {
+function printStatus(terminal: Terminal, report: StatusReport, service: InstalledService | null): void {
   const [colour, words] = stateWords[report.state];
   const { latestAvailableVersion: latest, isStale } = report;
   const newest = latest === null ? '' : isStale ? `; ${latest} is installed` : ', the newest installed';
@@ -174,6 +189,7 @@ function printStatus(terminal: Terminal, report: StatusReport): void {
     ...(report.startedAt === null ? [] : [['started', report.startedAt]]),
     ['data', report.dataDir],
     ['log', report.logFile],
+    ...(service === null ? [] : [['service', `${service.manager}, ${service.file}`]]),
   ]);
   if (report.state === 'stopped') terminal.err('Start it: svc monitor start');
 }

@@ -29,7 +29,7 @@ export function receiptVerb(terminal: Terminal): CommandUnknownOpts {
     });
 }
 
-function printReceipt(terminal: Terminal, { ticket, shipped, links, flagged }: Receipt): void {
+export function printReceipt(terminal: Terminal, { ticket, shipped, links, flagged }: Receipt): void {
   terminal.out(`${paint(terminal, 'bold', plainText(ticket))} ${verdict(terminal, shipped)}`);
   printTable(
     terminal,

@@ -1,18 +1,37 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { startPublicRelay, testTerminal, testTracker } from '@svc/testkit';
-import { expect, onTestFinished, test } from 'vitest';
+import {
+  type HostileOptions,
+  type HostileRelay,
+  startHostileRelay,
+  startPublicRelay,
+  startRecordingServer,
+  testTerminal,
+  testTracker,
+} from '@svc/testkit';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { runCommandLine } from '../run.ts';
 
 const TOKEN = 'tracker-token';
 
-async function house(given: { project?: unknown; global?: unknown; relayUrl?: string } = {}) {
+type House = {
+  project?: unknown;
+  global?: unknown;
+  relayUrl?: string;
+  environment?: Record<string, string>;
+};
+
+async function house(given: House = {}) {
   const relay = await startPublicRelay();
   onTestFinished(() => relay.stop());
   const tracker = await testTracker(TOKEN);
   const team = tracker.cloud.addTeam({ key: 'ABC' });
   const terminal = testTerminal({
-    environment: { SVC_RELAY_URL: given.relayUrl ?? relay.url, SVC_TRACKER_API_URL: tracker.url },
+    environment: {
+      SVC_RELAY_URL: given.relayUrl ?? relay.url,
+      SVC_TRACKER_API_URL: tracker.url,
+      ...given.environment,
+    },
   });
   const path = (name: string) => join(terminal.home, name);
   const write = (name: string, value: unknown) => {
@@ -32,6 +51,7 @@ async function house(given: { project?: unknown; global?: unknown; relayUrl?: st
     setup: (...words: string[]) => runCommandLine(terminal, ['setup-webhooks', ...words]),
     project: () => read('.svc/config.json'),
     global: () => read('.config/svc/config.json'),
+    text: (name: string) => readFileSync(path(name), 'utf8').trim(),
     secret: () => readFileSync(path('.config/svc/webhook-secret'), 'utf8').trim(),
     mode: (name: string) => statSync(path(name)).mode & 0o777,
   };
@@ -144,4 +164,222 @@ test('a relay that is down changes nothing and says what to do; the next run com
   expect(terminal.complained()).toContain('cannot be reached');
   expect(terminal.complained()).toContain('SVC_RELAY_URL');
   expect(existsSync(path('.config/svc/webhook-secret'))).toBe(false);
+});
+
+describe('--relay, a relay of our own', () => {
+  async function ownRelay(options: HostileOptions = {}): Promise<HostileRelay> {
+    const relay = await startHostileRelay({ ours: true, strict: true, ...options });
+    onTestFinished(() => relay.stop());
+    return relay;
+  }
+
+  /** Whether the stream opens with what the setup has written down. */
+  async function opens(channel: string, key: string): Promise<number> {
+    const abort = new AbortController();
+    const headers = { accept: 'text/event-stream', authorization: `Bearer ${key}` };
+    const { status } = await fetch(channel, { headers, signal: abort.signal });
+    abort.abort();
+    return status;
+  }
+
+  test('makes a channel there; the key goes into its file, mode 600, and is printed nowhere', async () => {
+    const relay = await ownRelay();
+    const { setup, global, project, mode, text, terminal } = await house();
+    expect(await setup('--relay', `${relay.url}/`)).toBe(0);
+    const { smeeChannel } = global().monitor.github;
+    expect(smeeChannel).toMatch(new RegExp(`^${relay.url}/[A-Za-z0-9_-]{22}$`));
+    expect(mode('.config/svc/relay-read-key')).toBe(0o600);
+    const key = text('.config/svc/relay-read-key');
+    expect(await opens(smeeChannel, key)).toBe(200);
+    expect(await opens(smeeChannel, 'another')).toBe(401);
+    expect(terminal.printed() + terminal.complained()).not.toContain(key);
+    expect(JSON.stringify([global(), project()])).not.toContain(key);
+    expect(terminal.printed()).toContain('relay-read-key (mode 600)');
+  });
+
+  test('a second run keeps channel, key and secret, with --relay and without it', async () => {
+    const relay = await ownRelay();
+    const { setup, global, secret, text } = await house();
+    await setup('--relay', relay.url);
+    const state = () => ({ global: global(), secret: secret(), key: text('.config/svc/relay-read-key') });
+    const before = state();
+    expect(await setup('--relay', relay.url)).toBe(0);
+    expect(await setup()).toBe(0);
+    expect(state()).toEqual(before);
+  });
+
+  test('--force makes another channel at the same relay, also when --relay is not repeated', async () => {
+    const relay = await ownRelay();
+    const { setup, global, text } = await house();
+    await setup('--relay', relay.url);
+    const [channel, key] = [global().monitor.github.smeeChannel, text('.config/svc/relay-read-key')];
+    expect(await setup('--force')).toBe(0);
+    const after = global().monitor.github.smeeChannel;
+    expect(after).not.toBe(channel);
+    expect(after.startsWith(relay.url)).toBe(true);
+    expect(text('.config/svc/relay-read-key')).not.toBe(key);
+    expect(await opens(after, text('.config/svc/relay-read-key'))).toBe(200);
+  });
+
+  test('--force says how many other machines read the old channel, and is not held up by a relay that is gone', async () => {
+    const relay = await ownRelay();
+    const { setup, global, text, terminal } = await house();
+    await setup('--relay', relay.url);
+    const key = text('.config/svc/relay-read-key');
+    for (const name of ['one', 'two', 'one'])
+      expect(await opens(`${global().monitor.github.smeeChannel}?subscriber=${name}`, key)).toBe(200);
+    expect(await setup('--force')).toBe(0);
+    expect(terminal.complained()).toContain('warning: 2 other machines read the old channel');
+    expect(terminal.complained()).not.toContain(key);
+    await relay.stop();
+    const other = await ownRelay();
+    expect(await setup('--relay', other.url)).toBe(0);
+  });
+
+  test('moves from the public relay, and between relays of our own', async () => {
+    const [one, two] = [await ownRelay(), await ownRelay()];
+    const { setup, global, text } = await house();
+    await setup();
+    expect(await setup('--relay', one.url)).toBe(0);
+    expect(global().monitor.github.smeeChannel.startsWith(one.url)).toBe(true);
+    expect(await setup('--relay', two.url)).toBe(0);
+    const { smeeChannel } = global().monitor.github;
+    expect(smeeChannel.startsWith(two.url)).toBe(true);
+    expect(await opens(smeeChannel, text('.config/svc/relay-read-key'))).toBe(200);
+  });
+
+  test('joins the channel that a colleague made: channel, key and secret are kept', async () => {
+    const relay = await ownRelay();
+    const first = await house();
+    await first.setup('--relay', relay.url);
+    const { smeeChannel } = first.global().monitor.github;
+    const second = await house({ global: { svc: { monitor: { github: { smeeChannel } } } } });
+    for (const name of ['relay-read-key', 'webhook-secret'])
+      writeFileSync(second.path(`.config/svc/${name}`), first.text(`.config/svc/${name}`), { mode: 0o600 });
+    expect(await second.setup('--relay', relay.url)).toBe(0);
+    expect(second.global().monitor.github.smeeChannel).toBe(smeeChannel);
+    expect(second.secret()).toBe(first.secret());
+    expect(second.text('.config/svc/relay-read-key')).toBe(first.text('.config/svc/relay-read-key'));
+    expect(second.terminal.printed()).not.toContain('warning');
+  });
+
+  test('a channel there whose key is not here is said, with what to do', async () => {
+    const relay = await ownRelay();
+    const smeeChannel = `${relay.url}/AbC`;
+    const { setup, terminal } = await house({ global: { svc: { monitor: { github: { smeeChannel } } } } });
+    expect(await setup('--relay', relay.url)).toBe(0);
+    expect(terminal.printed()).toMatch(/warning: there is no read key in .*relay-read-key.*--force/);
+  });
+
+  test('--linear-register makes the channel of the tracker there, with a key of its own', async () => {
+    const relay = await ownRelay();
+    const { setup, global, mode, text, tracker } = await house();
+    expect(await setup('--linear-register', '--relay', relay.url)).toBe(0);
+    const { smeeChannel, webhookUrl } = global().monitor.linear;
+    expect(smeeChannel).toBe(webhookUrl);
+    expect(smeeChannel.startsWith(relay.url)).toBe(true);
+    expect(mode('.config/svc/linear-relay-read-key')).toBe(0o600);
+    expect(await opens(smeeChannel, text('.config/svc/linear-relay-read-key'))).toBe(200);
+    tracker.forgetCalls();
+    expect(await setup('--linear-register', '--relay', relay.url)).toBe(0);
+    expect(tracker.calls()).toEqual([]);
+    expect(global().monitor.linear.smeeChannel).toBe(smeeChannel);
+  });
+
+  test('--linear-register moves a registered webhook only with --force', async () => {
+    const relay = await ownRelay();
+    const { setup, global, tracker, text, terminal } = await house();
+    await setup('--linear-register');
+    const before = global().monitor.linear;
+    expect(await setup('--linear-register', '--relay', relay.url)).not.toBe(0);
+    expect(global().monitor.linear).toEqual(before);
+    expect(terminal.complained()).toContain('--force');
+    expect(await setup('--linear-register', '--relay', relay.url, '--force')).toBe(0);
+    const { smeeChannel, webhookUrl } = global().monitor.linear;
+    expect([smeeChannel, webhookUrl]).toEqual([webhookUrl, expect.stringContaining(relay.url)]);
+    expect(tracker.cloud.webhooks.map(({ url }) => url)).toEqual([webhookUrl]);
+    expect(await opens(smeeChannel, text('.config/svc/linear-relay-read-key'))).toBe(200);
+  });
+
+  test('a relay that wants a create key gets the one of the environment, and says when there is none', async () => {
+    const relay = await ownRelay({ createKey: 'let-me-in' });
+    const without = await house();
+    expect(await without.setup('--relay', relay.url)).toBe(6);
+    expect(without.terminal.complained()).toMatch(
+      /only for those who have its create key.*SVC_RELAY_CREATE_KEY/s,
+    );
+    const wrong = await house({ environment: { SVC_RELAY_CREATE_KEY: 'hush-wrong' } });
+    expect(await wrong.setup('--relay', relay.url)).toBe(6);
+    expect(wrong.terminal.complained()).toContain('does not accept the create key');
+    expect(wrong.terminal.complained()).not.toContain('hush-wrong');
+    const right = await house({ environment: { SVC_RELAY_CREATE_KEY: 'let-me-in' } });
+    expect(await right.setup('--relay', relay.url)).toBe(0);
+  });
+
+  const made = (writeUrl: string) => ({
+    status: 201,
+    body: JSON.stringify({ channel: 'AbC', writeUrl, readUrl: writeUrl, readKey: 'k'.repeat(43) }),
+  });
+  test.each<[string, { status: number; body?: string; headers?: Record<string, string> }, RegExp]>([
+    [
+      'not a relay',
+      { status: 404, body: '<html>' },
+      /is no relay of svc: POST \/new was answered 404.*SVC_RELAY_URL/s,
+    ],
+    ['the public relay', { status: 405 }, /is no relay of svc/],
+    ['a page', { status: 201, body: '<html>' }, /its answer to POST \/new is not one of svc-relay/],
+    ['half an answer', { status: 201, body: '{"channel":"AbC"}' }, /is not one of svc-relay/],
+    ['a redirect', { status: 308, headers: { location: 'https://other.example/new' } }, /was answered 308/],
+    ['refused', { status: 403 }, /refuses to make a channel \(403\).*Ask who runs it/s],
+    [
+      'too many',
+      { status: 429, headers: { 'retry-after': '60' } },
+      /enough channels.*\(429\).*Try again in 60 s/s,
+    ],
+    ['no engine', { status: 503 }, /cannot make a channel now \(503\).*\/readyz/s],
+    [
+      'an address of its own',
+      made('https://hooks.example/AbC'),
+      /another address: https:\/\/hooks\.example\..*--relay https:\/\/hooks\.example.*--public-url/s,
+    ],
+  ])('%s: a sentence, a remedy, and nothing is written', async (_name, answer, words) => {
+    const server = await startRecordingServer((_request, response) => {
+      response.writeHead(answer.status, answer.headers);
+      response.end(answer.body);
+    });
+    const { setup, terminal, path } = await house();
+    expect(await setup('--relay', server.url)).toBe(6);
+    expect(terminal.complained()).toMatch(words);
+    for (const name of ['config.json', 'webhook-secret', 'relay-read-key'])
+      expect(existsSync(path(`.config/svc/${name}`))).toBe(false);
+  });
+
+  test('nothing listens there: it says so, and nothing is written', async () => {
+    const { setup, terminal, path } = await house();
+    expect(await setup('--relay', 'http://127.0.0.1:9')).toBe(6);
+    expect(terminal.complained()).toMatch(/cannot be reached.*healthz/s);
+    expect(existsSync(path('.config/svc/config.json'))).toBe(false);
+  });
+
+  test.each([
+    ['in the clear', ['--relay', 'http://relay.example'], 'expected an https URL'],
+    ['no URL', ['--relay', 'relay.example'], 'expected an https URL'],
+    [
+      'with a URL of one’s own',
+      ['--linear-register', '--relay', 'https://r.example', '--webhook-url', 'https://x.example'],
+      'neither',
+    ],
+    ['while taking back', ['--linear-deregister', '--relay', 'https://r.example'], 'neither'],
+  ])('%s is a usage error', async (_, words, message) => {
+    const { setup, terminal } = await house();
+    expect(await setup(...words)).toBe(2);
+    expect(terminal.complained()).toContain(message);
+  });
+
+  test('a relay of our own that is named as the public one says which flag it wants', async () => {
+    const server = await startRecordingServer((_request, response) => void response.writeHead(403).end());
+    const { setup, terminal } = await house({ relayUrl: server.url });
+    expect(await setup()).toBe(6);
+    expect(terminal.complained()).toContain(`setup-webhooks.sh --relay ${server.url}`);
+  });
 });

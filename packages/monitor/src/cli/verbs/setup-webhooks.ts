@@ -1,19 +1,23 @@
 // svc setup-webhooks: relay channel, secret, watched repositories, the tracker's webhook
 
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { type Config, codehostProblemWords, kinds } from '@svc/core';
+import { type Config, codehostProblemWords, kinds, relayOfChannel } from '@svc/core';
 import { createGh } from '../../codehost/gh.ts';
 import { createHookApi } from '../../codehost/hooks.ts';
 import { runCommand } from '../../codehost/run-command.ts';
 import { unsubscribe } from '../../codehost/unsubscribe.ts';
-import { webhookSecretFile } from '../../config/locate.ts';
+import { relayReadKeyFile, webhookSecretFile } from '../../config/locate.ts';
 import { createConfigStore } from '../../config/store.ts';
+import { identifyHost } from '../../daemon/host.ts';
+import { readSecretFile } from '../../disk/secret-file.ts';
 import { Failure } from '../../errors.ts';
 import { deregisterTrackerWebhook } from '../../tracker/deregister-webhook.ts';
 import { openTracker } from '../../tracker/open-tracker.ts';
 import { registerTrackerWebhook } from '../../tracker/register-webhook.ts';
-import { setUpChannel } from '../../tunnel/channel-setup.ts';
+import { isElsewhere, makeChannel, setUpChannel, tellReadKey } from '../../tunnel/channel-setup.ts';
+import { otherReaders } from '../../tunnel/other-readers.ts';
 import { provisionChannel } from '../../tunnel/provision-channel.ts';
+import { CREATE_KEY_VARIABLE, ownRelayUrl, provisionOwnChannel } from '../../tunnel/provision-own-channel.ts';
 import { openSession, requireConfig, type Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { verb } from '../verb.ts';
@@ -24,6 +28,7 @@ type Options = {
   linearSecretEnv?: string;
   linearRegister?: true;
   linearDeregister?: true;
+  relay?: string;
   webhookUrl?: string;
   project?: string;
 };
@@ -36,6 +41,7 @@ export function setupWebhooksVerb(terminal: Terminal): CommandUnknownOpts {
       'setup-webhooks.sh',
       'setup-webhooks.sh --add-repo acme/web --add-repo acme/api',
       'setup-webhooks.sh --linear-register',
+      'setup-webhooks.sh --relay https://relay.example.com',
     ],
   })
     .option('--force', 'rotate the channel and the secret, or replace the tracker’s webhook')
@@ -43,6 +49,7 @@ export function setupWebhooksVerb(terminal: Terminal): CommandUnknownOpts {
     .option('--linear-secret-env <name>', 'name of the variable that holds the tracker’s secret')
     .option('--linear-register', 'register the tracker’s webhook')
     .option('--linear-deregister', 'delete the tracker’s webhook and forget it')
+    .option('--relay <url>', 'make the channel at this relay of your own (svc-relay), with a read key')
     .option('--webhook-url <url>', 'with --linear-register: deliver there, not to a relay channel')
     .option('--project <folder>', 'the project (default: found from the current folder upwards)')
     .action(async (options: Options) => {
@@ -52,9 +59,10 @@ export function setupWebhooksVerb(terminal: Terminal): CommandUnknownOpts {
       if (options.linearSecretEnv !== undefined)
         await nameTrackerSecret(terminal, session, options.linearSecretEnv);
       if (options.linearDeregister) return deregister(terminal, session);
-      if (options.linearRegister) return register(terminal, session, options);
+      if (options.linearRegister) return registerTrackerFeed(terminal, session, options);
       const only = options.addRepo !== undefined || options.linearSecretEnv !== undefined;
-      if (!only || options.force) await setUp(terminal, session, options.force === true);
+      if (!only || options.force || options.relay !== undefined)
+        await setUpCodehostFeed(terminal, session, options);
     });
 }
 
@@ -64,6 +72,9 @@ function refuseContradictions(options: Options): void {
   }
   if (options.webhookUrl !== undefined && !options.linearRegister) {
     throw new Failure('usage', '--webhook-url goes with --linear-register.');
+  }
+  if (options.relay !== undefined && (options.webhookUrl !== undefined || options.linearDeregister)) {
+    throw new Failure('usage', '--relay goes with neither --webhook-url nor --linear-deregister.');
   }
 }
 
@@ -90,19 +101,69 @@ async function nameTrackerSecret(terminal: Terminal, session: Session, name: str
   terminal.out(`The tracker's secret is read from ${name} (${file})`);
 }
 
-async function setUp(terminal: Terminal, session: Session, force: boolean): Promise<void> {
+/** Relay channel, secret, and the project's entry at the daemon. */
+export async function setUpCodehostFeed(
+  terminal: Terminal,
+  session: Session,
+  options: Pick<Options, 'force' | 'relay'>,
+): Promise<void> {
   const loaded = await requireConfig(terminal, session);
+  const { configDir } = session.machine;
+  const readKeyFile = relayReadKeyFile(configDir, 'codehost');
+  const channel = loaded.config.svc.monitor.github.smeeChannel;
+  const relay = await relayFor(options.relay, channel, readKeyFile);
+  const keyBefore = await readSecretFile(readKeyFile);
   const done = await setUpChannel({
     ...loaded,
     store: createConfigStore({ locks: session.locks, files: loaded.files }),
-    secretFile: webhookSecretFile(session.machine.configDir, 'codehost'),
-    force,
-    provision: () => provisionChannel(session.machine.relayUrl, fetch),
+    secretFile: webhookSecretFile(configDir, 'codehost'),
+    readKeyFile,
+    force: options.force === true,
+    relay,
+    provision: provisionAt(terminal, session, relay),
     tell: terminal.out,
   });
-  if (done.replaced !== undefined) await removeOldHooks(terminal, loaded.config, done.replaced);
+  if (done.replaced !== undefined) {
+    await tellOtherReaders(terminal, session, done.replaced, keyBefore);
+    await removeOldHooks(terminal, loaded.config, done.replaced);
+  }
   terminal.out(
     `Done. Take it into use: svc-monitor.sh restart (it fills ${done.variable} from the secret file)`,
+  );
+}
+
+/** The relay of our own that a channel must be at: the one named, else that of a channel with a read key. */
+async function relayFor(
+  named: string | undefined,
+  channel: string | undefined,
+  readKeyFile: string,
+): Promise<string | undefined> {
+  if (named !== undefined) return ownRelayUrl(named);
+  const hasKey = (await readSecretFile(readKeyFile)) !== undefined;
+  return hasKey && channel !== undefined ? relayOfChannel(channel) : undefined;
+}
+
+function provisionAt(terminal: Terminal, { machine }: Session, relay: string | undefined) {
+  const createKey = terminal.environment[CREATE_KEY_VARIABLE] || undefined;
+  return relay === undefined
+    ? () => provisionChannel(machine.relayUrl, fetch)
+    : () => provisionOwnChannel(relay, { post: fetch, createKey });
+}
+
+/** The channel before may be the whole team's. */
+async function tellOtherReaders(
+  terminal: Terminal,
+  { machine }: Session,
+  channel: string,
+  readKey: string | undefined,
+): Promise<void> {
+  if (readKey === undefined) return;
+  const { id: hostId } = await identifyHost(machine.dataDir);
+  const others = await otherReaders(channel, { readKey, hostId, get: fetch });
+  if (others === undefined || others === 0) return;
+  const machines = others === 1 ? '1 other machine reads' : `${others} other machines read`;
+  terminal.err(
+    `warning: ${machines} the old channel, which gets nothing more. Give them the new address, read key and secret.`,
   );
 }
 
@@ -125,16 +186,26 @@ async function removeOldHooks(terminal: Terminal, config: Config, channel: strin
   }
 }
 
-async function register(terminal: Terminal, session: Session, options: Options): Promise<void> {
+/** The tracker's webhook with its relay channel and secret. */
+export async function registerTrackerFeed(
+  terminal: Terminal,
+  session: Session,
+  options: Pick<Options, 'force' | 'relay' | 'webhookUrl'>,
+): Promise<void> {
   const loaded = await requireConfig(terminal, session);
+  const readKeyFile = relayReadKeyFile(session.machine.configDir, 'tracker');
+  const channel = loaded.config.svc.monitor.linear.smeeChannel;
+  const relay = await relayFor(options.relay, channel, readKeyFile);
   await registerTrackerWebhook({
     config: loaded.config,
     webhookUrl: options.webhookUrl,
     force: options.force === true,
+    newChannel: isElsewhere(channel, relay),
     ...(await trackerParts(terminal, session, loaded)),
-    provisionChannel: () => provisionChannel(session.machine.relayUrl, fetch),
+    provisionChannel: () => makeChannel(provisionAt(terminal, session, relay), readKeyFile),
     clock: { now: () => terminal.now().getTime() },
   });
+  if (relay !== undefined) await tellReadKey(readKeyFile, relay, terminal.out);
   terminal.out('Done. Take it into use: svc-monitor.sh restart');
 }
 

@@ -145,16 +145,21 @@ test('attention: the list, and each word', async () => {
   expect(lines(terminal.printed())).toEqual([...list, ...list]);
   expect(await svc('attention', 'ack', id)).toBe(0);
   expect(await svc('attention', 'snooze', id, '--for', '2h')).toBe(0);
+  expect(await svc('attention', 'hand-over', id, '--to', 'alex', '--note', 'your deploy')).toBe(0);
+  expect(await svc('attention')).toBe(0);
+  expect(terminal.printed()).toContain('handed over to alex by kim');
   expect(await svc('attention', 'resolve', id)).toBe(0);
-  expect(lines(terminal.printed()).slice(-3)).toEqual([
+  expect(lines(terminal.printed()).filter((line) => / is (?:ack|put|handed|res)/.test(line))).toEqual([
     `${id} is acknowledged by kim.`,
     `${id} is put off until 2026-01-02 14:00:00 UTC (in 2 h).`,
+    `${id} is handed over to alex.`,
     `${id} is resolved.`,
   ]);
-  expect(said).toHaveLength(3);
+  expect(said).toHaveLength(4);
   expect(await svc('attention', 'resolve', id)).toBe(1);
   expect(terminal.complained()).toContain('See what is: svc attention');
   expect(await svc('attention', 'snooze', id)).toBe(2);
+  expect(await svc('attention', 'hand-over', id)).toBe(2);
   expect(await svc('attention', 'snooze', id, '--for', '99d')).toBe(2);
 });
 
@@ -191,6 +196,7 @@ test('board: a line for each worker; a past one; feeds that are not well', async
   expect(await svc('board')).toBe(0);
   expect(lines(terminal.printed())).toEqual([
     'Line 100 of the log, 2026-01-02 12:00:00 UTC (now)',
+    '0 working, 1 need you, 0 in review, 1 shipping, 0 done today',
     'ENG-1   run-1  merged        1 h ago  acme/web#12  waits for a deployment of aaaaaaa in production (until in 20 min)',
     'ENG-10  run-1  implementing  3 h ago  -            waits for the next word of the worker [does not agree: svc why ENG-10]',
     '0 open pull requests, 0 items of attention (svc attention)',

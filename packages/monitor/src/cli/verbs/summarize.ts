@@ -3,6 +3,7 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { summaryTemplates } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import type { Summary } from '../../summarize/summarizer.ts';
+import type { DaemonClient } from '../daemon-client.ts';
 import { needDaemon } from '../need-daemon.ts';
 import { plainText } from '../plain-text.ts';
 import { paint, printJson, type Terminal } from '../terminal.ts';
@@ -21,12 +22,7 @@ export function summarizeVerb(terminal: Terminal): CommandUnknownOpts {
     .option('--model <id>', 'default: svc.ai.defaultModel, or the own one of a provider that is named')
     .option('--json', 'print JSON')
     .action(async (run, { json, ...wishes }) => {
-      const daemon = await needDaemon(terminal);
-      const answer = (await daemon
-        .postJson('/api/summarize', { orchId: run, ...wishes })
-        .catch((error: unknown) => {
-          throw withRemedy(error);
-        })) as Summary;
+      const answer = await askForSummary(await needDaemon(terminal), run, wishes);
       if (json) return printJson(terminal, answer);
       printText(terminal, answer.summary);
       const { provider, model, tokens, cost, cached, generatedAt } = answer;
@@ -34,6 +30,24 @@ export function summarizeVerb(terminal: Terminal): CommandUnknownOpts {
       const figures = `${provider}, ${plainText(model)}, ${tokens} tokens, $${cost.toFixed(4)}, ${when}`;
       terminal.out(paint(terminal, 'dim', figures));
     });
+}
+
+export type SummaryWishes = {
+  template?: string | undefined;
+  provider?: string | undefined;
+  model?: string | undefined;
+};
+
+export async function askForSummary(
+  daemon: DaemonClient,
+  run: string,
+  wishes: SummaryWishes,
+): Promise<Summary> {
+  try {
+    return (await daemon.postJson('/api/summarize', { orchId: run, ...wishes })) as Summary;
+  } catch (error) {
+    throw withRemedy(error);
+  }
 }
 
 /** Text of a model: its lines stay lines, and nothing else of it may steer the terminal. */

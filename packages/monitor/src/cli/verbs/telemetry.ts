@@ -1,22 +1,24 @@
-// svc telemetry attributes
+// svc telemetry attributes | figures
 import { hostname } from 'node:os';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { formatAttributes, resourceAttributes } from '@svc/core';
+import { type Figures, formatAttributes, type RecentTimes, resourceAttributes } from '@svc/core';
 import { createContextStore } from '../../context/context-store.ts';
 import { gitBranch } from '../../context/git-branch.ts';
 import { worktreeRoot } from '../../context/worktree-root.ts';
+import { needDaemon } from '../need-daemon.ts';
 import { openSession, requireConfig } from '../session.ts';
-import { printJson, type Terminal } from '../terminal.ts';
+import { printJson, printTable, type Terminal } from '../terminal.ts';
+import { timeText } from '../time-text.ts';
 import { verb, verbGroup } from '../verb.ts';
 
 export function telemetryVerbs(terminal: Terminal): CommandUnknownOpts {
   return verbGroup(
     'telemetry',
     {
-      summary: 'What sessions say of themselves in telemetry',
+      summary: 'What sessions say of themselves in telemetry, and the figures of the daemon',
       example: 'export OTEL_RESOURCE_ATTRIBUTES=$(svc telemetry attributes)',
     },
-    [attributesVerb(terminal)],
+    [attributesVerb(terminal), figuresVerb(terminal)],
   );
 }
 
@@ -46,4 +48,36 @@ function attributesVerb(terminal: Terminal): CommandUnknownOpts {
       if (options.json) return printJson(terminal, attributes);
       terminal.out(formatAttributes(attributes));
     });
+}
+
+function figuresVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('figures', {
+    summary: 'Calls to the code host and those that were avoided, its quotas, how long deliveries take',
+    example: 'svc telemetry figures',
+    route: 'GET /api/figures',
+  })
+    .option('--json', 'print JSON')
+    .action(async (options) => {
+      const figures = (await (await needDaemon(terminal)).getJson('/api/figures')) as Figures;
+      if (options.json) return printJson(terminal, figures);
+      const { codehost, tracker, deliveries, commits, lines } = figures;
+      const now = terminal.now();
+      printTable(terminal, [
+        ['since', timeText(figures.since, now)],
+        ['code host', `${codehost.calls} calls, ${codehost.avoided} avoided`],
+        ['last hour', `${codehost.callsInLastHour} of ${codehost.callsPerHour} calls`],
+        ...Object.entries(codehost.quotas).map(([resource, { remaining, limit, resetsAt }]) => [
+          `quota ${resource}`,
+          `${remaining} of ${limit} left, until ${timeText(resetsAt, now)}`,
+        ]),
+        ['tracker', `${tracker.poll} calls for polling, ${tracker.move} for moving tickets`],
+        ['deliveries', recentText(deliveries)],
+        ['commits', recentText(commits)],
+        ['lines', String(lines)],
+      ]);
+    });
+}
+
+function recentText({ count, of, p50Ms, p99Ms }: RecentTimes): string {
+  return p50Ms === null ? `${count}` : `${count}; of the last ${of}: p50 ${p50Ms} ms, p99 ${p99Ms} ms`;
 }

@@ -47,7 +47,7 @@ export async function startStateServer(options: StateServerOptions) {
     },
     onAnswer: () => undefined,
     routes: [
-      stateRoutes({ state, boardAt, now }),
+      stateRoutes({ state, boardAt, life: 'life-1', now }),
       attentionRoutes({ state, append, now }),
       workerRoutes({ state, append, now }),
     ],

@@ -95,6 +95,7 @@ function runOf(state: Run['state']): Run {
     startedAt: null,
     endedAt: null,
     tickets: ['ENG-1'],
+    blockedBy: null,
     plan: { ...plan, maxParallel: 1 },
     maxParallel: 1,
     waves: [],

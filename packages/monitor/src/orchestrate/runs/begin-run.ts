@@ -47,7 +47,7 @@ export async function beginRun({
   if (template.length > 0) throw new Failure('config-invalid', template.join(' '));
   const read = readPlan(wish.plan);
   if (!read.ok) throw new Failure('usage', problemWords(read.problems));
-  const { waves } = read.plan;
+  const { waves, blockedBy } = read.plan;
   refuseTaken(board, folder, waves.flat());
   const orchestrator = wish.name ?? idOf(projectKey ?? 'run', now);
   if (!safeSegment(orchestrator) || !runName.test(orchestrator))
@@ -71,6 +71,7 @@ export async function beginRun({
     scope: { orchestrator },
     detail: {
       plan: waves,
+      ...(blockedBy && { blockedBy }),
       waves: waves.length,
       maxParallel,
       project: folder,

@@ -130,9 +130,12 @@ function environmentOf(
   });
 }
 
-/** Webhook secrets are the daemon's alone. */
+/** Webhook secrets and read keys are the daemon's alone. */
 function secretNamesOf({ svc }: Config): string[] {
-  return [svc.monitor.github.webhookSecretEnv, svc.monitor.linear.webhookSecretEnv];
+  return [svc.monitor.github, svc.monitor.linear].flatMap((feed) => [
+    feed.webhookSecretEnv,
+    feed.relayReadKeyEnv,
+  ]);
 }
 
 function withProcess(before: SignalFile, pid: number, startedAt: string | null): SignalFile {

@@ -147,6 +147,7 @@ describe('setup', () => {
     };
     const environment = {
       SVC_WEBHOOK_SECRET: 'hush',
+      SVC_RELAY_READ_KEY: 'hush',
       GIT_DIR: '/nowhere',
       GIT_INDEX_FILE: '/nowhere',
       MINE: 'yes',

@@ -13,10 +13,12 @@ export function stepEnvironment(
   return { ...given, ...variables };
 }
 
-/** The variables that hold webhook secrets and the keys of model providers. */
+/** The variables that hold webhook secrets, read keys of the relay and keys of model providers. */
 function secretNames({ svc }: Config): string[] {
   const keys = Object.values(svc.ai.providers).map((provider) => provider?.apiKeyEnv);
-  return [svc.monitor.github.webhookSecretEnv, svc.monitor.linear.webhookSecretEnv, ...keys].filter(
-    (name) => name !== undefined,
-  );
+  const feeds = [svc.monitor.github, svc.monitor.linear].flatMap((feed) => [
+    feed.webhookSecretEnv,
+    feed.relayReadKeyEnv,
+  ]);
+  return [...feeds, ...keys].filter((name) => name !== undefined);
 }

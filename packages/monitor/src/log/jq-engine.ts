@@ -1,29 +1,22 @@
-// A jq filter over event lines, by the real jq. A line matches when the filter gives anything but false and
-// null for it; a filter that fails on a line (it asks for what the line does not have) does not match.
-import { impossibleTopicIn } from '@svc/core';
-import { Failure } from '../errors.ts';
+// jq itself over event lines. A line matches when the filter gives anything but false and null for it; a filter that
+// fails on a line (it asks for what the line does not have) does not match.
 
 /** Answers for each line whether it matches. One call for many lines: a call costs a millisecond. */
 export type LineFilter = (lines: readonly string[]) => boolean[];
 
+/** The text is no filter; the message is jq's own. */
+export class JqRefused extends Error {}
+
 /** Results of one filter on one line that are looked at: bounds a filter that never stops giving. */
 const MAX_RESULTS = 10_000;
 
-export async function createJqFilter(text: string): Promise<LineFilter> {
-  const impossible = impossibleTopicIn(text);
-  if (impossible !== undefined) {
-    throw new Failure(
-      'usage',
-      `No event can have the topic ${impossible}.`,
-      'See the topics: svc events topics',
-    );
-  }
+export async function createJqEngine(text: string): Promise<LineFilter> {
   const { loadJq } = await import('jq-wasm');
   const jq = await loadJq();
   const query = `any(limit(${MAX_RESULTS}; try (\n${text}\n) catch false); .)`;
   const run = (input: string): string[] => {
     const { stdout, stderr, exitCode } = jq.raw(input, query, ['-c']);
-    if (exitCode !== 0) throw new Failure('usage', `The jq filter cannot be used: ${firstLine(stderr)}`);
+    if (exitCode !== 0) throw new JqRefused(firstLine(stderr));
     return stdout.split('\n').filter((answer) => answer !== '');
   };
   run('null');

@@ -1,0 +1,111 @@
+// What a person at the dashboard waits for: from a delivery's 200 to the changed pixel, the first load, and how the
+// page holds with weeks of history behind it and a thousand events a minute coming in. Real Chromium, the daemon as
+// it is shipped: `npm run build`, then `npm run bench:dashboard`; `-- --events 50 --cards 500` for a quick look.
+import type { Browser } from 'playwright-core';
+import { openChromium } from '../packages/dashboard/e2e/chromium.ts';
+import { describeMachine } from '../packages/testkit/src/daemon/process-figures.ts';
+import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+import { writeHistory } from '../packages/testkit/src/tape/history.ts';
+import { startTapeDaemon } from '../packages/testkit/src/tape/tape-daemon.ts';
+import { measureFirstLoad } from './dashboard/first-load.ts';
+import { measurePixels } from './dashboard/pixels.ts';
+import { measureBlank, measureTraffic } from './dashboard/traffic.ts';
+
+const options = scriptOptions({
+  events: 500,
+  cards: 10_000,
+  'per-minute': 1_000,
+  seconds: 30,
+  source: false,
+  'goal-p50': 150,
+  'goal-p99': 500,
+  'goal-frames': 60,
+  'goal-heap': 200,
+  'goal-script': 300,
+});
+let failed = false;
+let browser: Browser | undefined;
+
+console.log(describeMachine());
+try {
+  browser = await openChromium();
+  console.log(
+    `Chromium ${browser.version()}, 1280 × 800, the daemon ${options.source ? 'from source' : 'as built'}`,
+  );
+  await firstLoadAndPixels(browser);
+  await traffic(browser);
+} finally {
+  await browser?.close();
+}
+if (failed) process.exitCode = 1;
+
+async function firstLoadAndPixels(chromium: Browser): Promise<void> {
+  const daemon = await startTapeDaemon({ past: 'end', built: !options.source });
+  try {
+    const load = await measureFirstLoad(chromium, daemon.url);
+    judge('first load, JavaScript over the wire', load.scriptKilobytes, options['goal-script'], 'KB');
+    console.log(
+      `first load, empty cache: ${load.requests} requests, ${load.kilobytes.toFixed(0)} KB; first paint of content ${load.firstPaintMs.toFixed(0)} ms, largest ${load.largestPaintMs.toFixed(0)} ms, cards shown after ${load.cardsMs.toFixed(0)} ms, blocked ${load.blockedMs.toFixed(0)} ms (beyond 50 ms a task), layout shift ${load.layoutShift.toFixed(3)}`,
+    );
+    const pixels = await measurePixels(chromium, daemon, options.events);
+    console.log(
+      `200 of a signed delivery to the changed pixel, ${pixels.count} events: fastest ${pixels.fastest.toFixed(0)} ms, p90 ${pixels.p90.toFixed(0)} ms, slowest ${pixels.slowest.toFixed(0)} ms`,
+    );
+    judge('200 to pixel, p50', pixels.p50, options['goal-p50'], 'ms');
+    judge('200 to pixel, p99', pixels.p99, options['goal-p99'], 'ms');
+  } finally {
+    await daemon.close();
+  }
+}
+
+async function traffic(chromium: Browser): Promise<void> {
+  const { cards, seconds } = options;
+  let lines = 0;
+  const daemon = await startTapeDaemon({
+    past: 'end',
+    built: !options.source,
+    history(eventsDir, until) {
+      const written = writeHistory(eventsDir, { cards, until });
+      lines = written.lines;
+      return written;
+    },
+  });
+  try {
+    const perMinute = options['per-minute'];
+    const blank = await measureBlank(chromium);
+    const { frames, busy, heapMegabytes, processMegabytes, sent, shown, elements } = await measureTraffic(
+      chromium,
+      daemon,
+      {
+        perMinute,
+        seconds,
+      },
+    );
+    console.log(
+      `${cards} cards of history (${lines} lines), ${Math.round((sent * 60) / seconds)} events a minute for ${seconds} s: ${shown} cards on the board, ${elements} elements`,
+    );
+    console.log(
+      `frames a second, each second by itself: mean ${frames.mean.toFixed(1)}, worst ${frames.worst}; longest frame ${frames.longestMs.toFixed(0)} ms; the page's main thread was busy ${(busy * 100).toFixed(0)} % of the time`,
+    );
+    console.log(`an empty page on this machine, just before: ${Math.round(blank)} frames a second`);
+    const middle = Math.round(frames.median);
+    failed ||= middle < options['goal-frames'];
+    console.log(
+      `frames a second, the middle one: ${middle} (goal ${options['goal-frames']}: ${middle >= options['goal-frames'] ? 'ok' : 'not reached'})`,
+    );
+    judge('JavaScript heap in use after a collection', heapMegabytes, options['goal-heap'], 'MB');
+    console.log(
+      `resident memory of the page's process ${processMegabytes} MB (shared code of Chromium included)`,
+    );
+  } finally {
+    await daemon.close();
+  }
+}
+
+function judge(what: string, figure: number, goal: number, unit: string): void {
+  const reached = figure < goal;
+  failed ||= !reached;
+  console.log(
+    `${what}: ${figure.toFixed(0)} ${unit} (goal under ${goal}: ${reached ? 'ok' : 'not reached'})`,
+  );
+}

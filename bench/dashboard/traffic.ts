@@ -1,0 +1,117 @@
+// The page while much happens and nobody touches it: how many frames it draws in each second, and what it holds.
+import type { Browser } from 'playwright-core';
+import { openPage } from '../../packages/dashboard/e2e/chromium.ts';
+import { rssMegabytes } from '../../packages/testkit/src/daemon/process-figures.ts';
+import { liveEvents } from '../../packages/testkit/src/tape/live-events.ts';
+import type { TapeDaemon } from '../../packages/testkit/src/tape/tape-daemon.ts';
+
+export type Traffic = {
+  frames: { mean: number; median: number; worst: number; longestMs: number };
+  /** The part of the time in which the page's main thread was at work. */
+  busy: number;
+  heapMegabytes: number;
+  processMegabytes: number;
+  sent: number;
+  /** Cards on the board at the end. */
+  shown: number;
+  elements: number;
+};
+
+/** Counts the frames of each second until it is asked for them. */
+const countFrames = `
+  window.frames = [];
+  let last = performance.now();
+  const next = (now) => {
+    window.frames.push(now - last);
+    last = now;
+    window.counting = requestAnimationFrame(next);
+  };
+  window.counting = requestAnimationFrame(next);
+`;
+
+const BLANK_SECONDS = 5;
+
+/** What the machine gives a page that does nothing: the figure under traffic is to be read beside it. */
+export async function measureBlank(browser: Browser): Promise<number> {
+  const { page, close } = await openPage(browser);
+  try {
+    await page.evaluate(countFrames);
+    await page.waitForTimeout(BLANK_SECONDS * 1_000);
+    return framesOf(await page.evaluate<number[]>('window.frames')).median;
+  } finally {
+    await close();
+  }
+}
+
+export async function measureTraffic(
+  browser: Browser,
+  daemon: TapeDaemon,
+  { perMinute, seconds }: { perMinute: number; seconds: number },
+): Promise<Traffic> {
+  const { page, close } = await openPage(browser);
+  try {
+    await page.goto(daemon.url);
+    await page.locator('main a[href^="/tickets/"]').first().waitFor({ timeout: 120_000 });
+    await page.waitForTimeout(2_000);
+    const session = await page.context().newCDPSession(page);
+    await session.send('Performance.enable');
+    const live = liveEvents(daemon, { perMinute });
+    await page.waitForTimeout(2_000);
+    const before = live.sent();
+    const figure = async (name: string): Promise<number> => {
+      const { metrics } = await session.send('Performance.getMetrics');
+      return metrics.find((metric) => metric.name === name)?.value ?? Number.NaN;
+    };
+    const workedBefore = await figure('TaskDuration');
+    await page.evaluate(countFrames);
+    await page.waitForTimeout(seconds * 1_000);
+    const deltas = await page.evaluate<number[]>('cancelAnimationFrame(window.counting), window.frames');
+    const worked = (await figure('TaskDuration')) - workedBefore;
+    const sent = live.sent() - before;
+    await live.stop();
+    if (live.problem() !== undefined) throw live.problem();
+    await session.send('HeapProfiler.collectGarbage');
+    const heap = await figure('JSHeapUsedSize');
+    return {
+      frames: framesOf(deltas),
+      busy: worked / seconds,
+      heapMegabytes: heap / 2 ** 20,
+      processMegabytes: await rendererMegabytes(browser),
+      sent,
+      shown: await page.locator('section[aria-labelledby^=column-] a[href^="/tickets/"]').count(),
+      elements: await page.evaluate<number>('document.querySelectorAll("*").length'),
+    };
+  } finally {
+    await close();
+  }
+}
+
+function framesOf(deltas: readonly number[]): Traffic['frames'] {
+  const perSecond: number[] = [];
+  let count = 0;
+  let elapsed = 0;
+  for (const delta of deltas) {
+    count += 1;
+    elapsed += delta;
+    if (elapsed < 1_000) continue;
+    perSecond.push((count * 1_000) / elapsed);
+    count = 0;
+    elapsed = 0;
+  }
+  const sorted = perSecond.toSorted((one, other) => one - other);
+  const mean = perSecond.reduce((sum, one) => sum + one, 0) / perSecond.length;
+  return {
+    mean,
+    median: sorted[sorted.length >> 1] ?? 0,
+    worst: Math.round(sorted[0] ?? 0),
+    longestMs: Math.max(...deltas),
+  };
+}
+
+/** The largest of the browser's page processes: the one page that is open. */
+async function rendererMegabytes(browser: Browser): Promise<number> {
+  const session = await browser.newBrowserCDPSession();
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  const pages = processInfo.filter(({ type }) => type === 'renderer');
+  return Math.max(...pages.map(({ id }) => rssMegabytes(id)));
+}

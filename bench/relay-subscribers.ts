@@ -1,0 +1,175 @@
+// Ten thousand idle subscribers on one relay process, each on a channel of its own: memory for each, what they cost
+// while nothing happens, and then how many come back a second with Last-Event-ID and get what they missed. The
+// subscribers are other processes.
+// `node bench/relay-subscribers.ts`; `--subscribers 1000` for a machine with few open files, `--profile` for
+// where the time of the relay goes.
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cpuMicroseconds, describeMachine } from '../packages/testkit/src/daemon/process-figures.ts';
+import { natsServerVersion } from '../packages/testkit/src/nats/nats-configuration.ts';
+import { newRelayChannel } from '../packages/testkit/src/nats/relay-process.ts';
+import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+import { type Child, startChild } from './relay/child.ts';
+import { printProfile } from './relay/profile.ts';
+import type { DriverFigures, DriverOrder, StreamChannel } from './relay/stream-driver.ts';
+import { type BenchRelay, startBenchRelay, startEngine } from './relay/world.ts';
+
+const options = scriptOptions({
+  subscribers: 10_000,
+  drivers: 2,
+  'idle-seconds': 20,
+  'resume-seconds': 10,
+  'at-once': 64,
+  'goal-kb': 16,
+  'goal-resumes': 4000,
+  profile: false,
+});
+/** The relay has a file for each, and some for itself; a driver has its share. */
+const filesNeeded = options.subscribers + 500;
+
+const nats = natsServerVersion();
+if (!nats.ok) throw new Error(nats.problem);
+const filesAllowed = Number(
+  /Max open files\s+\d+\s+(\d+)/.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? 0,
+);
+if (filesAllowed < filesNeeded) {
+  console.log(
+    `${filesNeeded} open files are needed and ${filesAllowed} allowed: raise it (ulimit -Hn ${filesNeeded}, as root), or take fewer: --subscribers ${filesAllowed - 500}`,
+  );
+  process.exit(2);
+}
+console.log(describeMachine());
+console.log(
+  `nats-server ${nats.version}; ${options.subscribers} subscribers, each on a channel of its own, ${options.drivers} driver processes, one relay process`,
+);
+const engine = await startEngine(1);
+const ours = await startBenchRelay(engine, { profiled: options.profile });
+const drivers = Array.from({ length: options.drivers }, () =>
+  startChild<DriverOrder, DriverFigures>('stream-driver.ts'),
+);
+try {
+  const channels = await makeChannels(ours);
+  await sleep(2000);
+  const before = rssKilobytes(ours.relay.pid);
+  const opened = await openAll(channels);
+  const idle = await measureIdle(ours, before);
+  const open = (await all(drivers, () => ({ what: 'count' }))).reduce((sum, one) => sum + one.open, 0);
+  console.log(
+    `${open} open, ${Math.round(opened)} connects/s; ${idle.kilobytes.toFixed(1)} KB each (goal under ${options['goal-kb']}; ${Math.round(before / 1024)} MB before, ${Math.round(idle.rss / 1024)} MB with them); idle ${idle.cpuPercent.toFixed(1)} % of a core`,
+  );
+  await postToAll(ours, channels);
+  const resumes = await resumeAll();
+  const reached =
+    open === options.subscribers && idle.kilobytes < options['goal-kb'] && resumes >= options['goal-resumes'];
+  console.log(reached ? 'reached' : 'MISSED');
+  if (!reached) process.exitCode = 1;
+  if (options.profile) await printProfile(ours);
+} finally {
+  for (const driver of drivers) driver.end();
+  await ours.stop();
+  await engine.stop();
+}
+
+async function makeChannels({ relay }: BenchRelay): Promise<StreamChannel[]> {
+  const started = performance.now();
+  const channels: StreamChannel[] = [];
+  const one = async (): Promise<void> => {
+    while (channels.length < options.subscribers) {
+      const place = channels.push({ channel: '', readKey: null }) - 1;
+      const { channel, readKey } = await newRelayChannel(relay.url);
+      channels[place] = { channel, readKey };
+    }
+  };
+  await Promise.all(Array.from({ length: options['at-once'] }, one));
+  const seconds = (performance.now() - started) / 1000;
+  console.log(`${channels.length} channels made, ${Math.round(channels.length / seconds)} a second`);
+  return channels;
+}
+
+/** Connects a second, of all drivers together. */
+async function openAll(channels: readonly StreamChannel[]): Promise<number> {
+  const share = Math.ceil(channels.length / drivers.length);
+  const started = performance.now();
+  const figures = await all(drivers, (driver) => ({
+    what: 'open',
+    port: ours.relay.port,
+    driver,
+    channels: channels.slice(driver * share, (driver + 1) * share),
+    atOnce: options['at-once'],
+  }));
+  for (const problem of figures.flatMap(({ failed }) => failed)) console.log(`  ${problem}`);
+  return channels.length / ((performance.now() - started) / 1000);
+}
+
+async function measureIdle({ relay }: BenchRelay, before: number) {
+  // What the opening left behind is collected first, and then nothing happens.
+  await sleep(5000);
+  const started = performance.now();
+  const cpu = cpuMicroseconds(relay.pid);
+  await sleep(options['idle-seconds'] * 1000);
+  const spent = cpuMicroseconds(relay.pid) - cpu;
+  const rss = rssKilobytes(relay.pid);
+  return {
+    rss,
+    kilobytes: (rss - before) / options.subscribers,
+    cpuPercent: spent / ((performance.now() - started) * 10),
+  };
+}
+
+/** One delivery for each channel, so that each has something to come back for. */
+async function postToAll({ relay }: BenchRelay, channels: readonly StreamChannel[]): Promise<void> {
+  const waiting = channels.values();
+  const started = performance.now();
+  const one = async (): Promise<void> => {
+    for (const { channel } of waiting) {
+      const headers = { 'content-type': 'application/json' };
+      const answer = await fetch(`${relay.url}/${channel}`, { method: 'POST', headers, body: '{"a":1}' });
+      if (!answer.ok) throw new Error(`a delivery was answered ${answer.status}: ${await answer.text()}`);
+      await answer.arrayBuffer();
+    }
+  };
+  await Promise.all(Array.from({ length: options['at-once'] }, one));
+  const posted = ((performance.now() - started) / 1000).toFixed(1);
+  let delivered = 0;
+  for (let look = 0; look < 100 && delivered < channels.length; look += 1) {
+    await sleep(100);
+    delivered = (await all(drivers, () => ({ what: 'count' }))).reduce(
+      (sum, figures) => sum + figures.delivered,
+      0,
+    );
+  }
+  console.log(
+    `${channels.length} deliveries, one each, in ${posted} s; ${delivered} arrived at the idle subscribers`,
+  );
+  if (delivered < channels.length) process.exitCode = 1;
+}
+
+async function resumeAll(): Promise<number> {
+  const order: DriverOrder = {
+    what: 'resume',
+    seconds: options['resume-seconds'],
+    atOnce: options['at-once'],
+  };
+  const cpu = cpuMicroseconds(ours.relay.pid);
+  const figures = await all(drivers, () => order);
+  const spent = cpuMicroseconds(ours.relay.pid) - cpu;
+  for (const problem of figures.flatMap(({ failed }) => failed)) console.log(`  ${problem}`);
+  const resumes = figures.reduce((sum, one) => sum + one.resumes, 0);
+  const perSecond = figures.reduce((sum, one) => sum + one.resumes / one.seconds, 0);
+  console.log(
+    `${Math.round(perSecond)} resumes/s with Last-Event-ID, each with what it missed (goal at least ${options['goal-resumes']}); ${Math.round(spent / resumes)} µs of the relay each`,
+  );
+  if (figures.some(({ failed }) => failed.length > 0)) process.exitCode = 1;
+  return perSecond;
+}
+
+function all(
+  children: readonly Child<DriverOrder, DriverFigures>[],
+  orderFor: (index: number) => DriverOrder,
+): Promise<DriverFigures[]> {
+  return Promise.all(children.map((child, index) => child.ask(orderFor(index))));
+}
+
+function rssKilobytes(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+}

@@ -1,0 +1,95 @@
+// A relay process with HTTP in front against the bare engine: the client library's own publish with acknowledgement,
+// on the same server, in turn, so that what else the machine did falls out.
+import { cpuMicroseconds } from '../../packages/testkit/src/daemon/process-figures.ts';
+import { askNats } from '../../packages/testkit/src/nats/nats-request.ts';
+import type { PublishFigures, PublishOrder } from './bare-publisher.ts';
+import { type Child, startChild } from './child.ts';
+import { medianOf, tenths } from './latencies.ts';
+import type { LoadFigures, LoadOrder } from './load.ts';
+import { printProfile } from './profile.ts';
+import { nextIds } from './ways.ts';
+import { type Engine, startBenchRelay } from './world.ts';
+
+type Round = { perSecond: number; p50Ms: number; p99Ms: number; cpuMicroseconds: number };
+
+const STREAM = 'BARE';
+
+export async function againstBareEngine(
+  engine: Engine,
+  load: Child<LoadOrder, LoadFigures>,
+  given: {
+    rounds: number;
+    seconds: number;
+    warmUp: number;
+    inFlight: number;
+    bytes: number;
+    profiled: boolean;
+  },
+): Promise<{ ratio: number; bare: Round[]; ours: Round[]; refused: number }> {
+  await addStream(engine);
+  const publisher = startChild<PublishOrder, PublishFigures>('bare-publisher.ts');
+  const relay = await startBenchRelay(engine, { profiled: given.profiled });
+  let refused = 0;
+  const publish = async (seconds: number): Promise<Round> => {
+    const { inFlight, bytes } = given;
+    const order = { servers: engine.urls, subject: `${STREAM}.a`, bytes, inFlight, seconds };
+    return measured(publisher.pid, () => publisher.ask(order));
+  };
+  const post = async (seconds: number): Promise<Round> => {
+    const order: LoadOrder = {
+      kind: 'closed',
+      port: relay.relay.port,
+      path: `/${relay.channel.channel}`,
+      bytes: given.bytes,
+      connections: given.inFlight,
+      seconds,
+      firstId: nextIds(),
+    };
+    return measured(relay.relay.pid, async () => {
+      const figures = await load.ask(order);
+      refused += figures.posts - figures.acknowledged;
+      return figures;
+    });
+  };
+  const bare: Round[] = [];
+  const ours: Round[] = [];
+  try {
+    await publish(given.warmUp);
+    await post(given.warmUp);
+    for (let round = 0; round < given.rounds; round += 1) {
+      bare.push(await publish(given.seconds));
+      ours.push(await post(given.seconds));
+    }
+    if (given.profiled) await printProfile(relay);
+  } finally {
+    publisher.end();
+    await relay.stop();
+  }
+  const ratio = medianOf(ours.map(({ perSecond }, index) => perSecond / (bare[index]?.perSecond ?? 1)));
+  return { ratio, bare, ours, refused };
+}
+
+/** `pid` is the process that does the work in question: a busy machine changes its speed, and its time much less. */
+async function measured(pid: number, run: () => Promise<PublishFigures>): Promise<Round> {
+  const before = cpuMicroseconds(pid);
+  const { acknowledged, seconds, p50Ms, p99Ms } = await run();
+  const cpu = (cpuMicroseconds(pid) - before) / acknowledged;
+  return { perSecond: acknowledged / seconds, p50Ms, p99Ms, cpuMicroseconds: cpu };
+}
+
+export function summaryOf(rounds: readonly Round[]) {
+  return {
+    'deliveries/s': Math.round(medianOf(rounds.map(({ perSecond }) => perSecond))),
+    'p50 ms': tenths(medianOf(rounds.map(({ p50Ms }) => p50Ms))),
+    'p99 ms': tenths(medianOf(rounds.map(({ p99Ms }) => p99Ms))),
+    'cpu µs each': Math.round(medianOf(rounds.map(({ cpuMicroseconds: cpu }) => cpu))),
+  };
+}
+
+/** A plain stream in a file, with the dedupe window that every stream has. */
+async function addStream({ urls }: Engine): Promise<void> {
+  const config = { name: STREAM, subjects: [`${STREAM}.>`], storage: 'file', num_replicas: 1 };
+  const port = Number(new URL(urls[0] ?? '').port);
+  const answer = await askNats(port, `$JS.API.STREAM.CREATE.${STREAM}`, JSON.stringify(config));
+  if (/"error"/.test(answer)) throw new Error(`The bare stream was not made: ${answer}`);
+}

@@ -1,0 +1,251 @@
+// Deliveries pour through the relay into the logs of four subscribers, one of them the real daemon, while everything
+// on the way fails in turn: leaders step down and relays are exchanged, connections are cut and half-opened, and at
+// last the stream's leader, the relays and the subscribers are killed with -9. Afterwards every log is held against
+// every 2xx.
+// `npm run chaos:relay` (100,000 deliveries, 3 nodes, 2 relays, 4 subscribers); `-- --sabotage` shows that the check
+// can fail; `-- --seed 2` makes other choices.
+import { closeSync, fstatSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeMachine } from '../packages/testkit/src/daemon/process-figures.ts';
+import { codehostSecret } from '../packages/testkit/src/daemon/start-daemon.ts';
+import type { SignedDelivery } from '../packages/testkit/src/deliveries/signed-delivery.ts';
+import { sizedDelivery, withId } from '../packages/testkit/src/deliveries/sized-deliveries.ts';
+import { sabotageCopy, sabotages } from '../packages/testkit/src/log/sabotage.ts';
+import { natsServerVersion } from '../packages/testkit/src/nats/nats-configuration.ts';
+import { createRandom } from '../packages/testkit/src/random.ts';
+import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+import { createDisturbances, type Disturbances, runTracks, type Track } from './relay/disturbances.ts';
+import { createSenders, type PhaseFigures, SLOW_MS } from './relay/senders.ts';
+import { disorder, isKept, judge, type ReadLog, readLog, verdictLine } from './relay/verdict.ts';
+import { keepEvidence, readStore } from './relay/witness.ts';
+import { startWorld, type World } from './relay/world.ts';
+
+const options = scriptOptions({
+  deliveries: 100_000,
+  relays: 2,
+  subscribers: 4,
+  /** So often each: the stream's leader, a relay, a subscriber. */
+  kills: 8,
+  'step-downs': 8,
+  cuts: 8,
+  bytes: 2048,
+  /** Deliveries a second, and when the disturbances are behind. */
+  rate: 400,
+  'rate-in-trouble': 60,
+  /** Posts over 5 s that a planned change may cost. */
+  'goal-slow': 0,
+  seed: 1,
+  'deadline-s': 1500,
+  sabotage: false,
+});
+const SETTLE_MS = 90_000;
+const random = createRandom(options.seed);
+const example = sizedDelivery(options.bytes, codehostSecret);
+let made = 0;
+
+const nats = natsServerVersion();
+if (!nats.ok) throw new Error(nats.problem);
+console.log(describeMachine());
+console.log(
+  `${options.deliveries} deliveries of ${options.bytes} bytes at ${options.rate}/s, cluster of 3 (nats-server ${nats.version}), ${options.relays} relays, ${options.subscribers} subscribers, seed ${options.seed}`,
+);
+const started = performance.now();
+const world = await startWorld(options, random);
+const senders = createSenders({
+  port: world.front.port,
+  path: `/${world.channel.channel}`,
+  deadlineMs: options['deadline-s'] * 1000,
+});
+try {
+  console.log(
+    world.cluster.syncsAlways
+      ? 'every write is synced before it is acknowledged'
+      : 'this server cannot sync every write: what a power cut would take is not tried here',
+  );
+  await firstLine(world);
+  const figures = [
+    await phase('planned', 0.3, (does) => [
+      { name: 'step-downs', times: options['step-downs'], disturb: does.stepDown },
+      { name: 'lame ducks', times: Math.ceil(options['step-downs'] / 8), disturb: does.lameDuck },
+      { name: 'relays exchanged', times: Math.ceil(options['step-downs'] / 4), disturb: does.restartRelay },
+    ]),
+    await phase('cut', 0.2, (does) => [
+      { name: 'subscribers cut', times: options.cuts, disturb: does.cutSubscriber },
+      { name: 'senders cut', times: options.cuts, disturb: does.cutSenders },
+      { name: 'engine cut', times: options.cuts, disturb: does.cutEngine },
+      { name: 'subscribers half-open', times: Math.ceil(options.cuts / 4), disturb: does.freezeSubscriber },
+      { name: 'engine half-open', times: Math.ceil(options.cuts / 4), disturb: does.freezeEngine },
+    ]),
+    await phase('kill -9', 0.5, (does) => [
+      { name: 'leaders', times: options.kills, disturb: does.killLeader },
+      { name: 'relays', times: options.kills, disturb: does.killRelay },
+      { name: 'subscribers', times: options.kills, disturb: does.killSubscriber },
+    ]),
+  ];
+  const settledMs = await settle(world);
+  const endings = await Promise.all(world.subscribers.map((subscriber) => subscriber.stop()));
+  const logs = await Promise.all(world.subscribers.map(readLog));
+  report(world, logs, figures, settledMs, endings);
+  if (!isKept(judge(senders.acknowledged, logs))) await whereItIs(world, logs);
+  if (options.sabotage) await tryTheCheck(world, logs);
+} finally {
+  senders.close();
+  await world.stop();
+}
+
+/** A log without a line has no cursor, and a subscriber without one begins with what comes next. */
+async function firstLine(of: World): Promise<void> {
+  await sleep(1000);
+  await senders.run({ name: 'first', deliveries: take(1), rate: () => options.rate });
+  await until('every subscriber has a first line', 30_000, () => isComplete(of));
+}
+
+async function phase(
+  name: string,
+  part: number,
+  tracksOf: (does: Disturbances) => Track[],
+): Promise<PhaseFigures> {
+  // The last part is the rest, so that rounding adds none.
+  const deliveries = take(Math.min(Math.ceil(options.deliveries * part), options.deliveries - made));
+  const does = createDisturbances(world, random);
+  await does.whole();
+  // The one before counts for its own phase.
+  let begun = 0;
+  const tracks = runTracks(tracksOf(does), deliveries.length, () => begun, random);
+  const rate = (): number => {
+    begun = senders.begun();
+    return begun / deliveries.length > tracks.share() ? options['rate-in-trouble'] : options.rate;
+  };
+  const began = performance.now();
+  try {
+    const [figures] = await Promise.all([senders.run({ name, deliveries, rate }), tracks.finished]);
+    const seconds = ((performance.now() - began) / 1000).toFixed(0);
+    const counts = [...tracks.counts].map(([track, count]) => `${track} ${count}`).join(', ');
+    console.log(`${name}: ${seconds} s; ${counts}`);
+    return figures;
+  } finally {
+    tracks.abandon();
+  }
+}
+
+function take(count: number): SignedDelivery[] {
+  return Array.from({ length: count }, () => withId(example, ++made));
+}
+
+/** Milliseconds until every log had everything; it goes on as long as any log grows. */
+async function settle(of: World): Promise<number> {
+  const began = performance.now();
+  await until('every log has what was acknowledged', SETTLE_MS, () => isComplete(of)).catch(
+    (error: unknown) => console.log(`  ${String(error)}`),
+  );
+  return performance.now() - began;
+}
+
+/** By the count of lines: quick, and never wrong in the direction that matters, since the verdict looks at each. */
+function isComplete({ subscribers }: World): boolean {
+  return subscribers.every(({ folder }) => linesIn(folder) >= senders.acknowledged.size);
+}
+
+function linesIn(folder: string): number {
+  const needle = Buffer.from('"deliveryId":"');
+  let count = 0;
+  for (const name of readdirSync(folder).filter((file) => file.endsWith('.jsonl') && file !== 'gaps.jsonl')) {
+    const file = openSync(join(folder, name), 'r');
+    const bytes = Buffer.alloc(fstatSync(file).size);
+    readSync(file, bytes);
+    closeSync(file);
+    for (let at = bytes.indexOf(needle); at >= 0; at = bytes.indexOf(needle, at + 1)) count += 1;
+  }
+  return count;
+}
+
+function report(
+  { subscribers }: World,
+  logs: readonly ReadLog[],
+  figures: readonly PhaseFigures[],
+  settledMs: number,
+  endings: readonly (number | string)[],
+): void {
+  const verdict = judge(senders.acknowledged, logs);
+  for (const problem of verdict.problems) console.log(`  ${problem}`);
+  for (const { name, posts, answers, slow, slowestMs } of figures) {
+    const counts = [...answers].map(([answer, count]) => `${answer}: ${count}`).join(', ');
+    const goal = name === 'planned' ? ` (goal ${options['goal-slow']})` : '';
+    console.log(
+      `${name}: ${posts} posts, answers ${counts}; over ${SLOW_MS / 1000} s: ${slow}${goal}, slowest ${(slowestMs / 1000).toFixed(2)} s`,
+    );
+  }
+  const again = subscribers
+    .filter(({ isDaemon }) => !isDaemon)
+    .map(({ name, duplicates }) => `${name} ${duplicates()}`);
+  const gaps = subscribers
+    .filter(({ isDaemon }) => !isDaemon)
+    .reduce((sum, { folder }) => sum + gapsIn(folder), 0);
+  const wrong = disorder(logs);
+  const took = ((performance.now() - started) / 1000).toFixed(0);
+  console.log(
+    `seen again by readers: ${again.join(', ')}; gaps told by the relay ${gaps}; out of order ${wrong}`,
+  );
+  console.log(
+    `${took} s in all; every log complete ${(settledMs / 1000).toFixed(1)} s after the last post; subscribers stopped with ${endings.join(', ')}`,
+  );
+  console.log(verdictLine(verdict));
+  const planned = figures.find(({ name }) => name === 'planned');
+  const complete = verdict.acknowledged === options.deliveries && endings.every((ending) => ending === 0);
+  if (!isKept(verdict) || !complete || gaps + wrong > 0) process.exitCode = 1;
+  if ((planned?.slow ?? 0) > options['goal-slow']) {
+    console.log('MISSED: a planned change made senders wait');
+    process.exitCode = 1;
+  }
+}
+
+/** Lost by the engine, or kept and not handed on: two different mistakes. */
+async function whereItIs(of: World, logs: readonly ReadLog[]): Promise<void> {
+  const missing = new Set<string>();
+  for (const { ids } of logs) {
+    const there = new Set(ids);
+    for (const id of senders.acknowledged) if (!there.has(id)) missing.add(id);
+  }
+  const stored = await readStore(of);
+  const inStore = [...missing].filter((id) => stored.has(id)).length;
+  const twice = stored
+    .values()
+    .filter((positions) => positions.length > 1)
+    .toArray().length;
+  console.log(
+    `${missing.size} deliveries are missing in a log: ${inStore} of them are in the store; ${twice} are stored twice; evidence in ${keepEvidence(of, stored)}`,
+  );
+}
+
+/** Only what the relay has lost counts; that nothing was resumed at the first start is no loss. */
+function gapsIn(folder: string): number {
+  if (!readdirSync(folder).includes('gaps.jsonl')) return 0;
+  return readFileSync(join(folder, 'gaps.jsonl'), 'utf8').split('relay-lost-it').length - 1;
+}
+
+/** Damages a copy of each log in turn: the verdict has to notice each. */
+async function tryTheCheck({ subscribers, home }: World, logs: readonly ReadLog[]): Promise<void> {
+  const victim = random.pick([...senders.acknowledged]);
+  for (const [index, subscriber] of subscribers.entries()) {
+    for (const [name, { does }] of Object.entries(sabotages)) {
+      if (name === 'tear a line' && !subscriber.isDaemon) continue;
+      const copy = join(home.home, `sabotage-${index}-${name.replaceAll(' ', '-')}`);
+      sabotageCopy(subscriber.folder, copy, victim, does);
+      const damaged = await readLog({ ...subscriber, folder: copy });
+      const verdict = judge(senders.acknowledged, logs.with(index, damaged));
+      const noticed = name === 'repeat a line' ? verdict.duplicated === 1 : verdict.lost === 1;
+      console.log(
+        `sabotage of ${subscriber.name}, ${name}: ${verdictLine(verdict)}: ${noticed ? 'noticed' : 'NOT NOTICED'}`,
+      );
+      if (!noticed) process.exitCode = 1;
+    }
+  }
+}
+
+async function until(what: string, patienceMs: number, holds: () => boolean): Promise<void> {
+  for (const deadline = performance.now() + patienceMs; performance.now() < deadline; await sleep(250)) {
+    if (holds()) return;
+  }
+  throw new Error(`not within ${patienceMs / 1000} s: ${what}`);
+}

@@ -1,0 +1,76 @@
+// Holds the logs of all subscribers against what the senders were told: each acknowledged delivery is in each log,
+// once. The small subscribers' logs must also be in one and the same order.
+import { auditLog } from '../../packages/testkit/src/log/audit-log.ts';
+import { readSubscriberLog } from './subscriber-log.ts';
+
+export type Verdict = {
+  acknowledged: number;
+  /** Missing in one of the logs, summed over the logs. */
+  lost: number;
+  duplicated: number;
+  torn: number;
+  problems: string[];
+};
+
+/** The delivery ids of a log in its order, and what is broken in it. */
+export type ReadLog = { name: string; ids: string[]; torn: number; ordered: boolean };
+
+export async function readLog(subscriber: {
+  name: string;
+  isDaemon: boolean;
+  folder: string;
+}): Promise<ReadLog> {
+  const { name, isDaemon, folder } = subscriber;
+  if (isDaemon) {
+    const { deliveries, torn, holes } = await auditLog(folder);
+    const ids = [...deliveries].flatMap(([id, lines]) => lines.map(() => id));
+    // It works on several at once: their order in its log is not the order of the channel.
+    return { name, ids, torn: torn + holes, ordered: false };
+  }
+  const { lines } = readSubscriberLog(folder);
+  return { name, ids: lines.map(({ deliveryId }) => deliveryId), torn: 0, ordered: true };
+}
+
+export function judge(acknowledged: ReadonlySet<string>, logs: readonly ReadLog[]): Verdict {
+  const verdict: Verdict = { acknowledged: acknowledged.size, lost: 0, duplicated: 0, torn: 0, problems: [] };
+  const complain = (problem: string): void => {
+    if (verdict.problems.length < 20) verdict.problems.push(problem);
+  };
+  for (const { name, ids, torn } of logs) {
+    const distinct = new Set(ids);
+    verdict.duplicated += ids.length - distinct.size;
+    verdict.torn += torn;
+    for (const id of acknowledged) {
+      if (distinct.has(id)) continue;
+      verdict.lost += 1;
+      complain(`${id} was acknowledged and is not in the log of ${name}`);
+    }
+  }
+  return verdict;
+}
+
+/** Places where two logs tell a different order. What only one of them has was never acknowledged. */
+export function disorder(logs: readonly ReadLog[]): number {
+  const [first, ...others] = logs.filter(({ ordered }) => ordered);
+  if (first === undefined) return 0;
+  const place = new Map(first.ids.map((id, index) => [id, index]));
+  let wrong = 0;
+  for (const { ids } of others) {
+    let last = -1;
+    for (const id of ids) {
+      const at = place.get(id);
+      if (at === undefined) continue;
+      if (at < last) wrong += 1;
+      last = Math.max(last, at);
+    }
+  }
+  return wrong;
+}
+
+export function isKept({ lost, duplicated, torn }: Verdict): boolean {
+  return lost + duplicated + torn === 0;
+}
+
+export function verdictLine({ acknowledged, lost, duplicated, torn }: Verdict): string {
+  return `acknowledged ${acknowledged} lost ${lost} duplicated ${duplicated} torn ${torn}`;
+}

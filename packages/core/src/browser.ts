@@ -1,0 +1,10 @@
+// What a web page may take from here: pure functions that need no schema, so that the page stays small.
+export { isAgentsWork, workerStatuses } from './runs/worker-statuses.ts';
+export {
+  type BoardColumn,
+  type BoardColumns,
+  boardColumnNames,
+  boardColumns,
+} from './state/views/board-columns.ts';
+export { nameOfPullRequest, shortSha } from './state/views/subject.ts';
+export { type AxisSegment, axisScale, foldIdle } from './state/views/trace-axis.ts';

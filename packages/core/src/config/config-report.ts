@@ -1,0 +1,120 @@
+// The configuration for people: every value, where it came from, and what it would be by default. A secret is masked
+// here, and nowhere else is its text shown.
+import { deprecations } from './deprecations.ts';
+import { layerTitles } from './layers.ts';
+import type { ResolvedValue, ValueSource } from './resolved-value.ts';
+
+export const MASK = '********';
+
+export type ConfigEntry = {
+  key: string;
+  /** Masked where it is a secret; null when it is not set. */
+  value: unknown;
+  isSet: boolean;
+  isSecret: boolean;
+  source: {
+    kind: ValueSource['kind'];
+    /** In words. */
+    text: string;
+    file: string | null;
+    line: number | null;
+    variable: string | null;
+  };
+  default: unknown;
+  description: string;
+  expects: string;
+  /** The environment variable that wins over every file. */
+  env: string | null;
+  /** The files that may hold it. */
+  layers: readonly string[];
+  /** What to do, where it was read from a name or place that will go. */
+  deprecated: string | null;
+};
+
+export type ProjectEntry = {
+  /** Its key, or its folder when it has none. */
+  id: string;
+  key: string | null;
+  name: string | null;
+  folder: string;
+  /** `owner/name` */
+  repo: string | null;
+  ticketPrefix: string | null;
+};
+
+export type ProjectList = { projects: ProjectEntry[] };
+
+export type ConfigReport = {
+  /** The project that it is of; null outside of any. */
+  project: string | null;
+  projects: ProjectEntry[];
+  files: { project: string | null; secrets: string; global: string };
+  values: ConfigEntry[];
+  /** Settings of the machine, which only the environment gives. */
+  machine: { variable: string; value: string; fromEnvironment: boolean; description: string }[];
+  problems: { severity: string; text: string }[];
+};
+
+export function maskedValue({ field, value }: ResolvedValue): unknown {
+  return field.secret && value !== undefined ? MASK : (value ?? null);
+}
+
+export function sourceText({ source, field }: ResolvedValue): string {
+  switch (source.kind) {
+    case 'environment':
+      return `environment ${source.variable}`;
+    case 'file':
+      return `${source.file}${source.line === undefined ? '' : `:${source.line}`}${source.deprecated ? ` (deprecated as ${source.writtenAs} here)` : ''}`;
+    case 'default':
+      return 'default';
+    case 'unset':
+      return `not set; belongs in the ${layerTitles[field.layers[0]]}`;
+  }
+}
+
+export function configEntry(resolved: ResolvedValue): ConfigEntry {
+  const { key, field, value, source } = resolved;
+  return {
+    key,
+    value: maskedValue(resolved),
+    isSet: value !== undefined,
+    isSecret: field.secret === true,
+    source: {
+      kind: source.kind,
+      text: sourceText(resolved),
+      file: source.kind === 'file' ? source.file : null,
+      line: source.kind === 'file' ? (source.line ?? null) : null,
+      variable: source.kind === 'environment' ? source.variable : null,
+    },
+    default: field.default ?? null,
+    description: field.description,
+    expects: field.expects,
+    env: field.env ?? null,
+    layers: field.layers,
+    deprecated: remedyOf(source),
+  };
+}
+
+function remedyOf(source: ValueSource): string | null {
+  if (source.kind !== 'file' || !source.deprecated) return null;
+  const entry = deprecations.find(({ key }) => key === source.writtenAs);
+  return entry?.remedy ?? `${source.writtenAs} is deprecated.`;
+}
+
+/** A project by what its configuration says of it, also where that is broken elsewhere. */
+export function projectEntry(folder: string, values: readonly ResolvedValue[]): ProjectEntry {
+  const textOf = (key: string): string | null => {
+    const value = values.find((one) => one.key === key)?.value;
+    return typeof value === 'string' ? value : null;
+  };
+  const key = textOf('svc.projectKey');
+  const [org, name] = [textOf('svc.repository.org'), textOf('svc.repository.name')];
+  return {
+    id: key ?? folder,
+    key,
+    name: textOf('svc.project.name'),
+    folder,
+    repo: org !== null && name !== null ? `${org}/${name}` : null,
+    ticketPrefix: textOf('svc.project.ticketPrefix') ?? textOf('svc.tracker.teamKey'),
+  };
+}

@@ -1,0 +1,87 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { LONGEST_OUTPUT_TEXT, type OutputLine, readOutputLine } from './output-line.ts';
+
+const assistant = (...content: object[]): string =>
+  JSON.stringify({ type: 'assistant', message: { content } });
+
+test.each<[string, string, Partial<OutputLine>[]]>([
+  [
+    'what it said',
+    assistant({ type: 'text', text: 'Done.\n\tAll of it.' }),
+    [{ kind: 'text', text: 'Done.\n\tAll of it.' }],
+  ],
+  [
+    'a tool by its name alone',
+    assistant(
+      { type: 'text', text: 'Now' },
+      { type: 'tool_use', name: 'Bash', input: { command: 'echo secret' } },
+    ),
+    [
+      { kind: 'text', text: 'Now' },
+      { kind: 'tool', text: 'Bash' },
+    ],
+  ],
+  ['a session', '{"type":"system","subtype":"init","model":"m-1"}', [{ kind: 'session', text: 'm-1' }]],
+  [
+    'a good end',
+    '{"type":"result","subtype":"success","result":"Shipped."}',
+    [{ kind: 'result', text: 'Shipped.', ok: true }],
+  ],
+  [
+    'a bad end',
+    '{"type":"result","subtype":"error_max_turns"}',
+    [{ kind: 'result', text: 'error_max_turns', ok: false }],
+  ],
+  [
+    'an error that calls itself a success',
+    '{"type":"result","subtype":"success","is_error":true}',
+    [{ ok: false }],
+  ],
+  [
+    'what a tool gave back',
+    '{"type":"user","message":{"content":[{"type":"tool_result","content":"secret"}]}}',
+    [{ kind: 'other', text: 'user' }],
+  ],
+  ['no JSON', 'Killed', [{ kind: 'unreadable', text: 'Killed' }]],
+  ['half a line', '{"type":"assi', [{ kind: 'unreadable' }]],
+  ['JSON without a type', '[1]', [{ kind: 'unreadable' }]],
+  ['an empty line', '  ', []],
+])('%s', (_, line, expected) => {
+  const lines = readOutputLine(line, 7);
+  expect(lines).toMatchObject(expected.map((one) => ({ offset: 7, cut: false, ...one })));
+  expect(JSON.stringify(lines)).not.toContain('secret');
+});
+
+test('controls, colours and direction marks are taken out', () => {
+  const [line] = readOutputLine(
+    assistant({ type: 'text', text: '\u001b[31mred\u001b[0m\u0007 \u202Eleft\u0000\r\nnext' }),
+    0,
+  );
+  expect(line?.text).toBe('red left\nnext');
+});
+
+test('a long text is cut and says so', () => {
+  const [line] = readOutputLine(assistant({ type: 'text', text: '😀'.repeat(5_000) }), 0);
+  expect(line?.cut).toBe(true);
+  expect(line?.text.length).toBeLessThanOrEqual(LONGEST_OUTPUT_TEXT);
+  expect(line?.text.isWellFormed()).toBe(true);
+});
+
+test('whatever a line holds, it is read and bounded', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string({ unit: 'binary' }),
+        fc.json(),
+        fc.string().map((text) => assistant({ type: 'text', text })),
+      ),
+      (line) => {
+        for (const { text } of readOutputLine(line, 0)) {
+          expect(text.length).toBeLessThanOrEqual(LONGEST_OUTPUT_TEXT);
+          expect(text.isWellFormed()).toBe(true);
+        }
+      },
+    ),
+  );
+});

@@ -1,0 +1,93 @@
+// One line of an agent's output as a person reads it: what it said, the tools that it used, how it ended. What a tool
+// is given and gives back stays out: it may hold what nobody should read on a screen.
+import { asFields, type Fields, flagAt, listAt, objectAt, textAt } from '../receive/payload-fields.ts';
+import { terminalSequence } from './agent-stream.ts';
+
+export const LONGEST_OUTPUT_TEXT = 4_096;
+
+export type OutputKind = 'text' | 'tool' | 'result' | 'session' | 'other' | 'unreadable';
+
+export type OutputLine = {
+  /** Where its line begins in the file, in bytes. A line that says several things is several with one offset. */
+  offset: number;
+  kind: OutputKind;
+  /** Plain text of at most 4 KiB, which may have several lines. */
+  text: string;
+  /** Of a result: whether it ended well. */
+  ok: boolean | null;
+  /** There was more of it. */
+  cut: boolean;
+};
+
+export type WorkerOutput = {
+  ticket: string;
+  orchestrator: string;
+  exists: boolean;
+  file: string;
+  /** In bytes; `from` and `to` are the part that the lines are of. */
+  size: number;
+  from: number;
+  to: number;
+  /** The file has become shorter than what was asked for: it is read from its start. */
+  restarted: boolean;
+  lines: OutputLine[];
+};
+
+/** `readOutputLine('{"type":"assistant","message":{"content":[{"type":"text","text":"Done."}]}}', 0)` */
+export function readOutputLine(line: string, offset: number): OutputLine[] {
+  if (line.trim() === '') return [];
+  const say = (kind: OutputKind, text: string, ok: boolean | null = null): OutputLine => ({
+    offset,
+    kind,
+    ok,
+    ...plain(text),
+  });
+  const fields = jsonIn(line);
+  const type = fields && textAt(fields, 'type');
+  if (fields === undefined || type === undefined) return [say('unreadable', line)];
+  switch (type) {
+    case 'system':
+      return fields['subtype'] === 'init'
+        ? [say('session', textAt(fields, 'model') ?? 'a new session')]
+        : [say('other', textAt(fields, 'subtype') ?? type)];
+    case 'assistant':
+      return listAt(objectAt(fields, 'message'), 'content').flatMap((block) => {
+        const said = blockSays(asFields(block) ?? {});
+        return said === undefined ? [] : [say(...said)];
+      });
+    case 'result': {
+      const subtype = textAt(fields, 'subtype') ?? 'unknown';
+      const ok = flagAt(fields, 'is_error') !== true && subtype === 'success';
+      return [say('result', textAt(fields, 'result') ?? subtype, ok)];
+    }
+    default:
+      return [say('other', type)];
+  }
+}
+
+function blockSays(block: Fields): [OutputKind, string] | undefined {
+  if (block['type'] === 'tool_use') return ['tool', textAt(block, 'name') ?? 'a tool'];
+  const text = block['type'] === 'text' ? textAt(block, 'text') : undefined;
+  return text === undefined || text.trim() === '' ? undefined : ['text', text];
+}
+
+/** Without control characters, and without what turns the direction of a text; new lines and tabs stay. */
+function plain(text: string): { text: string; cut: boolean } {
+  const clean = text
+    .slice(0, LONGEST_OUTPUT_TEXT * 2)
+    .toWellFormed()
+    .replaceAll(terminalSequence, '')
+    .replaceAll(/\r\n?/g, '\n')
+    .replaceAll(/(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '');
+  const cut = clean.length > LONGEST_OUTPUT_TEXT || text.length > LONGEST_OUTPUT_TEXT * 2;
+  return { text: cut ? clean.slice(0, LONGEST_OUTPUT_TEXT).replace(/[\ud800-\udbff]$/, '') : clean, cut };
+}
+
+function jsonIn(line: string): Fields | undefined {
+  try {
+    return asFields(JSON.parse(line));
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import { resolveConfig } from '../config/resolve.ts';
+import { Rule } from '../config/schema/rules.ts';
+import { problemsOfRules } from './check-rules.ts';
+
+const rule = (more: object = {}) =>
+  Rule.parse({
+    name: 'merged',
+    when: { event: 'codehost.pr.merged' },
+    then: { notify: { message: '{ticket} is merged' } },
+    ...more,
+  });
+const said = (...rules: Rule[]) =>
+  problemsOfRules(rules, new Set(['post-note'])).map(({ message, remedy }) => `${message} ${remedy}`);
+
+test('a rule is off, and fires once in ten minutes, until it says otherwise', () => {
+  expect(rule()).toMatchObject({
+    enabled: false,
+    limit: { atMost: 1, per: '10m' },
+    then: { notify: { severity: 'medium' } },
+  });
+  expect(said(rule(), rule({ name: 'other', then: { run: 'post-note' } }))).toEqual([]);
+});
+
+describe('what could not work is refused, with a way out', () => {
+  test.each([
+    [{ when: { event: 'codehost.pr.mergd' } }, /no event .*Did you mean codehost\.pr\.merged\?/],
+    [{ when: { event: 'nothing.*' } }, /no event .*svc events topics/],
+    [{ when: { event: 'workflow.rule.*' } }, /rules made these lines.*another event/],
+    [
+      { when: { event: '*', filter: '.event == "codehost.pr.megred"' } },
+      /filter asks for the topic codehost\.pr\.megred/,
+    ],
+    [{ then: { run: 'post-not' } }, /no command post-not .*Did you mean post-note\?/],
+    [{ then: { run: 'zzz' } }, /no command zzz .*svc config set svc\.commands\.zzz\.argv/],
+    [{ then: { attention: { message: 'see {branche}' } } }, /nothing stands for \{branche\}.*\{branch\}/],
+  ])('%j', (more, expected) => {
+    const problems = said(rule(more));
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(expected);
+  });
+
+  test('two rules of one name', () => {
+    expect(said(rule(), rule())).toEqual([
+      'has two rules with the name merged. Give one of them another name.',
+    ]);
+  });
+});
+
+describe('in a configuration file', () => {
+  const resolve = (svc: object, layers: 'global' | 'project' = 'global') =>
+    resolveConfig(
+      [{ path: '/conf/file.json', layers: [layers], reads: [layers], data: { svc }, lineOf: () => 3 }],
+      {},
+    );
+  const given = { name: 'a', when: { event: 'codehost.push' }, then: { run: 'note' } };
+
+  test('a command that is there', () => {
+    const { config, problems } = resolve({ rules: [given], commands: { note: { argv: ['echo', 'hi'] } } });
+    expect(problems).toEqual([]);
+    expect(config?.svc.commands['note']).toEqual({ argv: ['echo', 'hi'], timeoutSeconds: 60 });
+  });
+
+  test.each([
+    [{ rules: [given] }, 'there is no command note'],
+    [{ rules: [given], commands: { note: { timeoutSeconds: 5 } } }, 'the command has no argv'],
+    [{ rules: [{ ...given, when: {} }] }, '(0.when.event: '],
+    [{ rules: [{ ...given, then: {} }] }, 'expected notify, attention or run'],
+    [{ rules: [{ ...given, wen: 1 }] }, 'Unrecognized key: "wen"'],
+    [{ commands: { note: { argv: 'echo $TICKET' } } }, 'expected a program'],
+    [{ commands: { note: { argv: ['bin/x'] } } }, 'absolute path'],
+  ])('%j', (svc, expected) => {
+    const { config, problems } = resolve(svc);
+    expect(config).toBeUndefined();
+    expect(problems.map(({ message }) => message).join('\n')).toContain(expected);
+  });
+
+  test('a file that is committed can bring neither rules nor commands', () => {
+    const svc = { rules: [given], commands: { note: { argv: ['rm'] } } };
+    const { config, problems } = resolve(svc, 'project');
+    expect(problems.map(({ code }) => code)).toEqual(['wrong-file', 'wrong-file']);
+    expect(config?.svc.rules).toEqual([]);
+  });
+});

@@ -1,0 +1,200 @@
+import {
+  mergedPullRequest,
+  mergedWorker,
+  sampleAttention,
+  sampleBoard,
+  samplePullRequest,
+  sampleTicket,
+  sampleTime,
+  sampleWorker,
+} from '@svc/testkit';
+import { describe, expect, test } from 'vitest';
+import type { DeployProgress } from '../../deploy/deploy-worker.ts';
+import { type WorkerStatus } from '../../runs/signal-file.ts';
+import { workerStatuses } from '../../runs/worker-statuses.ts';
+import type { AttentionItem } from '../attention-item.ts';
+import type { PullRequest } from '../pull-request.ts';
+import type { Ticket } from '../ticket.ts';
+import type { Worker } from '../worker.ts';
+import {
+  type BoardColumn,
+  boardColumnNames,
+  boardColumns,
+  type OffBoard,
+  placeOfWorker,
+} from './board-columns.ts';
+import { boardView } from './board-view.ts';
+
+const dayStart = Date.parse(sampleTime('00:00'));
+const now = Date.parse(sampleTime('12:00'));
+const calm = { pullRequest: null, needsPerson: false, dayStart };
+const dead = { state: 'dead', since: sampleTime('09:30'), seq: 12 } as const;
+
+const columnOfStatus: Record<WorkerStatus, BoardColumn | OffBoard> = {
+  dispatched: 'working',
+  researching: 'working',
+  planning: 'working',
+  implementing: 'working',
+  validating: 'working',
+  shipping: 'working',
+  'pr-created': 'in-review',
+  merging: 'in-review',
+  merged: 'shipping',
+  deploying: 'shipping',
+  'deploy-failed': 'shipping',
+  done: 'done-today',
+  failed: 'needs-you',
+  stalled: 'needs-you',
+  canceled: 'canceled',
+};
+
+describe('the column of a worker', () => {
+  test.each(workerStatuses.map((status) => [status, columnOfStatus[status]] as const))(
+    '%s without anything else is %s',
+    (status, column) => expect(placeOfWorker(sampleWorker({ status }), calm)).toBe(column),
+  );
+
+  test.each(workerStatuses)('an open item makes %s wait for a person, unless it was canceled', (status) => {
+    const place = placeOfWorker(sampleWorker({ status }), { ...calm, needsPerson: true });
+    expect(place).toBe(status === 'canceled' ? 'canceled' : 'needs-you');
+  });
+
+  test.each<[string, Partial<Worker>, BoardColumn | OffBoard]>([
+    ['dead while the work is the agent’s', { life: dead }, 'needs-you'],
+    ['dead, and about to be started again', { life: { ...dead, reviving: true } }, 'working'],
+    ['of unknown life', { life: { ...dead, state: 'unknown' } }, 'working'],
+    ['dead, with reviewers at work', { status: 'pr-created', life: dead }, 'in-review'],
+    ['dead, with a deploy under way', { status: 'deploying', life: dead }, 'shipping'],
+    ['done before midnight', { status: 'done', statusSince: '2026-01-01T23:59:59.999Z' }, 'earlier'],
+    ['done at midnight', { status: 'done', statusSince: sampleTime('00:00') }, 'done-today'],
+    ['gone with its file', { status: 'stalled', removed: true }, 'removed'],
+  ])('%s', (_what, given, place) => expect(placeOfWorker(sampleWorker(given), calm)).toBe(place));
+
+  test.each<[WorkerStatus, DeployProgress['result'], BoardColumn]>([
+    ['deploy-failed', null, 'shipping'],
+    ['deploy-failed', 'budget-exhausted', 'needs-you'],
+    ['stalled', 'timeout', 'needs-you'],
+    ['deploying', null, 'shipping'],
+  ])('%s with the result %s is %s', (status, result, column) =>
+    expect(placeOfWorker(mergedWorker({ status }, { result }), calm)).toBe(column),
+  );
+
+  test('a merge that the worker has not heard of ships', () => {
+    const worker = sampleWorker({ status: 'pr-created' });
+    expect(placeOfWorker(worker, { ...calm, pullRequest: mergedPullRequest() })).toBe('shipping');
+  });
+});
+
+function columnsOf(given: {
+  workers?: Worker[];
+  pullRequests?: PullRequest[];
+  attention?: AttentionItem[];
+  tickets?: Ticket[];
+}) {
+  return boardColumns({ ...boardView(sampleBoard(given), { all: true }), now, dayStart });
+}
+
+function keysOf(given: Parameters<typeof columnsOf>[0]): Partial<Record<BoardColumn, string[]>> {
+  const { columns } = columnsOf(given);
+  return Object.fromEntries(
+    boardColumnNames
+      .filter((name) => columns[name].length > 0)
+      .map((name) => [name, columns[name].map(({ key }) => key)]),
+  );
+}
+
+describe('what needs a person', () => {
+  const worker = sampleWorker({ status: 'deploying' });
+  test.each<[string, Partial<AttentionItem>, BoardColumn]>([
+    ['an item of its run', {}, 'needs-you'],
+    ['an item of no run', { orchestrator: null }, 'needs-you'],
+    ['one written with other capitals', { ticket: 'eng-1' }, 'needs-you'],
+    [
+      'one that somebody has acknowledged',
+      { acknowledged: { by: 'kim', at: sampleTime('11:40') } },
+      'needs-you',
+    ],
+    ['one whose sleep is over', { snoozedUntil: sampleTime('12:00') }, 'needs-you'],
+    ['one that sleeps', { snoozedUntil: sampleTime('12:01') }, 'shipping'],
+    ['one of another run', { orchestrator: 'run-2' }, 'shipping'],
+    ['one of another ticket', { ticket: 'ENG-2' }, 'shipping'],
+    ['one of a feed', { ticket: null, feed: 'codehost' }, 'shipping'],
+  ])('%s', (_what, item, column) => {
+    expect(keysOf({ workers: [worker], attention: [sampleAttention(item)] })).toEqual({
+      [column]: [worker.key],
+    });
+  });
+
+  test('the longest waiting is first, whatever makes it wait', () => {
+    const workers = [
+      sampleWorker({ ticket: 'ENG-1', status: 'failed', statusSince: sampleTime('10:00') }),
+      sampleWorker({ ticket: 'ENG-2', status: 'deploying', statusSince: sampleTime('08:00') }),
+      sampleWorker({ ticket: 'ENG-3', statusSince: sampleTime('08:00'), life: dead }),
+    ];
+    const attention = [
+      sampleAttention({ ticket: 'ENG-2', openedAt: sampleTime('11:00') }),
+      sampleAttention({ ticket: 'ENG-2', reason: 'later', openedAt: sampleTime('11:50'), openedSeq: 70 }),
+    ];
+    expect(keysOf({ workers, attention })).toEqual({
+      'needs-you': ['run-1/ENG-3', 'run-1/ENG-1', 'run-1/ENG-2'],
+    });
+    const card = columnsOf({ workers, attention }).columns['needs-you'].at(-1);
+    expect(card?.attention.map(({ reason }) => reason)).toEqual(['deploy-timeout', 'later']);
+  });
+});
+
+describe('pull requests', () => {
+  test('one that a worker has is on the worker’s card', () => {
+    const { columns } = columnsOf({
+      workers: [sampleWorker({ status: 'pr-created', pr: { number: 12, url: null } })],
+      pullRequests: [samplePullRequest({ repo: 'Acme/Web' })],
+      tickets: [sampleTicket()],
+    });
+    expect(columns['in-review']).toMatchObject([
+      { kind: 'worker', pullRequest: { number: 12 }, ticket: { title: 'Log in with a key' } },
+    ]);
+  });
+
+  test.each<[string, Partial<PullRequest>, BoardColumn[]]>([
+    ['open, with ticket and author', {}, ['in-review']],
+    ['open, with an author alone', { ticket: null }, ['in-review']],
+    ['open, with a ticket alone', { author: null }, ['in-review']],
+    ['open, of nobody', { ticket: null, author: null }, []],
+    ['merged', { state: 'merged' }, []],
+    ['closed', { state: 'closed' }, []],
+  ])('one that no worker has: %s', (_what, given, columns) => {
+    expect(Object.keys(keysOf({ pullRequests: [samplePullRequest(given)] }))).toEqual(columns);
+  });
+
+  test('one whose worker has left the board has a card of its own', () => {
+    const workers = [sampleWorker({ status: 'canceled', pr: { number: 12, url: null } })];
+    const attention = [sampleAttention()];
+    expect(keysOf({ workers, pullRequests: [samplePullRequest()], attention })).toEqual({
+      'in-review': ['acme/web#12'],
+    });
+  });
+
+  test('one whose ticket needs a person waits for that person', () => {
+    const attention = [sampleAttention({ orchestrator: null })];
+    expect(keysOf({ pullRequests: [samplePullRequest()], attention })).toEqual({
+      'needs-you': ['acme/web#12'],
+    });
+  });
+});
+
+test('elsewhere the newest is first, and equal ones keep their order', () => {
+  const worker = (ticket: string, time: string): Worker =>
+    sampleWorker({ ticket, statusSince: sampleTime(time) });
+  const workers = [worker('ENG-3', '09:00'), worker('ENG-1', '09:00'), worker('ENG-2', '10:00')];
+  expect(keysOf({ workers })).toEqual({ working: ['run-1/ENG-2', 'run-1/ENG-1', 'run-1/ENG-3'] });
+});
+
+test('what is in no column is counted', () => {
+  const workers = [
+    sampleWorker({ ticket: 'ENG-1', status: 'canceled' }),
+    sampleWorker({ ticket: 'ENG-2', removed: true }),
+    sampleWorker({ ticket: 'ENG-3', status: 'done', statusSince: '2026-01-01T10:00:00.000Z' }),
+    sampleWorker({ ticket: 'ENG-4', status: 'canceled' }),
+  ];
+  expect(columnsOf({ workers }).off).toEqual({ canceled: 2, removed: 1, earlier: 1 });
+});

@@ -1,0 +1,180 @@
+// Which column of the board a piece of work stands in, and in which order. Every reader of the board uses this
+// one rule, the dashboard in the browser included: nothing here needs a schema, a clock or the viewer's time zone.
+import { isAgentsWork } from '../../runs/worker-statuses.ts';
+import type { AttentionItem } from '../attention-item.ts';
+import type { Worker } from '../worker.ts';
+import type { BoardView, PullRequestView, WorkerView } from './board-view.ts';
+
+/** In the order of the work; a narrow screen shows what needs a person first. */
+export const boardColumnNames = ['working', 'needs-you', 'in-review', 'shipping', 'done-today'] as const;
+export type BoardColumn = (typeof boardColumnNames)[number];
+
+/** Why a worker is in no column. */
+export type OffBoard = 'canceled' | 'removed' | 'earlier';
+
+type TicketRow = BoardView['tickets'][number];
+type AttentionRow = BoardView['attention'][number];
+
+export type WorkerCard = {
+  kind: 'worker';
+  key: string;
+  /** When it came to stand where it stands; for what needs a person, since when it waits. */
+  since: string;
+  worker: WorkerView;
+  pullRequest: PullRequestView | null;
+  ticket: TicketRow | null;
+  /** Open and not snoozed, the longest open first. */
+  attention: AttentionRow[];
+};
+/** An open pull request that no worker on the board has. */
+export type PullRequestCard = {
+  kind: 'pull-request';
+  key: string;
+  since: string;
+  worker: null;
+  pullRequest: PullRequestView;
+  ticket: TicketRow | null;
+  attention: AttentionRow[];
+};
+export type BoardCard = WorkerCard | PullRequestCard;
+
+export type BoardColumns = {
+  columns: Record<BoardColumn, BoardCard[]>;
+  /** How many workers are in no column, by the reason. */
+  off: Record<OffBoard, number>;
+};
+
+export type BoardColumnsInput = {
+  [Kind in 'workers' | 'pullRequests' | 'tickets' | 'attention']: Iterable<BoardView[Kind][number]>;
+} & {
+  now: number;
+  /** When the viewer's day began. */
+  dayStart: number;
+};
+
+export function boardColumns({ now, dayStart, ...board }: BoardColumnsInput): BoardColumns {
+  const pullRequests = new Map([...board.pullRequests].map((one) => [one.key, one]));
+  const tickets = new Map([...board.tickets].map((one) => [one.ticket.toUpperCase(), one]));
+  const attention = Map.groupBy(
+    [...board.attention].filter((item) => item.ticket !== null && isAwake(item, now)).toSorted(byOpening),
+    ({ ticket }) => ticket?.toUpperCase() ?? '',
+  );
+  const ticketOf = (name: string | null): TicketRow | null => tickets.get(name?.toUpperCase() ?? '') ?? null;
+  const itemsOf = (name: string | null): AttentionRow[] => attention.get(name?.toUpperCase() ?? '') ?? [];
+
+  const columns: BoardColumns['columns'] = {
+    working: [],
+    'needs-you': [],
+    'in-review': [],
+    shipping: [],
+    'done-today': [],
+  };
+  const off: BoardColumns['off'] = { canceled: 0, removed: 0, earlier: 0 };
+  const shown = new Set<string>();
+
+  for (const worker of board.workers) {
+    const { key, orchestrator, pullRequestKey } = worker;
+    const items = itemsOf(worker.ticket).filter(
+      (item) => item.orchestrator === null || item.orchestrator === orchestrator,
+    );
+    const pullRequest = pullRequests.get(pullRequestKey ?? '') ?? null;
+    const place = placeOfWorker(worker, { pullRequest, needsPerson: items.length > 0, dayStart });
+    if (isOff(place)) {
+      off[place] += 1;
+      continue;
+    }
+    if (pullRequestKey !== null) shown.add(pullRequestKey);
+    const since = place === 'needs-you' ? waitingSince(worker, items) : worker.statusSince;
+    const ticket = ticketOf(worker.ticket);
+    columns[place].push({ kind: 'worker', key, since, worker, pullRequest, ticket, attention: items });
+  }
+  for (const pullRequest of pullRequests.values()) {
+    const { key, state, author, lastAt } = pullRequest;
+    if (state !== 'open' || shown.has(key) || (pullRequest.ticket === null && author === null)) continue;
+    // An item of a run is its worker's, which is not on the board.
+    const items = itemsOf(pullRequest.ticket).filter(({ orchestrator }) => orchestrator === null);
+    const [first] = items;
+    columns[first === undefined ? 'in-review' : 'needs-you'].push({
+      kind: 'pull-request',
+      key,
+      since: first?.openedAt ?? pullRequest.openedAt ?? lastAt,
+      worker: null,
+      pullRequest,
+      ticket: ticketOf(pullRequest.ticket),
+      attention: items,
+    });
+  }
+  for (const name of boardColumnNames) columns[name].sort(name === 'needs-you' ? oldestFirst : newestFirst);
+  return { columns, off };
+}
+
+type Placed = Pick<Worker, 'status' | 'statusSince' | 'removed' | 'life' | 'deploy'>;
+
+/**
+ * The column of one worker, or why it has none. A person comes first: what only a person moves stands in
+ * `needs-you`, however far the work has come.
+ */
+export function placeOfWorker(
+  worker: Placed,
+  given: {
+    pullRequest: Pick<PullRequestView, 'state'> | null;
+    /** An item of attention that is open and not snoozed names it. */
+    needsPerson: boolean;
+    dayStart: number;
+  },
+): BoardColumn | OffBoard {
+  if (worker.removed) return 'removed';
+  if (worker.status === 'canceled') return 'canceled';
+  if (given.needsPerson || onlyPersonMoves(worker)) return 'needs-you';
+  switch (worker.status) {
+    case 'dispatched':
+    case 'researching':
+    case 'planning':
+    case 'implementing':
+    case 'validating':
+    case 'shipping':
+      return 'working';
+    case 'pr-created':
+    case 'merging':
+      return given.pullRequest?.state === 'merged' ? 'shipping' : 'in-review';
+    case 'merged':
+    case 'deploying':
+    case 'deploy-failed':
+      return 'shipping';
+    case 'done':
+      return Date.parse(worker.statusSince) >= given.dayStart ? 'done-today' : 'earlier';
+    case 'failed':
+    case 'stalled':
+      return 'needs-you';
+  }
+}
+
+/** Its agent is gone or has given up, or its deploy has come to its end without success. */
+function onlyPersonMoves({ status, life, deploy }: Placed): boolean {
+  if (status === 'failed' || status === 'stalled') return true;
+  if (status === 'deploy-failed') return deploy?.result === 'budget-exhausted';
+  // From the pull request on no process is needed.
+  return isAgentsWork(status) && life.state === 'dead' && life.reviving !== true;
+}
+
+function isAwake({ snoozedUntil }: AttentionItem, now: number): boolean {
+  return snoozedUntil === null || Date.parse(snoozedUntil) <= now;
+}
+
+function isOff(place: BoardColumn | OffBoard): place is OffBoard {
+  return place === 'canceled' || place === 'removed' || place === 'earlier';
+}
+
+/** Since its first item was opened; one without an item waits since it died or changed its status. */
+function waitingSince({ statusSince, status, life }: WorkerView, [first]: AttentionRow[]): string {
+  if (first !== undefined) return first.openedAt;
+  return isAgentsWork(status) ? life.since : statusSince;
+}
+
+const byOpening = (one: AttentionRow, other: AttentionRow): number => one.openedSeq - other.openedSeq;
+const oldestFirst = (one: BoardCard, other: BoardCard): number =>
+  Date.parse(one.since) - Date.parse(other.since) || compareKeys(one, other);
+const newestFirst = (one: BoardCard, other: BoardCard): number =>
+  Date.parse(other.since) - Date.parse(one.since) || compareKeys(one, other);
+/** The same order for the same board, so that cards do not change places without a reason. */
+const compareKeys = (one: BoardCard, other: BoardCard): number => (one.key < other.key ? -1 : 1);

@@ -1,0 +1,113 @@
+// A real browser for tests, screenshots and the bench: Debian's Chromium without a window, and pages that write
+// down everything that must not happen on them.
+import { existsSync } from 'node:fs';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+
+const args = [
+  '--no-sandbox',
+  '--headless',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** Whoever opens it closes it. It has a fresh profile, which goes with it. */
+export function openChromium(more: readonly string[] = []): Promise<Browser> {
+  if (!existsSync(executablePath))
+    throw new Error(
+      `There is no ${executablePath}; install Debian's package chromium, or name it in CHROMIUM`,
+    );
+  return chromium.launch({ executablePath, args: [...args, ...more] });
+}
+
+export const themes = ['light', 'dark'] as const;
+export type Theme = (typeof themes)[number];
+export const sizes = {
+  wide: { width: 1280, height: 800 },
+  narrow: { width: 390, height: 844 },
+} as const;
+export type Size = keyof typeof sizes;
+
+export type WatchedPage = {
+  page: Page;
+  /** What must not happen: errors in the console, exceptions, refused content, requests to elsewhere, dialogs. */
+  problems: () => Promise<string[]>;
+  close: () => Promise<void>;
+};
+
+/** The browser says it of an answer that the page itself handles, and cannot be told not to. */
+const saidOfAnswers = /^Failed to load resource: (?:the server responded with a status of|net::ERR_)/;
+
+/** Runs in the page, before anything of its own. */
+const watchPolicy = `
+  window.policyViolations = [];
+  document.addEventListener('securitypolicyviolation', (event) => {
+    window.policyViolations.push(event.effectiveDirective + ': ' + event.blockedURI);
+  });
+`;
+
+/** In a context of its own: nothing is remembered from one page to the next. */
+export async function openPage(
+  browser: Browser,
+  given: {
+    theme?: Theme;
+    size?: Size;
+    reducedMotion?: boolean;
+    /** Answers that fail are expected: the daemon is away. */
+    offline?: boolean;
+    scale?: number;
+  } = {},
+): Promise<WatchedPage> {
+  const context = await browser.newContext({
+    viewport: sizes[given.size ?? 'wide'],
+    colorScheme: given.theme ?? 'light',
+    reducedMotion: given.reducedMotion === true ? 'reduce' : 'no-preference',
+    deviceScaleFactor: given.scale ?? 1,
+    hasTouch: given.size === 'narrow',
+    locale: 'en-GB',
+    timezoneId: zoneOfEvening(),
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  const page = await context.newPage();
+  const found: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() !== 'error') return;
+    if (given.offline === true && saidOfAnswers.test(message.text())) return;
+    found.push(`console: ${message.text()} (${message.location().url})`);
+  });
+  page.on('pageerror', (error) => found.push(`exception: ${error.message}`));
+  page.on('dialog', (dialog) => {
+    found.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on('request', (request) => {
+    if (!isOwn(request.url())) found.push(`request to elsewhere: ${request.url().slice(0, 200)}`);
+  });
+  await page.addInitScript(watchPolicy);
+  return {
+    page,
+    async problems() {
+      const refused = await page.evaluate<string[]>('window.policyViolations ?? []');
+      return [...found, ...refused.map((text) => `refused by the policy: ${text}`)];
+    },
+    close: () => context.close(),
+  };
+}
+
+/** Where it is about half past five in the afternoon now: the tape's day is over, and all of it was today. */
+function zoneOfEvening(): string {
+  const ahead = 17 - new Date().getUTCHours();
+  const offset = ahead > 14 ? ahead - 24 : ahead;
+  // The names of these zones count the other way round.
+  return offset === 0 ? 'Etc/GMT' : `Etc/GMT${offset > 0 ? '-' : '+'}${Math.abs(offset)}`;
+}
+
+function isOwn(text: string): boolean {
+  const url = new URL(text);
+  return url.protocol === 'data:' || url.protocol === 'blob:' || url.hostname === '127.0.0.1';
+}

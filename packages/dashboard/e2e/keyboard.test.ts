@@ -1,0 +1,134 @@
+// Everything without a mouse: the way between screens, the palette, the list of keys, the inbox, the log.
+import type { BoardView } from '@svc/core';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { goTo, screens } from './screens.ts';
+import { PATIENCE_MS, withTape } from './with-tape.ts';
+
+const tape = withTape({ past: 'end' });
+
+const screen = (name: string) => screens.find((one) => one.name === name) ?? unknown(name);
+
+function unknown(name: string): never {
+  throw new Error(`there is no screen ${name}`);
+}
+
+const path = (page: Page): string => new URL(page.url()).pathname;
+
+describe('by keyboard alone', { timeout: PATIENCE_MS }, () => {
+  it('goes to every screen with g and a letter', async () => {
+    const { page } = await tape.open();
+    await goTo(page, tape.daemon().url, screen('board'));
+    for (const [key, where] of [
+      ['a', '/attention'],
+      ['r', '/runs'],
+      ['e', '/events'],
+      ['t', '/telemetry'],
+      ['h', '/'],
+    ] as const) {
+      await page.keyboard.press('g');
+      await page.keyboard.press(key);
+      await expect.poll(() => path(page)).toBe(where);
+    }
+  });
+
+  it('skips to the content, and reaches every card with a ring around it', async () => {
+    const { page } = await tape.open();
+    await goTo(page, tape.daemon().url, screen('board'));
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to the content');
+    await page.keyboard.press('Enter');
+    const reached = new Set<string>();
+    for (let press = 0; press < 120; press += 1) {
+      await page.keyboard.press('Tab');
+      const focus = await page.evaluate(() => {
+        const element = document.activeElement;
+        if (!(element instanceof HTMLElement)) return null;
+        const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(element);
+        const ring =
+          (outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2) || boxShadow !== 'none';
+        return { href: element.getAttribute('href') ?? '', ring, tag: element.tagName };
+      });
+      if (focus === null || focus.tag === 'BODY') break;
+      expect(focus.ring, `${focus.tag} ${focus.href} shows that it has the focus`).toBe(true);
+      if (focus.href.startsWith('/tickets/')) reached.add(focus.href.split('?')[0] ?? '');
+    }
+    const cards = await page.locator('section[aria-labelledby^=column-] a[href^="/tickets/"]').count();
+    expect(reached.size).toBe(cards);
+  });
+
+  it('shows why a card stands where it stands', async () => {
+    const { page } = await tape.open();
+    await goTo(page, tape.daemon().url, screen('board'));
+    await page.locator('a[href^="/tickets/TID-106"]').first().focus();
+    await page
+      .getByRole('tooltip')
+      .getByText(/only a person moves it on/)
+      .first()
+      .waitFor();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => path(page)).toBe('/tickets/TID-106');
+  });
+
+  it('finds a ticket through the palette', async () => {
+    const { page } = await tape.open();
+    await goTo(page, tape.daemon().url, screen('board'));
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.type('TID-128');
+    await page
+      .getByRole('option', { name: /TID-128/ })
+      .first()
+      .waitFor();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => path(page)).toBe('/tickets/TID-128');
+  });
+
+  it('lists the keys with ?, and closes with Escape', async () => {
+    const { page } = await tape.open();
+    await goTo(page, tape.daemon().url, screen('board'));
+    await page.keyboard.press('?');
+    await page.getByRole('dialog').getByText('Attention').first().waitFor();
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
+  });
+
+  it('moves through the log, opens a line, pauses and goes on', async () => {
+    const { page } = await tape.open();
+    await goTo(page, tape.daemon().url, screen('events'));
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    await expect.poll(() => new URL(page.url()).searchParams.get('seq')).not.toBeNull();
+    await page.getByText('svc events wait-for').first().waitFor();
+    await page.keyboard.press('Escape');
+    await expect.poll(() => new URL(page.url()).searchParams.get('seq')).toBeNull();
+    await page.keyboard.press('p');
+    await page.getByRole('button', { name: 'Go on' }).waitFor();
+    await page.keyboard.press('p');
+    await page.getByRole('button', { name: 'Pause' }).waitFor();
+  });
+
+  it('acknowledges and puts off what needs a person', async () => {
+    const { page } = await tape.open();
+    const items = async (): Promise<BoardView['attention']> => {
+      const response = await fetch(`${tape.daemon().url}/api/board`);
+      return ((await response.json()) as BoardView).attention;
+    };
+    const acknowledged = async (): Promise<number> =>
+      (await items()).filter((item) => item.acknowledged !== null).length;
+    const snoozed = async (): Promise<number> =>
+      (await items()).filter(({ snoozedUntil }) => snoozedUntil !== null).length;
+    await goTo(page, tape.daemon().url, screen('attention'));
+    const before = { acknowledged: await acknowledged(), snoozed: await snoozed() };
+    await page.keyboard.press('j');
+    await page.keyboard.press('e');
+    await expect.poll(acknowledged).toBe(before.acknowledged + 1);
+    await page.keyboard.press('j');
+    await page.keyboard.press('s');
+    // For how long is asked; the first choice is taken.
+    await page.getByRole('menuitem').first().waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await expect.poll(snoozed).toBe(before.snoozed + 1);
+  });
+});

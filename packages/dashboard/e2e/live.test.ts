@@ -1,0 +1,180 @@
+// What the screens do with facts: as they come, as they were, and where they lead.
+import type { BoardView } from '@svc/core';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { agentSays } from '../../testkit/src/tape/agent-output.ts';
+import { sendFact } from '../../testkit/src/tape/send.ts';
+import { tokens } from '../../testkit/src/tape/world.ts';
+import { PATIENCE_MS, withTape } from './with-tape.ts';
+
+const tape = withTape({ past: 'end' });
+
+const column = (page: Page, name: string) => page.locator(`section[aria-labelledby=column-${name}]`);
+const card = (page: Page, ticket: string) => page.locator(`main a[href^="/tickets/${ticket}"]`).first();
+
+async function openAt(path: string): Promise<Page> {
+  const { page } = await tape.open();
+  await page.goto(tape.daemon().url + path);
+  return page;
+}
+
+describe('the board', { timeout: PATIENCE_MS }, () => {
+  it('has each card in the column of its work', async () => {
+    const page = await openAt('/');
+    await card(page, 'TID-104').waitFor();
+    for (const [name, tickets] of [
+      ['working', ['TID-121', 'TID-122', 'TID-123']],
+      ['needs-you', ['TID-106', 'TID-130', 'TID-131']],
+      ['in-review', ['TID-126', 'TID-128']],
+      ['shipping', ['TID-104', 'TID-108']],
+      ['done-today', ['TID-107', 'TID-111', 'TID-112']],
+    ] as const)
+      for (const ticket of tickets)
+        expect(
+          await column(page, name).locator(`a[href^="/tickets/${ticket}"]`).count(),
+          `${ticket} in ${name}`,
+        ).toBe(1);
+  });
+
+  it('moves a card when a delivery says so', async () => {
+    const page = await openAt('/');
+    await column(page, 'shipping').locator('a[href^="/tickets/TID-104"]').waitFor();
+    const daemon = tape.daemon();
+    const board = (await (await fetch(`${daemon.url}/api/board`)).json()) as BoardView;
+    const running = board.deployments.find(({ state }) => state === 'in_progress');
+    expect(running).toBeDefined();
+    const repository = { full_name: running?.repo };
+    const environment = running?.environment;
+    const deployment = { id: running?.id, sha: running?.sha, ref: 'main', environment };
+    await sendFact(
+      daemon,
+      {
+        at: 0,
+        way: 'codehost',
+        type: 'deployment_status',
+        payload: (at) => ({
+          action: 'created',
+          deployment,
+          deployment_status: { id: 9, state: 'success', environment, created_at: at.toISOString() },
+          repository,
+        }),
+      },
+      new Date(),
+    );
+    await column(page, 'done-today').locator('a[href^="/tickets/TID-104"]').waitFor({ timeout: 5_000 });
+    expect(await column(page, 'shipping').locator('a[href^="/tickets/TID-104"]').count()).toBe(0);
+  });
+
+  it('is filtered by the address, and a link shows the same', async () => {
+    const page = await openAt('/?run=run-guest-berths');
+    await card(page, 'TID-106').waitFor();
+    expect(await card(page, 'TID-121').count()).toBe(0);
+    await page.goto(`${tape.daemon().url}/?q=crane`);
+    await card(page, 'TID-126').waitFor();
+    expect(await card(page, 'TID-106').count()).toBe(0);
+  });
+
+  it('shows a past moment, says so, and leads back to now', async () => {
+    const page = await openAt('/?at=400');
+    await page
+      .getByText(/You look at/)
+      .first()
+      .waitFor();
+    await page.locator('main a[href^="/tickets/"]').first().waitFor();
+    expect(await card(page, 'TID-135').count()).toBe(0);
+    await page.getByRole('link', { name: 'Back to now' }).click();
+    await card(page, 'TID-135').waitFor();
+    expect(new URL(page.url()).searchParams.has('at')).toBe(false);
+  });
+});
+
+describe('a ticket', { timeout: PATIENCE_MS }, () => {
+  it.each([
+    ['TID-101', 'observed'],
+    ['TID-102', 'fetched'],
+    ['TID-103', 'claimed'],
+  ])('has a receipt for %s with what was %s', async (ticket, grade) => {
+    const page = await openAt(`/tickets/${ticket}`);
+    const links = page.getByRole('list', { name: 'Links of the receipt' });
+    await links.getByText(grade).first().waitFor();
+    expect(await links.getByRole('listitem').count()).toBeGreaterThanOrEqual(4);
+  });
+
+  it('says why, draws its trace, and leads to the line that a fact stands on', async () => {
+    const page = await openAt('/tickets/TID-106');
+    await page
+      .getByText(/only a person moves it on/)
+      .first()
+      .waitFor();
+    await page.getByText('Trace').first().waitFor();
+    const line = page.locator('main a[href*="/events?"]').first();
+    await line.waitFor();
+    const seq = new URL((await line.getAttribute('href')) ?? '', tape.daemon().url).searchParams.get('seq');
+    await line.click();
+    await page.locator(`#line-${seq}, :text("Line ${seq}")`).first().waitFor();
+    expect(new URL(page.url()).searchParams.get('seq')).toBe(seq);
+  });
+
+  it('shows what its worker prints, as it is printed', async () => {
+    const page = await openAt('/tickets/TID-121');
+    await page.getByText('Live stream').first().waitFor();
+    const said = agentSays(
+      'TID-121',
+      1,
+      'implementing',
+      { inputTokens: 10, outputTokens: 10 },
+      'The mast is measured now.',
+    );
+    const place = { orchestrator: 'run-winter-storage', ticket: 'TID-121' };
+    await sendFact(tape.daemon(), { at: 0, way: 'output', ...place, lines: [said] }, new Date());
+    await expect.poll(() => page.getByText('The mast is measured now.').count(), { timeout: 10_000 }).toBe(1);
+  });
+});
+
+describe('a run', { timeout: PATIENCE_MS }, () => {
+  it('has its waves, its workers, its verification, and a summary on demand that says when it is cached', async () => {
+    const page = await openAt('/runs/run-guest-berths');
+    const waves = page.getByRole('region', { name: 'Waves as a graph' });
+    await waves.getByText('TID-109').first().waitFor();
+    await page
+      .getByText(/641 tests/)
+      .first()
+      .waitFor();
+    await page.getByRole('button', { name: 'Write a summary' }).click();
+    await page.getByText('TID-106 waits for a person').first().waitFor();
+    // Another page, the same question: nothing new has happened in between.
+    const again = await openAt('/runs/run-guest-berths');
+    await again.getByRole('button', { name: 'Write a summary' }).click();
+    await again.getByText('TID-106 waits for a person').first().waitFor();
+    expect(await again.getByText(/cached, written/).count()).toBe(1);
+  });
+});
+
+describe('the log', { timeout: PATIENCE_MS }, () => {
+  it('is filtered by topic, by ticket and by jq, and turned into a command', async () => {
+    const page = await openAt('/events?event=codehost.pr.*&ticket=TID-128');
+    await page.getByText('codehost.pr.opened').first().waitFor();
+    expect(await page.getByText('orchestrator.worker').count()).toBe(0);
+    await page
+      .getByText(/svc events wait-for .*TID-128/)
+      .first()
+      .waitFor();
+    await page.goto(`${tape.daemon().url}/events?filter=${encodeURIComponent('.via == "poll"')}`);
+    await page
+      .getByText(/TID-102/)
+      .first()
+      .waitFor();
+    await page.goto(`${tape.daemon().url}/events?filter=${encodeURIComponent('.via ==')}`);
+    await page.getByRole('alert').first().waitFor();
+  });
+});
+
+describe('the configuration', { timeout: PATIENCE_MS }, () => {
+  it('shows no secret', async () => {
+    const page = await openAt('/configuration');
+    await page.getByText('svc.tracker.apiToken').first().waitFor();
+    const whole = await page.content();
+    for (const secret of Object.values(tokens)) expect(whole).not.toContain(secret);
+    expect(whole).toContain('********');
+  });
+});

@@ -1,0 +1,49 @@
+// Every screen, with the address at which the tape's day shows something on it.
+import type { Page } from 'playwright-core';
+
+export type Screen = {
+  name: string;
+  path: string;
+  /** A text that stands there only when the data has come. */
+  shows: string | RegExp;
+};
+
+export const screens: readonly Screen[] = [
+  { name: 'board', path: '/', shows: 'Let a skipper extend a stay from the phone' },
+  { name: 'ticket', path: '/tickets/TID-104', shows: 'Let a skipper extend a stay from the phone' },
+  { name: 'ticket-done', path: '/tickets/TID-101', shows: 'Store guest berth prices per season' },
+  { name: 'runs', path: '/runs', shows: 'Winter storage' },
+  { name: 'run', path: '/runs/run-winter-storage', shows: 'TID-126' },
+  { name: 'attention', path: '/attention', shows: /3 deployments to production failed/ },
+  { name: 'events', path: '/events', shows: /TID-1\d\d/ },
+  { name: 'telemetry', path: '/telemetry', shows: 'run-winter-storage' },
+  { name: 'archive', path: '/archive', shows: 'run-harbour-hours' },
+  { name: 'configuration', path: '/configuration', shows: 'svc.project.ticketPrefix' },
+  { name: 'doctor', path: '/doctor', shows: 'What is well' },
+];
+
+const PATIENCE_MS = 15_000;
+
+/** Goes there and waits until it shows its data. */
+export async function goTo(
+  page: Page,
+  url: string,
+  { path, shows }: Screen,
+  patienceMs = PATIENCE_MS,
+): Promise<void> {
+  await page.goto(url + path);
+  await page.locator('main').getByText(shows).first().waitFor({ timeout: patienceMs });
+}
+
+/** Fonts are there, and nothing moves any more. */
+export async function settled(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    await document.fonts.ready;
+    await new Promise((resolve) => setTimeout(resolve, 350));
+  });
+}
+
+/** How far the page is wider than the window: nothing may stick out. */
+export function overflow(page: Page): Promise<number> {
+  return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+}

@@ -1,0 +1,120 @@
+// What a screen shows when there is nothing to show yet: at the first start, while it loads, while the daemon is
+// away, and at an address that does not exist.
+import { describe, expect, it } from 'vitest';
+import { sendCodehost } from '../../testkit/src/tape/send.ts';
+import { axeFindings } from './axe.ts';
+import { goTo, overflow, screens, settled } from './screens.ts';
+import { PATIENCE_MS, withTape } from './with-tape.ts';
+
+const board = screens.find(({ name }) => name === 'board') ?? unknown();
+
+function unknown(): never {
+  throw new Error('there is no such screen');
+}
+
+describe('a machine on which nothing ever happened', () => {
+  const tape = withTape({ past: 'nothing' });
+
+  it('says on the board what to do first', { timeout: PATIENCE_MS }, async () => {
+    for (const size of ['wide', 'narrow'] as const) {
+      const { page, problems } = await tape.open({ size });
+      await page.goto(tape.daemon().url);
+      await page.getByText('Three steps to a live board').waitFor();
+      await settled(page);
+      expect(await axeFindings(page)).toEqual([]);
+      expect(await overflow(page)).toBeLessThanOrEqual(0);
+      expect(await problems()).toEqual([]);
+    }
+  });
+
+  it.each(['/runs', '/attention', '/events', '/telemetry', '/archive', '/configuration', '/doctor'])(
+    'has words for it on %s',
+    { timeout: PATIENCE_MS },
+    async (path) => {
+      const { page, problems } = await tape.open();
+      await page.goto(tape.daemon().url + path);
+      await page.waitForFunction(() => (document.querySelector('main')?.textContent ?? '').length > 20);
+      await settled(page);
+      expect(await axeFindings(page)).toEqual([]);
+      expect(await problems()).toEqual([]);
+    },
+  );
+
+  it('shows the first thing that happens without a reload', { timeout: PATIENCE_MS }, async () => {
+    const { page } = await tape.open();
+    await page.goto(`${tape.daemon().url}/events`);
+    await page.getByText('monitor.daemon.started').first().waitFor();
+    const repository = { full_name: 'tideline/web' };
+    await sendCodehost(tape.daemon(), 'push', {
+      ref: 'refs/heads/tid-1-first',
+      after: 'a'.repeat(40),
+      repository,
+    });
+    await expect.poll(() => page.getByText('codehost.push').count(), { timeout: 5_000 }).toBeGreaterThan(0);
+  });
+});
+
+describe('while it loads, and while the daemon is away', () => {
+  const tape = withTape({ past: 'end' });
+
+  it('shows where the board will be, and after a while what it waits for', {
+    timeout: PATIENCE_MS,
+  }, async () => {
+    const { page, problems } = await tape.open();
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/api/board/changes*', async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.goto(tape.daemon().url);
+    await page.locator('main').getByRole('status').first().waitFor({ state: 'attached' });
+    await page
+      .getByText(/Waiting for/)
+      .first()
+      .waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    release();
+    await page.getByText(board.shows).first().waitFor();
+    expect(await problems()).toEqual([]);
+  });
+
+  it('says that there is no such page, and no such ticket', { timeout: PATIENCE_MS }, async () => {
+    const { page } = await tape.open({ offline: true });
+    await page.goto(`${tape.daemon().url}/nowhere/at/all`);
+    await page.getByText('There is no such page.').waitFor();
+    await page.goto(`${tape.daemon().url}/tickets/TID-9999`);
+    await page
+      .locator('main')
+      .getByText(/TID-9999/)
+      .first()
+      .waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+  });
+
+  it('keeps the last picture while the daemon is away, and goes on when it is back', {
+    timeout: PATIENCE_MS,
+  }, async () => {
+    for (const size of ['wide', 'narrow'] as const) {
+      const { page, problems } = await tape.open({ offline: true, size });
+      await goTo(page, tape.daemon().url, board);
+      await tape.daemon().kill();
+      await page
+        .getByText(/The daemon does not answer/)
+        .first()
+        .waitFor({ timeout: 15_000 });
+      await settled(page);
+      expect(await page.locator('main').getByText(board.shows).first().isVisible()).toBe(true);
+      expect(await axeFindings(page)).toEqual([]);
+      await tape.daemon().restart();
+      await page
+        .getByText(/The daemon does not answer/)
+        .first()
+        .waitFor({ state: 'detached', timeout: 30_000 });
+      expect(await page.locator('main').getByText(board.shows).first().isVisible()).toBe(true);
+      expect(await problems()).toEqual([]);
+    }
+  });
+});

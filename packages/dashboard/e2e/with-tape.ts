@@ -1,0 +1,46 @@
+// A daemon with the tape's day and a browser, for the tests of one file.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { startTapeDaemon, type TapeDaemon, type TapeOptions } from '../../testkit/src/tape/tape-daemon.ts';
+import { openChromium, openPage, type WatchedPage } from './chromium.ts';
+
+/** Two browsers at once on a small machine take their time. */
+export const PATIENCE_MS = 90_000;
+
+export type WithTape = {
+  daemon: () => TapeDaemon;
+  browser: () => Browser;
+  /** A page that goes with the test. */
+  open: (given?: Parameters<typeof openPage>[1]) => Promise<WatchedPage>;
+};
+
+/** At the top of a file: `const tape = withTape({ past: 'end' });` */
+export function withTape(options: TapeOptions = {}): WithTape {
+  let daemon: TapeDaemon | undefined;
+  let browser: Browser | undefined;
+  beforeAll(async () => {
+    if (!existsSync(join(import.meta.dirname, '../dist/index.html')))
+      throw new Error('The web app is not built. Run: npm run build');
+    browser = await openChromium();
+    daemon = await startTapeDaemon(options);
+  }, PATIENCE_MS);
+  afterAll(async () => {
+    await browser?.close();
+    await daemon?.close();
+  }, PATIENCE_MS);
+  const started = <T>(value: T | undefined): T => {
+    if (value === undefined) throw new Error('it is started before the first test');
+    return value;
+  };
+  return {
+    daemon: () => started(daemon),
+    browser: () => started(browser),
+    async open(given) {
+      const page = await openPage(started(browser), given);
+      onTestFinished(page.close);
+      return page;
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import { expect, onTestFinished, test, vi } from 'vitest';
+import {
+  applyChanges,
+  type BoardChanges,
+  createBoardStore,
+  emptyLiveBoard,
+  type PullFrom,
+} from './board-store.ts';
+
+function changes(seq: number, news: Partial<BoardChanges> = {}): BoardChanges {
+  return {
+    seq,
+    at: `2026-11-09T12:00:${String(seq).padStart(2, '0')}.000Z`,
+    life: 'one',
+    full: false,
+    gone: {},
+    workers: [],
+    pullRequests: [],
+    deployments: [],
+    tickets: [],
+    runs: [],
+    attention: [],
+    feeds: [],
+    ...news,
+  };
+}
+
+const ticket = (key: string, title: string) =>
+  ({ key, ticket: key, title }) as BoardChanges['tickets'][number];
+
+test('changes are put by key, what is gone is gone, and the rest stays the same object', () => {
+  const first = applyChanges(
+    emptyLiveBoard,
+    changes(3, { full: true, tickets: [ticket('A-1', 'one'), ticket('A-2', 'two')] }),
+  );
+  const second = applyChanges(
+    first,
+    changes(5, { tickets: [ticket('A-2', 'two again')], gone: { tickets: ['A-1', 'A-9'] } }),
+  );
+  expect([...second.tickets.values()].map(({ title }) => title)).toEqual(['two again']);
+  expect(second.workers).toBe(first.workers);
+  expect([...second.changed]).toEqual(['tickets:A-2']);
+  expect([...first.tickets.keys()]).toEqual(['A-1', 'A-2']);
+});
+
+test('a full answer replaces everything and marks nothing as changed', () => {
+  const first = applyChanges(emptyLiveBoard, changes(3, { tickets: [ticket('A-1', 'one')] }));
+  const second = applyChanges(
+    first,
+    changes(1, { full: true, life: 'two', tickets: [ticket('B-1', 'other')] }),
+  );
+  expect([...second.tickets.keys()]).toEqual(['B-1']);
+  expect(second).toMatchObject({ seq: 1, life: 'two' });
+  expect(second.changed.size).toBe(0);
+});
+
+test('a burst of lines is one pull, from the last seq on, and waits for the newest line', async () => {
+  const asked: PullFrom[] = [];
+  const answers = [changes(3, { full: true }), changes(9)];
+  const store = createBoardStore(async (from) => {
+    asked.push(from);
+    return answers[asked.length - 1] ?? changes(9);
+  });
+  onTestFinished(store.close);
+  for (const seq of [4, 5, 9]) store.wake(seq);
+  await vi.waitUntil(() => store.get().seq === 9);
+  expect(asked).toEqual([
+    { after: 0, life: null, atLeast: null },
+    { after: 3, life: 'one', atLeast: 9 },
+  ]);
+});
+
+test('a pull that fails is told, and the next one mends it', async () => {
+  let broken = true;
+  const store = createBoardStore(async () => {
+    if (broken) throw new Error('no answer');
+    return changes(2, { full: true });
+  });
+  onTestFinished(store.close);
+  await vi.waitUntil(() => store.failing()?.message === 'no answer');
+  broken = false;
+  store.wake(2);
+  await vi.waitUntil(() => store.failing() === null);
+  expect(store.get().seq).toBe(2);
+});
+
+test('after a shorter log it does not wait for a line that is no more', async () => {
+  const asked: PullFrom[] = [];
+  const store = createBoardStore(async (from) => {
+    asked.push(from);
+    return changes(4, { full: true, life: `life ${asked.length}` });
+  });
+  onTestFinished(store.close);
+  store.wake(100);
+  await vi.waitUntil(() => asked.length === 2);
+  store.wake();
+  await vi.waitUntil(() => asked.length === 3);
+  expect(asked[2]?.atLeast).toBe(4);
+});

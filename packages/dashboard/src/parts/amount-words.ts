@@ -1,0 +1,20 @@
+// Amounts in words: money and tokens. What nobody knows is "unknown", never 0.
+
+/** `$4.20`; `under $0.01` for what would be written as nothing. */
+export function costWords(usd: number | null | undefined): string {
+  if (usd === null || usd === undefined) return 'unknown';
+  if (usd > 0 && usd < 0.01) return 'under $0.01';
+  return `$${usd.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
+}
+
+/** `340`, `12.4 k`, `1.2 M`. */
+export function countWords(count: number | null | undefined): string {
+  if (count === null || count === undefined) return 'unknown';
+  if (count < 1_000) return String(count);
+  if (count < 999_500) return `${short(count / 1_000)} k`;
+  return `${short(count / 1_000_000)} M`;
+}
+
+function short(value: number): string {
+  return value < 100 ? value.toFixed(1).replace(/\.0$/, '') : String(Math.round(value));
+}

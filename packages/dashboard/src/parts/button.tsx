@@ -1,0 +1,51 @@
+import { Check, Copy } from 'lucide-react';
+import { type ButtonHTMLAttributes, useState } from 'react';
+import { classNames } from './class-names.ts';
+
+/** `quiet` has no edge; `loud` is the one button of a dialog that does what the dialog is for. */
+export function Button({
+  quiet = false,
+  loud = false,
+  className,
+  ...rest
+}: ButtonHTMLAttributes<HTMLButtonElement> & { quiet?: boolean; loud?: boolean }) {
+  return (
+    <button
+      type="button"
+      {...rest}
+      className={classNames(
+        'inline-flex h-8 items-center gap-1.5 rounded-control px-2.5 text-small font-medium whitespace-nowrap transition-colors disabled:cursor-not-allowed disabled:opacity-50 max-wide:h-11',
+        loud
+          ? 'border border-ink bg-ink text-surface hover:bg-text'
+          : quiet
+            ? 'text-ink hover:bg-sunken'
+            : 'border border-line bg-surface text-ink hover:border-line-strong',
+        className,
+      )}
+    />
+  );
+}
+
+/** Copies a text, and says so. */
+export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+  const [copied, setCopied] = useState<'yes' | 'no' | null>(null);
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setCopied('yes');
+    } catch {
+      // The browser may forbid it; the text is on the screen to be marked by hand, and the button says so.
+      setCopied('no');
+    }
+    setTimeout(() => setCopied(null), 2_000);
+  };
+  const Icon = copied === 'yes' ? Check : Copy;
+  return (
+    <Button quiet onClick={() => void copy()} title={text}>
+      <Icon aria-hidden="true" className="size-3.5" />
+      <span aria-live="polite">
+        {copied === 'yes' ? 'Copied' : copied === 'no' ? 'Mark it by hand' : label}
+      </span>
+    </Button>
+  );
+}

@@ -1,0 +1,73 @@
+// Asks before something is done that changes the world: what it will do, and what the daemon said if it refused.
+import { AlertDialog } from 'radix-ui';
+import { type ReactNode, useState } from 'react';
+import { Button } from './button.tsx';
+import { Failed } from './states.tsx';
+
+export function Confirm({
+  trigger,
+  title,
+  children,
+  label,
+  disabledBecause,
+  onConfirm,
+}: {
+  /** What opens it, in words. */
+  trigger: ReactNode;
+  title: string;
+  /** What it will do. */
+  children: ReactNode;
+  /** What the button says that does it. */
+  label: string;
+  /** Why it cannot be done; shown as the title of the button. */
+  disabledBecause?: string | null;
+  onConfirm: () => Promise<unknown>;
+}) {
+  const [open, setOpen] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<Error | null>(null);
+  const isDisabled = disabledBecause !== null && disabledBecause !== undefined;
+  const act = async (): Promise<void> => {
+    setBusy(true);
+    setFailure(null);
+    try {
+      await onConfirm();
+      setOpen(false);
+    } catch (error) {
+      setFailure(error instanceof Error ? error : new Error(String(error)));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <AlertDialog.Root
+      open={open}
+      onOpenChange={(next) => {
+        setOpen(next);
+        setFailure(null);
+      }}
+    >
+      <AlertDialog.Trigger asChild disabled={isDisabled}>
+        <Button title={disabledBecause ?? undefined}>{trigger}</Button>
+      </AlertDialog.Trigger>
+      <AlertDialog.Portal>
+        <AlertDialog.Overlay className="fixed inset-0 z-40 bg-sunken opacity-80" />
+        <AlertDialog.Content className="fixed top-1/2 left-1/2 z-50 flex w-[min(30rem,calc(100vw-2rem))] -translate-x-1/2 -translate-y-1/2 flex-col gap-3 rounded-card border border-line bg-raised p-5 shadow-float">
+          <AlertDialog.Title className="text-lead">{title}</AlertDialog.Title>
+          <AlertDialog.Description asChild>
+            <div className="flex flex-col gap-2 text-body text-text">{children}</div>
+          </AlertDialog.Description>
+          {failure && <Failed error={failure} />}
+          <div className="mt-2 flex flex-wrap justify-end gap-2">
+            <AlertDialog.Cancel asChild>
+              <Button quiet>Leave it</Button>
+            </AlertDialog.Cancel>
+            <Button disabled={busy} onClick={() => void act()} loud>
+              {busy ? 'Asking the daemon' : label}
+            </Button>
+          </div>
+        </AlertDialog.Content>
+      </AlertDialog.Portal>
+    </AlertDialog.Root>
+  );
+}

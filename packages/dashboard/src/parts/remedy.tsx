@@ -1,0 +1,22 @@
+import { CopyButton } from './button.tsx';
+import { remedyCommand } from './remedy-command.ts';
+
+/** What mends it: in words, or as a command that can be copied. */
+export function Remedy({ text }: { text: string | null | undefined }) {
+  if (text === null || text === undefined || text === '') return null;
+  const found = remedyCommand(text);
+  if (found === null) return <p className="text-small text-muted">{text}</p>;
+  const { command, beside } = found;
+  return (
+    <span className="flex max-w-full min-w-0 flex-wrap items-center gap-x-1">
+      <code
+        className="min-w-0 truncate rounded-control bg-sunken px-2 py-1 text-tiny text-text"
+        title={command}
+      >
+        {command}
+      </code>
+      <CopyButton text={command} label="Copy command" />
+      {beside !== null && <span className="text-small text-muted">{beside}</span>}
+    </span>
+  );
+}

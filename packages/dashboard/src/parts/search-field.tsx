@@ -1,0 +1,55 @@
+// A filter that lives in the address, so that a link shows the same.
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Search } from 'lucide-react';
+import { useEffect, useState } from 'react';
+
+/** The value of one name in the address, and a function that changes it without a new page in the history. */
+export function useAddressText(name: string): [string, (value: string) => void] {
+  const search = useSearch({ strict: false }) as Record<string, string | undefined>;
+  const navigate = useNavigate();
+  const set = (value: string): void => {
+    void navigate({
+      to: '.',
+      search: (before: Record<string, string | undefined>) => ({
+        ...before,
+        [name]: value === '' ? undefined : value,
+      }),
+      replace: true,
+    });
+  };
+  return [search[name] ?? '', set];
+}
+
+const SETTLE_MS = 200;
+
+export function SearchField({
+  name,
+  label,
+  placeholder,
+}: {
+  name: string;
+  label: string;
+  placeholder: string;
+}) {
+  const [kept, keep] = useAddressText(name);
+  const [text, setText] = useState(kept);
+  useEffect(() => setText(kept), [kept]);
+  useEffect(() => {
+    if (text === kept) return undefined;
+    const timer = setTimeout(() => keep(text), SETTLE_MS);
+    return () => clearTimeout(timer);
+  });
+  return (
+    <label className="relative flex items-center max-wide:flex-1 max-wide:basis-40">
+      <span className="sr-only">{label}</span>
+      <Search aria-hidden="true" className="pointer-events-none absolute left-2.5 size-4 text-muted" />
+      <input
+        type="search"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        placeholder={placeholder}
+        className="h-8 w-56 rounded-control border border-line bg-surface pr-2 pl-8 text-small text-text placeholder:text-muted hover:border-line-strong max-wide:h-11 max-wide:w-full"
+      />
+    </label>
+  );
+}

@@ -1,0 +1,30 @@
+import { useNow } from '../live/live.tsx';
+import { Age } from './age.tsx';
+
+const DAY = 86_400_000;
+
+/** `4 min ago`; what is older than a day is a date: `9 Nov, 14:05`. */
+export function Ago({ at, className }: { at: string | number; className?: string }) {
+  const isOld = useIsOld(at);
+  return (
+    <span className={className}>
+      <Age at={at} />
+      {!isOld && ' ago'}
+    </span>
+  );
+}
+
+/** `for 4 min`; what is older than a day is a date: `since 9 Nov, 14:05`. */
+export function For({ at, className }: { at: string | number; className?: string }) {
+  const isOld = useIsOld(at);
+  return (
+    <span className={className}>
+      {isOld ? 'since ' : 'for '}
+      <Age at={at} />
+    </span>
+  );
+}
+
+function useIsOld(at: string | number): boolean {
+  return useNow() - (typeof at === 'number' ? at : Date.parse(at)) >= DAY;
+}

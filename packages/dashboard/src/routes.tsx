@@ -1,0 +1,108 @@
+// Every address of the web app. A screen is loaded when it is first shown; filters are in the address, so that
+// a link shows somebody else the same.
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { NotFound } from './shell/not-found.tsx';
+import { Shell } from './shell/shell.tsx';
+
+/** Everything in the address is text until a screen reads it; what is no text is left out. */
+type Search = Record<string, string | undefined>;
+function readSearch(search: Record<string, unknown>): Search {
+  return Object.fromEntries(
+    Object.entries(search).flatMap(([name, value]) =>
+      typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+        ? [[name, String(value)]]
+        : [],
+    ),
+  );
+}
+
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, validateSearch: readSearch });
+
+const screens = [
+  createRoute({
+    getParentRoute: () => root,
+    path: '/',
+    component: lazyRouteComponent(() => import('./screens/home/home-screen.tsx'), 'HomeScreen'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/tickets/$ticket',
+    component: lazyRouteComponent(() => import('./screens/ticket/ticket-screen.tsx'), 'TicketScreen'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/runs',
+    component: lazyRouteComponent(() => import('./screens/runs/runs-screen.tsx'), 'RunsScreen'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/runs/$run',
+    component: lazyRouteComponent(() => import('./screens/run/run-screen.tsx'), 'RunScreen'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/attention',
+    component: lazyRouteComponent(
+      () => import('./screens/attention/attention-screen.tsx'),
+      'AttentionScreen',
+    ),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/events',
+    component: lazyRouteComponent(() => import('./screens/events/events-screen.tsx'), 'EventsScreen'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/telemetry',
+    component: lazyRouteComponent(
+      () => import('./screens/telemetry/telemetry-screen.tsx'),
+      'TelemetryScreen',
+    ),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/archive',
+    component: lazyRouteComponent(() => import('./screens/archive/archive-screen.tsx'), 'ArchiveScreen'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/archive/$run',
+    component: lazyRouteComponent(
+      () => import('./screens/archived-run/archived-run-screen.tsx'),
+      'ArchivedRunScreen',
+    ),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/configuration',
+    component: lazyRouteComponent(
+      () => import('./screens/configuration/configuration-screen.tsx'),
+      'ConfigurationScreen',
+    ),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/doctor',
+    component: lazyRouteComponent(() => import('./screens/doctor/doctor-screen.tsx'), 'DoctorScreen'),
+  }),
+];
+
+export const router = createRouter({
+  routeTree: root.addChildren(screens),
+  defaultPreload: 'intent',
+  // Plain words in the address instead of JSON: ?at=120&repo=acme/shop
+  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch: (search) => {
+    const given = Object.entries(search).flatMap(([name, value]) =>
+      value === undefined || value === '' ? [] : [[name, String(value)]],
+    );
+    return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+  },
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,129 @@
+// The runs that were put away: what each holds, and when.
+import type { ArchiveList } from '@svc/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { getJson, path } from '../../api/client.ts';
+import { Age } from '../../parts/age.tsx';
+import { Button } from '../../parts/button.tsx';
+import { ChoiceField } from '../../parts/choice-field.tsx';
+import { ScreenHead } from '../../parts/panel.tsx';
+import { Pill } from '../../parts/pill.tsx';
+import { Remedy } from '../../parts/remedy.tsx';
+import { useAddressText } from '../../parts/search-field.tsx';
+import { sizeWords } from '../../parts/size-words.ts';
+import { Empty, Failed, Loading } from '../../parts/states.tsx';
+import { runStateMeaning } from './run-state-meaning.ts';
+
+const states = ['completed', 'canceled', 'running', 'paused', 'unknown'];
+
+export function ArchiveScreen() {
+  const [state] = useAddressText('state');
+  const { data, error, isPending, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
+    useInfiniteQuery({
+      queryKey: ['archive', state],
+      queryFn: ({ pageParam, signal }) =>
+        getJson<ArchiveList>(path('/api/archive', { state, after: pageParam }), signal),
+      initialPageParam: null as string | null,
+      getNextPageParam: (page) => page.next,
+    });
+  const runs = data?.pages.flatMap((page) => page.runs) ?? [];
+  const [first] = data?.pages ?? [];
+  return (
+    <>
+      <ScreenHead
+        title="Archive"
+        aside={
+          <ChoiceField
+            name="state"
+            label="State of the run"
+            all="All states"
+            options={states.map((value) => ({ value, text: value }))}
+          />
+        }
+      >
+        {first && <p className="text-small break-all text-muted">{first.root}</p>}
+      </ScreenHead>
+      {isPending && <Loading what="the archive" lines={6} />}
+      {error && <Failed error={error} again={() => void refetch()} />}
+      {first && first.unindexed > 0 && (
+        <div className="mb-4 flex flex-wrap items-center gap-3 text-small text-you">
+          {first.unindexed} {first.unindexed === 1 ? 'folder is' : 'folders are'} in the archive, but not in
+          its index.
+          <Remedy text="Run: svc archive sweep" />
+        </div>
+      )}
+      {first && runs.length === 0 && (
+        <Empty title={state === '' ? 'No run was archived yet.' : `No archived run is ${state}.`}>
+          <p>A run is archived after its end: its signal files, output, summary and event lines.</p>
+          <Remedy text="Run: svc archive sweep --dry-run" />
+        </Empty>
+      )}
+      {runs.length > 0 && (
+        <div
+          className="overflow-x-auto rounded-card border border-line bg-surface"
+          tabIndex={0}
+          role="region"
+          aria-label="Archived runs"
+        >
+          <table className="w-full text-small">
+            <thead className="text-left text-tiny text-muted">
+              <tr className="h-9">
+                <th scope="col" className="px-4 font-medium">
+                  Run
+                </th>
+                <th scope="col" className="px-4 font-medium">
+                  State
+                </th>
+                <th scope="col" className="px-4 font-medium">
+                  Archived
+                </th>
+                <th scope="col" className="px-4 text-right font-medium">
+                  Files
+                </th>
+                <th scope="col" className="px-4 text-right font-medium">
+                  Size
+                </th>
+                <th scope="col" className="px-4 text-right font-medium">
+                  Stored
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {runs.map((run) => (
+                <tr key={run.orchestrator} className="h-9 border-line border-t hover:bg-sunken">
+                  <td className="px-4">
+                    <Link
+                      to="/archive/$run"
+                      params={{ run: run.orchestrator }}
+                      className="font-medium text-ink underline-offset-2 hover:underline"
+                    >
+                      {run.orchestrator}
+                    </Link>
+                  </td>
+                  <td className="px-4">
+                    <Pill meaning={runStateMeaning(run.state)}>{run.state}</Pill>
+                  </td>
+                  <td className="px-4 whitespace-nowrap text-muted">
+                    <Age at={run.archivedAt} />
+                  </td>
+                  <td className="px-4 text-right">{run.files}</td>
+                  <td className="px-4 text-right whitespace-nowrap">{sizeWords(run.bytes)}</td>
+                  <td className="px-4 text-right whitespace-nowrap text-muted">
+                    {sizeWords(run.storedBytes)}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {hasNextPage && (
+        <div className="mt-4">
+          <Button onClick={() => void fetchNextPage()} disabled={isFetchingNextPage}>
+            {isFetchingNextPage ? 'Loading' : 'Show older runs'}
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,48 @@
+import { sampleAttention, sampleTime } from '@svc/testkit';
+import { expect, test } from 'vitest';
+import { inbox, moved, neighbour, tabOf } from './inbox.ts';
+import { isWaiting } from './is-waiting.ts';
+
+const now = Date.parse(sampleTime('12:00'));
+const acknowledged = { by: 'kim', at: sampleTime('11:40') };
+const handedOver = { to: 'mira', by: 'kim', at: sampleTime('11:40'), note: null };
+
+test.each([
+  ['waiting', {}],
+  ['waiting', { snoozedUntil: sampleTime('12:00') }],
+  ['taken', { acknowledged }],
+  ['taken', { handedOver }],
+  ['snoozed', { snoozedUntil: sampleTime('12:01') }],
+  ['snoozed', { snoozedUntil: sampleTime('12:01'), acknowledged }],
+])('%s: %j', (tab, given) => {
+  const item = sampleAttention(given);
+  expect(tabOf(item, now)).toBe(tab);
+  expect(isWaiting(item, now)).toBe(tab === 'waiting');
+});
+
+test('the most urgent is first, then the longest open', () => {
+  const items = [
+    sampleAttention({ ticket: 'A', severity: 'low', openedSeq: 1 }),
+    sampleAttention({ ticket: 'B', severity: 'of its own', openedSeq: 1 }),
+    sampleAttention({ ticket: 'C', severity: 'high', openedSeq: 9 }),
+    sampleAttention({ ticket: 'D', severity: 'high', openedSeq: 8 }),
+    sampleAttention({ ticket: 'E', severity: 'medium', openedSeq: 1 }),
+  ];
+  expect(inbox(items, now).waiting.map(({ ticket }) => ticket)).toEqual(['D', 'C', 'E', 'A', 'B']);
+});
+
+test('j and k', () => {
+  const ids = ['a', 'b', 'c'];
+  expect(moved(ids, undefined, 1)).toBe('a');
+  expect(moved(ids, 'a', 1)).toBe('b');
+  expect(moved(ids, 'c', 1)).toBe('c');
+  expect(moved(ids, 'a', -1)).toBe('a');
+  expect(moved(ids, 'gone', 1)).toBe('a');
+  expect(moved([], 'a', 1)).toBeUndefined();
+});
+
+test('after one has left', () => {
+  expect(neighbour(['a', 'b', 'c'], 'b')).toBe('c');
+  expect(neighbour(['a', 'b', 'c'], 'c')).toBe('b');
+  expect(neighbour(['a'], 'a')).toBeUndefined();
+});

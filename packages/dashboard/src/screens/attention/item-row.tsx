@@ -1,0 +1,63 @@
+// An item in the list: what, of whom, since when.
+import type { AttentionItem } from '@svc/core';
+import { useNow } from '../../live/live.tsx';
+import { Age } from '../../parts/age.tsx';
+import { classNames } from '../../parts/class-names.ts';
+import { OutsideText } from '../../parts/outside.tsx';
+import { clockWords } from '../../parts/time-words.ts';
+import { reasonWords } from './reason-words.ts';
+
+export function ItemRow({
+  item,
+  isSelected,
+  isPending,
+  onSelect,
+}: {
+  item: AttentionItem;
+  isSelected: boolean;
+  isPending: boolean;
+  onSelect: () => void;
+}) {
+  return (
+    <button
+      type="button"
+      data-item={item.id}
+      aria-current={isSelected ? 'true' : undefined}
+      onClick={onSelect}
+      className={classNames(
+        'flex w-full flex-col gap-0.5 border-l-3 px-4 py-2.5 text-left text-small -outline-offset-2',
+        isSelected ? 'border-l-you-mark bg-sunken' : 'border-l-transparent hover:bg-sunken',
+        isPending && 'opacity-60',
+      )}
+    >
+      <span className="flex items-baseline gap-2">
+        <OutsideText className="shrink-0 font-semibold text-ink">{nameOf(item)}</OutsideText>
+        <span className="min-w-0 truncate text-text">{reasonWords(item.reason)}</span>
+        <span className="ml-auto flex shrink-0 items-baseline gap-2 text-tiny text-muted">
+          {item.times > 1 && <span title="How often it was raised">{item.times} times</span>}
+          <Age at={item.openedAt} />
+        </span>
+      </span>
+      <OutsideText className="line-clamp-1 text-tiny text-muted">{item.message}</OutsideText>
+      <Taken {...item} />
+      {isPending && <span className="text-tiny text-muted">Being written to the log</span>}
+    </button>
+  );
+}
+
+/** Who has it, or until when it sleeps. */
+function Taken({ acknowledged, handedOver, snoozedUntil }: AttentionItem) {
+  const now = useNow();
+  const parts = [
+    acknowledged !== null && `acknowledged by ${acknowledged.by}`,
+    handedOver !== null && `handed over to ${handedOver.to}`,
+    snoozedUntil !== null &&
+      Date.parse(snoozedUntil) > now &&
+      `asleep until ${clockWords(Date.parse(snoozedUntil), now)}`,
+  ].filter((part) => part !== false);
+  return parts.length > 0 && <span className="text-tiny text-muted">{parts.join(', ')}</span>;
+}
+
+export function nameOf({ ticket, feed }: Pick<AttentionItem, 'ticket' | 'feed'>): string {
+  return ticket ?? (feed === null ? 'svc' : `${feed} feed`);
+}

@@ -1,0 +1,115 @@
+// Every part graded on what it did, by the same examination as `svc doctor`.
+import type { DoctorFinding, DoctorGrade } from '@svc/core';
+import { useQuery } from '@tanstack/react-query';
+import { RefreshCw } from 'lucide-react';
+import { postJson } from '../../api/client.ts';
+import { Age } from '../../parts/age.tsx';
+import { Button, CopyButton } from '../../parts/button.tsx';
+import type { Meaning } from '../../parts/meaning.ts';
+import { Panel, ScreenHead } from '../../parts/panel.tsx';
+import { Pill } from '../../parts/pill.tsx';
+import { Remedy } from '../../parts/remedy.tsx';
+import { Failed, Loading } from '../../parts/states.tsx';
+
+type Examination = {
+  ok: boolean;
+  broken: number;
+  warnings: number;
+  unknown: number;
+  findings: DoctorFinding[];
+};
+
+const meanings: Record<DoctorGrade, Meaning> = {
+  broken: 'broken',
+  warning: 'you',
+  unknown: 'unknown',
+  ok: 'proven',
+};
+
+export function DoctorScreen() {
+  const { data, error, isFetching, refetch, dataUpdatedAt } = useQuery({
+    queryKey: ['doctor'],
+    queryFn: ({ signal }) => postJson<Examination>('/api/doctor/examine', {}, signal),
+    staleTime: 60_000,
+    retry: false,
+  });
+  const wrong = data?.findings.filter(({ grade }) => grade !== 'ok') ?? [];
+  const well = data?.findings.filter(({ grade }) => grade === 'ok') ?? [];
+  const fixable = wrong.some((finding) => finding.fixable);
+  return (
+    <>
+      <ScreenHead
+        title="Doctor"
+        aside={
+          <Button onClick={() => void refetch()} disabled={isFetching}>
+            <RefreshCw aria-hidden="true" className="size-4" />
+            {isFetching ? 'Examining' : 'Examine again'}
+          </Button>
+        }
+      >
+        {data && (
+          <p className="text-small text-muted" role="status">
+            {verdictWords(data)} Examined <Age at={dataUpdatedAt} /> ago.
+          </p>
+        )}
+      </ScreenHead>
+      {data === undefined && isFetching && <Loading what="the examination: every part is tried" lines={8} />}
+      {error && <Failed error={error} again={() => void refetch()} />}
+      {data && (
+        <div className="flex flex-col gap-6">
+          {wrong.length > 0 && (
+            <Panel
+              title="What is wrong"
+              aside={fixable && <CopyButton text="svc doctor --fix" label="Copy: svc doctor --fix" />}
+            >
+              <Findings findings={wrong} />
+            </Panel>
+          )}
+          <Panel
+            title="What is well"
+            aside={<span className="text-tiny text-muted">{well.length} checks</span>}
+          >
+            <Findings findings={well} />
+          </Panel>
+        </div>
+      )}
+    </>
+  );
+}
+
+function verdictWords({ broken, warnings, unknown }: Examination): string {
+  const words = [
+    ...(broken > 0 ? [`${broken} broken`] : []),
+    ...(warnings > 0 ? [`${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`] : []),
+    ...(unknown > 0 ? [`${unknown} unknown`] : []),
+  ];
+  return words.length === 0 ? 'Nothing is wrong.' : `${words.join(', ')}.`;
+}
+
+function Findings({ findings }: { findings: readonly DoctorFinding[] }) {
+  return (
+    <ul className="-my-2 flex flex-col">
+      {findings.map(({ part, grade, what, evidence, remedy, fixable }) => (
+        <li
+          key={`${part}${what}`}
+          className="grid gap-x-4 gap-y-1 border-line border-b py-2.5 text-small last:border-0 wide:grid-cols-[8rem_7rem_1fr]"
+        >
+          <span className="font-medium text-ink">{part}</span>
+          <span>
+            <Pill meaning={grade === 'ok' && remedy !== null ? 'unknown' : meanings[grade]}>
+              {grade === 'ok' ? (remedy === null ? 'well' : 'off') : grade}
+            </Pill>
+          </span>
+          <div className="flex min-w-0 flex-col items-start gap-1">
+            <span className="break-words">{what}</span>
+            {evidence !== null && <span className="break-words text-tiny text-muted">{evidence}</span>}
+            <Remedy text={remedy} />
+            {fixable && grade !== 'ok' && (
+              <span className="text-tiny text-muted">svc doctor --fix mends it.</span>
+            )}
+          </div>
+        </li>
+      ))}
+    </ul>
+  );
+}

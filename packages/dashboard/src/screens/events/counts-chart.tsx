@@ -1,0 +1,76 @@
+import type { EventCounts } from '@svc/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { getJson, path } from '../../api/client.ts';
+import { ChoiceField } from '../../parts/choice-field.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { useAddressText } from '../../parts/search-field.tsx';
+import { Failed } from '../../parts/states.tsx';
+import { ChartLegend, type ChartSeries, TimeChart } from '../../parts/time-chart.tsx';
+import { familyColours } from './event-families.ts';
+import type { EventFilters } from './wait-for-command.ts';
+
+const REFRESH_MS = 10_000;
+
+/** How many lines there were over time, by kind. A jq filter is not counted: the index does not know it. */
+export function CountsChart({ filters: { filter, ...filters } }: { filters: EventFilters }) {
+  const [range] = useAddressText('range');
+  const since = range === '' ? '24h' : range;
+  const { data, error, refetch } = useQuery({
+    queryKey: ['events', 'counts', since, filters],
+    queryFn: ({ signal }) =>
+      getJson<EventCounts>(path('/api/events/counts', { ...filters, since, buckets: 96 }), signal),
+    refetchInterval: REFRESH_MS,
+    placeholderData: keepPreviousData,
+  });
+  const { times, series } = useMemo(() => seriesOf(data), [data]);
+  return (
+    <Panel
+      title="Lines over time"
+      className="mb-4"
+      aside={
+        <div className="flex flex-wrap items-center gap-4">
+          <ChartLegend series={series} />
+          <ChoiceField
+            name="range"
+            label="How far back"
+            all="24 hours"
+            options={[
+              { value: '1h', text: '1 hour' },
+              { value: '7d', text: '7 days' },
+              { value: '30d', text: '30 days' },
+            ]}
+          />
+        </div>
+      }
+    >
+      {error ? (
+        <Failed error={error} again={() => void refetch()} />
+      ) : (
+        <TimeChart caption={`Event lines since ${since}`} times={times} series={series} bars height={96} />
+      )}
+      {!error && (
+        <p className="mt-1 text-tiny text-muted">
+          {data ? `${data.total.toLocaleString('en-GB')} lines` : 'Counting'}
+          {data?.complete === false && ', the oldest counted short: it took too long'}
+          {filter !== '' && '; the jq filter is not counted'}
+        </p>
+      )}
+    </Panel>
+  );
+}
+
+function seriesOf(counts: EventCounts | undefined): { times: number[]; series: ChartSeries[] } {
+  if (counts === undefined) return { times: [], series: [] };
+  const families = Object.keys(familyColours).filter((family) =>
+    counts.buckets.some(({ families: found }) => (found as Record<string, number>)[family] !== undefined),
+  );
+  return {
+    times: counts.buckets.map(({ at }) => Date.parse(at)),
+    series: families.map((family) => ({
+      label: family,
+      colour: familyColours[family] ?? 'series-1',
+      values: counts.buckets.map(({ families: found }) => (found as Record<string, number>)[family] ?? 0),
+    })),
+  };
+}

@@ -1,0 +1,127 @@
+// One line whole: what it is about, the command that waits for the next like it, and the JSON as it stands in
+// the log.
+import type { EventLine } from '@svc/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { X } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { getJson, path } from '../../api/client.ts';
+import { Button, CopyButton } from '../../parts/button.tsx';
+import { OutsideText } from '../../parts/outside.tsx';
+import { Empty, Failed, Loading } from '../../parts/states.tsx';
+import { exactWords } from '../../parts/time-words.ts';
+import { waitForLine } from './wait-for-command.ts';
+
+export function EventDetail({
+  seq,
+  known,
+  close,
+}: {
+  seq: number;
+  known: EventLine | undefined;
+  close: () => void;
+}) {
+  const { data, error, isFetching } = useQuery({
+    queryKey: ['events', 'line', seq],
+    queryFn: async ({ signal }) => {
+      const page = await getJson<{ events: EventLine[] }>(
+        path('/api/events', { since: String(seq - 1), order: 'oldest-first', limit: 1 }),
+        signal,
+      );
+      return page.events.find((line) => line.seq === seq) ?? null;
+    },
+    enabled: known === undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const line = known ?? data;
+  return (
+    <aside
+      aria-label={`Line ${seq}`}
+      className="flex min-w-0 flex-col gap-4 overflow-y-auto rounded-card border border-line bg-surface p-4 max-full:fixed max-full:inset-x-0 max-full:bottom-0 max-full:z-30 max-full:max-h-[70dvh] max-full:rounded-b-none max-full:shadow-float full:max-h-[calc(100dvh-19rem)]"
+    >
+      <header className="flex items-center justify-between gap-2">
+        <h2 className="text-body">Line {seq}</h2>
+        <Button quiet onClick={close} aria-label="Close the detail (Escape)">
+          <X aria-hidden="true" className="size-4" />
+        </Button>
+      </header>
+      {line === undefined && isFetching && <Loading what={`line ${seq}`} />}
+      {error && <Failed error={error} />}
+      {line === null && <Empty title={`There is no line ${seq}.`} />}
+      {line && <Line line={line} />}
+    </aside>
+  );
+}
+
+function Line({ line }: { line: EventLine }) {
+  const { scope } = line;
+  const wait = waitForLine(line);
+  return (
+    <>
+      <dl className="grid grid-cols-[6rem_1fr] gap-x-4 gap-y-1 text-small">
+        <Fact name="Topic">{line.event}</Fact>
+        <Fact name="Accepted">{exactWords(Date.parse(line.ts))}</Fact>
+        {line.occurredAt !== undefined && (
+          <Fact name="Occurred">{exactWords(Date.parse(line.occurredAt))}</Fact>
+        )}
+        <Fact name="Source">
+          {line.source}, {line.via}
+        </Fact>
+        {line.actor && (
+          <Fact name="Actor">
+            <OutsideText>{line.actor.login}</OutsideText>
+          </Fact>
+        )}
+        {scope.ticket !== undefined && (
+          <Fact name="Ticket">
+            <Link
+              to="/tickets/$ticket"
+              params={{ ticket: scope.ticket }}
+              className="underline underline-offset-2"
+            >
+              {scope.ticket}
+            </Link>
+          </Fact>
+        )}
+        {scope.orchestrator !== undefined && (
+          <Fact name="Run">
+            <Link
+              to="/runs/$run"
+              params={{ run: scope.orchestrator }}
+              className="underline underline-offset-2"
+            >
+              {scope.orchestrator}
+            </Link>
+          </Fact>
+        )}
+      </dl>
+      <div className="flex flex-wrap gap-2">
+        <CopyButton text={wait} label="Copy as wait-for" />
+        <CopyButton text={JSON.stringify(line)} label="Copy the line" />
+        <Link
+          to="/"
+          search={{ at: String(line.seq) }}
+          className="inline-flex h-8 items-center px-2.5 text-small font-medium underline underline-offset-2"
+        >
+          The board then
+        </Link>
+      </div>
+      <code className="rounded-control bg-sunken p-2 text-tiny break-all text-text">{wait}</code>
+      <pre
+        tabIndex={0}
+        className="overflow-x-auto rounded-control bg-sunken p-3 text-tiny leading-5 whitespace-pre-wrap text-text [overflow-wrap:anywhere]"
+      >
+        {JSON.stringify(line, null, 2)}
+      </pre>
+    </>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <>
+      <dt className="text-muted">{name}</dt>
+      <dd className="min-w-0 break-words text-ink">{children}</dd>
+    </>
+  );
+}

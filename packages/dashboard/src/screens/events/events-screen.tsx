@@ -1,0 +1,162 @@
+// The log, live: filters in the address, counts over time, pause and go on without a gap, each line whole.
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Pause, Play } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { useLiveBoard } from '../../live/live.tsx';
+import { Button, CopyButton } from '../../parts/button.tsx';
+import { classNames } from '../../parts/class-names.ts';
+import { Panel, ScreenHead } from '../../parts/panel.tsx';
+import { SearchField } from '../../parts/search-field.tsx';
+import { Empty, Failed, Loading } from '../../parts/states.tsx';
+import { CountsChart } from './counts-chart.tsx';
+import { EventDetail } from './event-detail.tsx';
+import { LineList } from './line-list.tsx';
+import { useTail } from './use-tail.ts';
+import { type EventFilters, waitForFilters } from './wait-for-command.ts';
+
+export function EventsScreen() {
+  const {
+    event = '',
+    ticket = '',
+    repo = '',
+    pr = '',
+    filter = '',
+    seq,
+  } = useSearch({ strict: false }) as Record<string, string | undefined>;
+  const filters: EventFilters = { event, ticket, repo, pr, filter };
+  const [paused, setPaused] = useState(false);
+  const { lines, next, loading, failure, loadOlder } = useTail(filters, paused);
+  const navigate = useNavigate();
+  const selected = seq === undefined ? null : Number(seq);
+  const select = (chosen: number | null): void => {
+    void navigate({
+      to: '.',
+      search: (before: Record<string, string | undefined>) => ({
+        ...before,
+        seq: chosen === null ? undefined : String(chosen),
+      }),
+      replace: true,
+    });
+  };
+  useListKeys({
+    move(by) {
+      const at = lines.findIndex((line) => line.seq === selected);
+      const wanted = lines[Math.min(Math.max(at + by, 0), lines.length - 1)];
+      if (wanted) select(wanted.seq);
+    },
+    pause: () => setPaused((before) => !before),
+    close: () => select(null),
+  });
+  const filtered = Object.values(filters).some((value) => value !== '');
+  return (
+    <>
+      <ScreenHead
+        title="Events"
+        aside={
+          <>
+            <SearchField name="event" label="Topic" placeholder="Topic: codehost.pr.*" />
+            <SearchField name="ticket" label="Ticket" placeholder="Ticket" />
+            <SearchField name="repo" label="Repository" placeholder="owner/name" />
+            <SearchField name="filter" label="jq filter" placeholder='jq: .via == "replay"' />
+            <Button onClick={() => setPaused(!paused)} aria-pressed={paused} title="p">
+              {paused ? (
+                <Play aria-hidden="true" className="size-4" />
+              ) : (
+                <Pause aria-hidden="true" className="size-4" />
+              )}
+              {paused ? 'Go on' : 'Pause'}
+            </Button>
+          </>
+        }
+      >
+        <TailState paused={paused} newest={lines[0]?.seq} filtered={filtered} />
+      </ScreenHead>
+      <CountsChart filters={filters} />
+      {filtered && (
+        <p className="mb-3 flex flex-wrap items-center gap-2 text-small text-muted">
+          <code className="min-w-0 rounded-control bg-sunken px-2 py-1 text-tiny break-all">
+            {waitForFilters(filters)}
+          </code>
+          <CopyButton text={waitForFilters(filters)} label="Copy as wait-for" />
+        </p>
+      )}
+      {loading && <Loading what="the newest lines" lines={8} />}
+      {failure && <Failed error={failure} />}
+      {!loading && failure === null && lines.length === 0 && next === null && (
+        <Empty title={filtered ? 'No line is like that.' : 'The log is empty.'}>
+          <p>
+            {filtered
+              ? 'New lines that are will be shown here at once.'
+              : 'Every accepted fact becomes a line here.'}
+          </p>
+        </Empty>
+      )}
+      {(lines.length > 0 || next !== null) && (
+        <div className={classNames('grid gap-4', selected !== null && 'full:grid-cols-[1fr_26rem]')}>
+          <LineList
+            lines={lines}
+            selected={selected}
+            select={select}
+            loadOlder={loadOlder}
+            hasOlder={next !== null}
+          />
+          {selected !== null && (
+            <EventDetail
+              seq={selected}
+              known={lines.find((line) => line.seq === selected)}
+              close={() => select(null)}
+            />
+          )}
+        </div>
+      )}
+      {lines.length === 0 && selected !== null && !loading && (
+        <Panel title={`Line ${selected}`} className="mt-4">
+          <EventDetail seq={selected} known={undefined} close={() => select(null)} />
+        </Panel>
+      )}
+    </>
+  );
+}
+
+function TailState({
+  paused,
+  newest,
+  filtered,
+}: {
+  paused: boolean;
+  newest: number | undefined;
+  filtered: boolean;
+}) {
+  const { seq } = useLiveBoard();
+  const since = seq !== null && newest !== undefined ? Math.max(seq - newest, 0) : 0;
+  if (!paused) return <p className="text-small text-muted">live, newest first</p>;
+  return (
+    <p role="status" className="text-small text-you">
+      Paused{!filtered && since > 0 && `: ${since} ${since === 1 ? 'line has' : 'lines have'} come since`}
+    </p>
+  );
+}
+
+/** j and k move, p pauses, Escape closes; not while a field has the focus. */
+function useListKeys(keys: { move: (by: 1 | -1) => void; pause: () => void; close: () => void }): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const inField =
+        event.target instanceof HTMLElement && event.target.closest('input, select, textarea, [role=dialog]');
+      if (inField || event.ctrlKey || event.metaKey || event.altKey) return;
+      const act = {
+        j: () => keys.move(1),
+        k: () => keys.move(-1),
+        ArrowDown: () => keys.move(1),
+        ArrowUp: () => keys.move(-1),
+        p: keys.pause,
+        Escape: keys.close,
+      }[event.key];
+      if (act === undefined) return;
+      event.preventDefault();
+      act();
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  });
+}

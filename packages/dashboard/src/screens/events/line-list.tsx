@@ -1,0 +1,106 @@
+// The lines, newest first; only those in sight are drawn. While somebody reads further down, what comes does not
+// move what they read.
+import type { EventLine } from '@svc/core';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useLayoutEffect, useRef } from 'react';
+import { classNames } from '../../parts/class-names.ts';
+import { useMatchesNarrow } from '../../parts/narrow.ts';
+import { OutsideText } from '../../parts/outside.tsx';
+import { exactWords } from '../../parts/time-words.ts';
+import { subjectOf } from './line-words.ts';
+
+export function LineList({
+  lines,
+  selected,
+  select,
+  loadOlder,
+  hasOlder,
+}: {
+  lines: readonly EventLine[];
+  selected: number | null;
+  select: (seq: number) => void;
+  loadOlder: () => Promise<void>;
+  hasOlder: boolean;
+}) {
+  const place = useRef<HTMLDivElement>(null);
+  const height = useMatchesNarrow() ? 52 : 32;
+  const virtual = useVirtualizer({
+    count: lines.length,
+    getScrollElement: () => place.current,
+    estimateSize: () => height,
+    overscan: 12,
+    getItemKey: (index) => lines[index]?.seq ?? index,
+  });
+  const items = virtual.getVirtualItems();
+
+  // New lines are put on top: stay with what is read, unless that is the top itself.
+  const newest = useRef(lines[0]?.seq ?? 0);
+  useLayoutEffect(() => {
+    const element = place.current;
+    const added = lines.findIndex(({ seq }) => seq <= newest.current);
+    newest.current = lines[0]?.seq ?? 0;
+    if (element !== null && added > 0 && element.scrollTop > height) element.scrollTop += added * height;
+  }, [lines, height]);
+
+  const lastShown = items.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (hasOlder && lastShown >= lines.length - 20) void loadOlder();
+  }, [hasOlder, lastShown, lines.length, loadOlder]);
+
+  const at = lines.findIndex(({ seq }) => seq === selected);
+  useEffect(() => {
+    if (at >= 0) virtual.scrollToIndex(at, { align: 'auto' });
+    // Only when another line was chosen, not when lines came.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [selected]);
+
+  return (
+    <div
+      ref={place}
+      role="listbox"
+      tabIndex={0}
+      aria-label="Event lines, newest first"
+      aria-activedescendant={selected === null ? undefined : `line-${selected}`}
+      className="h-[calc(100dvh-19rem)] min-h-72 overflow-y-auto rounded-card border border-line bg-surface font-mono text-tiny"
+    >
+      <div className="relative" style={{ height: virtual.getTotalSize() }} role="presentation">
+        {items.map(({ index, start, key }) => {
+          const line = lines[index];
+          if (line === undefined) return null;
+          return (
+            <div
+              key={key}
+              id={`line-${line.seq}`}
+              role="option"
+              tabIndex={-1}
+              aria-selected={line.seq === selected}
+              onClick={() => select(line.seq)}
+              onKeyDown={(event) => event.key === 'Enter' && select(line.seq)}
+              className={classNames(
+                'absolute inset-x-0 flex cursor-pointer items-center gap-x-3 border-line border-b px-3 max-wide:flex-wrap max-wide:content-center',
+                line.seq === selected ? 'bg-sunken' : 'hover:bg-sunken',
+              )}
+              style={{ height, transform: `translateY(${start}px)` }}
+            >
+              <time
+                dateTime={line.ts}
+                title={exactWords(Date.parse(line.ts))}
+                className="w-16 shrink-0 text-muted"
+              >
+                {new Date(line.ts).toLocaleTimeString('en-GB')}
+              </time>
+              <span className="w-14 shrink-0 text-muted max-wide:hidden">{line.seq}</span>
+              <span className="min-w-0 truncate text-ink wide:w-72 wide:max-w-[45%] wide:shrink-0">
+                {line.event}
+              </span>
+              <span className="min-w-0 flex-1 truncate text-muted max-wide:basis-full">
+                <OutsideText>{subjectOf(line)}</OutsideText>
+              </span>
+              <span className="w-12 shrink-0 text-right text-muted max-wide:hidden">{line.via}</span>
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}

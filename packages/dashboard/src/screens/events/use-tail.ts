@@ -1,0 +1,123 @@
+// The lines that the screen shows: the newest page of history, then everything that comes, without a gap
+// between the two. Pausing closes the stream and remembers the last line; going on begins after it.
+import type { EventLine } from '@svc/core';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { ApiFailure, getJson, path } from '../../api/client.ts';
+import { openLineStream } from '../../live/line-stream.ts';
+import type { EventFilters } from './wait-for-command.ts';
+
+const PAGE = 200;
+/** Lines kept in the page; older ones are asked for again when somebody scrolls to them. */
+const MOST = 5_000;
+
+type Page = { events: EventLine[]; next: number | null; indexedTo: number };
+
+export type Tail = {
+  /** Newest first. */
+  lines: EventLine[];
+  /** Where older lines begin; null when there are none. */
+  next: number | null;
+  loading: boolean;
+  failure: Error | null;
+  loadOlder: () => Promise<void>;
+};
+
+const nothing = {
+  lines: [] as EventLine[],
+  next: null as number | null,
+  loading: true,
+  failure: null as Error | null,
+};
+
+export function useTail(filters: EventFilters, paused: boolean): Tail {
+  const [tail, setTail] = useState(nothing);
+  const last = useRef<number | null>(null);
+  const loadingOlder = useRef(false);
+  const query = Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== ''));
+  const asked = JSON.stringify(query);
+
+  // Other filters: everything begins anew.
+  useEffect(() => {
+    const gone = new AbortController();
+    last.current = null;
+    setTail(nothing);
+    const load = async (): Promise<void> => {
+      try {
+        const page = await getJson<Page>(
+          path('/api/events', { ...JSON.parse(asked), limit: PAGE }),
+          gone.signal,
+        );
+        last.current = page.indexedTo;
+        setTail({ lines: page.events, next: page.next, loading: false, failure: null });
+      } catch (error) {
+        if (!gone.signal.aborted) setTail({ ...nothing, loading: false, failure: asError(error) });
+      }
+    };
+    void load();
+    return () => gone.abort();
+  }, [asked]);
+
+  const ready = !tail.loading && tail.failure === null;
+  useEffect(() => {
+    if (!ready || paused || last.current === null) return undefined;
+    const stream = openLineStream({
+      query: JSON.parse(asked) as Record<string, string>,
+      after: last.current,
+      onState: () => undefined,
+      onLines(lines) {
+        last.current = lines.at(-1)?.seq ?? last.current;
+        setTail((before) => withNewer(before, lines));
+      },
+      onRefused(status, text) {
+        if (status >= 400 && status < 500)
+          setTail((before) => ({ ...before, failure: new ApiFailure(status, `http-${status}`, text, null) }));
+      },
+    });
+    return stream.close;
+  }, [asked, paused, ready]);
+
+  const next = tail.next;
+  const loadOlder = useCallback(async () => {
+    if (next === null || loadingOlder.current) return;
+    loadingOlder.current = true;
+    try {
+      const page = await getJson<Page>(
+        path('/api/events', { ...JSON.parse(asked), limit: PAGE, until: next }),
+      );
+      setTail((before) =>
+        before.next === next
+          ? { ...before, lines: [...before.lines, ...olderThan(before.lines, page.events)], next: page.next }
+          : before,
+      );
+    } catch (error) {
+      setTail((before) => ({ ...before, failure: asError(error) }));
+    } finally {
+      loadingOlder.current = false;
+    }
+  }, [asked, next]);
+
+  return { ...tail, loadOlder };
+}
+
+/** The newer lines in front; each once, and not more than the page can carry. */
+export function withNewer<State extends { lines: EventLine[]; next: number | null }>(
+  before: State,
+  arrived: readonly EventLine[],
+): State {
+  const newest = before.lines[0]?.seq ?? 0;
+  const fresh = arrived.filter(({ seq }) => seq > newest).toReversed();
+  if (fresh.length === 0) return before;
+  const lines = [...fresh, ...before.lines];
+  if (lines.length <= MOST) return { ...before, lines };
+  const kept = lines.slice(0, MOST);
+  return { ...before, lines: kept, next: kept.at(-1)?.seq ?? before.next };
+}
+
+function olderThan(lines: readonly EventLine[], page: readonly EventLine[]): EventLine[] {
+  const oldest = lines.at(-1)?.seq ?? Number.POSITIVE_INFINITY;
+  return page.filter(({ seq }) => seq < oldest);
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

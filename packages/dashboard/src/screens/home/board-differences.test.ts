@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest';
+import { boardDifferences, countOf } from './board-differences.ts';
+
+const keyed = (entities: { key: string }[] = []): never =>
+  new Map(entities.map((one) => [one.key, one])) as never;
+const board = (
+  given: { workers?: object[]; pullRequests?: object[]; attention?: object[]; tickets?: object[] } = {},
+) => ({
+  workers: keyed(given.workers as never),
+  pullRequests: keyed(given.pullRequests as never),
+  attention: keyed(given.attention as never),
+  tickets: keyed(given.tickets as never),
+});
+
+const worker = (status: string, given: object = {}) => ({
+  key: 'run-1/ENG-1',
+  ticket: 'ENG-1',
+  orchestrator: 'run-1',
+  status,
+  statusSeq: 20,
+  removed: false,
+  ...given,
+});
+const pullRequest = (state: string, given: object = {}) => ({
+  key: 'acme/web#12',
+  name: 'acme/web#12',
+  ticket: 'ENG-1',
+  title: 'Log in',
+  state,
+  lastSeq: 30,
+  ...given,
+});
+const item = (given: object = {}) => ({
+  key: 'run-1/ENG-1/question',
+  orchestrator: 'run-1',
+  ticket: 'ENG-1',
+  feed: null,
+  reason: 'question',
+  message: 'Which one?',
+  openedSeq: 40,
+  ...given,
+});
+
+test('nothing changed is nothing', () => {
+  const same = board({ workers: [worker('done')], pullRequests: [pullRequest('open')], attention: [item()] });
+  expect(boardDifferences(same, same)).toEqual([]);
+});
+
+test('all of a ticket is one entry: from, to', () => {
+  const before = board({ workers: [worker('implementing')], pullRequests: [] });
+  const after = board({
+    workers: [worker('merged')],
+    pullRequests: [pullRequest('merged', { ticket: 'eng-1' })],
+    attention: [item()],
+    tickets: [{ key: 'ENG-1', ticket: 'ENG-1', title: 'Passkeys' }],
+  });
+  const found = boardDifferences(before, after);
+  expect(found).toMatchObject([
+    {
+      subject: 'ENG-1',
+      run: 'run-1',
+      title: 'Passkeys',
+      lastSeq: 40,
+      changes: [
+        { what: 'Worker', from: 'Implementing', to: 'Merged' },
+        { what: 'Pull request acme/web#12', from: null, to: 'merged' },
+        { what: 'Needs you', to: 'Which one?', needsYou: true },
+      ],
+    },
+  ]);
+  expect(countOf(found)).toBe(3);
+});
+
+describe('workers', () => {
+  test('a new one comes from nothing', () =>
+    expect(boardDifferences(board(), board({ workers: [worker('planning')] }))).toMatchObject([
+      { changes: [{ from: null, to: 'Planning' }] },
+    ]));
+  test('one whose file is gone', () =>
+    expect(
+      boardDifferences(
+        board({ workers: [worker('planning')] }),
+        board({ workers: [worker('planning', { removed: true })] }),
+      ),
+    ).toMatchObject([{ changes: [{ from: 'Planning', to: 'Signal file gone' }] }]));
+  test('one that has only settled is no change', () =>
+    expect(boardDifferences(board({ workers: [worker('done')] }), board())).toEqual([]));
+});
+
+describe('attention', () => {
+  test('one that was resolved', () =>
+    expect(boardDifferences(board({ attention: [item()] }), board())).toMatchObject([
+      { changes: [{ what: 'Attention', to: 'question is resolved', needsYou: false }] },
+    ]));
+  test('one that was resolved and came back is new', () =>
+    expect(
+      boardDifferences(board({ attention: [item()] }), board({ attention: [item({ openedSeq: 50 })] })),
+    ).toMatchObject([{ changes: [{ needsYou: true }] }]));
+  test('one of a feed has the feed’s name', () =>
+    expect(
+      boardDifferences(board(), board({ attention: [item({ ticket: null, feed: 'codehost' })] })),
+    ).toMatchObject([{ subject: 'codehost feed', ticket: null }]));
+});
+
+test('the newest is first', () => {
+  const after = board({
+    workers: [worker('done'), worker('planning', { key: 'run-1/ENG-2', ticket: 'ENG-2', statusSeq: 90 })],
+  });
+  expect(boardDifferences(board(), after).map(({ subject }) => subject)).toEqual(['ENG-2', 'ENG-1']);
+});

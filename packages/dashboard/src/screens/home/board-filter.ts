@@ -1,0 +1,59 @@
+// Which cards are shown: by run, project, repository and text, as the address says it.
+import type { BoardCard, BoardView, ProjectList } from '@svc/core';
+import { titleOf } from './card-words.ts';
+
+export type Project = ProjectList['projects'][number];
+export type BoardFilter = {
+  run?: string | undefined;
+  project?: Project | undefined;
+  repo?: string | undefined;
+  text?: string | undefined;
+};
+type Runs = ReadonlyMap<string, BoardView['runs'][number]>;
+
+export function isFiltering({ run, project, repo, text }: BoardFilter): boolean {
+  return [run, project, repo, text].some((part) => part !== undefined && part !== '');
+}
+
+export function matches(card: BoardCard, filter: BoardFilter, runs: Runs): boolean {
+  const { run, project, repo, text } = filter;
+  if (run !== undefined && card.worker?.orchestrator !== run) return false;
+  if (repo !== undefined && !isSame(repoOf(card), repo)) return false;
+  if (project !== undefined && !isOfProject(card, project, runs)) return false;
+  return text === undefined || hasText(card, text);
+}
+
+export function repoOf({ worker, pullRequest }: BoardCard): string | null {
+  return worker?.repo ?? pullRequest?.repo ?? null;
+}
+
+/** By the run that it is of, else by its repository, else by how its ticket is named. */
+function isOfProject(card: BoardCard, { folder, repo, ticketPrefix }: Project, runs: Runs): boolean {
+  const plan = runs.get(card.worker?.orchestrator ?? '')?.plan ?? null;
+  if (plan !== null) return plan.project === folder;
+  const own = repoOf(card);
+  if (own !== null && isSame(own, repo)) return true;
+  const ticket = card.worker?.ticket ?? card.pullRequest?.ticket ?? '';
+  return ticketPrefix !== null && ticket.toUpperCase().startsWith(`${ticketPrefix.toUpperCase()}-`);
+}
+
+function hasText(card: BoardCard, text: string): boolean {
+  const { worker, pullRequest } = card;
+  const where = [
+    titleOf(card),
+    worker?.ticket,
+    worker?.orchestrator,
+    worker?.branch,
+    pullRequest?.ticket,
+    pullRequest?.title,
+    pullRequest?.name,
+    pullRequest?.author,
+    pullRequest?.branch,
+  ];
+  const wanted = text.toLowerCase();
+  return where.some((part) => part?.toLowerCase().includes(wanted));
+}
+
+function isSame(one: string | null, other: string | null): boolean {
+  return one !== null && other !== null && one.toLowerCase() === other.toLowerCase();
+}

@@ -1,0 +1,185 @@
+// One piece of work on the board. The whole card is one link; why it stands there shows on hover and on focus.
+import type { BoardCard, BoardColumn } from '@svc/core';
+import { Link } from '@tanstack/react-router';
+import { GitPullRequest } from 'lucide-react';
+import { memo, type ReactNode } from 'react';
+import { useChanged } from '../../live/live.tsx';
+import { Age } from '../../parts/age.tsx';
+import { costWords } from '../../parts/amount-words.ts';
+import { classNames } from '../../parts/class-names.ts';
+import { textOf } from '../../parts/meaning.ts';
+import { OutsideText, safeAddress } from '../../parts/outside.tsx';
+import { Dot } from '../../parts/pill.tsx';
+import type { Standing } from '../../parts/status-meaning.ts';
+import { Tip } from '../../parts/tip.tsx';
+import { checksOf, deployOf, isSaidBy, reviewOf, statusOf, titleOf } from './card-words.ts';
+import { stepsOf } from './phase-steps.ts';
+import { StepRow } from './step-row.tsx';
+import { WhyNote } from './why-note.tsx';
+
+/** `at` is the moment in the address: a link from a past board leads to the same past. */
+type Shown = { card: BoardCard; at: string | null };
+
+/** A board has new cards after every line; one whose parts are the same is not drawn again. */
+export const Card = memo(function Card({ card, column, at }: Shown & { column: BoardColumn }) {
+  const { worker, pullRequest, attention } = card;
+  const needsYou = column === 'needs-you';
+  const status = statusOf(card, needsYou);
+  const [item] = attention;
+  const steps = worker === null ? [] : stepsOf(worker);
+  return (
+    <CardLink
+      card={card}
+      at={at}
+      className={classNames(
+        'flex flex-col gap-1.5 rounded-card border border-line bg-surface p-3 text-small',
+        needsYou && 'border-l-3 border-l-you-mark hover:border-l-you-mark',
+        textOf[status.meaning],
+      )}
+    >
+      <span className="flex items-baseline justify-between gap-2">
+        <Name card={card} />
+        <Age at={card.since} className="shrink-0 text-tiny text-muted" />
+      </span>
+      <Title card={card} className="line-clamp-2" />
+      <span className="flex flex-wrap items-center gap-x-2 gap-y-1 text-tiny">
+        {steps.some(({ state }) => state !== 'ahead') && <StepRow steps={steps} now={status.meaning} />}
+        <span className="font-medium">{status.words}</span>
+      </span>
+      {needsYou && (
+        <OutsideText className="line-clamp-3 text-tiny text-text">
+          {item?.message ?? worker?.error}
+        </OutsideText>
+      )}
+      {pullRequest !== null && <PullRequestLine {...pullRequest} />}
+      {worker !== null && !isSaidBy(item, 'deploy') && <Words {...deployOf(worker)} />}
+      {item !== undefined && <Taken {...item} />}
+      <span className="flex justify-between gap-2 text-tiny text-muted">
+        <OutsideText className="min-w-0 truncate">
+          {worker?.orchestrator ?? `by ${pullRequest?.author ?? 'unknown'}`}
+        </OutsideText>
+        {worker !== null && (
+          <span className="shrink-0">
+            <span className="sr-only">Cost </span>
+            {costWords(worker.cost?.usd)}
+          </span>
+        )}
+      </span>
+    </CardLink>
+  );
+}, isSameCard);
+
+/** A card of what is done: two short lines. */
+export const DoneRow = memo(function DoneRow({ card, at }: Shown) {
+  const status = statusOf(card, false);
+  return (
+    <CardLink
+      card={card}
+      at={at}
+      className={classNames(
+        'flex flex-col rounded-control border border-transparent px-2 py-1.5 text-small hover:bg-surface',
+        textOf[status.meaning],
+      )}
+    >
+      <span className="flex items-center gap-2">
+        <Dot meaning={status.meaning} />
+        <Name card={card} />
+        <span className="sr-only">{status.words}</span>
+        <Age at={card.since} className="ml-auto shrink-0 text-tiny text-muted" />
+      </span>
+      <Title card={card} className="truncate pl-4" />
+    </CardLink>
+  );
+}, isSameCard);
+
+function isSameCard(
+  { card: one, ...before }: Shown & { column?: BoardColumn },
+  { card: other, ...after }: Shown & { column?: BoardColumn },
+): boolean {
+  return (
+    before.at === after.at &&
+    before.column === after.column &&
+    one.key === other.key &&
+    one.since === other.since &&
+    one.worker === other.worker &&
+    one.pullRequest === other.pullRequest &&
+    one.ticket === other.ticket &&
+    one.attention.length === other.attention.length &&
+    one.attention.every((item, index) => item === other.attention[index])
+  );
+}
+
+function Name({ card: { worker, pullRequest } }: { card: BoardCard }) {
+  const ticket = worker?.ticket ?? pullRequest?.ticket ?? null;
+  return (
+    <OutsideText className="min-w-0 truncate font-semibold text-ink">
+      {ticket ?? pullRequest?.name ?? 'unknown'}
+    </OutsideText>
+  );
+}
+
+function Title({ card, className }: { card: BoardCard; className: string }) {
+  const title = titleOf(card);
+  return (
+    <OutsideText className={classNames(className, title === null ? 'text-muted' : 'text-text')}>
+      {title ?? 'title unknown'}
+    </OutsideText>
+  );
+}
+
+function CardLink({ card, at, className, children }: Shown & { className: string; children: ReactNode }) {
+  const changed = useChanged(card.kind === 'worker' ? 'workers' : 'pullRequests', card.key);
+  const ticket = card.worker?.ticket ?? card.pullRequest?.ticket ?? null;
+  const classes = classNames(
+    className,
+    'transition-colors hover:border-line-strong',
+    changed && at === null && 'changed motion-reduce:outline-2 motion-reduce:outline-current',
+  );
+  const address = safeAddress(card.pullRequest?.url);
+  if (ticket === null && address === null) return <span className={classes}>{children}</span>;
+  return (
+    <Tip note={<WhyNote card={card} />}>
+      {ticket === null ? (
+        <a href={address ?? undefined} target="_blank" rel="noopener noreferrer" className={classes}>
+          {children}
+        </a>
+      ) : (
+        <Link
+          to="/tickets/$ticket"
+          params={{ ticket }}
+          search={{ run: card.worker?.orchestrator, at: at ?? undefined }}
+          className={classes}
+        >
+          {children}
+        </Link>
+      )}
+    </Tip>
+  );
+}
+
+/** Nothing when there is nothing to say. */
+function Words({ meaning, words }: Partial<Standing>) {
+  if (meaning === undefined) return null;
+  return <span className={classNames('text-tiny', textOf[meaning])}>{words}</span>;
+}
+
+function PullRequestLine(pullRequest: NonNullable<BoardCard['pullRequest']>) {
+  const isOpen = pullRequest.state === 'open';
+  return (
+    <span className="flex flex-wrap items-center gap-x-1.5 text-tiny">
+      <GitPullRequest aria-hidden="true" className="size-3.5 text-muted" />
+      <span className="text-text">
+        <span className="sr-only">Pull request </span>#{pullRequest.number}
+      </span>
+      {isOpen && <Words {...checksOf(pullRequest)} />}
+      {isOpen && <Words {...reviewOf(pullRequest)} />}
+      {!isOpen && <span className="text-muted">{pullRequest.state}</span>}
+    </span>
+  );
+}
+
+/** Who has it already, where somebody has. */
+function Taken({ acknowledged, handedOver }: BoardCard['attention'][number]) {
+  if (handedOver) return <span className="text-tiny text-muted">handed over to {handedOver.to}</span>;
+  return acknowledged && <span className="text-tiny text-muted">acknowledged by {acknowledged.by}</span>;
+}

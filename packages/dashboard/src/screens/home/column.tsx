@@ -1,0 +1,127 @@
+// A column of the board. A long one draws only what can be seen.
+import type { BoardCard, BoardColumn } from '@svc/core';
+import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import { ChevronDown } from 'lucide-react';
+import { Collapsible } from 'radix-ui';
+import { memo, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+import { classNames } from '../../parts/class-names.ts';
+import { Card, DoneRow } from './card.tsx';
+
+/** Below this everything is drawn, and the browser's own search finds it. */
+const LONG = 60;
+
+const names: Record<BoardColumn, { title: string; empty: string }> = {
+  working: { title: 'Working', empty: 'No agent is at work.' },
+  'needs-you': { title: 'Needs you', empty: 'Nothing needs you.' },
+  'in-review': { title: 'In review', empty: 'No pull request is open.' },
+  shipping: { title: 'Shipping', empty: 'Nothing is on its way to production.' },
+  'done-today': { title: 'Done today', empty: 'Nothing is done yet today.' },
+};
+
+/** Drawn again when its cards change, and not at every tick of the clock. */
+export const Column = memo(function Column({
+  name,
+  cards,
+  at,
+  filtered,
+}: {
+  name: BoardColumn;
+  cards: readonly BoardCard[];
+  at: string | null;
+  filtered: boolean;
+}) {
+  const { title, empty } = names[name];
+  const rows = name === 'done-today';
+  const draw = (card: BoardCard): ReactNode =>
+    rows ? <DoneRow card={card} at={at} /> : <Card card={card} column={name} at={at} />;
+  const id = `column-${name}`;
+  return (
+    <Collapsible.Root asChild defaultOpen>
+      <section aria-labelledby={id} className="flex min-w-0 flex-col">
+        <Collapsible.Trigger className="group sticky top-0 z-10 flex h-9 items-center gap-2 bg-ground text-left max-wide:h-11">
+          <h2 id={id} className="text-small">
+            {title}
+          </h2>
+          <span
+            className={classNames(
+              'rounded-full px-1.5 text-tiny font-medium',
+              name === 'needs-you' && cards.length > 0 ? 'bg-you-soft text-you' : 'bg-sunken text-muted',
+            )}
+          >
+            {cards.length}
+          </span>
+          <ChevronDown
+            aria-hidden="true"
+            className="ml-auto size-4 text-muted opacity-0 transition group-hover:opacity-100 group-focus-visible:opacity-100 group-data-[state=closed]:-rotate-90 group-data-[state=closed]:opacity-100"
+          />
+        </Collapsible.Trigger>
+        <Collapsible.Content>
+          {cards.length === 0 ? (
+            <p className="rounded-card border border-line border-dashed p-3 text-tiny text-muted">
+              {filtered ? 'None of these.' : empty}
+            </p>
+          ) : cards.length > LONG ? (
+            <LongList cards={cards} draw={draw} gap={rows ? 0 : 8} height={rows ? 50 : 140} />
+          ) : (
+            <ul className={classNames('flex flex-col', !rows && 'gap-2')}>
+              {cards.map((card) => (
+                <li key={card.key} className="flex flex-col">
+                  {draw(card)}
+                </li>
+              ))}
+            </ul>
+          )}
+        </Collapsible.Content>
+      </section>
+    </Collapsible.Root>
+  );
+});
+
+function LongList({
+  cards,
+  draw,
+  gap,
+  height,
+}: {
+  cards: readonly BoardCard[];
+  draw: (card: BoardCard) => ReactNode;
+  gap: number;
+  height: number;
+}) {
+  const list = useRef<HTMLUListElement>(null);
+  const [top, setTop] = useState(0);
+  // What stands above may grow: the place is looked up again after every change.
+  useLayoutEffect(() => {
+    const place = list.current?.getBoundingClientRect().top ?? 0;
+    setTop(Math.round(place + window.scrollY));
+  });
+  const virtual = useWindowVirtualizer({
+    count: cards.length,
+    estimateSize: () => height,
+    gap,
+    overscan: 6,
+    scrollMargin: top,
+    getItemKey: (index) => cards[index]?.key ?? index,
+  });
+  return (
+    <ul ref={list} className="relative" style={{ height: virtual.getTotalSize() }}>
+      {virtual.getVirtualItems().map(({ key, index, start }) => {
+        const card = cards[index];
+        if (card === undefined) return null;
+        return (
+          <li
+            key={key}
+            ref={virtual.measureElement}
+            data-index={index}
+            aria-setsize={cards.length}
+            aria-posinset={index + 1}
+            className="absolute inset-x-0 top-0 flex flex-col"
+            style={{ transform: `translateY(${start - top}px)` }}
+          >
+            {draw(card)}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

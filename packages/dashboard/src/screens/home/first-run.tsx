@@ -1,0 +1,62 @@
+// The board of a machine on which nothing has happened yet.
+import { Circle, CircleCheck } from 'lucide-react';
+import { CopyButton } from '../../parts/button.tsx';
+import { classNames } from '../../parts/class-names.ts';
+import type { HealthReport } from '../../shell/trust.ts';
+import { type FirstStep, firstSteps } from './first-steps.ts';
+
+export function FirstRun({ health, runs }: { health: HealthReport; runs: number }) {
+  const steps = firstSteps(health, { workers: 0, runs });
+  return (
+    <section
+      aria-labelledby="first-run"
+      className="max-w-2xl rounded-card border border-line bg-surface p-6 max-wide:p-4"
+    >
+      <h2 id="first-run" className="text-lead">
+        Three steps to a live board
+      </h2>
+      <p className="mt-1 text-small text-muted">
+        Every ticket that an agent works on becomes a card here. This page follows by itself.
+      </p>
+      <ol className="mt-5 flex flex-col">
+        {steps.map((step) => (
+          <Step key={step.title} {...step} />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function Step({ title, words, done, commands }: FirstStep) {
+  const Icon = done ? CircleCheck : Circle;
+  return (
+    <li className="flex gap-3 border-line py-4 not-last:border-b first:pt-0 last:pb-0">
+      <Icon
+        aria-hidden="true"
+        className={classNames('mt-0.5 size-5 shrink-0', done ? 'text-proven' : 'text-muted')}
+      />
+      <div className="min-w-0 flex-1">
+        <h3 className="text-body">
+          {title}
+          <span className="sr-only">{done ? ': done' : ': to do'}</span>
+        </h3>
+        <p className="text-small text-muted">{words}</p>
+        {!done && (
+          <ul className="mt-2 flex flex-col gap-1">
+            {commands.map((command) => (
+              <li key={command} className="flex min-w-0 items-center gap-1">
+                <code
+                  className="min-w-0 flex-1 truncate rounded-control bg-sunken px-2 py-1.5 text-tiny text-text"
+                  title={command}
+                >
+                  {command}
+                </code>
+                <CopyButton text={command} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </li>
+  );
+}

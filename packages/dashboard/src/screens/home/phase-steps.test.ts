@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { type SteppedWorker, type StepState, stepsOf, stepWords } from './phase-steps.ts';
+
+const worker: SteppedWorker = {
+  status: 'implementing',
+  phase: 'inProgress',
+  pr: null,
+  pullRequestKey: null,
+  merge: null,
+  deploy: null,
+  life: { state: 'alive', since: '2026-01-02T09:00:00.000Z', seq: 1 },
+};
+const merge = { sha: 'a'.repeat(40), at: '2026-01-02T11:00:00.000Z', seq: 40 };
+const deploy = {
+  environment: 'production',
+  deploymentId: 41,
+  attempts: [],
+  startedAt: null,
+  deadline: '2026-01-02T11:30:00.000Z',
+  completedAt: null,
+  result: null,
+  containedIn: [],
+  provenBy: null,
+};
+const dead = { ...worker.life, state: 'dead' } as const;
+
+const letters: Record<StepState, string> = { done: '#', current: '>', failed: 'x', ahead: '.', skipped: '-' };
+const drawn = (given: Partial<SteppedWorker>): string =>
+  stepsOf({ ...worker, ...given })
+    .map(({ state }) => letters[state])
+    .join('');
+
+describe('the steps of a worker', () => {
+  test.each<[string, Partial<SteppedWorker>]>([
+    ['.......', { status: 'dispatched', phase: 'dispatched' }],
+    ['>......', { status: 'researching' }],
+    ['#>.....', { status: 'planning' }],
+    ['##>....', { status: 'implementing' }],
+    ['###>...', { status: 'validating' }],
+    ['####>..', { status: 'shipping' }],
+    ['####>..', { status: 'pr-created' }],
+    ['#####>.', { status: 'merging' }],
+    ['######>', { status: 'merged', merge }],
+    ['######>', { status: 'deploying', merge, deploy }],
+    ['######x', { status: 'deploy-failed', merge, deploy }],
+    ['######x', { status: 'stalled', phase: 'inReview', merge, deploy }],
+    ['#######', { status: 'done', merge, deploy: { ...deploy, provenBy: { deploymentId: 41, sha: 'a' } } }],
+    ['######-', { status: 'done', merge, deploy: null }],
+    ['##x....', { status: 'failed', phase: 'inProgress' }],
+    ['##x....', { status: 'stalled', phase: 'implementing' }],
+    ['####x..', { status: 'failed', phase: 'something of its own', pr: { number: 1, url: null } }],
+    ['.......', { status: 'failed', phase: 4 }],
+    ['##-....', { status: 'canceled', phase: 'inProgress' }],
+    ['##x....', { life: dead }],
+    ['##>....', { life: { ...dead, reviving: true } }],
+    ['####>..', { status: 'pr-created', life: dead }],
+  ])('%s', (row, given) => expect(drawn(given)).toBe(row));
+
+  test('what was seen is told apart from what was said', () => {
+    const seen = stepsOf({ ...worker, status: 'deploying', pullRequestKey: 'acme/web#12', merge, deploy });
+    expect(seen.filter((step) => step.seen).map(({ name }) => name)).toEqual([
+      'Pull request',
+      'Merge',
+      'Deploy',
+    ]);
+    expect(stepsOf({ ...worker, status: 'pr-created' }).some((step) => step.seen)).toBe(false);
+  });
+});
+
+test('in words', () => {
+  expect(stepWords(stepsOf(worker))).toBe(
+    'Research done, Plan done, Implement now, Validate to come, Pull request to come, Merge to come, Deploy to come',
+  );
+});

@@ -1,0 +1,88 @@
+// The way of a worker from research to deploy, as seven steps. What was seen at the code host is told apart from
+// what only the worker said of itself.
+
+import type { WorkerView } from '@svc/core';
+import { isAgentsWork } from '@svc/core/browser';
+
+const stepNames = ['Research', 'Plan', 'Implement', 'Validate', 'Pull request', 'Merge', 'Deploy'] as const;
+type StepName = (typeof stepNames)[number];
+/** `skipped`: nobody proved it, or nobody is going to do it. */
+export type StepState = 'done' | 'current' | 'failed' | 'ahead' | 'skipped';
+export type Step = { name: StepName; state: StepState; seen: boolean };
+
+export type SteppedWorker = Pick<
+  WorkerView,
+  'status' | 'phase' | 'pr' | 'pullRequestKey' | 'merge' | 'deploy' | 'life'
+>;
+
+/** Statuses that are not here stand at the step at which they stopped. */
+const stepOfStatus: Partial<Record<string, StepName>> = {
+  researching: 'Research',
+  planning: 'Plan',
+  implementing: 'Implement',
+  validating: 'Validate',
+  shipping: 'Pull request',
+  'pr-created': 'Pull request',
+  merging: 'Merge',
+  merged: 'Deploy',
+  deploying: 'Deploy',
+  'deploy-failed': 'Deploy',
+};
+
+/** A phase is free text; these are the words of the workflow. Some writers use the statuses. */
+const stepOfPhase: Partial<Record<string, StepName>> = {
+  ...stepOfStatus,
+  research: 'Research',
+  inProgress: 'Implement',
+  inReview: 'Pull request',
+};
+
+export function stepsOf(worker: SteppedWorker): Step[] {
+  const step = reachedStep(worker);
+  const reached = step === null ? -1 : stepNames.indexOf(step);
+  return stepNames.map((name, index) => ({
+    name,
+    state: stateOf(worker, name, index - reached),
+    seen: wasSeen(worker, name),
+  }));
+}
+
+/** `ahead` is how many steps it is before the one that was reached; below 0 it is behind. */
+function stateOf(worker: SteppedWorker, name: StepName, ahead: number): StepState {
+  if (worker.status === 'done') return name === 'Deploy' && !wasSeen(worker, name) ? 'skipped' : 'done';
+  if (ahead !== 0) return ahead < 0 ? 'done' : 'ahead';
+  if (worker.status === 'canceled') return 'skipped';
+  return hasFailed(worker) ? 'failed' : 'current';
+}
+
+/** Where it is, or where it stopped; null when it has not begun or nobody knows. */
+function reachedStep({ status, phase, merge, pr }: SteppedWorker): StepName | null {
+  const step = stepOfStatus[status];
+  if (step !== undefined) return step;
+  if (merge !== null) return 'Deploy';
+  return stepOfPhase[String(phase)] ?? (pr === null ? null : 'Pull request');
+}
+
+function wasSeen({ pullRequestKey, merge, deploy }: SteppedWorker, name: StepName): boolean {
+  if (name === 'Pull request') return pullRequestKey !== null;
+  if (name === 'Merge') return merge !== null;
+  return name === 'Deploy' && deploy !== null && (deploy.provenBy !== null || deploy.deploymentId !== null);
+}
+
+function hasFailed({ status, life }: SteppedWorker): boolean {
+  if (status === 'failed' || status === 'stalled' || status === 'deploy-failed') return true;
+  return isAgentsWork(status) && life.state === 'dead' && life.reviving !== true;
+}
+
+const words: Record<StepState, string> = {
+  done: 'done',
+  current: 'now',
+  failed: 'failed',
+  ahead: 'to come',
+  skipped: 'not proven',
+};
+
+/** For those who cannot see the row: `Research done, Plan now, Implement to come, …`. */
+export function stepWords(steps: readonly Step[]): string {
+  return steps.map(({ name, state }) => `${name} ${words[state]}`).join(', ');
+}

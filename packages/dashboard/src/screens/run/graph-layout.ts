@@ -1,0 +1,89 @@
+// Where the tickets of a run stand as a graph: a column for each wave, and an edge from a ticket to what it blocks.
+// A wave of many tickets takes several columns. Rows are ordered so that edges cross little.
+
+export const NODE_WIDTH = 228;
+export const NODE_HEIGHT = 52;
+export const HEAD_HEIGHT = 44;
+const ROW_GAP = 10;
+const COLUMN_GAP = 16;
+const WAVE_GAP = 64;
+/** A column has so many rows before its wave takes another; a very large wave grows both ways. */
+const MOST_ROWS = 9;
+
+export type Edge = { from: string; to: string };
+export type GraphNode = { ticket: string; wave: number; x: number; y: number };
+type GraphLayout = {
+  width: number;
+  height: number;
+  /** By index of the wave. */
+  waves: { x: number; width: number }[];
+  nodes: GraphNode[];
+  edges: (Edge & { path: string })[];
+};
+
+/** `layoutGraph([['A-1'], ['A-2']], [{ from: 'A-1', to: 'A-2' }])` */
+export function layoutGraph(waves: readonly (readonly string[])[], edges: readonly Edge[]): GraphLayout {
+  const nodes = new Map<string, GraphNode>();
+  const places: GraphLayout['waves'] = [];
+  let x = 0;
+  for (const [wave, tickets] of waves.entries()) {
+    const ordered = orderedByBlockers(tickets, edges, nodes);
+    const most = Math.max(MOST_ROWS, Math.ceil(Math.sqrt(ordered.length)));
+    const columns = Math.max(1, Math.ceil(ordered.length / most));
+    const rows = Math.ceil(ordered.length / columns);
+    for (const [index, ticket] of ordered.entries())
+      nodes.set(ticket, {
+        ticket,
+        wave,
+        x: x + Math.floor(index / rows) * (NODE_WIDTH + COLUMN_GAP),
+        y: HEAD_HEIGHT + (index % rows) * (NODE_HEIGHT + ROW_GAP),
+      });
+    const width = columns * NODE_WIDTH + (columns - 1) * COLUMN_GAP;
+    places.push({ x, width });
+    x += width + WAVE_GAP;
+  }
+  const all = [...nodes.values()];
+  return {
+    width: Math.max(0, x - WAVE_GAP),
+    height: Math.max(HEAD_HEIGHT, ...all.map(({ y }) => y + NODE_HEIGHT)),
+    waves: places,
+    nodes: all,
+    edges: edges.flatMap((edge) => {
+      const from = nodes.get(edge.from);
+      const to = nodes.get(edge.to);
+      return from === undefined || to === undefined ? [] : [{ ...edge, path: pathOf(from, to) }];
+    }),
+  };
+}
+
+/** By the middle of what blocks them; what nothing blocks keeps its place. */
+function orderedByBlockers(
+  tickets: readonly string[],
+  edges: readonly Edge[],
+  placed: ReadonlyMap<string, GraphNode>,
+): string[] {
+  const weights = tickets.map((ticket, index) => {
+    const rows = edges.flatMap(({ from, to }) => (to === ticket ? (placed.get(from)?.y ?? []) : []));
+    const middle = rows.reduce((sum, y) => sum + y, 0) / rows.length;
+    return {
+      ticket,
+      weight: rows.length === 0 ? HEAD_HEIGHT + index * (NODE_HEIGHT + ROW_GAP) : middle,
+      index,
+    };
+  });
+  return weights
+    .toSorted((one, other) => one.weight - other.weight || one.index - other.index)
+    .map(({ ticket }) => ticket);
+}
+
+function pathOf(from: GraphNode, to: GraphNode): string {
+  const [x1, y1] = [from.x + NODE_WIDTH, from.y + NODE_HEIGHT / 2];
+  const [x2, y2] = [to.x, to.y + NODE_HEIGHT / 2];
+  const bend = Math.max(24, (x2 - x1) / 2);
+  return `M ${x1} ${y1} C ${x1 + bend} ${y1}, ${x2 - bend} ${y2}, ${x2} ${y2}`;
+}
+
+/** What blocks what, where that was told: from a ticket to those that wait for it. */
+export function edgesOf(blockedBy: Record<string, readonly string[]> | null | undefined): Edge[] {
+  return Object.entries(blockedBy ?? {}).flatMap(([to, blockers]) => blockers.map((from) => ({ from, to })));
+}

@@ -1,0 +1,129 @@
+// The run in words, written by a model when somebody asks: with what it cost, and whether it was kept from before.
+import { Sparkles } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import { useNow } from '../../live/live.tsx';
+import { costWords, countWords } from '../../parts/amount-words.ts';
+import { Button } from '../../parts/button.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { Pill } from '../../parts/pill.tsx';
+import { Remedy } from '../../parts/remedy.tsx';
+import { Ago } from '../../parts/since.tsx';
+import { askSummary } from './ask-summary.ts';
+import type { SummaryAnswer } from './summary-answer.ts';
+
+type Asked = { answer: SummaryAnswer; at: number } | { since: number };
+
+export function RunSummary({ run, disabledBecause }: { run: string; disabledBecause: string | null }) {
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const canceler = useRef<AbortController>(undefined);
+  const now = useNow();
+  useEffect(() => () => canceler.current?.abort(), []);
+  const ask = async (): Promise<void> => {
+    canceler.current?.abort();
+    const own = new AbortController();
+    canceler.current = own;
+    setAsked({ since: Date.now() });
+    const answer = await askSummary(run, own.signal);
+    if (canceler.current === own) setAsked(answer.kind === 'canceled' ? null : { answer, at: Date.now() });
+  };
+  const isAsking = asked !== null && 'since' in asked;
+  const answer = asked !== null && 'answer' in asked ? asked.answer : null;
+  const wait =
+    answer?.kind === 'later' && asked !== null && 'at' in asked
+      ? Math.max(0, Math.ceil((asked.at + answer.seconds * 1_000 - now) / 1_000))
+      : 0;
+  return (
+    <Panel
+      title="Summary"
+      aside={
+        isAsking ? (
+          <Button onClick={() => canceler.current?.abort()}>Cancel</Button>
+        ) : (
+          <Button
+            disabled={disabledBecause !== null || wait > 0}
+            title={disabledBecause ?? undefined}
+            onClick={() => void ask()}
+          >
+            <Sparkles aria-hidden="true" className="size-4" />
+            {wait > 0 ? `Again in ${wait} s` : answer === null ? 'Write a summary' : 'Ask again'}
+          </Button>
+        )
+      }
+    >
+      <div aria-live="polite" className="flex flex-col gap-3">
+        {isAsking && (
+          <p className="text-muted">
+            A model writes it. This may take half a minute (
+            {Math.max(0, Math.floor((now - asked.since) / 1_000))} s).
+          </p>
+        )}
+        {asked === null && (
+          <p className="text-small text-muted">
+            A model of your own provider says in 200 words where the run stands and what needs you. Nothing is
+            sent until you ask.
+          </p>
+        )}
+        {answer && <Answer answer={answer} wait={wait} />}
+      </div>
+    </Panel>
+  );
+}
+
+function Answer({ answer, wait }: { answer: SummaryAnswer; wait: number }) {
+  switch (answer.kind) {
+    case 'summary': {
+      const { summary, provider, model, cost, tokens, cached, generatedAt } = answer.summary;
+      return (
+        <>
+          <p className="from-outside max-w-prose whitespace-pre-wrap text-text">{summary}</p>
+          <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-tiny text-muted">
+            <span>
+              {provider}, {model}
+            </span>
+            <span>{costWords(cost)}</span>
+            <span>{countWords(tokens)} tokens</span>
+            {cached ? (
+              <Pill meaning="unknown">
+                cached, written <Ago at={generatedAt} />
+              </Pill>
+            ) : (
+              <span>
+                written <Ago at={generatedAt} />
+              </span>
+            )}
+          </p>
+        </>
+      );
+    }
+    case 'not-configured':
+      return (
+        <div className="flex flex-col items-start gap-2 text-small text-muted">
+          <p>
+            {answer.words === 'AI not configured'
+              ? 'No model provider is configured, so nobody can write it.'
+              : answer.words}
+          </p>
+          <Remedy text={answer.remedy} />
+        </div>
+      );
+    case 'later':
+      return (
+        <p className="text-small text-muted">
+          {answer.words} {wait > 0 ? `You can ask again in ${wait} s.` : 'You can ask again now.'}
+        </p>
+      );
+    case 'failed':
+      return (
+        <div
+          role="alert"
+          className="flex flex-col items-start gap-2 rounded-control bg-broken-soft px-3 py-2 text-small"
+        >
+          <p className="text-broken">{answer.words}</p>
+          <p className="font-mono text-tiny text-muted">{answer.code}</p>
+          <Remedy text={answer.remedy} />
+        </div>
+      );
+    case 'canceled':
+      return null;
+  }
+}

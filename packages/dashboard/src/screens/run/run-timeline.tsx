@@ -1,0 +1,225 @@
+// The run over time: its waves, and under them the time of each worker in its statuses.
+import type { EventLine } from '@svc/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useMemo, useRef } from 'react';
+import { getJson, path } from '../../api/client.ts';
+import { useNow } from '../../live/live.tsx';
+import { AXIS_HEIGHT, AxisMarks, NowLine } from '../../parts/axis-marks.tsx';
+import { classNames } from '../../parts/class-names.ts';
+import { markOf } from '../../parts/meaning.ts';
+import { Panel } from '../../parts/panel.tsx';
+import { Failed, Loading } from '../../parts/states.tsx';
+import { statusMeaning, statusWords, waveStanding } from '../../parts/status-meaning.ts';
+import { layoutAxis } from '../../parts/time-axis.ts';
+import { clockWords, durationWords } from '../../parts/time-words.ts';
+import { Tip } from '../../parts/tip.tsx';
+import { useShowEnd } from '../../parts/use-show-end.ts';
+import { useWidth } from '../../parts/use-width.ts';
+import type { RunModel } from './run-model.ts';
+import { timelineAxis } from './timeline-axis.ts';
+import { type StatusBar, timelineOf, type WaveBar } from './timeline-bars.ts';
+
+const LEAST_WIDTH = 560;
+const WAVE_ROW = 30;
+const ROW = 24;
+/** One page of lines holds as many; a run with more shows its newest time. */
+const MOST_LINES = 1_000;
+
+export function RunTimeline({ model, moment }: { model: RunModel; moment: string | null }) {
+  const { orchestrator } = model;
+  const lastSeq = Math.max(0, ...model.tickets.map(({ worker }) => worker?.statusSeq ?? 0));
+  const { data, error, refetch } = useQuery({
+    queryKey: ['run-lines', orchestrator, moment, lastSeq],
+    queryFn: async ({ signal }) => {
+      const ask = (event: string) =>
+        getJson<{ events: EventLine[]; next: number | null }>(
+          path('/api/events', { orchestrator, event, limit: MOST_LINES, until: moment }),
+          signal,
+        );
+      const [statuses, dispatches, waves] = await Promise.all([
+        ask('orchestrator.worker.status_changed'),
+        ask('orchestrator.worker.dispatched'),
+        ask('orchestrator.wave.*'),
+      ]);
+      return {
+        lines: [...statuses.events, ...dispatches.events, ...waves.events].toSorted(
+          (one, other) => one.seq - other.seq,
+        ),
+        isCut: statuses.next !== null,
+      };
+    },
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <Panel
+      title="Timeline"
+      flush
+      aside={<span className="text-tiny text-muted">Time of each worker in its statuses</span>}
+    >
+      {data === undefined ? (
+        <div className="p-4">
+          {error === null ? (
+            <Loading what="the lines of the run" />
+          ) : (
+            <Failed error={error} again={() => void refetch()} />
+          )}
+        </div>
+      ) : (
+        <Chart model={model} lines={data.lines} isPast={moment !== null} />
+      )}
+      {data?.isCut === true && (
+        <p className="border-line border-t px-4 py-2 text-tiny text-muted">
+          This run has more than {MOST_LINES} changes of status: the oldest are not drawn.
+        </p>
+      )}
+    </Panel>
+  );
+}
+
+function Chart({ model, lines, isPast }: { model: RunModel; lines: readonly EventLine[]; isPast: boolean }) {
+  const frame = useRef<HTMLDivElement>(null);
+  const width = Math.max(LEAST_WIDTH, useWidth(frame) - 1);
+  // Every ten seconds is enough for bars that grow.
+  const now = Math.floor(useNow() / 10_000) * 10_000;
+  const timeline = useMemo(() => timelineOf(lines, model.tickets), [lines, model.tickets]);
+  const axis = useMemo(() => layoutAxis(timelineAxis(timeline, now), now, width), [timeline, now, width]);
+  const scroller = useRef<HTMLElement>(null);
+  useShowEnd(scroller, axis.nowX !== null, width);
+  if (timeline.rows.length === 0 && timeline.waves.length === 0)
+    return <p className="p-4 text-small text-muted">No worker has begun yet.</p>;
+  const waves = Map.groupBy(timeline.waves, ({ wave }) => wave);
+  const height = waves.size * WAVE_ROW + timeline.rows.length * ROW + 8;
+  const place = (from: number, to: number | null) => {
+    const left = axis.xOf(from);
+    return { left, width: Math.max(4, axis.xOf(to ?? now) - left) };
+  };
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a frame that scrolls must be reachable by keyboard.
+    <section
+      ref={scroller}
+      aria-label="Timeline of the run"
+      tabIndex={0}
+      className="flex max-h-[32rem] overflow-auto"
+    >
+      <div className="sticky left-0 z-20 h-fit w-28 shrink-0 border-line border-r bg-surface pt-1 max-wide:w-22">
+        {[...waves.keys()].map((wave) => (
+          <div
+            key={wave}
+            style={{ height: WAVE_ROW }}
+            className="flex items-center pl-4 text-tiny font-medium text-ink max-wide:pl-3"
+          >
+            Wave {wave}
+          </div>
+        ))}
+        {timeline.rows.map(({ ticket }) => (
+          <div key={ticket} style={{ height: ROW }} className="flex items-center pl-4 max-wide:pl-3">
+            <Link
+              to="/tickets/$ticket"
+              params={{ ticket }}
+              search={{ run: model.orchestrator }}
+              className="truncate font-mono text-tiny text-text underline decoration-line-strong underline-offset-2"
+            >
+              {ticket}
+            </Link>
+          </div>
+        ))}
+        <div style={{ height: AXIS_HEIGHT }} />
+      </div>
+      <div ref={frame} className="min-w-0 flex-1 px-2 pt-1">
+        <div className="relative" style={{ width, height: height + AXIS_HEIGHT }}>
+          <AxisMarks axis={axis} height={height} />
+          {[...waves.values()].map((bars, index) =>
+            bars.map((bar) => (
+              <Wave
+                key={bar.seq}
+                bar={bar}
+                now={now}
+                style={{ ...place(bar.from, bar.to), top: index * WAVE_ROW + 7 }}
+              />
+            )),
+          )}
+          {timeline.rows.map(({ ticket, bars }, index) =>
+            bars.map((bar) => (
+              <Status
+                key={`${ticket}${bar.from}${bar.status}`}
+                ticket={ticket}
+                bar={bar}
+                now={now}
+                style={{ ...place(bar.from, bar.to), top: waves.size * WAVE_ROW + index * ROW + 8 }}
+              />
+            )),
+          )}
+          <NowLine
+            x={model.endedAt === null ? axis.nowX : null}
+            height={height}
+            width={width}
+            words={isPast ? 'then' : 'now'}
+          />
+        </div>
+      </div>
+    </section>
+  );
+}
+
+type Placed = { left: number; width: number; top: number };
+
+function Status({ ticket, bar, now, style }: { ticket: string; bar: StatusBar; now: number; style: Placed }) {
+  const meaning = statusMeaning(bar.status);
+  const words = `${ticket}: ${statusWords(bar.status)}, ${spanWords(bar, now)}`;
+  return (
+    <Tip note={words}>
+      <Link
+        to="/events"
+        search={{ seq: String(bar.seq) }}
+        aria-label={`${words}. Opens event line ${bar.seq}`}
+        className={classNames(
+          'absolute h-2 border-surface border-r',
+          meaning === 'unknown' ? 'border border-unknown-mark border-dashed' : markOf[meaning],
+          // Steps of the agent's own work are told apart by their shade, in their order.
+          shades[bar.status],
+        )}
+        style={style}
+      />
+    </Tip>
+  );
+}
+
+const shades: Record<string, string> = {
+  dispatched: 'opacity-30',
+  researching: 'opacity-45',
+  planning: 'opacity-60',
+  implementing: 'opacity-100',
+  validating: 'opacity-75',
+  shipping: 'opacity-60',
+};
+
+function Wave({ bar, now, style }: { bar: WaveBar; now: number; style: Placed }) {
+  const { meaning, words } = waveStanding(bar.state);
+  const text = `Wave ${bar.wave}: ${words.toLowerCase()}, ${spanWords(bar, now)}`;
+  return (
+    <Tip note={text}>
+      <Link
+        to="/events"
+        search={{ seq: String(bar.seq) }}
+        aria-label={`${text}. Opens event line ${bar.seq}`}
+        className={classNames('absolute h-4 rounded-xs border', waveClasses[meaning])}
+        style={style}
+      />
+    </Tip>
+  );
+}
+
+const waveClasses = {
+  motion: 'bg-motion-soft border-motion-mark',
+  you: 'bg-you-soft border-you-mark',
+  broken: 'bg-broken-soft border-broken-mark',
+  proven: 'bg-proven-soft border-proven-mark',
+  review: 'bg-review-soft border-review-mark',
+  unknown: 'bg-unknown-soft border-unknown-mark border-dashed',
+};
+
+function spanWords({ from, to }: { from: number; to: number | null }, now: number): string {
+  if (to === from) return `at ${clockWords(from, now)}`;
+  return `${clockWords(from, now)} to ${to === null ? 'now' : clockWords(to, now)}, ${durationWords((to ?? now) - from)}`;
+}

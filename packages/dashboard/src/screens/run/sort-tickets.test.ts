@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import type { RunTicket } from './run-model.ts';
+import { type Sort, sortTickets } from './sort-tickets.ts';
+
+const ticket = (name: string, meaning: RunTicket['standing']['meaning'], given: Partial<RunTicket>) =>
+  ({
+    ticket: name,
+    status: 'implementing',
+    since: null,
+    costUsd: null,
+    standing: { meaning },
+    ...given,
+  }) as RunTicket;
+const all = [
+  ticket('A-10', 'motion', { costUsd: 1, since: '2026-11-09T10:00:00.000Z' }),
+  ticket('A-2', 'proven', { status: 'done', costUsd: 7, since: '2026-11-09T08:00:00.000Z' }),
+  ticket('A-3', 'you', { status: 'failed', costUsd: 3, since: '2026-11-09T09:00:00.000Z' }),
+  ticket('A-4', 'unknown', { status: null }),
+];
+const order = (sort: Sort): string[] => sortTickets(all, sort).map((one) => one.ticket);
+
+test('what needs a person comes first', () => {
+  expect(order({ by: 'status', down: false })).toEqual(['A-3', 'A-10', 'A-2', 'A-4']);
+});
+
+test('by cost and by age, what is unknown last either way', () => {
+  expect(order({ by: 'cost', down: true })).toEqual(['A-2', 'A-3', 'A-10', 'A-4']);
+  expect(order({ by: 'cost', down: false })).toEqual(['A-10', 'A-3', 'A-2', 'A-4']);
+  expect(order({ by: 'age', down: true })).toEqual(['A-2', 'A-3', 'A-10', 'A-4']);
+});
+
+test('names count as people count', () => {
+  expect(order({ by: 'ticket', down: false })).toEqual(['A-2', 'A-3', 'A-4', 'A-10']);
+});

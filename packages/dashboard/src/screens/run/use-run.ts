@@ -1,0 +1,66 @@
+// A run of the moment that is looked at: the board, and for now also the daemon's view of it.
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMemo, useRef } from 'react';
+import { ApiFailure, getJson } from '../../api/client.ts';
+import { useBoard, useLines, useNow } from '../../live/live.tsx';
+import { isWaiting } from '../attention/is-waiting.ts';
+import { type RunDetail, type RunModel, type RunRow, runModel } from './run-model.ts';
+
+/** A burst of lines asks once. */
+const ASK_AFTER_MS = 500;
+
+type ShownRun = {
+  model: RunModel | null;
+  row: RunRow | null;
+  moment: string | null;
+  loading: boolean;
+  failure: Error | null;
+  again: () => void;
+};
+
+export function useRun(name: string): ShownRun {
+  const { board, moment, loading, failure } = useBoard();
+  const view = useQuery({
+    queryKey: ['run', name],
+    queryFn: ({ signal }) => getJson<RunDetail>(`/api/runs/${encodeURIComponent(name)}`, signal),
+    enabled: moment === null,
+    placeholderData: keepPreviousData,
+  });
+  useAskAgain(['run', name], (orchestrator) => orchestrator === name);
+  const now = useNow();
+  const minute = Math.floor(now / 10_000);
+  const row = board.runs.get(name) ?? null;
+  const detail = moment === null && view.data?.orchestrator === name ? view.data : null;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what sleeps wakes by the clock, ten seconds are enough.
+  const model = useMemo(() => {
+    const waiting = new Set(
+      [...board.attention.values()]
+        .filter((item) => item.orchestrator === name && isWaiting(item, now))
+        .map((item) => item.ticket),
+    );
+    return runModel({ run: row, view: detail, board, needsYou: (ticket) => waiting.has(ticket) });
+  }, [board, row, detail, name, minute]);
+  const refused = view.error instanceof ApiFailure && view.error.code === 'unknown-run';
+  return {
+    model,
+    row,
+    moment,
+    loading: loading || (model === null && moment === null && view.isPending),
+    failure: failure ?? (model === null && !refused ? view.error : null),
+    again: () => void view.refetch(),
+  };
+}
+
+/** Asks again soon after lines of a run came. */
+export function useAskAgain(queryKey: readonly unknown[], isOurs: (orchestrator: string) => boolean): void {
+  const queries = useQueryClient();
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useLines((lines) => {
+    const news = lines.some(({ scope }) => scope.orchestrator === undefined || isOurs(scope.orchestrator));
+    if (!news || timer.current !== undefined) return;
+    timer.current = setTimeout(() => {
+      timer.current = undefined;
+      void queries.invalidateQueries({ queryKey });
+    }, ASK_AFTER_MS);
+  });
+}

@@ -1,0 +1,198 @@
+// The waves of a run and what blocks what. Every ticket can be reached by keyboard and shows its details then.
+import { Link } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { costWords } from '../../parts/amount-words.ts';
+import { classNames } from '../../parts/class-names.ts';
+import { edgeOf, groundOf } from '../../parts/meaning.ts';
+import { OutsideText } from '../../parts/outside.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { Dot, Pill } from '../../parts/pill.tsx';
+import { For } from '../../parts/since.tsx';
+import { waveStanding } from '../../parts/status-meaning.ts';
+import { Tip } from '../../parts/tip.tsx';
+import {
+  type Edge,
+  type GraphNode,
+  HEAD_HEIGHT,
+  layoutGraph,
+  NODE_HEIGHT,
+  NODE_WIDTH,
+} from './graph-layout.ts';
+import type { RunModel, RunTicket, RunWave } from './run-model.ts';
+
+export function WaveGraph({ model, edges }: { model: RunModel; edges: readonly Edge[] }) {
+  const { waves } = model;
+  const layout = useMemo(
+    () =>
+      layoutGraph(
+        waves.map(({ tickets }) => tickets.map(({ ticket }) => ticket)),
+        edges,
+      ),
+    [waves, edges],
+  );
+  const byName = new Map(model.tickets.map((one) => [one.ticket, one]));
+  return (
+    <Panel
+      title={edges.length === 0 ? 'Waves' : 'Waves and dependencies'}
+      flush
+      aside={
+        edges.length === 0 && (
+          <span className="text-tiny text-muted">A wave begins when the one before it may be left.</span>
+        )
+      }
+    >
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a frame that scrolls must be reachable by keyboard. */}
+      <section aria-label="Waves as a graph" tabIndex={0} className="max-h-[42rem] overflow-auto p-4">
+        <div className="relative" style={{ width: layout.width, height: layout.height }}>
+          <svg
+            aria-hidden="true"
+            className="absolute inset-0 overflow-visible"
+            width={layout.width}
+            height={layout.height}
+          >
+            <title>Dependencies</title>
+            <defs>
+              <marker
+                id="edge-end"
+                viewBox="0 0 8 8"
+                refX="7"
+                refY="4"
+                markerWidth="7"
+                markerHeight="7"
+                orient="auto"
+              >
+                <path d="M 0 1 L 7 4 L 0 7 z" fill="var(--line-strong)" />
+              </marker>
+            </defs>
+            {layout.edges.map(({ from, to, path }) => (
+              <path
+                key={`${from} ${to}`}
+                d={path}
+                fill="none"
+                stroke="var(--line-strong)"
+                markerEnd="url(#edge-end)"
+              />
+            ))}
+            {layout.waves.slice(1).map(({ x }, index) => {
+              const before = layout.waves[index];
+              return (
+                before && (
+                  <line
+                    key={x}
+                    x1={before.x + before.width + 8}
+                    x2={x - 8}
+                    y1={HEAD_HEIGHT / 2 - 8}
+                    y2={HEAD_HEIGHT / 2 - 8}
+                    stroke="var(--line-strong)"
+                    strokeDasharray="3 3"
+                    markerEnd="url(#edge-end)"
+                  />
+                )
+              );
+            })}
+          </svg>
+          {waves.map((wave, index) => (
+            <WaveHead key={wave.wave ?? 'later'} wave={wave} place={layout.waves[index]} />
+          ))}
+          <ol aria-label="Tickets by wave">
+            {layout.nodes.map((node) => {
+              const ticket = byName.get(node.ticket);
+              return (
+                ticket && (
+                  <li key={node.ticket}>
+                    <Node node={node} ticket={ticket} run={model.orchestrator} edges={edges} />
+                  </li>
+                )
+              );
+            })}
+          </ol>
+        </div>
+      </section>
+    </Panel>
+  );
+}
+
+function WaveHead({ wave, place }: { wave: RunWave; place: { x: number; width: number } | undefined }) {
+  const { meaning, words } = waveStanding(wave.state);
+  const done = wave.tickets.filter(({ status }) => status === 'done').length;
+  return (
+    <div
+      className="absolute top-0 flex items-center gap-2 bg-surface pr-2 whitespace-nowrap"
+      style={{ left: place?.x, height: 28 }}
+    >
+      <h3 className="text-small">{wave.wave === null ? 'Later' : `Wave ${wave.wave}`}</h3>
+      <Pill meaning={meaning}>{words}</Pill>
+      <span className="text-tiny text-muted">
+        {done} of {wave.tickets.length}
+      </span>
+    </div>
+  );
+}
+
+function Node({
+  node,
+  ticket,
+  run,
+  edges,
+}: {
+  node: GraphNode;
+  ticket: RunTicket;
+  run: string;
+  edges: readonly Edge[];
+}) {
+  const { meaning, words } = ticket.standing;
+  const blockers = edges.filter(({ to }) => to === ticket.ticket).map(({ from }) => from);
+  return (
+    <Tip note={<Details ticket={ticket} blockers={blockers} />}>
+      <Link
+        to="/tickets/$ticket"
+        params={{ ticket: ticket.ticket }}
+        search={{ run }}
+        className={classNames(
+          'absolute flex flex-col justify-center rounded-control border px-2.5 hover:border-line-strong',
+          ticket.status === null ? 'border-line border-dashed bg-surface' : edgeOf[meaning],
+          ticket.status !== null &&
+            (meaning === 'motion' || meaning === 'proven' ? 'bg-surface' : groundOf[meaning]),
+        )}
+        style={{ left: node.x, top: node.y, width: NODE_WIDTH, height: NODE_HEIGHT }}
+      >
+        <span className="flex items-center gap-1.5 text-tiny whitespace-nowrap">
+          <Dot meaning={meaning} />
+          <span className="font-mono font-medium text-ink">{ticket.ticket}</span>
+          <span className="truncate text-muted">{words}</span>
+        </span>
+        <span className="truncate text-small text-text">
+          <OutsideText>{ticket.title ?? 'No title is known'}</OutsideText>
+        </span>
+      </Link>
+    </Tip>
+  );
+}
+
+function Details({ ticket, blockers }: { ticket: RunTicket; blockers: readonly string[] }) {
+  const { worker, standing } = ticket;
+  return (
+    <div className="flex flex-col gap-1">
+      <span className="font-medium text-ink">
+        {ticket.ticket} <OutsideText>{ticket.title}</OutsideText>
+      </span>
+      <span>
+        {standing.words}
+        {ticket.since !== null && (
+          <>
+            {' '}
+            <For at={ticket.since} />
+          </>
+        )}
+        {ticket.costUsd !== null && `, ${costWords(ticket.costUsd)}`}
+      </span>
+      {worker && <OutsideText className="text-muted">{worker.rule}</OutsideText>}
+      {typeof worker?.waitsFor === 'string' && (
+        <span className="text-muted">
+          Waits for <OutsideText>{worker.waitsFor}</OutsideText>
+        </span>
+      )}
+      {blockers.length > 0 && <span className="text-muted">Blocked by {blockers.join(', ')}</span>}
+    </div>
+  );
+}

@@ -1,0 +1,207 @@
+// Every run, the newest first.
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useMemo } from 'react';
+import { getJson } from '../../api/client.ts';
+import { useBoard, useNow } from '../../live/live.tsx';
+import { Age } from '../../parts/age.tsx';
+import { costWords } from '../../parts/amount-words.ts';
+import { useMatchesNarrow } from '../../parts/narrow.ts';
+import { OutsideText } from '../../parts/outside.tsx';
+import { ScreenHead } from '../../parts/panel.tsx';
+import { Pill } from '../../parts/pill.tsx';
+import { Remedy } from '../../parts/remedy.tsx';
+import { Empty, Failed, Loading } from '../../parts/states.tsx';
+import { runStanding } from '../../parts/status-meaning.ts';
+import { Cell, Column, rowClass, Table } from '../../parts/table.tsx';
+import { durationWords } from '../../parts/time-words.ts';
+import { isWaiting } from '../attention/is-waiting.ts';
+import { type RunDetail, type RunModel, runModel } from '../run/run-model.ts';
+import { useAskAgain } from '../run/use-run.ts';
+import { Progress } from './progress.tsx';
+import { waveWords } from './progress-words.ts';
+
+export function RunsScreen() {
+  const { models, loading, failure, again } = useRuns();
+  const isNarrow = useMatchesNarrow();
+  return (
+    <div className="mx-auto max-w-[100rem]">
+      <ScreenHead title="Runs" />
+      {failure !== null && models.length === 0 ? (
+        <Failed error={failure} again={again} />
+      ) : loading && models.length === 0 ? (
+        <Loading what="the runs" lines={6} />
+      ) : models.length === 0 ? (
+        <Empty title="No run yet">
+          <p>
+            A run takes tickets through research, pull request and deploy, a worker for each. Start one in
+            your project:
+          </p>
+          <Remedy text="svc orchestrate start ABC-1 ABC-2" />
+        </Empty>
+      ) : (
+        <div className="rounded-card border border-line bg-surface">
+          {isNarrow ? <RunsList models={models} /> : <RunsTable models={models} />}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function RunsTable({ models }: { models: readonly RunModel[] }) {
+  return (
+    <Table
+      label="Runs, the newest first"
+      head={
+        <>
+          <Column>Run</Column>
+          <Column>State</Column>
+          <Column>Progress</Column>
+          <Column number>Wave</Column>
+          <Column number>
+            <span className="ml-auto block w-16 whitespace-normal">Workers now</span>
+          </Column>
+          <Column number>Cost</Column>
+          <Column number>
+            <span className="ml-auto block w-20 whitespace-normal">Waited on people</span>
+          </Column>
+          <Column number>Began</Column>
+          <Column number>Ended</Column>
+        </>
+      }
+    >
+      {models.map((model) => {
+        const { meaning, words } = runStanding(model.state);
+        return (
+          <tr key={model.orchestrator} className={rowClass}>
+            <Cell className="min-w-40 py-2.5">
+              <RunName model={model} />
+            </Cell>
+            <Cell>
+              <Pill meaning={meaning}>{words}</Pill>
+            </Cell>
+            <Cell className="w-56">
+              <Progress model={model} />
+            </Cell>
+            <Cell number>{waveWords(model.waves)}</Cell>
+            <Cell number>{workingWords(model)}</Cell>
+            <Cell number>{costWords(model.costUsd)}</Cell>
+            <Cell number>{waitedWords(model)}</Cell>
+            <Cell number>
+              <Age at={model.startedAt} />
+            </Cell>
+            <Cell number>
+              {model.endedAt === null ? (
+                <span className="text-muted">goes on</span>
+              ) : (
+                <Age at={model.endedAt} />
+              )}
+            </Cell>
+          </tr>
+        );
+      })}
+    </Table>
+  );
+}
+
+function RunName({ model }: { model: RunModel }) {
+  return (
+    <>
+      <Link
+        to="/runs/$run"
+        params={{ run: model.orchestrator }}
+        className="font-medium text-ink underline decoration-line-strong underline-offset-2 hover:decoration-current"
+      >
+        <OutsideText>{model.name ?? model.orchestrator}</OutsideText>
+      </Link>
+      {model.name !== null && <p className="font-mono text-tiny text-muted">{model.orchestrator}</p>}
+    </>
+  );
+}
+
+/** The same on a narrow page, where nine columns have no room. */
+function RunsList({ models }: { models: readonly RunModel[] }) {
+  return (
+    <ul aria-label="Runs, the newest first">
+      {models.map((model) => {
+        const { meaning, words } = runStanding(model.state);
+        return (
+          <li
+            key={model.orchestrator}
+            className="flex flex-col gap-2.5 border-line border-b p-4 last:border-b-0"
+          >
+            <div className="flex items-start justify-between gap-3">
+              <div className="min-w-0">
+                <RunName model={model} />
+              </div>
+              <Pill meaning={meaning}>{words}</Pill>
+            </div>
+            <Progress model={model} />
+            <dl className="grid grid-cols-3 gap-x-3 gap-y-2 text-small">
+              <Fact name="Wave">{waveWords(model.waves)}</Fact>
+              <Fact name="Workers now">{workingWords(model)}</Fact>
+              <Fact name="Cost">{costWords(model.costUsd)}</Fact>
+              <Fact name="Waited on people">{waitedWords(model)}</Fact>
+              <Fact name="Began">
+                <Age at={model.startedAt} />
+              </Fact>
+              <Fact name="Ended">{model.endedAt === null ? 'goes on' : <Age at={model.endedAt} />}</Fact>
+            </dl>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="min-w-0">
+      <dt className="text-tiny text-muted">{name}</dt>
+      <dd className="text-ink">{children}</dd>
+    </div>
+  );
+}
+
+function workingWords({ working, maxParallel }: RunModel): string {
+  return maxParallel === null ? String(working) : `${working} of ${maxParallel}`;
+}
+
+function waitedWords({ waited }: RunModel): string {
+  return waited === null ? 'unknown' : durationWords(waited.hours * 3_600_000);
+}
+
+function useRuns() {
+  const { board, moment, loading, failure } = useBoard();
+  const now = useNow();
+  const views = useQuery({
+    queryKey: ['runs'],
+    queryFn: ({ signal }) => getJson<{ runs: RunDetail[] }>('/api/runs', signal),
+    enabled: moment === null,
+  });
+  useAskAgain(['runs'], () => true);
+  const told = moment === null ? views.data?.runs : undefined;
+  const moments = Math.floor(now / 10_000);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what sleeps wakes by the clock, ten seconds are enough.
+  const models = useMemo(() => {
+    const byName = new Map(told?.map((view) => [view.orchestrator, view]) ?? []);
+    const waiting = new Set(
+      [...board.attention.values()]
+        .filter((item) => isWaiting(item, now))
+        .map((item) => `${item.orchestrator}/${item.ticket}`),
+    );
+    return [...new Set([...byName.keys(), ...board.runs.keys()])]
+      .flatMap((name) => {
+        const run = board.runs.get(name) ?? null;
+        const needsYou = (ticket: string): boolean => waiting.has(`${name}/${ticket}`);
+        return runModel({ run, view: byName.get(name) ?? null, board, needsYou }) ?? [];
+      })
+      .toSorted((one, other) => (other.startedAt ?? '').localeCompare(one.startedAt ?? ''));
+  }, [board, told, moments]);
+  return {
+    models,
+    loading: loading || (moment === null && views.isPending),
+    failure: failure ?? views.error,
+    again: () => void views.refetch(),
+  };
+}

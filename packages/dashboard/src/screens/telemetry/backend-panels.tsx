@@ -1,0 +1,140 @@
+// The figures of the backends, asked through the daemon. A backend that is off or does not answer says so, with
+// its remedy; it never looks like "nothing happened".
+import { useQuery } from '@tanstack/react-query';
+import { getJson, path } from '../../api/client.ts';
+import { OutsideText } from '../../parts/outside.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { Pill } from '../../parts/pill.tsx';
+import { Remedy } from '../../parts/remedy.tsx';
+import { Failed, Loading } from '../../parts/states.tsx';
+import { ChartLegend, TimeChart } from '../../parts/time-chart.tsx';
+import { type LogsPanel, logsPanels, type MetricsPanel, metricsPanels } from './agent-queries.ts';
+import { chartOf, countsOf } from './backend-answers.ts';
+
+type Backend = { state: string; why: string | null; remedy: string | null; url: string | null };
+export type Range = { hours: number; step: string };
+
+const REFRESH_MS = 30_000;
+
+export function BackendPanels({ range }: { range: Range }) {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['otel', 'status'],
+    queryFn: ({ signal }) => getJson<{ metrics: Backend; logs: Backend }>('/api/otel/status', signal),
+    refetchInterval: REFRESH_MS,
+  });
+  if (error) return <Failed error={error} again={() => void refetch()} />;
+  if (data === undefined) return <Loading what="the backends" />;
+  return (
+    <div className="grid gap-4 full:grid-cols-2">
+      {data.metrics.state === 'disabled' ? (
+        <Off title="Cost and tokens over time" name="Metrics" backend={data.metrics} />
+      ) : (
+        metricsPanels(range.step).map((panel) => <Metrics key={panel.title} panel={panel} range={range} />)
+      )}
+      {data.logs.state === 'disabled' ? (
+        <Off title="Tool usage and API errors" name="Logs" backend={data.logs} />
+      ) : (
+        logsPanels.map((panel) => <Logs key={panel.title} panel={panel} range={range} />)
+      )}
+    </div>
+  );
+}
+
+function Off({ title, name, backend }: { title: string; name: string; backend: Backend }) {
+  return (
+    <Panel title={title}>
+      <div className="flex flex-col items-start gap-2">
+        <Pill meaning="unknown">{name} are switched off</Pill>
+        <p className="text-small text-muted">{backend.why}</p>
+        <Remedy text={backend.remedy} />
+      </div>
+    </Panel>
+  );
+}
+
+function Metrics({ panel, range }: { panel: MetricsPanel; range: Range }) {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['otel', 'query', panel.query, range],
+    queryFn: ({ signal }) =>
+      getJson<Parameters<typeof chartOf>[0]>(
+        path('/api/otel/query', { query: panel.query, ...window(range), step: range.step }),
+        signal,
+      ),
+    refetchInterval: REFRESH_MS,
+    retry: false,
+  });
+  const chart = data && chartOf(data, panel.by);
+  return (
+    <Panel title={panel.title} aside={chart && <ChartLegend series={chart.series} />}>
+      {error && <Failed error={error} again={() => void refetch()} />}
+      {chart === undefined && !error && <Loading what="the metrics backend" />}
+      {chart && chart.times.length === 0 && (
+        <p className="text-small text-muted">The backend has no such figures in this time.</p>
+      )}
+      {chart && chart.times.length > 0 && (
+        <>
+          <TimeChart
+            caption={panel.title}
+            times={chart.times}
+            series={chart.series}
+            bars
+            amount={panel.amount}
+          />
+          <p className="mt-1 text-tiny text-muted">
+            {panel.amount(chart.total)} in {range.hours} h
+          </p>
+        </>
+      )}
+    </Panel>
+  );
+}
+
+const MOST_LINES = 1_000;
+const SHOWN = 12;
+
+function Logs({ panel, range }: { panel: LogsPanel; range: Range }) {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['otel', 'logs', panel.query, range],
+    queryFn: ({ signal }) =>
+      getJson<Parameters<typeof countsOf>[0]>(
+        path('/api/otel/logs', { query: panel.query, ...window(range), limit: MOST_LINES }),
+        signal,
+      ),
+    refetchInterval: REFRESH_MS,
+    retry: false,
+  });
+  const counts = data && countsOf(data, panel.field);
+  const most = counts?.[0]?.count ?? 1;
+  const total = counts?.reduce((sum, { count }) => sum + count, 0) ?? 0;
+  return (
+    <Panel
+      title={panel.title}
+      aside={
+        total >= MOST_LINES && <span className="text-tiny text-muted">of the newest {MOST_LINES} lines</span>
+      }
+    >
+      {error && <Failed error={error} again={() => void refetch()} />}
+      {counts === undefined && !error && <Loading what="the log backend" />}
+      {counts?.length === 0 && <p className="text-small text-muted">{panel.empty}</p>}
+      <ul className="flex flex-col gap-1.5 text-small">
+        {counts?.slice(0, SHOWN).map(({ value, count }) => (
+          <li key={value} className="grid grid-cols-[10rem_1fr_3rem] items-center gap-3">
+            <OutsideText className="truncate">{value}</OutsideText>
+            <div
+              aria-hidden="true"
+              className="h-2 rounded-full bg-line-strong"
+              style={{ width: `${(count / most) * 100}%` }}
+            />
+            <span className="text-right text-muted">{count}</span>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+/** Seconds, on whole steps, so that two looks within a step are one question to the backend. */
+function window({ hours }: Range): { start: number; end: number } {
+  const end = Math.floor(Date.now() / 30_000) * 30;
+  return { start: end - hours * 3_600, end };
+}

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { spendByRun } from './spend-by-run.ts';
+
+test('the dearest first; who told nothing is unknown', () => {
+  const cost = (usd: number | null) => ({ usd, inputTokens: 100, outputTokens: null });
+  expect(
+    spendByRun([
+      { orchestrator: 'a', cost: cost(1) },
+      { orchestrator: 'b', cost: cost(3) },
+      { orchestrator: 'b', cost: cost(0.5) },
+      { orchestrator: 'b', cost: null },
+      { orchestrator: 'c', cost: cost(null) },
+    ]),
+  ).toEqual([
+    { run: 'b', usd: 3.5, inputTokens: 200, outputTokens: 0, told: 2, unknown: 1 },
+    { run: 'a', usd: 1, inputTokens: 100, outputTokens: 0, told: 1, unknown: 0 },
+  ]);
+});

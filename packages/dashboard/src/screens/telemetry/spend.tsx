@@ -1,0 +1,79 @@
+// What the workers on the board say that they cost, by run. It is their own claim; an invoice is another thing.
+import { Link } from '@tanstack/react-router';
+import { useLiveBoard } from '../../live/live.tsx';
+import { costWords, countWords } from '../../parts/amount-words.ts';
+import { Panel } from '../../parts/panel.tsx';
+import { Empty } from '../../parts/states.tsx';
+import { spendByRun } from './spend-by-run.ts';
+
+export function Spend() {
+  const { workers } = useLiveBoard();
+  const rows = spendByRun([...workers.values()]);
+  const most = Math.max(...rows.map(({ usd }) => usd), 0.01);
+  return (
+    <Panel
+      title="Cost and tokens by run"
+      aside={<span className="text-tiny text-muted">as the workers report them</span>}
+    >
+      {rows.length === 0 ? (
+        <Empty title="No worker has reported a cost." />
+      ) : (
+        <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="Cost and tokens by run">
+          <table className="w-full text-small">
+            <thead className="text-left text-tiny text-muted">
+              <tr>
+                <th scope="col" className="pb-2 font-medium">
+                  Run
+                </th>
+                <th scope="col" className="w-1/3 pb-2 font-medium max-wide:hidden">
+                  <span className="sr-only">Share</span>
+                </th>
+                <th scope="col" className="pb-2 text-right font-medium">
+                  Cost
+                </th>
+                <th scope="col" className="pb-2 pl-4 text-right font-medium">
+                  Tokens in
+                </th>
+                <th scope="col" className="pb-2 pl-4 text-right font-medium">
+                  out
+                </th>
+                <th scope="col" className="pb-2 pl-4 text-right font-medium">
+                  Workers
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((row) => (
+                <tr key={row.run} className="h-9 border-line border-t">
+                  <td>
+                    <Link
+                      to="/runs/$run"
+                      params={{ run: row.run }}
+                      className="text-ink underline-offset-2 hover:underline"
+                    >
+                      {row.run}
+                    </Link>
+                  </td>
+                  <td className="max-wide:hidden">
+                    <div
+                      aria-hidden="true"
+                      className="h-2 rounded-full bg-line-strong"
+                      style={{ width: `${(row.usd / most) * 100}%` }}
+                    />
+                  </td>
+                  <td className="text-right whitespace-nowrap">{costWords(row.usd)}</td>
+                  <td className="pl-4 text-right">{countWords(row.inputTokens)}</td>
+                  <td className="pl-4 text-right">{countWords(row.outputTokens)}</td>
+                  <td className="pl-4 text-right whitespace-nowrap">
+                    {row.told}
+                    {row.unknown > 0 && <span className="text-muted"> and {row.unknown} unknown</span>}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Panel>
+  );
+}

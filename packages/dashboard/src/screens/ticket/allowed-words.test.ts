@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { allowedWords } from './allowed-words.ts';
+
+type Worker = Parameters<typeof allowedWords>[0];
+const since = '2026-11-09T10:00:00.000Z';
+const alive = { state: 'alive', since, seq: 1 } as const;
+const dead = { state: 'dead', since, seq: 1 } as const;
+const deploy = {} as NonNullable<Worker['deploy']>;
+const merge = { sha: 'a', at: since, seq: 2 };
+const running = { state: 'running' } as const;
+const worker = (given: Partial<Worker>): Worker => ({
+  status: 'implementing',
+  deploy: null,
+  merge: null,
+  claim: null,
+  life: alive,
+  removed: false,
+  ...given,
+});
+
+test.each([
+  [worker({}), running, []],
+  [worker({ life: dead }), running, ['worker-retry']],
+  [worker({ life: { ...dead, reviving: true } }), running, []],
+  [worker({ status: 'pr-created', life: dead }), running, []],
+  [worker({ status: 'failed' }), running, ['worker-retry']],
+  [worker({ status: 'failed' }), { state: 'completed' } as const, []],
+  [worker({ status: 'failed' }), null, []],
+  [worker({ status: 'deploy-failed', deploy, merge }), running, ['deploy-retry', 'deploy-accept']],
+  [worker({ status: 'stalled', deploy, merge }), running, ['deploy-retry', 'deploy-accept']],
+  [worker({ status: 'deploying', deploy, merge }), running, ['deploy-accept']],
+  [worker({ claim: { status: 'done', at: since, seq: 3 } }), running, ['deploy-accept']],
+  [worker({ status: 'done', deploy, merge }), running, []],
+] as const)('only what the state allows is offered', (given, run, words) => {
+  expect(allowedWords(given, run)).toEqual(words);
+});

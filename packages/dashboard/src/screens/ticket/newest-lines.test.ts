@@ -1,0 +1,10 @@
+import type { EventLine } from '@svc/core';
+import { expect, test } from 'vitest';
+import { newestLines } from './newest-lines.ts';
+
+const line = (seq: number) => ({ seq }) as EventLine;
+
+test('each line once, the newest first, and no more than wanted', () => {
+  const lines = newestLines([line(3), line(2), line(1)], [line(3), line(4)], 3);
+  expect(lines.map(({ seq }) => seq)).toEqual([4, 3, 2]);
+});

@@ -1,0 +1,63 @@
+import type { WorkerOutput } from '@svc/core';
+import { expect, test } from 'vitest';
+import { MOST_LINES, noOutput, withPage } from './output-lines.ts';
+
+const page = (from: number, offsets: number[], given: Partial<WorkerOutput> = {}): WorkerOutput => ({
+  ticket: 'ABC-1',
+  orchestrator: 'run-1',
+  exists: true,
+  file: 'out.jsonl',
+  size: 1_000,
+  from,
+  to: (offsets.at(-1) ?? from) + 10,
+  restarted: false,
+  lines: offsets.map((offset) => ({ offset, kind: 'text', text: `at ${offset}`, ok: null, cut: false })),
+  ...given,
+});
+const offsetsOf = (state: typeof noOutput): number[] => state.lines.map(({ offset }) => offset);
+
+test('pages follow one another, and a line comes once', () => {
+  const first = withPage(noOutput, page(100, [100, 110]));
+  expect(first).toMatchObject({ file: 'there', to: 120, hasEarlier: true });
+  const second = withPage(first, page(110, [110, 120]));
+  expect(offsetsOf(second)).toEqual([100, 110, 120]);
+  expect(withPage(noOutput, page(0, [0])).hasEarlier).toBe(false);
+});
+
+test('one line of the file may say several things', () => {
+  const first = withPage(noOutput, page(0, [0, 0, 10]));
+  const second = withPage(first, page(20, [20, 20]));
+  expect(offsetsOf(second)).toEqual([0, 0, 10, 20, 20]);
+  expect(new Set(second.lines.map(({ id }) => id)).size).toBe(5);
+});
+
+test('a page without news changes nothing', () => {
+  const first = withPage(noOutput, page(0, [0]));
+  expect(withPage(first, page(10, [], { to: 10 }))).toBe(first);
+});
+
+test('a shorter file begins anew', () => {
+  const first = withPage(noOutput, page(0, [0, 10, 20]));
+  const anew = withPage(first, page(0, [0, 10], { restarted: true }));
+  expect(offsetsOf(anew)).toEqual([0, 10]);
+  expect(anew.restarts).toBe(1);
+});
+
+test('no file yet is told from a file that is gone', () => {
+  const missing = page(0, [], { exists: false });
+  expect(withPage(noOutput, missing).file).toBe('none');
+  const gone = withPage(withPage(noOutput, page(0, [0])), missing);
+  expect(gone.file).toBe('gone');
+  expect(offsetsOf(gone)).toEqual([0]);
+  const again = withPage(gone, page(0, [0, 10]));
+  expect(again).toMatchObject({ file: 'there', restarts: 1 });
+  expect(offsetsOf(again)).toEqual([0, 10]);
+});
+
+test('it stays bounded', () => {
+  const many = Array.from({ length: MOST_LINES + 20 }, (_, index) => index);
+  const state = withPage(noOutput, page(0, many));
+  expect(state.lines).toHaveLength(MOST_LINES);
+  expect(state.lines[0]?.offset).toBe(20);
+  expect(state.hasEarlier).toBe(true);
+});

@@ -1,0 +1,184 @@
+// The live stream of the worker: what it says, which tools it uses, how its sessions end.
+
+import type { OutputLine } from '@svc/core';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { CircleCheck, CircleX, FileQuestion, Play, Wrench } from 'lucide-react';
+import { Switch } from 'radix-ui';
+import { useEffect, useId, useRef, useState } from 'react';
+import { classNames } from '../../parts/class-names.ts';
+import { Panel } from '../../parts/panel.tsx';
+import { Failed, Loading } from '../../parts/states.tsx';
+import type { Output } from './use-output.ts';
+import { useOutput } from './use-output.ts';
+
+/** So near to its end the stream counts as followed. */
+const NEAR_END = 24;
+const MOST_HEIGHT = 384;
+
+export function OutputPanel({ ticket, run }: { ticket: string; run: string | undefined }) {
+  const output = useOutput(ticket, run);
+  const [follow, setFollow] = useState(true);
+  const id = useId();
+  return (
+    <Panel
+      title="Live stream"
+      flush
+      aside={
+        <label htmlFor={id} className="flex items-center gap-2 text-small text-muted">
+          Follow the end
+          <Switch.Root
+            id={id}
+            checked={follow}
+            onCheckedChange={setFollow}
+            className="h-5 w-9 rounded-full border border-line-strong bg-sunken transition-colors data-[state=checked]:border-ink data-[state=checked]:bg-ink"
+          >
+            <Switch.Thumb className="block size-3.5 translate-x-0.5 rounded-full bg-line-strong transition-transform data-[state=checked]:translate-x-[1.1rem] data-[state=checked]:bg-surface" />
+          </Switch.Root>
+        </label>
+      }
+    >
+      <Note output={output} />
+      {output.lines.length > 0 && (
+        <Lines output={output} follow={follow} onLeaveEnd={() => setFollow(false)} />
+      )}
+    </Panel>
+  );
+}
+
+function Note({ output }: { output: Output }) {
+  const { failure, file, restarts, hasEarlier, lines } = output;
+  if (failure !== null)
+    return (
+      <div className="p-4">
+        <Failed error={failure} />
+      </div>
+    );
+  if (file === 'waiting')
+    return (
+      <div className="p-4">
+        <Loading what="the output" />
+      </div>
+    );
+  const words =
+    file === 'none'
+      ? 'No output yet. What the worker prints appears here as it comes.'
+      : file === 'gone'
+        ? 'The output file is gone. These are the lines that were read before.'
+        : lines.length === 0
+          ? 'The output file is there and has no lines yet.'
+          : restarts > 0
+            ? 'The output file began anew while you looked: a new session writes it.'
+            : hasEarlier
+              ? 'Earlier lines are in the file and not shown.'
+              : null;
+  if (words === null) return null;
+  return (
+    <p
+      role="status"
+      className={classNames('px-4 py-2.5 text-small text-muted', lines.length > 0 && 'border-line border-b')}
+    >
+      {words}
+    </p>
+  );
+}
+
+function Lines({
+  output: { lines },
+  follow,
+  onLeaveEnd,
+}: {
+  output: Output;
+  follow: boolean;
+  onLeaveEnd: () => void;
+}) {
+  const frame = useRef<HTMLDivElement>(null);
+  const rows = useVirtualizer({
+    count: lines.length,
+    getScrollElement: () => frame.current,
+    estimateSize: () => 28,
+    getItemKey: (index) => lines[index]?.id ?? index,
+    overscan: 12,
+  });
+  const { length } = lines;
+  const size = rows.getTotalSize();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it follows when lines come and when they are measured.
+  useEffect(() => {
+    const element = frame.current;
+    if (follow && element !== null) element.scrollTop = element.scrollHeight;
+  }, [follow, length, size]);
+  return (
+    <div
+      ref={frame}
+      role="log"
+      aria-label="Output of the worker"
+      aria-live="off"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a frame that scrolls must be reachable by keyboard.
+      tabIndex={0}
+      onWheel={({ deltaY }) => deltaY < 0 && follow && onLeaveEnd()}
+      onKeyDown={({ key }) => ['ArrowUp', 'PageUp', 'Home'].includes(key) && follow && onLeaveEnd()}
+      onTouchMove={() => follow && !isAtEnd(frame.current) && onLeaveEnd()}
+      className="overflow-y-auto bg-sunken py-1 font-mono text-tiny"
+      style={{ height: Math.min(MOST_HEIGHT, size + 10) }}
+    >
+      <div className="relative w-full" style={{ height: size }}>
+        {rows.getVirtualItems().map(({ key, index, start }) => {
+          const line = lines[index];
+          return (
+            line && (
+              <div
+                key={key}
+                data-index={index}
+                ref={rows.measureElement}
+                className="absolute inset-x-0 top-0"
+                style={{ transform: `translateY(${start}px)` }}
+              >
+                <Line line={line} />
+              </div>
+            )
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+function isAtEnd(element: HTMLElement | null): boolean {
+  return element === null || element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_END;
+}
+
+const looks: Record<OutputLine['kind'], { icon: typeof Play | null; name: string; className: string }> = {
+  text: { icon: null, name: 'says', className: 'text-text' },
+  tool: { icon: Wrench, name: 'uses', className: 'text-muted' },
+  result: { icon: CircleCheck, name: 'result', className: 'text-ink' },
+  session: { icon: Play, name: 'session', className: 'text-ink font-medium' },
+  other: { icon: null, name: 'other', className: 'text-muted' },
+  unreadable: { icon: FileQuestion, name: 'unreadable', className: 'text-unknown' },
+};
+
+function Line({ line: { kind, text, ok, cut } }: { line: OutputLine }) {
+  const { icon, name, className } = looks[kind];
+  const Icon = ok === false ? CircleX : icon;
+  const words = ok === false ? 'failed' : name;
+  return (
+    <div className={classNames('flex gap-2 px-4 py-1 max-wide:px-3', className)}>
+      <span
+        className={classNames(
+          'flex w-24 shrink-0 items-center gap-1.5 self-start text-tiny max-wide:w-6',
+          ok === false ? 'text-broken' : ok === true ? 'text-proven' : 'text-muted',
+        )}
+      >
+        {Icon && <Icon aria-hidden="true" className="size-3.5 shrink-0" />}
+        <span className="max-wide:sr-only">{words}</span>
+      </span>
+      <span
+        className={classNames(
+          'from-outside min-w-0 flex-1 whitespace-pre-wrap',
+          ok === false && 'text-broken',
+        )}
+      >
+        {text}
+        {cut && <span className="text-muted"> … cut</span>}
+      </span>
+    </div>
+  );
+}

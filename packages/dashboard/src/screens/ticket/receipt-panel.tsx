@@ -1,0 +1,127 @@
+// The ship receipt: the chain from the ticket to the deployment, each link drawn by how it is known.
+import type { Receipt } from '@svc/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Check, CircleHelp, LoaderCircle, Minus, Quote, TriangleAlert, X } from 'lucide-react';
+import { getJson, path } from '../../api/client.ts';
+import { Age } from '../../parts/age.tsx';
+import { CopyButton } from '../../parts/button.tsx';
+import { classNames } from '../../parts/class-names.ts';
+import { EventLink } from '../../parts/event-link.tsx';
+import { edgeOf, groundOf, textOf } from '../../parts/meaning.ts';
+import { OutsideLink, OutsideText } from '../../parts/outside.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { Failed, Loading } from '../../parts/states.tsx';
+import { linkMeaning, linkNames, linkValue, receiptText, shippedWords } from './receipt-words.ts';
+
+type ReceiptLink = Receipt['links'][number];
+
+export function ReceiptPanel({ ticket, run }: { ticket: string; run: string | undefined }) {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['ticket', ticket, 'receipt', run],
+    queryFn: ({ signal }) =>
+      getJson<Receipt>(
+        path(`/api/workers/${encodeURIComponent(ticket)}/receipt`, { orchestrator: run }),
+        signal,
+      ),
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <Panel title="Ship receipt" aside={data && <CopyButton text={receiptText(data)} label="Copy as text" />}>
+      {data !== undefined ? (
+        <Chain receipt={data} />
+      ) : error !== null ? (
+        <Failed error={error} again={() => void refetch()} />
+      ) : (
+        <Loading what="the receipt" lines={5} />
+      )}
+    </Panel>
+  );
+}
+
+function Chain({ receipt }: { receipt: Receipt }) {
+  const { meaning, words } = shippedWords(receipt);
+  return (
+    <div className="flex flex-col gap-4">
+      <p className={classNames('text-lead', meaning === 'proven' ? textOf.proven : 'text-ink')}>{words}</p>
+      <ol aria-label="Links of the receipt">
+        {receipt.links.map((link, index) => (
+          <LinkRow key={link.link} link={link} isLast={index === receipt.links.length - 1} />
+        ))}
+      </ol>
+      {receipt.flagged.length > 0 && (
+        <ul
+          aria-label="What to know before taking it for proof"
+          className="flex flex-col gap-1.5 rounded-control bg-you-soft px-3 py-2 text-small text-you"
+        >
+          {receipt.flagged.map((text) => (
+            <li key={text} className="flex gap-2">
+              <TriangleAlert aria-hidden="true" className="mt-0.5 size-4 shrink-0" />
+              <OutsideText>{text}</OutsideText>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function LinkRow({ link, isLast }: { link: ReceiptLink; isLast: boolean }) {
+  const meaning = linkMeaning(link);
+  const value = linkValue(link);
+  return (
+    <li className="relative flex gap-3 pb-3 last:pb-0">
+      {!isLast && (
+        <span
+          aria-hidden="true"
+          className={classNames(
+            'absolute top-7 bottom-0 left-3 border-l',
+            meaning === 'proven' ? 'border-proven-mark' : 'border-line-strong border-dashed',
+          )}
+        />
+      )}
+      <span
+        aria-hidden="true"
+        className={classNames(
+          'flex size-6 shrink-0 items-center justify-center rounded-full border',
+          edgeOf[meaning],
+          textOf[meaning],
+          link.grade === 'missing' ? 'bg-surface' : groundOf[meaning],
+        )}
+      >
+        <Mark link={link} />
+      </span>
+      <div className="flex min-w-0 flex-1 flex-wrap items-baseline gap-x-3 gap-y-0.5 pt-0.5 text-small">
+        <span className="w-24 shrink-0 font-medium text-ink">{linkNames[link.link]}</span>
+        <span className={classNames('min-w-32 flex-1', link.value === null ? 'text-muted' : 'text-text')}>
+          <OutsideLink href={link.url}>
+            <OutsideText className={classNames(link.link === 'merge' && link.value !== null && 'font-mono')}>
+              {value}
+            </OutsideText>
+          </OutsideLink>
+        </span>
+        <span className="flex items-baseline gap-2 text-tiny">
+          <span className={classNames('font-medium', textOf[meaning])}>{link.grade.replace('-', ' ')}</span>
+          {link.at !== null && <Age at={link.at} className="text-muted" />}
+          {link.seq !== null && <EventLink seq={link.seq} />}
+        </span>
+      </div>
+    </li>
+  );
+}
+
+function Mark({ link }: { link: ReceiptLink }) {
+  const meaning = linkMeaning(link);
+  const Icon =
+    meaning === 'proven'
+      ? Check
+      : meaning === 'broken'
+        ? X
+        : meaning === 'motion'
+          ? LoaderCircle
+          : link.grade === 'claimed'
+            ? Quote
+            : link.grade === 'not-required'
+              ? Minus
+              : CircleHelp;
+  return <Icon className="size-3.5" />;
+}

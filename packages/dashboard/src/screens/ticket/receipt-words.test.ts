@@ -1,0 +1,66 @@
+import type { Receipt } from '@svc/core';
+import { expect, test } from 'vitest';
+import { linkMeaning, linkValue, receiptText, shippedWords } from './receipt-words.ts';
+
+const sha = '1a2b3c4d5e6f'.padEnd(40, '0');
+const receipt: Receipt = {
+  ticket: 'ABC-1',
+  orchestrator: 'run-1',
+  status: 'done',
+  shipped: true,
+  flagged: [],
+  links: [
+    { link: 'ticket', value: 'ABC-1', grade: 'observed', at: '2026-11-09T10:00:00.000Z', seq: 3 },
+    { link: 'merge', value: sha, grade: 'fetched', at: '2026-11-09T11:00:00.000Z', seq: 9 },
+    { link: 'deployment', value: null, grade: 'missing', at: null, seq: null },
+  ],
+};
+
+test('shipped is said in one sentence, and unknown is an answer', () => {
+  expect(shippedWords(receipt)).toEqual({ meaning: 'proven', words: 'ABC-1 shipped.' });
+  expect(shippedWords({ ...receipt, shipped: false }).words).toBe('ABC-1 has not shipped.');
+  expect(shippedWords({ ...receipt, shipped: null })).toEqual({
+    meaning: 'unknown',
+    words: 'Whether ABC-1 shipped, nobody can tell.',
+  });
+});
+
+test("a person's word is not green", () => {
+  const flagged = ["It is done by a person's word: no deployment was seen to succeed."];
+  expect(shippedWords({ ...receipt, flagged }).meaning).toBe('unknown');
+});
+
+test.each([
+  ['merge', 'observed', sha, 'proven'],
+  ['merge', 'fetched', sha, 'proven'],
+  ['merge', 'claimed', sha, 'unknown'],
+  ['deployment', 'missing', null, 'unknown'],
+  ['deployment', 'not-required', null, 'unknown'],
+  ['checks', 'observed', 'failed: build', 'broken'],
+  ['checks', 'observed', 'running: build', 'motion'],
+  ['checks', 'claimed', 'passed', 'unknown'],
+] as const)('%s that was %s as %s means %s', (link, grade, value, meaning) => {
+  expect(linkMeaning({ link, grade, value })).toBe(meaning);
+});
+
+test('a link without a value says so', () => {
+  const link = { link: 'deployment', value: null, at: null, seq: null } as const;
+  expect(linkValue({ ...link, grade: 'missing' })).toBe('Not seen');
+  expect(linkValue({ ...link, grade: 'not-required' })).toBe('This repository needs no proof of it');
+  expect(linkValue({ ...link, grade: 'claimed' })).toBe('Its name is unknown');
+});
+
+test('the text has every link with its grade and its line', () => {
+  expect(receiptText({ ...receipt, flagged: ['It was merged with failed checks.'] })).toBe(
+    [
+      'Ship receipt of ABC-1, run run-1',
+      'ABC-1 shipped.',
+      '',
+      'observed      Ticket        ABC-1  2026-11-09T10:00:00.000Z  line 3',
+      'fetched       Merge         1a2b3c4d5e6f  2026-11-09T11:00:00.000Z  line 9',
+      'missing       Deployment    Not seen',
+      '',
+      '! It was merged with failed checks.',
+    ].join('\n'),
+  );
+});

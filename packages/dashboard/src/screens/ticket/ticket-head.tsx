@@ -1,0 +1,183 @@
+// The head of a ticket's page: what it is, where it stands, and what belongs to it.
+import type { BoardView } from '@svc/core';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { ExternalLink, GitPullRequest } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { costWords, countWords } from '../../parts/amount-words.ts';
+import { OutsideLink, OutsideText, safeAddress } from '../../parts/outside.tsx';
+import { Pill } from '../../parts/pill.tsx';
+import { For } from '../../parts/since.tsx';
+import { type Standing, statusWords } from '../../parts/status-meaning.ts';
+
+type WorkerRow = BoardView['workers'][number];
+type TicketRow = BoardView['tickets'][number];
+type PullRequestRow = BoardView['pullRequests'][number];
+
+export function TicketHead({
+  ticket,
+  worker,
+  choices,
+  tracked,
+  pullRequest,
+  standing,
+  aside,
+}: {
+  ticket: string;
+  worker: WorkerRow | null;
+  choices: readonly WorkerRow[];
+  tracked: TicketRow | null;
+  pullRequest: PullRequestRow | null;
+  standing: Standing | null;
+  aside: ReactNode;
+}) {
+  const title = tracked?.title ?? pullRequest?.title ?? null;
+  return (
+    <header className="mb-4 flex flex-col gap-3">
+      <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
+        <div className="flex min-w-0 flex-1 basis-96 flex-col gap-1">
+          <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-small">
+            <TicketName ticket={ticket} url={tracked?.url ?? null} />
+            {standing && <Pill meaning={standing.meaning}>{standing.words}</Pill>}
+            {worker && <For at={worker.statusSince} className="text-muted" />}
+          </p>
+          <h1 className="line-clamp-3 text-title">
+            {title === null ? (
+              <span className="text-muted">No title is known</span>
+            ) : (
+              <OutsideText>{title}</OutsideText>
+            )}
+          </h1>
+        </div>
+        <div className="flex flex-wrap gap-2">{aside}</div>
+      </div>
+      <dl className="flex flex-wrap gap-x-8 gap-y-3 text-small">
+        {worker && (
+          <Item name="Run">
+            {choices.length > 1 ? (
+              <RunChoice ticket={ticket} worker={worker} choices={choices} />
+            ) : (
+              <RunLink run={worker.orchestrator} />
+            )}
+          </Item>
+        )}
+        {worker?.wave !== null && worker?.wave !== undefined && <Item name="Wave">{worker.wave}</Item>}
+        <Item name="Repository">
+          <OutsideText>{worker?.repo ?? pullRequest?.repo ?? 'unknown'}</OutsideText>
+        </Item>
+        <Item name="Pull request">
+          <PullRequestName worker={worker} pullRequest={pullRequest} />
+        </Item>
+        {typeof tracked?.state?.name === 'string' && (
+          <Item name="Tracker says">
+            <OutsideText>{tracked.state.name}</OutsideText>
+          </Item>
+        )}
+        {worker && (
+          <>
+            <Item name="Cost">{costWords(worker.cost?.usd)}</Item>
+            <Item name="Tokens in, out">
+              {worker.cost === null
+                ? 'unknown'
+                : `${countWords(worker.cost.inputTokens)}, ${countWords(worker.cost.outputTokens)}`}
+            </Item>
+            <Item name="Process">
+              <Life life={worker.life} />
+            </Item>
+          </>
+        )}
+      </dl>
+    </header>
+  );
+}
+
+function Item({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="flex min-w-0 flex-col">
+      <dt className="text-tiny text-muted">{name}</dt>
+      <dd className="min-w-0 text-ink">{children}</dd>
+    </div>
+  );
+}
+
+function TicketName({ ticket, url }: { ticket: string; url: string | null }) {
+  if (safeAddress(url) === null) return <span className="font-mono font-medium text-ink">{ticket}</span>;
+  return (
+    <OutsideLink href={url} className="inline-flex items-center gap-1 font-mono font-medium text-ink">
+      {ticket}
+      <ExternalLink aria-label="in the tracker" className="size-3.5" />
+    </OutsideLink>
+  );
+}
+
+function RunLink({ run }: { run: string }) {
+  return (
+    <Link
+      to="/runs/$run"
+      params={{ run }}
+      className="from-outside underline decoration-line-strong underline-offset-2 hover:decoration-current"
+    >
+      {run}
+    </Link>
+  );
+}
+
+function RunChoice({
+  ticket,
+  worker,
+  choices,
+}: {
+  ticket: string;
+  worker: WorkerRow;
+  choices: readonly WorkerRow[];
+}) {
+  const navigate = useNavigate();
+  return (
+    <select
+      aria-label={`${choices.length} runs have ${ticket}: which one is shown`}
+      value={worker.orchestrator}
+      onChange={({ target }) =>
+        void navigate({
+          to: '/tickets/$ticket',
+          params: { ticket },
+          search: (before) => ({ ...before, run: target.value }),
+        })
+      }
+      className="h-8 max-w-full rounded-control border border-line-strong bg-surface px-2 text-small text-ink max-wide:h-11"
+    >
+      {choices.map(({ orchestrator, status }) => (
+        <option key={orchestrator} value={orchestrator}>
+          {orchestrator} ({statusWords(status).toLowerCase()})
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function PullRequestName({
+  worker,
+  pullRequest,
+}: {
+  worker: WorkerRow | null;
+  pullRequest: PullRequestRow | null;
+}) {
+  const number = pullRequest?.number ?? worker?.pr?.number ?? null;
+  if (number === null) return <span className="text-muted">none yet</span>;
+  const state = pullRequest === null ? 'claimed' : pullRequest.draft === true ? 'draft' : pullRequest.state;
+  return (
+    <span className="inline-flex items-center gap-1.5">
+      <GitPullRequest aria-hidden="true" className="size-4 text-muted" />
+      <OutsideLink href={pullRequest?.url ?? worker?.pr?.url}>#{number}</OutsideLink>
+      <span className="text-muted">{state}</span>
+    </span>
+  );
+}
+
+function Life({ life }: { life: WorkerRow['life'] }) {
+  if (life.state === 'unknown') return <span className="text-unknown">unknown</span>;
+  const words = life.state === 'alive' ? 'runs' : life.reviving === true ? 'is restarted, gone' : 'gone';
+  return (
+    <>
+      {words} <For at={life.since} />
+    </>
+  );
+}

@@ -1,0 +1,143 @@
+// A ticket and its worker: the trace, why it is where it is, whether it shipped, what its worker prints.
+import { useQueryClient } from '@tanstack/react-query';
+import { useParams, useSearch } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
+import { ApiFailure } from '../../api/client.ts';
+import { useBoard, useNow } from '../../live/live.tsx';
+import { ScreenHead } from '../../parts/panel.tsx';
+import { Remedy } from '../../parts/remedy.tsx';
+import { Empty, Loading } from '../../parts/states.tsx';
+import { standingOf } from '../../parts/status-meaning.ts';
+import { isWaiting } from '../attention/is-waiting.ts';
+import { OutputPanel } from './output-panel.tsx';
+import { pickWorker } from './pick-worker.ts';
+import { ReceiptPanel } from './receipt-panel.tsx';
+import { TicketHead } from './ticket-head.tsx';
+import { TracePanel } from './trace-panel.tsx';
+import { useWhy } from './use-why.ts';
+import { WhyPanel } from './why-panel.tsx';
+import { WorkerAttention } from './worker-attention.tsx';
+import { WorkerEvents } from './worker-events.tsx';
+import { WorkerWords } from './worker-words.tsx';
+
+export function TicketScreen() {
+  const { ticket = '' } = useParams({ strict: false }) as { ticket?: string };
+  const { run } = useSearch({ strict: false }) as { run?: string };
+  const { board, moment, loading } = useBoard();
+  const now = useNow();
+  const { worker, choices } = pickWorker(board.workers.values(), ticket, run);
+  const name = ticket.toUpperCase();
+  const tracked = [...board.tickets.values()].find((one) => one.ticket.toUpperCase() === name) ?? null;
+  const pullRequest =
+    (worker === null
+      ? [...board.pullRequests.values()].find((one) => one.ticket?.toUpperCase() === name)
+      : board.pullRequests.get(worker.pullRequestKey ?? '')) ?? null;
+  const items = [...board.attention.values()].filter(
+    (item) =>
+      item.ticket?.toUpperCase() === name &&
+      (worker === null || item.orchestrator === null || item.orchestrator === worker.orchestrator),
+  );
+  useNews(ticket, `${worker?.lastSeq} ${pullRequest?.lastSeq} ${tracked?.lastSeq} ${worker?.statusSeq}`);
+
+  const shownRun = run ?? worker?.orchestrator;
+  const { error } = useWhy(ticket, shownRun);
+  if (loading) return <Loading what="the board" lines={6} />;
+  const isKnown = worker !== null || tracked !== null || pullRequest !== null;
+  // The board lets go of what has settled; the daemon knows whether there is such a ticket at all.
+  if (!isKnown && error instanceof ApiFailure && error.code === 'unknown-ticket')
+    return <Unknown ticket={ticket} error={error} />;
+  return (
+    <div className="mx-auto flex max-w-[100rem] flex-col">
+      <TicketHead
+        ticket={worker?.ticket ?? tracked?.ticket ?? ticket}
+        worker={worker}
+        choices={choices}
+        tracked={tracked}
+        pullRequest={pullRequest}
+        standing={
+          worker &&
+          standingOf(
+            worker,
+            items.some((item) => isWaiting(item, now)),
+            pullRequest,
+          )
+        }
+        aside={
+          worker && (
+            <WorkerWords
+              worker={worker}
+              run={board.runs.get(worker.orchestrator) ?? null}
+              disabledBecause={moment === null ? null : 'You look at a past moment. Go back to now to act.'}
+            />
+          )
+        }
+      />
+      <div className="flex flex-col gap-4">
+        <WorkerAttention items={items} />
+        {!isKnown && (
+          <p className="rounded-control border border-unknown-mark border-dashed px-3 py-2 text-small text-unknown">
+            It has settled and is not on the board any more. This is what the daemon still knows of it.
+          </p>
+        )}
+        {moment !== null && (
+          <p className="rounded-control bg-sunken px-3 py-2 text-small text-muted">
+            The head is of the past moment. The trace, the reason, the receipt and the stream are of now.
+          </p>
+        )}
+        <TracePanel
+          ticket={ticket}
+          run={shownRun}
+          isProven={worker !== null && standingOf(worker).meaning === 'proven'}
+        />
+        <div className="flex flex-col gap-4 full:grid full:grid-cols-2 full:items-start">
+          <div className="contents full:flex full:min-w-0 full:flex-col full:gap-4">
+            <WhyPanel ticket={ticket} run={shownRun} />
+            {shownRun !== undefined && (
+              <div className="max-full:order-2">
+                <OutputPanel ticket={ticket} run={shownRun} />
+              </div>
+            )}
+          </div>
+          <div className="contents full:flex full:min-w-0 full:flex-col full:gap-4">
+            <div className="max-full:order-1">
+              <ReceiptPanel ticket={ticket} run={shownRun} />
+            </div>
+            <div className="max-full:order-3">
+              <WorkerEvents ticket={ticket} />
+            </div>
+          </div>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Unknown({ ticket, error }: { ticket: string; error: ApiFailure }) {
+  return (
+    <div className="mx-auto flex max-w-[100rem] flex-col gap-4">
+      <ScreenHead title={ticket} />
+      <Empty title="Nobody knows this ticket">
+        <p>{error.message} It appears here with its first line.</p>
+        <Remedy text="Run: svc board" />
+      </Empty>
+      <WorkerEvents ticket={ticket} />
+    </div>
+  );
+}
+
+/** A burst of changes asks once. */
+const ASK_AFTER_MS = 300;
+
+/** What was asked of the ticket is asked again when the board tells something new of it. */
+function useNews(ticket: string, version: string): void {
+  const queries = useQueryClient();
+  const known = useRef(version);
+  useEffect(() => {
+    if (known.current === version) return undefined;
+    const timer = setTimeout(() => {
+      known.current = version;
+      void queries.invalidateQueries({ queryKey: ['ticket', ticket] });
+    }, ASK_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [queries, ticket, version]);
+}

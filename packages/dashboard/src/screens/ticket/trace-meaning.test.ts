@@ -1,0 +1,48 @@
+import type { TraceSpan } from '@svc/core';
+import { expect, test } from 'vitest';
+import { spanLabel, spanMeaning, spanWords } from './trace-meaning.ts';
+
+const span = (given: Partial<TraceSpan>): TraceSpan => ({
+  id: '1',
+  kind: 'phase',
+  label: 'implementing',
+  state: 'running',
+  start: '2026-11-09T08:00:00.000Z',
+  end: null,
+  startSeq: 1,
+  endSeq: null,
+  reason: null,
+  url: null,
+  ...given,
+});
+
+test.each([
+  [{}, 'motion'],
+  [{ state: 'ended' }, 'plain'],
+  [{ kind: 'pull-request' }, 'review'],
+  [{ kind: 'pull-request', state: 'succeeded' }, 'proven'],
+  [{ kind: 'checks', state: 'failed' }, 'broken'],
+  [{ label: 'pr-created' }, 'review'],
+  [{ label: 'stalled' }, 'you'],
+  [{ label: 'done', state: 'succeeded' }, 'proven'],
+  [{ kind: 'wait', label: 'Waits for a review', state: 'running' }, 'review'],
+  [{ kind: 'wait', label: 'Needs a person: review-late', state: 'ended' }, 'you'],
+  [{ kind: 'wait', label: 'Nothing runs', state: 'running' }, 'broken'],
+  [{ kind: 'wait', label: 'Waits for a deployment', state: 'ended' }, 'plain'],
+] as const)('%j means %s', (given, meaning) => expect(spanMeaning(span(given), true)).toBe(meaning));
+
+test('done that was only claimed is not green, and says so', () => {
+  const done = span({ label: 'done', state: 'succeeded' });
+  expect(spanMeaning(done, false)).toBe('unknown');
+  expect(spanLabel(done, false)).toBe('Done, claimed');
+  expect(spanLabel(done, true)).toBe('Done');
+  expect(spanLabel(span({ kind: 'checks', label: 'build' }), false)).toBe('build');
+});
+
+test('a bar in words', () => {
+  const now = Date.parse('2026-11-09T08:26:30.000Z');
+  expect(spanWords(span({}), now)).toMatch(/^\d\d:\d\d to now, 26 min, goes on$/);
+  expect(spanWords(span({ end: '2026-11-09T08:00:00.000Z', state: 'succeeded' }), now)).toMatch(
+    /^\d\d:\d\d, succeeded$/,
+  );
+});

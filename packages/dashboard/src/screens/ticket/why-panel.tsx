@@ -1,0 +1,147 @@
+// Why the ticket is where it is: the rule, what it waits for, the facts, where they disagree, what nobody knows.
+import type { Why } from '@svc/core';
+import { CircleHelp, Download, Eye, type LucideIcon, Quote, TriangleAlert, User } from 'lucide-react';
+import { useState } from 'react';
+import { useNow } from '../../live/live.tsx';
+import { Age } from '../../parts/age.tsx';
+import { Button } from '../../parts/button.tsx';
+import { classNames } from '../../parts/class-names.ts';
+import { EventLink } from '../../parts/event-link.tsx';
+import { OutsideText } from '../../parts/outside.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { Failed, Loading } from '../../parts/states.tsx';
+import { clockWords, durationWords, exactWords } from '../../parts/time-words.ts';
+import { useWhy } from './use-why.ts';
+
+/** More are shown when asked for: the newest facts are those that count. */
+const FACTS_SHOWN = 8;
+
+export function WhyPanel({ ticket, run }: { ticket: string; run: string | undefined }) {
+  const { data, error, refetch } = useWhy(ticket, run);
+  return (
+    <Panel title="Why it is here">
+      {data !== undefined ? (
+        <Reasons why={data} />
+      ) : error !== null ? (
+        <Failed error={error} again={() => void refetch()} />
+      ) : (
+        <Loading what="the reason" />
+      )}
+    </Panel>
+  );
+}
+
+function Reasons({ why }: { why: Why }) {
+  return (
+    <div className="flex flex-col gap-4">
+      <div className="flex flex-col gap-1">
+        <p className="text-lead text-ink">
+          <OutsideText>{why.rule}</OutsideText>
+        </p>
+        {why.waitsFor !== null && (
+          <p className="text-muted">
+            It waits for <OutsideText className="text-text">{why.waitsFor}</OutsideText>
+            <Until until={why.until} />
+          </p>
+        )}
+      </div>
+      {why.contradictions.length > 0 && (
+        <ul
+          aria-label="What does not agree"
+          className="flex flex-col gap-1.5 rounded-control bg-you-soft px-3 py-2 text-small text-you"
+        >
+          {why.contradictions.map((text) => (
+            <li key={text} className="flex gap-2">
+              <TriangleAlert aria-hidden="true" className="mt-0.5 size-4 shrink-0" />
+              <OutsideText>{text}</OutsideText>
+            </li>
+          ))}
+        </ul>
+      )}
+      {why.unknown.length > 0 && (
+        <ul
+          aria-label="What nobody knows"
+          className="flex flex-col gap-1.5 rounded-control border border-unknown-mark border-dashed px-3 py-2 text-small text-unknown"
+        >
+          {why.unknown.map((text) => (
+            <li key={text} className="flex gap-2">
+              <CircleHelp aria-hidden="true" className="mt-0.5 size-4 shrink-0" />
+              <OutsideText>{text}</OutsideText>
+            </li>
+          ))}
+        </ul>
+      )}
+      <Facts facts={why.facts} />
+    </div>
+  );
+}
+
+function Until({ until }: { until: string | null }) {
+  const now = useNow();
+  if (until === null) return <>.</>;
+  const time = Date.parse(until);
+  const left = time - now;
+  return (
+    <>
+      , until{' '}
+      <time dateTime={until} title={exactWords(time)} className="text-text">
+        {clockWords(time, now)}
+      </time>{' '}
+      ({left > 0 ? `${durationWords(left)} left` : `passed ${durationWords(-left)} ago`}).
+    </>
+  );
+}
+
+/** How a fact is known. It has no colour: a failure that was observed is no success. */
+const grades: Record<Why['facts'][number]['source'], { icon: LucideIcon; words: string }> = {
+  observed: { icon: Eye, words: 'observed' },
+  fetched: { icon: Download, words: 'fetched' },
+  claimed: { icon: Quote, words: 'claimed' },
+  person: { icon: User, words: 'a person said so' },
+};
+
+function Facts({ facts }: { facts: Why['facts'] }) {
+  const [all, setAll] = useState(false);
+  const shown = all ? facts : facts.slice(-FACTS_SHOWN);
+  const left = facts.length - shown.length;
+  if (facts.length === 0) return <p className="text-small text-muted">No fact was told yet.</p>;
+  return (
+    <div className="flex flex-col">
+      {left > 0 && (
+        <Button quiet className="self-start" onClick={() => setAll(true)}>
+          Show {left} earlier {left === 1 ? 'fact' : 'facts'}
+        </Button>
+      )}
+      <ol aria-label="Facts, the newest last">
+        {shown.map(({ at, seq, source, text }) => {
+          const { icon: Icon, words } = grades[source];
+          return (
+            <li
+              key={`${seq}${at}${text}`}
+              className="flex flex-wrap items-baseline gap-x-3 gap-y-0.5 border-line border-t py-1.5 text-small"
+            >
+              <span className="w-24 shrink-0 text-tiny whitespace-nowrap text-muted">
+                {at === null ? 'no time' : <Age at={at} />}
+              </span>
+              <span className="min-w-40 flex-1 text-text">
+                <OutsideText>{text}</OutsideText>
+              </span>
+              <span className="flex items-center gap-2">
+                <span
+                  className={classNames(
+                    'inline-flex items-center gap-1 text-tiny',
+                    source === 'claimed' || source === 'person' ? 'text-unknown italic' : 'text-muted',
+                  )}
+                >
+                  <Icon aria-hidden="true" className="size-3.5" />
+                  {words}
+                </span>
+                {seq !== null && <EventLink seq={seq} />}
+              </span>
+            </li>
+          );
+        })}
+      </ol>
+    </div>
+  );
+}

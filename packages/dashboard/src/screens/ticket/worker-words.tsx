@@ -1,0 +1,129 @@
+// What a person can do about the worker: each says what it will do before it does it.
+import type { BoardView } from '@svc/core';
+import { RotateCcw, ShieldCheck } from 'lucide-react';
+import { useId, useState } from 'react';
+import { postJson } from '../../api/client.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { allowedWords, type WorkerWord } from './allowed-words.ts';
+
+type WorkerRow = BoardView['workers'][number];
+type RunRow = BoardView['runs'][number];
+
+export function WorkerWords({
+  worker,
+  run,
+  disabledBecause,
+  only,
+}: {
+  worker: WorkerRow;
+  run: RunRow | null;
+  disabledBecause: string | null;
+  /** Where there is room for one alone. */
+  only?: WorkerWord;
+}) {
+  const words = allowedWords(worker, run).filter((word) => only === undefined || word === only);
+  const given = { worker, disabledBecause };
+  return (
+    <>
+      {words.includes('deploy-retry') && <DeployRetry {...given} />}
+      {words.includes('deploy-accept') && <DeployAccept {...given} />}
+      {words.includes('worker-retry') && <WorkerRetry {...given} isConducted={run?.plan !== null} />}
+    </>
+  );
+}
+
+type Given = { worker: WorkerRow; disabledBecause: string | null };
+
+function DeployRetry({ worker, disabledBecause }: Given) {
+  const { ticket, attempts, budget, deploy, policy } = worker;
+  return (
+    <Confirm
+      trigger={
+        <>
+          <RotateCcw aria-hidden="true" className="size-4" />
+          Retry the deploy
+        </>
+      }
+      title={`Retry the deploy of ${ticket}`}
+      label="Retry the deploy"
+      disabledBecause={disabledBecause}
+      onConfirm={() => deployWord(worker, 'retry', '')}
+    >
+      <p>
+        {ticket} goes back to “Merged” and waits for a new deployment in{' '}
+        {deploy?.environment ?? policy.productionEnvironment}. Its {attempts} of {budget} attempts no longer
+        count, and its deadline begins again.
+      </p>
+      <p className="text-muted">svc does not start a deployment itself: your pipeline must.</p>
+    </Confirm>
+  );
+}
+
+function DeployAccept({ worker, disabledBecause }: Given) {
+  const [note, setNote] = useState('');
+  const id = useId();
+  const { ticket } = worker;
+  return (
+    <Confirm
+      trigger={
+        <>
+          <ShieldCheck aria-hidden="true" className="size-4" />
+          Accept as done
+        </>
+      }
+      title={`Accept ${ticket} as done`}
+      label="Accept as done"
+      disabledBecause={disabledBecause}
+      onConfirm={() => deployWord(worker, 'accept', note)}
+    >
+      <p>
+        {ticket} becomes “Done” by your word, its ticket is moved to done, and the receipt says that no
+        deployment was seen to succeed. This cannot be taken back.
+      </p>
+      <label htmlFor={id} className="flex flex-col gap-1 text-small text-muted">
+        Why it is done (kept in the event log)
+        <textarea
+          id={id}
+          value={note}
+          maxLength={2_000}
+          rows={2}
+          onChange={({ target }) => setNote(target.value)}
+          className="rounded-control border border-line-strong bg-surface p-2 text-body text-text"
+        />
+      </label>
+    </Confirm>
+  );
+}
+
+function WorkerRetry({ worker, disabledBecause, isConducted }: Given & { isConducted: boolean }) {
+  const { ticket, orchestrator } = worker;
+  return (
+    <Confirm
+      trigger={
+        <>
+          <RotateCcw aria-hidden="true" className="size-4" />
+          Start anew
+        </>
+      }
+      title={`Start the worker of ${ticket} anew`}
+      label="Start it anew"
+      disabledBecause={disabledBecause}
+      onConfirm={() => postJson(`/api/runs/${encodeURIComponent(orchestrator)}/retry`, { ticket })}
+    >
+      <p>
+        Its signal file says “dispatched” again, and its earlier starts no longer count against it.
+        {isConducted
+          ? ' A new process is started in its worktree as soon as the run has a free place.'
+          : ' Somebody else conducts this run: whether a process is started is up to them.'}
+      </p>
+    </Confirm>
+  );
+}
+
+function deployWord({ ticket, orchestrator }: WorkerRow, word: 'retry' | 'accept', note: string) {
+  return postJson(`/api/workers/${encodeURIComponent(ticket)}/deploy`, {
+    word,
+    orchestrator,
+    ...(note.trim() !== '' && { note: note.trim() }),
+  });
+}

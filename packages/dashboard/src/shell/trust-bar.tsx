@@ -1,0 +1,162 @@
+// The first thing on every screen: whether it can be trusted. All well is one quiet line; everything else is
+// named with since when, why and the remedy.
+import { useQuery } from '@tanstack/react-query';
+import { ChevronDown, Moon, Search, Sun } from 'lucide-react';
+import { Collapsible } from 'radix-ui';
+import { useState } from 'react';
+import { ApiFailure, getJson } from '../api/client.ts';
+import { chooseTheme, themeChoice } from '../design/theme.ts';
+import { useBoardFailure, useLink, useLiveBoard } from '../live/live.tsx';
+import { Button } from '../parts/button.tsx';
+import { classNames } from '../parts/class-names.ts';
+import { groundOf, textOf } from '../parts/meaning.ts';
+import { Dot, Pill } from '../parts/pill.tsx';
+import { Remedy } from '../parts/remedy.tsx';
+import { Ago, For } from '../parts/since.tsx';
+import { openPalette } from './palette-events.ts';
+import { type HealthReport, type TrustPart, trustLine, trustParts } from './trust.ts';
+
+const isMac = navigator.platform.startsWith('Mac');
+
+export function useHealth() {
+  return useQuery({
+    queryKey: ['health'],
+    queryFn: ({ signal }) => getJson<HealthReport>('/api/health', signal),
+    refetchInterval: 5_000,
+  });
+}
+
+export function TrustBar() {
+  const link = useLink();
+  const { at } = useLiveBoard();
+  const failure = useBoardFailure();
+  const { data: health } = useHealth();
+  const parts = health === undefined ? [] : [...stale(failure), ...trustParts(health)];
+  if (link.state === 'lost') {
+    return (
+      <Bar
+        meaning="broken"
+        words={`The daemon does not answer. ${at === null ? 'Nothing was loaded.' : `As of ${clockWithSeconds(at)}.`}`}
+      >
+        <div className="flex flex-wrap items-center gap-3 px-6 pb-3 max-wide:px-4">
+          <span className="text-small text-muted">
+            Lost <Ago at={link.since} />; it is tried again by itself.{link.why !== null && ` (${link.why})`}
+          </span>
+          <Remedy text="Run: svc monitor start" />
+        </div>
+      </Bar>
+    );
+  }
+  const { meaning, words } =
+    health === undefined ? { meaning: 'unknown' as const, words: 'Asking the daemon' } : trustLine(parts);
+  return (
+    <Bar meaning={meaning} words={words}>
+      <ul className="gap-x-8 px-6 pb-4 max-wide:px-4 full:columns-2">
+        {parts.map((part) => (
+          <Part key={`${part.name}${part.why}`} {...part} />
+        ))}
+      </ul>
+    </Bar>
+  );
+}
+
+/** The daemon answers, but the board on this page could not be brought up to date. */
+function stale(failure: Error | null): TrustPart[] {
+  if (failure === null) return [];
+  const remedy = failure instanceof ApiFailure ? failure.remedy : null;
+  return [{ name: 'This page', state: 'late', meaning: 'you', since: null, why: failure.message, remedy }];
+}
+
+/** Seconds matter here: they say how old the picture is. */
+function clockWithSeconds(at: string): string {
+  return new Date(at).toLocaleTimeString('en-GB');
+}
+
+function Bar({
+  meaning,
+  words,
+  children,
+}: {
+  meaning: TrustPart['meaning'];
+  words: string;
+  children: React.ReactNode;
+}) {
+  const loud = meaning === 'broken' || meaning === 'you';
+  return (
+    <Collapsible.Root
+      asChild
+      // What is wrong opens by itself; a person may close it.
+      defaultOpen={loud}
+      key={loud ? 'loud' : 'quiet'}
+    >
+      <section
+        aria-label="Can this screen be trusted"
+        className={classNames('border-line border-b', loud ? groundOf[meaning] : 'bg-surface')}
+      >
+        <div className="flex min-h-11 items-center gap-2 px-6 max-wide:px-4">
+          <Collapsible.Trigger
+            className={classNames(
+              'group flex min-w-0 items-center gap-2 py-2 text-left text-small font-medium',
+              loud ? textOf[meaning] : 'text-muted',
+            )}
+          >
+            <Dot meaning={meaning} />
+            <span className="min-w-0" role="status">
+              {words}
+            </span>
+            <ChevronDown
+              aria-hidden="true"
+              className="size-4 shrink-0 transition-transform group-data-[state=open]:rotate-180"
+            />
+            <span className="sr-only">Show every part</span>
+          </Collapsible.Trigger>
+          <div className="ml-auto flex items-center gap-1">
+            <Button quiet onClick={openPalette} title="Search and commands">
+              <Search aria-hidden="true" className="size-4" />
+              <span className="sr-only">Search and commands</span>
+              <kbd className="text-tiny text-muted max-wide:hidden">{isMac ? '⌘ K' : 'Ctrl K'}</kbd>
+            </Button>
+            <ThemeButton />
+          </div>
+        </div>
+        <Collapsible.Content>{children}</Collapsible.Content>
+      </section>
+    </Collapsible.Root>
+  );
+}
+
+function Part({ name, state, meaning, since, why, remedy }: TrustPart) {
+  return (
+    <li className="flex break-inside-avoid flex-wrap items-center gap-x-3 gap-y-1 border-line border-t py-2 text-small">
+      <span className="w-36 shrink-0 font-medium text-ink">{name}</span>
+      <Pill meaning={meaning}>{state}</Pill>
+      {since !== null && meaning !== 'proven' && (
+        <span className="text-muted">
+          <For at={since} />
+        </span>
+      )}
+      {why !== null && <span className="min-w-0 text-muted">{why}</span>}
+      {meaning !== 'proven' && <Remedy text={remedy} />}
+    </li>
+  );
+}
+
+function ThemeButton() {
+  const [choice, setChoice] = useState(themeChoice());
+  const isDark = document.documentElement.dataset['theme'] === 'dark';
+  const next = isDark ? 'light' : 'dark';
+  const Icon = isDark ? Sun : Moon;
+  return (
+    <Button
+      quiet
+      aria-label={`Use the ${next} theme`}
+      title={`Use the ${next} theme${choice === 'system' ? ' (now the system decides)' : ''}`}
+      onClick={() => {
+        chooseTheme(next);
+        setChoice(next);
+      }}
+    >
+      <Icon aria-hidden="true" className="size-4" />
+    </Button>
+  );
+}

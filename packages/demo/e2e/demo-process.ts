@@ -1,0 +1,91 @@
+// `svc demo` from source, as a person starts it, in a process group and with a temporary folder of its own.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
+
+const start = join(import.meta.dirname, '../../monitor/src/cli/start.ts');
+/** Alone on a machine it takes two seconds from source; the tests of other rooms run at the same time. */
+const URL_WITHIN_MS = 45_000;
+
+export type DemoProcess = {
+  pid: number;
+  printed: () => string;
+  /** The dashboard's address, when it was printed. */
+  url: () => Promise<string>;
+  /** What the terminal's Ctrl-C does: a signal to the whole group. */
+  signalGroup: (name: NodeJS.Signals) => void;
+  /** With its exit code, or the signal that ended it. */
+  ended: Promise<number | string>;
+};
+
+export function startDemo(given: { temporary: string; home: string; words: readonly string[] }): DemoProcess {
+  const child = spawn(process.execPath, [start, 'demo', '--no-open', ...given.words], {
+    cwd: given.home,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      HOME: given.home,
+      PATH: process.env['PATH'],
+      TMPDIR: given.temporary,
+      // As it would be with the machine's own temporary folder.
+      NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'),
+      GH_TOKEN: 'a-token-of-this-machine',
+      HTTPS_PROXY: 'http://127.0.0.1:9',
+    },
+  });
+  const { pid } = child;
+  if (pid === undefined) throw new Error('svc demo could not be started');
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (part: string) => (printed += part));
+  const ended = endOf(child);
+  const signalGroup = (name: NodeJS.Signals): void => void process.kill(-pid, name);
+  onTestFinished(() => {
+    // The group is empty where all went well.
+    if (groupIsAlive(pid)) signalGroup('SIGKILL');
+  });
+  return {
+    pid,
+    printed: () => printed,
+    async url() {
+      const deadline = performance.now() + URL_WITHIN_MS;
+      for (;;) {
+        const url = /^Dashboard: (http:\/\/127\.0\.0\.1:\d+)$/m.exec(printed)?.[1];
+        if (url !== undefined) return url;
+        if (performance.now() > deadline)
+          throw new Error(`no address after ${URL_WITHIN_MS} ms:\n${printed}`);
+        await sleep(20);
+      }
+    },
+    signalGroup,
+    ended,
+  };
+}
+
+function endOf(child: ChildProcess): Promise<number | string> {
+  return new Promise((resolve) => {
+    child.once('close', (code, signal) => resolve(code ?? signal ?? 'unknown'));
+  });
+}
+
+/** True while any process of the group, the daemon included, lives. */
+export function groupIsAlive(group: number): boolean {
+  try {
+    process.kill(-group, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export const homesIn = (temporary: string): string[] =>
+  readdirSync(temporary).filter((name) => name.startsWith('svc-demo-'));
+
+/** The process of the demo itself, behind the verb. */
+export function demoPidIn(temporary: string): number {
+  const [home = ''] = homesIn(temporary);
+  return (JSON.parse(readFileSync(join(temporary, home, 'demo.json'), 'utf8')) as { pid: number }).pid;
+}

@@ -1,0 +1,160 @@
+// svc demo from its start to its end, and through every way in which it can be ended early.
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BoardView } from '@svc/core';
+import { temporaryFolder } from '@svc/testkit';
+import { describe, expect, it, test } from 'vitest';
+import { demoPidIn, groupIsAlive, homesIn, startDemo } from './demo-process.ts';
+
+const PATIENCE_MS = 150_000;
+const EXHAUSTED = 'run-guest-berths/TID-106/deploy-budget-exhausted';
+
+type Board = Pick<BoardView, 'workers' | 'attention'>;
+
+/** Looks at the board until the demo ends: by ticket the states that were seen, and every item of attention. */
+async function watch(url: string, onBoard: (board: Board) => Promise<void> = () => Promise.resolve()) {
+  const states = new Map<string, Set<string>>();
+  const items = new Set<string>();
+  for (;;) {
+    const board = await fetch(`${url}/api/board?all=1`)
+      .then((response) => response.json() as Promise<Board>)
+      .catch(() => undefined);
+    if (board?.workers === undefined) return { states, items };
+    for (const { ticket, status } of board.workers)
+      states.set(ticket, (states.get(ticket) ?? new Set()).add(status));
+    for (const { id } of board.attention) items.add(id);
+    await onBoard(board);
+    await sleep(50);
+  }
+}
+
+function acknowledgeOnce(url: string): (board: Board) => Promise<void> {
+  let isDone = false;
+  return async ({ attention }) => {
+    if (isDone || !attention.some(({ id }) => id === EXHAUSTED)) return;
+    isDone = true;
+    const headers = { 'content-type': 'application/json' };
+    const body = JSON.stringify({ id: EXHAUSTED, by: 'you' });
+    const response = await fetch(`${url}/api/attention/ack`, { method: 'POST', headers, body });
+    expect(response.status).toBe(200);
+  };
+}
+
+describe('two demos at once', () => {
+  it('live their days, one of them with a person', { timeout: PATIENCE_MS }, async () => {
+    const temporary = temporaryFolder();
+    const home = temporaryFolder();
+    const alone = startDemo({ temporary, home, words: ['--minutes', '0.2'] });
+    const attended = startDemo({ temporary, home, words: ['--minutes', '0.2'] });
+    const urls = [await alone.url(), await attended.url()] as const;
+    expect(urls[0]).not.toBe(urls[1]);
+    const page = await fetch(urls[0]);
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(homesIn(temporary)).toHaveLength(2);
+
+    const [unseen, seen] = await Promise.all([watch(urls[0]), watch(urls[1], acknowledgeOnce(urls[1]))]);
+    expect([await alone.ended, await attended.ended], alone.printed() + attended.printed()).toEqual([0, 0]);
+
+    // Cards move through the columns.
+    expect([...(unseen.states.get('TID-112') ?? [])]).toEqual(
+      expect.arrayContaining(['implementing', 'pr-created', 'deploy-failed', 'done']),
+    );
+    expect([...(unseen.states.get('TID-104') ?? [])]).toEqual(
+      expect.arrayContaining(['implementing', 'pr-created', 'deploying']),
+    );
+    expect(unseen.states.size).toBeGreaterThanOrEqual(12);
+    expect(unseen.items).toContain(EXHAUSTED);
+    expect(unseen.states.get('TID-106')).not.toContain('done');
+    expect(alone.printed()).toContain('TID-106 still waits for you');
+    // The day went on with the person's word.
+    expect([...(seen.states.get('TID-106') ?? [])].at(-1)).toBe('done');
+    expect(attended.printed()).toContain('TID-106 is in production: done.');
+    expect(attended.printed()).not.toContain('still waits for you');
+    for (const demo of [alone, attended]) {
+      expect(demo.printed().split('\n')[0]).toMatch(/^Dashboard: http/);
+      for (const words of ['09:00  ', '11:27  TID-106 needs you', '17:30  The day is over', 'svc init'])
+        expect(demo.printed()).toContain(words);
+      expect(groupIsAlive(demo.pid)).toBe(false);
+    }
+    expect(homesIn(temporary)).toEqual([]);
+  });
+});
+
+type Health = { pid: number; sources: { tunnels: { grade: string }[]; codehost: { state: string } } };
+
+const readEnvironment = (pid: number): string[] =>
+  readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').filter(Boolean);
+
+test.each<[name: string, end: (demo: ReturnType<typeof startDemo>) => void, code: number | string]>([
+  ['Ctrl-C', (demo) => demo.signalGroup('SIGINT'), 130],
+  ['SIGTERM of the verb', ({ pid }) => process.kill(pid, 'SIGTERM'), 143],
+  ['a terminal that goes', (demo) => demo.signalGroup('SIGHUP'), 129],
+  ['kill -9 of the verb', ({ pid }) => process.kill(pid, 'SIGKILL'), 'SIGKILL'],
+])('%s in the middle leaves nothing', { timeout: PATIENCE_MS }, async (_, end, code) => {
+  const temporary = temporaryFolder();
+  const demo = startDemo({ temporary, home: temporaryFolder(), words: ['--minutes', '3'] });
+  const url = await demo.url();
+  const { pid } = (await (await fetch(`${url}/api/health`)).json()) as Health;
+  if (process.platform === 'linux') {
+    // Nothing of this machine that could lead out of it.
+    const names = readEnvironment(pid).map((variable) => variable.split('=')[0]);
+    expect(names.filter((name) => /TOKEN|PROXY/i.test(name ?? ''))).toEqual([]);
+    expect(readEnvironment(pid)).toContainEqual(expect.stringMatching(/^PATH=.*\/svc-demo-\w+\/bin$/));
+  }
+  await expect.poll(demo.printed, { timeout: 30_000 }).toContain('09:00  ');
+  // Every part that the demo sets up is well.
+  const { sources } = (await (await fetch(`${url}/api/health`)).json()) as Health;
+  expect(sources.tunnels.map(({ grade }) => grade)).toEqual(['live', 'live']);
+  expect(sources.codehost.state).not.toBe('failing');
+  end(demo);
+  expect(await demo.ended, demo.printed()).toBe(code);
+  await expect.poll(() => groupIsAlive(demo.pid), { timeout: 10_000 }).toBe(false);
+  expect(homesIn(temporary)).toEqual([]);
+  await expect(fetch(url)).rejects.toThrow('fetch failed');
+});
+
+it('leaves nothing when it is ended before it has begun', { timeout: PATIENCE_MS }, async () => {
+  const temporary = temporaryFolder();
+  const demo = startDemo({ temporary, home: temporaryFolder(), words: [] });
+  await expect.poll(() => homesIn(temporary), { timeout: 30_000, interval: 5 }).toHaveLength(1);
+  demo.signalGroup('SIGINT');
+  expect(await demo.ended, demo.printed()).toBe(130);
+  expect(demo.printed()).toBe('Ended. Nothing is left behind.\n');
+  expect(groupIsAlive(demo.pid)).toBe(false);
+  expect(homesIn(temporary)).toEqual([]);
+});
+
+it('removes what an earlier one left that was killed, its daemon too', { timeout: PATIENCE_MS }, async () => {
+  const temporary = temporaryFolder();
+  const home = temporaryFolder();
+  const killed = startDemo({ temporary, home, words: [] });
+  const left = await killed.url();
+  process.kill(killed.pid, 'SIGKILL');
+  process.kill(demoPidIn(temporary), 'SIGKILL');
+  await killed.ended;
+  expect((await fetch(left)).status).toBe(200);
+  expect(homesIn(temporary)).toHaveLength(1);
+
+  const next = startDemo({ temporary, home, words: [] });
+  await next.url();
+  await expect.poll(next.printed).toContain('An earlier demo was killed');
+  await expect(fetch(left)).rejects.toThrow('fetch failed');
+  expect(homesIn(temporary)).toHaveLength(1);
+  process.kill(next.pid, 'SIGTERM');
+  await next.ended;
+  await expect.poll(() => groupIsAlive(killed.pid), { timeout: 10_000 }).toBe(false);
+  expect(homesIn(temporary)).toEqual([]);
+});
+
+it('says why when the port is taken', { timeout: PATIENCE_MS }, async () => {
+  const temporary = temporaryFolder();
+  const home = temporaryFolder();
+  const first = startDemo({ temporary, home, words: [] });
+  const { port } = new URL(await first.url());
+  const second = startDemo({ temporary, home, words: ['--port', port] });
+  expect(await second.ended).toBe(6);
+  expect(second.printed()).toContain(`Port ${port} is in use`);
+  process.kill(first.pid, 'SIGTERM');
+  expect(await first.ended).toBe(143);
+  expect(homesIn(temporary)).toEqual([]);
+});

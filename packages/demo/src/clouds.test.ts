@@ -1,0 +1,56 @@
+import { createHmac } from 'node:crypto';
+import type { EventLine } from '@svc/core';
+import { temporaryFolder } from '@svc/testkit';
+import { expect, it, onTestFinished } from 'vitest';
+import { openClouds } from './clouds.ts';
+
+const secrets = { codehost: 'one', tracker: 'other' };
+
+async function clouds(arrivesWithinMs: number) {
+  const opened = await openClouds({ runsDir: temporaryFolder(), secrets, arrivesWithinMs });
+  onTestFinished(opened.close);
+  return opened;
+}
+
+type Message = { body: object } & Record<string, string>;
+
+/** Reads a channel as the daemon's tunnel does, and calls for each message. */
+async function listen(channel: string, onMessage: (message: Message) => void): Promise<void> {
+  const { body } = await fetch(channel, { headers: { accept: 'text/event-stream' } });
+  if (body === null) throw new Error('the relay has no stream');
+  const frames = body.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]();
+  // The first frame says that the relay listens.
+  await frames.next();
+  void (async () => {
+    for (let next = await frames.next(); next.done !== true; next = await frames.next())
+      for (const [, data = ''] of next.value.matchAll(/^data: (\{.+\})$/gm)) onMessage(JSON.parse(data));
+  })().catch(() => undefined);
+}
+
+const lineOf = (deliveryId: string | undefined): EventLine => ({ deliveryId }) as EventLine;
+
+it('signs a delivery, and sends it again until the log has it', async () => {
+  const opened = await clouds(200);
+  const messages: Message[] = [];
+  await listen(opened.channels.codehost, (message) => {
+    messages.push(message);
+    if (messages.length === 2) opened.saw(lineOf(message['x-codehost-delivery']));
+  });
+  await opened.sendCodehost('push', { ref: 'refs/heads/main' });
+  expect(messages.map((message) => message['x-codehost-event'])).toEqual(['push', 'push']);
+  expect(new Set(messages.map((message) => message['x-codehost-delivery'])).size).toBe(1);
+  const [first] = messages;
+  const signature = createHmac('sha256', secrets.codehost).update(JSON.stringify(first?.body)).digest('hex');
+  expect(first?.['x-hub-signature-256']).toBe(`sha256=${signature}`);
+});
+
+it('has a channel of its own for the tracker', async () => {
+  const opened = await clouds(5_000);
+  await listen(opened.channels.tracker, (message) => opened.saw(lineOf(message['tracker-delivery'])));
+  await expect(opened.sendTracker('Issue', { action: 'update' })).resolves.toBeUndefined();
+});
+
+it('does not go on for ever where nobody listens', async () => {
+  const opened = await clouds(10);
+  await expect(opened.sendCodehost('push', {})).rejects.toThrow('did not reach the daemon');
+});

@@ -1,0 +1,82 @@
+// The code host of the demo, for whoever asks it: as much of its API as the daemon calls. It keeps the hooks that
+// are made, and has no news: what happens it tells by deliveries. The client program that speaks to it is gh.ts.
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+type Hook = { id: number; active: boolean; events: string[]; config: Record<string, unknown> };
+export type Answer = { status: number; body: unknown };
+
+/** `host` is what the client finds in GH_HOST. */
+export type ScriptedCodehost = { host: string; stop: () => Promise<void> };
+
+export async function startScriptedCodehost(): Promise<ScriptedCodehost> {
+  const answer = createAnswers();
+  const server = createServer((request, response) => {
+    text(request).then(
+      (body) => send(response, answer(request.method ?? 'GET', request.url ?? '/', body)),
+      // Whoever asked has gone.
+      () => response.destroy(),
+    );
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return {
+    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** `answer('GET', '/repos/acme/web/hooks?per_page=100', '')` is an empty list at first. */
+export function createAnswers(): (method: string, path: string, body: string) => Answer {
+  const hooks = new Map<string, Hook[]>();
+  return (method, path, body) => {
+    const { pathname } = new URL(path, 'http://codehost');
+    if (pathname === '/graphql') return { status: 200, body: { data: nothingNew(body) } };
+    if (pathname === '/rate_limit') return { status: 200, body: { resources: {} } };
+    const [, repo = '', rest = ''] = /^\/repos\/([^/]+\/[^/]+)\/?(.*)$/.exec(pathname) ?? [];
+    if (repo === '') return notFound;
+    if (rest === '') return { status: 200, body: { full_name: repo, permissions: { admin: true } } };
+    const known = hooks.get(repo) ?? [];
+    if (rest === 'hooks' && method === 'GET') return { status: 200, body: known.map(withoutSecret) };
+    if (rest === 'hooks' && method === 'POST') {
+      const given = JSON.parse(body) as Omit<Hook, 'id'>;
+      const hook = { ...given, id: 7_001 + known.length };
+      hooks.set(repo, [...known, hook]);
+      return { status: 201, body: withoutSecret(hook) };
+    }
+    // Nothing is in them: what was sent has arrived, and was told by deliveries.
+    const isEmptyList = /^(?:hooks\/\d+\/deliveries|deployments|deployments\/\d+\/statuses|issues)$/.test(
+      rest,
+    );
+    return method === 'GET' && isEmptyList ? { status: 200, body: [] } : notFound;
+  };
+}
+
+const notFound: Answer = { status: 404, body: { message: 'Not Found' } };
+
+function withoutSecret({ config: { secret: _, ...config }, ...hook }: Hook): Hook {
+  return { ...hook, config };
+}
+
+/** Each repository that is asked for, under its alias, without pull requests that the log does not know. */
+function nothingNew(body: string): Record<string, object> {
+  const { variables = {} } = JSON.parse(body) as { variables?: Record<string, string> };
+  const indexes = Object.keys(variables).flatMap((name) => /^o(\d+)$/.exec(name)?.[1] ?? []);
+  return Object.fromEntries(
+    indexes.map((index) => [
+      `r${index}`,
+      { nameWithOwner: `${variables[`o${index}`]}/${variables[`n${index}`]}`, newest: { nodes: [] } },
+    ]),
+  );
+}
+
+function send(response: ServerResponse, { status, body }: Answer): void {
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' });
+  response.end(JSON.stringify(body));
+}

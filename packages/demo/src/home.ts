@@ -1,0 +1,93 @@
+// The demo's home: a temporary folder with all that the daemon reads and writes, and a marker that says whose it
+// is. It goes with the demo; where the demo was killed, leftovers.ts finds it by its name and its marker.
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, extname, join } from 'node:path';
+import { deployPolicies, PREFIX, repos } from '../../testkit/src/tape/product.ts';
+import { stateId, type TicketStateName, ticketStates } from '../../testkit/src/tape/tracker-payloads.ts';
+import type { Clouds } from './clouds.ts';
+
+export const HOME_PREFIX = 'svc-demo-';
+export const MARKER = 'demo.json';
+/** Of the process that the home belongs to. */
+export type Marker = { pid: number; startedAt: string };
+
+export type DemoHome = {
+  path: string;
+  dataDir: string;
+  eventsDir: string;
+  runsDir: string;
+  /** The project's folder, in which the daemon runs. */
+  project: string;
+  /** They guard this demo alone. */
+  secrets: { codehost: string; tracker: string };
+  remove: () => void;
+};
+
+export function makeHome(parent: string, pid: number): DemoHome {
+  const path = realpathSync(mkdtempSync(join(parent, HOME_PREFIX)));
+  const marker: Marker = { pid, startedAt: new Date().toISOString() };
+  writeFileSync(join(path, MARKER), JSON.stringify(marker), { mode: 0o600 });
+  const dataDir = join(path, 'svc');
+  const project = join(path, 'tideline');
+  mkdirSync(join(path, 'bin'));
+  mkdirSync(project);
+  return {
+    path,
+    dataDir,
+    eventsDir: join(dataDir, 'events'),
+    runsDir: join(dataDir, 'runs'),
+    project,
+    secrets: { codehost: randomBytes(32).toString('hex'), tracker: randomBytes(32).toString('hex') },
+    remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }),
+  };
+}
+
+/** The one program that the daemon finds: no other of this machine, and no login of it, is used. */
+export function writePrograms(home: DemoHome): void {
+  // Beside this file, of the same kind: gh.ts, or gh.js in a build.
+  const gh = join(import.meta.dirname, `gh${extname(import.meta.filename)}`);
+  const script = `#!/bin/sh\nexec ${quoted(process.execPath)} ${quoted(gh)} "$@"\n`;
+  writeFileSync(join(home.path, 'bin/gh'), script, { mode: 0o700 });
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+const stateIds = Object.fromEntries(
+  (Object.keys(ticketStates) as TicketStateName[]).map((name) => [name, stateId(name)]),
+);
+
+/** As a person who set svc up would have it: the machine's file, and the project's. */
+export function writeConfiguration(
+  home: DemoHome,
+  { channels, backends }: Pick<Clouds, 'channels' | 'backends'>,
+): void {
+  write(join(home.path, '.config/svc/config.json'), {
+    svc: {
+      monitor: {
+        github: { smeeChannel: channels.codehost },
+        linear: { smeeChannel: channels.tracker },
+      },
+      projects: [home.project],
+    },
+    archive: { root: join(home.dataDir, 'archives') },
+    otel: { enabled: true, prometheusUrl: backends.metricsUrl, lokiUrl: backends.logsUrl },
+  });
+  write(join(home.project, '.svc/config.json'), {
+    svc: {
+      projectKey: 'tideline',
+      project: { ticketPrefix: PREFIX, name: 'Tideline' },
+      repository: { org: 'tideline', name: 'web' },
+      tracker: { teamKey: PREFIX, teamId: `team-${PREFIX}`, stateIds },
+      monitor: { github: { watchRepos: [...repos] } },
+      deploy: deployPolicies,
+    },
+  });
+}
+
+function write(path: string, value: object): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  writeFileSync(path, JSON.stringify(value, null, 2), { mode: 0o600 });
+}

@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryFolder } from '@svc/testkit';
+import { expect, it, onTestFinished } from 'vitest';
+import { MARKER } from './home.ts';
+import { removeLeftovers } from './leftovers.ts';
+
+const now = new Date();
+const booted = new Date(now.getTime() - 3_600_000);
+const minuteAgo = new Date(now.getTime() - 60_000).toISOString();
+/** No process can have it. */
+const NOBODY = 2 ** 22 + 9;
+
+function homeIn(parent: string, name: string, marker?: object): string {
+  const home = join(parent, name);
+  mkdirSync(join(home, 'svc'), { recursive: true });
+  if (marker !== undefined) writeFileSync(join(home, MARKER), JSON.stringify(marker));
+  return home;
+}
+
+/** A process that waits in a folder, as a daemon would. */
+async function waiting(folder: string): Promise<ChildProcess> {
+  const child = spawn(process.execPath, ['-e', 'console.log(1); setInterval(() => {}, 1000)'], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  if (child.stdout) await once(child.stdout, 'data');
+  return child;
+}
+
+const announce = (home: string, pid: number | undefined): void =>
+  writeFileSync(join(home, 'svc/daemon.json'), JSON.stringify({ pid, port: 9, instance: 'one' }));
+
+it('removes the home of a demo that has ended', async () => {
+  const parent = temporaryFolder();
+  const home = homeIn(parent, 'svc-demo-a', { pid: NOBODY, startedAt: minuteAgo });
+  expect(await removeLeftovers(parent, now, booted)).toEqual([{ home }]);
+  expect(existsSync(home)).toBe(false);
+});
+
+it('removes one of before the machine was started, whoever has its process id now', async () => {
+  const parent = temporaryFolder();
+  const startedAt = new Date(booted.getTime() - 60_000).toISOString();
+  const home = homeIn(parent, 'svc-demo-a', { pid: process.pid, startedAt });
+  expect(await removeLeftovers(parent, now, booted)).toEqual([{ home }]);
+});
+
+it('leaves a demo that runs, one that is being made, and what is not a demo', async () => {
+  const parent = temporaryFolder();
+  const runs = homeIn(parent, 'svc-demo-runs', { pid: process.pid, startedAt: minuteAgo });
+  const made = homeIn(parent, 'svc-demo-made');
+  const other = homeIn(parent, 'other', { pid: NOBODY, startedAt: minuteAgo });
+  symlinkSync(other, join(parent, 'svc-demo-link'));
+  expect(await removeLeftovers(parent, now, booted)).toEqual([]);
+  expect([runs, made, other].map((home) => existsSync(home))).toEqual([true, true, true]);
+});
+
+it('removes one without a marker when it is old', async () => {
+  const parent = temporaryFolder();
+  const home = homeIn(parent, 'svc-demo-a');
+  utimesSync(home, booted, booted);
+  expect(await removeLeftovers(parent, now, booted)).toEqual([{ home }]);
+});
+
+it('ends the daemon that works in it', async () => {
+  const parent = temporaryFolder();
+  const home = homeIn(parent, 'svc-demo-a', { pid: NOBODY, startedAt: minuteAgo });
+  const daemon = await waiting(join(home, 'svc'));
+  announce(home, daemon.pid);
+  const ended = once(daemon, 'exit');
+  expect(await removeLeftovers(parent, now, booted)).toEqual([{ home }]);
+  await ended;
+  expect(daemon.signalCode).toBe('SIGKILL');
+});
+
+it('ends no process that is not its daemon', async () => {
+  const parent = temporaryFolder();
+  const home = homeIn(parent, 'svc-demo-a', { pid: NOBODY, startedAt: minuteAgo });
+  const stranger = await waiting(parent);
+  announce(home, stranger.pid);
+  expect(await removeLeftovers(parent, now, booted)).toEqual([{ home }]);
+  expect([stranger.exitCode, stranger.signalCode]).toEqual([null, null]);
+});

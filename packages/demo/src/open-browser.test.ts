@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { openBrowser, openerOf } from './open-browser.ts';
+
+test.each([
+  ['darwin', {}, 'open'],
+  ['linux', { DISPLAY: ':0' }, 'xdg-open'],
+  ['linux', { WAYLAND_DISPLAY: 'wayland-0' }, 'xdg-open'],
+  ['linux', {}, undefined],
+  ['linux', { DISPLAY: '' }, undefined],
+] as const)('on %s with %j: %s', (platform, environment, command) => {
+  expect(openerOf(platform, environment)).toBe(command);
+});
+
+test('a browser that is not there harms nothing', async () => {
+  const opener = openBrowser('http://127.0.0.1:9', 'linux', { DISPLAY: ':0', PATH: '/nowhere' });
+  // An error that nobody listens to would be thrown here.
+  await expect.poll(() => opener?.pid).toBeUndefined();
+  expect(opener?.listenerCount('error')).toBe(1);
+});

@@ -1,0 +1,64 @@
+// Asks every route that the daemon has what it answers with: JSON, but for the two that say otherwise.
+import Fastify from 'fastify';
+import { expect, test } from 'vitest';
+import { daemonRoutes } from '../src/daemon/routes.ts';
+import { startInProcess } from './in-process-daemon.ts';
+
+const stated: Record<string, string> = {
+  'GET /metrics': 'text/plain',
+  'GET /api/events/stream': 'text/event-stream',
+};
+
+/** Every route, as the daemon registers them; nothing is behind them here. */
+async function everyRoute(): Promise<{ method: string; url: string }[]> {
+  const anything: unknown = new Proxy(() => anything, {
+    get: (_target, key) => (key === 'then' ? undefined : anything),
+  });
+  const found: { method: string; url: string }[] = [];
+  const app = Fastify({ exposeHeadRoutes: false });
+  app.addHook('onRoute', ({ method, url }) => {
+    for (const one of [method].flat()) found.push({ method: one, url });
+  });
+  for (const routes of daemonRoutes(anything as Parameters<typeof daemonRoutes>[0])) app.register(routes);
+  await app.ready();
+  await app.close();
+  return found;
+}
+
+test('every route answers under the one address, in JSON unless stated, also when it refuses', async () => {
+  const daemon = await startInProcess({ environment: { SVC_WEBHOOK_SECRET: 'x' } });
+  const receivers = ['/api/webhook', '/api/webhook/tracker', '/api/webhook/linear'];
+  const routes = [...(await everyRoute()), ...receivers.map((url) => ({ method: 'POST', url }))];
+  expect(routes.length).toBeGreaterThan(40);
+  for (const { method, url } of routes) {
+    const name = `${method} ${url}`;
+    const response = await fetch(daemon.url + url.replaceAll(/:\w+/g, 'nobody'), {
+      method,
+      ...(method !== 'GET' && { body: '{}', headers: { 'Content-Type': 'application/json' } }),
+    });
+    const type = response.headers.get('content-type') ?? '';
+    const wanted = (response.ok ? stated[name] : undefined) ?? 'application/json';
+    expect(type.split(';')[0], name).toBe(wanted);
+    if (wanted === 'text/event-stream') {
+      await response.body?.cancel();
+      continue;
+    }
+    const text = await response.text();
+    if (wanted !== 'application/json') continue;
+    expect(() => JSON.parse(text), `${name}: ${text}`).not.toThrow();
+    expect(text, name).not.toContain('no-such-route');
+    if (!response.ok) expect(JSON.parse(text), name).toMatchObject({ error: expect.any(String) });
+  }
+});
+
+test('a body that is not JSON is refused, in JSON; what is switched off says that first', async () => {
+  const daemon = await startInProcess();
+  for (const { method, url } of await everyRoute()) {
+    if (method !== 'POST') continue;
+    const headers = { 'Content-Type': 'application/json' };
+    const answer = await daemon.post(url.replaceAll(/:\w+/g, 'nobody'), 'not json', headers);
+    expect([400, 503], url).toContain(answer.status);
+    expect(answer.body, url).toMatchObject({ error: expect.any(String) });
+    expect(answer.headers.get('content-type'), url).toContain('application/json');
+  }
+});

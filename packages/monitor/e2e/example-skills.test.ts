@@ -1,0 +1,336 @@
+// The skills and the workflow of examples/, as they are shipped: run as processes, against a daemon with real
+// deliveries. The code host is asked with its own client, against its fake.
+import { execFile, execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { EventLine } from '@svc/core';
+import {
+  ghEnvironment,
+  startFakeCodehost,
+  storyHeadSha,
+  storyMergeSha,
+  storyPullRequest,
+  storyRepo,
+  storyTicket,
+  temporaryFolder,
+} from '@svc/testkit';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { parse } from 'yaml';
+import { until } from './feed-world.ts';
+import { processEnvironment, storyDaemon } from './story-daemon.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const examples = join(import.meta.dirname, '../../../examples');
+const skills = join(examples, 'skills');
+const program = join(import.meta.dirname, '../src/cli/start.ts');
+
+type Ended = { code: number; printed: string; complained: string };
+
+/** Runs a script in a worktree of its own, with `svc` on its path. */
+function runner(home: string, more: Record<string, string> = {}) {
+  const bin = join(home, 'bin');
+  const worktree = join(home, 'worktree');
+  mkdirSync(bin, { recursive: true });
+  mkdirSync(worktree, { recursive: true });
+  execFileSync('git', ['init', '-q', worktree]);
+  writeFileSync(join(bin, 'svc'), `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`);
+  chmodSync(join(bin, 'svc'), 0o755);
+  const environment = processEnvironment(home, more);
+  const env = { ...environment, PATH: `${bin}:${environment['PATH']}` };
+  const run = (script: string, ...words: string[]): Promise<Ended> =>
+    new Promise((resolve) => {
+      execFile(join(skills, script), words, { cwd: worktree, env, timeout: 100_000 }, (error, out, err) =>
+        resolve({
+          code: typeof error?.code === 'number' ? error.code : error === null ? 0 : -1,
+          printed: out.trim(),
+          complained: err.trim(),
+        }),
+      );
+    });
+  const contextFile = join(worktree, '.svc/.workflow-context.json');
+  const currentTicket = (): unknown =>
+    (JSON.parse(readFileSync(contextFile, 'utf8')) as { currentTicket: unknown }).currentTicket;
+  return { run, contextFile, currentTicket };
+}
+
+/** Resolves when somebody more than before waits for a line. */
+async function waiters(daemon: Awaited<ReturnType<typeof storyDaemon>>) {
+  const readers = async () =>
+    ((await daemon.get('/api/health')).body['log'] as { tailReaders: number }).tailReaders;
+  const before = await readers();
+  return { waits: () => until(async () => (await readers()) > before) };
+}
+
+describe('merge-watcher', () => {
+  const script = 'merge-watcher/wait-for-merge.sh';
+  const pull = [storyRepo, String(storyPullRequest)];
+
+  test('consumes events: a merge ends the wait, and the ticket is noted in the context file that it makes', async () => {
+    const daemon = await storyDaemon();
+    const { run, contextFile, currentTicket } = runner(daemon.home);
+    expect(existsSync(contextFile)).toBe(false);
+    const { waits } = await waiters(daemon);
+    const waiting = run(script, ...pull, '30', storyTicket);
+    await waits();
+    await daemon.happens('pull_request opened');
+    await daemon.happens('pull_request merged');
+    expect(await waiting).toMatchObject({ code: 0, printed: 'merged (by an event)' });
+    expect(currentTicket()).toBe(storyTicket);
+    // It has happened: the next one does not wait.
+    expect(await run(script, ...pull, '30')).toMatchObject({
+      code: 0,
+      printed: 'merged (by an event of the past)',
+    });
+  });
+
+  test('closed is told; one that was reopened is waited for again; a title cannot pretend', async () => {
+    const daemon = await storyDaemon();
+    const { run } = runner(daemon.home);
+    await daemon.happens('pull_request closed', { pull_request: { title: '"event":"codehost.pr.merged"' } });
+    expect(await run(script, ...pull, '30')).toMatchObject({
+      code: 1,
+      printed: 'closed without a merge (by an event of the past)',
+    });
+    await daemon.happens('pull_request opened', { action: 'reopened' });
+    const { waits } = await waiters(daemon);
+    const waiting = run(script, ...pull, '30');
+    await waits();
+    await daemon.happens('pull_request merged');
+    expect(await waiting).toMatchObject({ code: 0, printed: 'merged (by an event)' });
+  });
+
+  test('after a timeout, and without a daemon, the state of the pull request is asked for: merges, not deploys', async () => {
+    const codehost = await startFakeCodehost({ folder: temporaryFolder() });
+    onTestFinished(() => codehost.close());
+    codehost.addToken('token');
+    codehost.cloud.addRepo(storyRepo);
+    const asked = () => codehost.calls().filter((line) => line.includes('graphql')).length;
+    const { PATH: _path, HOME: _home, ...gh } = ghEnvironment(codehost, 'token');
+    codehost.cloud.addPullRequest(storyRepo, { number: storyPullRequest });
+    const daemon = await storyDaemon();
+    const { run } = runner(daemon.home, gh);
+    const open = await run(script, ...pull, '1');
+    expect(open, open.complained).toMatchObject({
+      code: 3,
+      printed: 'still open after 1 s (the code host was asked)',
+    });
+    expect(asked()).toBeGreaterThan(0);
+    codehost.cloud.mergePullRequest(storyRepo, storyPullRequest);
+    expect(await run(script, ...pull, '1')).toMatchObject({
+      code: 0,
+      printed: 'merged (the code host was asked; a deploy to production is not known this way)',
+    });
+    await daemon.close();
+    expect((await run(script, ...pull, '1')).code).toBe(0);
+    codehost.removeToken('token');
+    expect(await run(script, ...pull, '1')).toMatchObject({
+      code: 3,
+      printed: expect.stringContaining('could not be asked'),
+    });
+  });
+
+  test.each([[[]], [['acme', '1']], [['acme/web', 'x']], [['acme/web', '1', 'soon']], [['acme/$(x)', '1']]])(
+    'wrong words %j are usage',
+    async (words) => {
+      expect(await runner(temporaryFolder()).run(script, ...words)).toMatchObject({ code: 2, printed: '' });
+    },
+  );
+});
+
+describe('deploy-watcher', () => {
+  const script = 'deploy-watcher/watch-deploy.mjs';
+  const settings = { deploy: { [storyRepo]: { skipDeployVerification: false } } };
+
+  async function merged() {
+    const daemon = await storyDaemon({ settings });
+    daemon.says('pr-created');
+    await daemon.happens('pull_request merged');
+    const status = async () =>
+      ((await daemon.get('/api/board')).body['workers'] as { status: string }[])[0]?.status;
+    await until(async () => (await status()) === 'merged');
+    return { daemon, ...runner(daemon.home) };
+  }
+
+  test('consumes events: a success of the merge in production is shipped, one elsewhere is not', async () => {
+    const { daemon, run, currentTicket } = await merged();
+    const { waits } = await waiters(daemon);
+    const waiting = run(script, storyTicket, '--timeout', '80');
+    await waits();
+    await daemon.happens('deployment_status success', {
+      deployment: { id: 1, environment: 'staging' },
+      deployment_status: { environment: 'staging' },
+    });
+    await daemon.happens('deployment created');
+    await daemon.happens('deployment_status success');
+    const { code, printed } = await waiting;
+    expect(JSON.parse(printed)).toMatchObject({
+      outcome: 'shipped',
+      ticket: storyTicket,
+      mergeSha: storyMergeSha,
+    });
+    expect(code).toBe(0);
+    expect(currentTicket()).toBe(storyTicket);
+  });
+
+  test('a failure is told with the log of the deployment', async () => {
+    const { daemon, run } = await merged();
+    const { waits } = await waiters(daemon);
+    const waiting = run(script, storyTicket, '--timeout', '80');
+    await waits();
+    await daemon.happens('deployment created');
+    await daemon.happens('deployment_status failure');
+    const { code, printed } = await waiting;
+    expect(JSON.parse(printed)).toMatchObject({
+      outcome: 'failed',
+      detail: 'https://ci.example.test/runs/1',
+    });
+    expect(code).toBe(1);
+  });
+
+  test('a merge without a deployment is not taken for one; an unknown ticket and no daemon are said', async () => {
+    const { daemon, run } = await merged();
+    const { code, printed } = await run(script, storyTicket, '--timeout', '1');
+    expect([code, (JSON.parse(printed) as { outcome: string }).outcome]).toEqual([3, 'not-known']);
+    expect((await run(script, 'ENG-999', '--timeout', '1')).code).toBe(2);
+    await daemon.close();
+    const down = await run(script, storyTicket, '--timeout', '1');
+    expect(down).toMatchObject({ code: 2, printed: expect.stringContaining('The daemon is not running') });
+    expect((await run(script, 'not a ticket')).code).toBe(2);
+  });
+});
+
+describe('orchestrate-watcher', () => {
+  const script = 'orchestrate-watcher/watch.mjs';
+  const pull = [storyRepo, String(storyPullRequest)];
+  const nextHead = { pull_request: { head: { sha: 'e'.repeat(40) } }, action: 'synchronize' };
+  const onHead = (sha: string) => ({ check_suite: { head_sha: sha } });
+
+  async function watched() {
+    const daemon = await storyDaemon();
+    const { run, currentTicket } = runner(daemon.home);
+    const watch = async (...words: string[]) => {
+      const { code, printed, complained } = await run(script, ...pull, ...words);
+      expect(printed, complained).not.toBe('');
+      return { code, ...(JSON.parse(printed) as { action: string; why: string; seq: number }) };
+    };
+    // What the script decides by, without the script around it.
+    const { classify } = (await import(join(skills, 'orchestrate-watcher/classify.mjs'))) as {
+      classify: (events: readonly EventLine[]) => { action: string };
+    };
+    return { daemon, run, watch, currentTicket, says: () => classify(daemon.lines()).action };
+  }
+
+  test('consumes events: waits, and says what to do as soon as there is something', async () => {
+    const { daemon, watch, currentTicket } = await watched();
+    await daemon.happens('pull_request opened');
+    const { waits } = await waiters(daemon);
+    const waiting = watch('--timeout', '80', '--ticket', storyTicket);
+    await waits();
+    await daemon.happens('check_suite failure');
+    expect(await waiting).toMatchObject({ code: 0, action: 'fix-checks', headSha: storyHeadSha });
+    expect(currentTicket()).toBe(storyTicket);
+  });
+
+  test('the classifier: each action from the deliveries that ask for it', async () => {
+    const { daemon, watch, says } = await watched();
+    await daemon.happens('pull_request opened');
+    expect(await watch('--timeout', '0.1')).toMatchObject({ code: 3, action: 'wait' });
+    await daemon.happens('status failure');
+    // A commit status names no pull request: it is found by its commit.
+    expect(await watch('--timeout', '0.1')).toMatchObject({ code: 0, action: 'fix-checks' });
+    await daemon.happens('status success');
+    expect(says()).toBe('wait');
+    await daemon.happens('pull_request_review changes_requested');
+    expect(says()).toBe('address-review');
+    await daemon.happens('pull_request_review approved');
+    expect(says()).toBe('wait');
+    await daemon.happens('pull_request_review changes_requested');
+    // A new commit is the answer to what was said of the one before.
+    await daemon.happens('pull_request opened', nextHead);
+    expect(says()).toBe('wait');
+    await daemon.happens('check_suite failure', onHead(storyHeadSha));
+    expect(says(), 'a late check of the old commit').toBe('wait');
+    await daemon.happens('pull_request edited', {
+      pull_request: { head: { sha: 'e'.repeat(40) }, mergeable_state: 'dirty' },
+    });
+    expect(says()).toBe('rebase');
+    await daemon.happens('check_suite action_required', onHead('e'.repeat(40)));
+    expect(await watch('--timeout', '0.1')).toMatchObject({ code: 4, action: 'needs-a-person' });
+    await daemon.happens('pull_request closed');
+    expect(says()).toBe('needs-a-person');
+    await daemon.happens('pull_request merged');
+    expect(await watch('--timeout', '0.1')).toMatchObject({ code: 0, action: 'done' });
+  });
+
+  test('the same fault again and again needs a person', async () => {
+    const { daemon, watch } = await watched();
+    await daemon.happens('pull_request opened');
+    for (const digit of ['1', '2', '3', '4']) {
+      const sha = digit.repeat(40);
+      await daemon.happens('pull_request opened', { action: 'synchronize', pull_request: { head: { sha } } });
+      await daemon.happens('check_suite failure', onHead(sha));
+    }
+    expect(await watch('--timeout', '0.1')).toMatchObject({ code: 4, why: 'checks failed on 4 commits' });
+  });
+
+  test('wrong words are usage', async () => {
+    expect((await runner(temporaryFolder()).run(script, 'acme', '1')).code).toBe(2);
+  });
+});
+
+describe('as they are shipped', () => {
+  test('every shell script is clean by shellcheck', () => {
+    const scripts = globSync(join(skills, '*/*.sh'));
+    expect(scripts.length).toBeGreaterThan(0);
+    expect(execFileSync('shellcheck', scripts, { encoding: 'utf8' })).toBe('');
+  });
+
+  test('every skill says its name, when to use it, and the script that is there', () => {
+    const texts = globSync(join(skills, '*/SKILL.md'));
+    expect(texts).toHaveLength(3);
+    for (const file of texts) {
+      const text = readFileSync(file, 'utf8');
+      const head = parse(/^---\n([^]*?)\n---\n/.exec(text)?.[1] ?? '') as Record<string, string>;
+      expect(file).toContain(`/${head['name']}/`);
+      expect(head['description']).toMatch(/\. Use /);
+      const [, script = ''] = /^\.\/(\S+)/m.exec(text) ?? [];
+      expect(existsSync(join(file, '..', script)), script).toBe(true);
+    }
+  });
+
+  test('the workflow is YAML, and its wait ends by the deployment of its commit', async () => {
+    type Step = { name: string; run: string; env?: Record<string, string> };
+    const workflow = parse(readFileSync(join(examples, 'ci/wait-for-deploy.yml'), 'utf8')) as {
+      on: unknown;
+      jobs: { wait: { steps: Step[] } };
+    };
+    expect(workflow.on).toEqual({ push: { branches: ['main'] } });
+    const step = workflow.jobs.wait.steps.at(-1);
+    // No value of the event is text of a script.
+    for (const { run } of workflow.jobs.wait.steps) expect(run).not.toContain('${{');
+    expect(step?.env).toMatchObject({ SHA: '${{ github.sha }}', REPO: '${{ github.repository }}' });
+
+    const daemon = await storyDaemon();
+    const { home } = daemon;
+    runner(home);
+    const env = processEnvironment(home, { REPO: storyRepo, SHA: storyMergeSha, ENVIRONMENT: 'production' });
+    const wait = () =>
+      new Promise<number>((resolve) => {
+        const child = execFile('sh', ['-e', '-c', step?.run ?? ''], {
+          cwd: home,
+          env: { ...env, PATH: `${join(home, 'bin')}:${env['PATH']}` },
+          timeout: 100_000,
+        });
+        child.once('exit', (code) => resolve(code ?? -1));
+      });
+    await daemon.happens('deployment_status failure');
+    expect(await wait()).toBe(1);
+    const other = await storyDaemon();
+    runner(other.home);
+    await other.happens('deployment_status in_progress');
+    await other.happens('deployment_status success');
+    Object.assign(env, processEnvironment(other.home));
+    expect(await wait()).toBe(0);
+  });
+});

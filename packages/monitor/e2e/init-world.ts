@@ -1,0 +1,102 @@
+// A machine of a new user: a fresh checkout, the real gh against a fake code host, a fake tracker and a relay; and
+// `svc` as a process, at a pseudo-terminal or without one. Whatever daemon it ends up with is stopped.
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import {
+  codehostForTest,
+  ghEnvironment,
+  startPublicRelay,
+  temporaryFolder,
+  testToken,
+  testTracker,
+} from '@svc/testkit';
+import { onTestFinished } from 'vitest';
+
+/** Runs a command at a pseudo-terminal of its own; part of every Linux. */
+export const pseudoTerminal = '/usr/bin/script';
+export const TRACKER_TOKEN = 'hush-tracker-token';
+
+const source = join(import.meta.dirname, '../src/cli/main.ts');
+const STUCK_AFTER_MS = 45_000;
+
+/** What appears on the screen, and what is typed then. Each is awaited in turn, in what came after the one before. */
+export type Turn = readonly [appears: string, typed: string];
+
+export async function initWorld(more: Record<string, string> = {}) {
+  const relay = await startPublicRelay({ pingMs: 500 });
+  onTestFinished(() => relay.stop());
+  const codehost = await codehostForTest();
+  codehost.cloud.addRepo('acme/web');
+  const tracker = await testTracker(TRACKER_TOKEN);
+  const home = temporaryFolder();
+  const folder = join(home, 'web');
+  mkdirSync(folder);
+  execFileSync('git', ['init', '--quiet', folder]);
+  execFileSync('git', ['-C', folder, 'remote', 'add', 'origin', 'git@code.example:acme/web.git']);
+  const env: Record<string, string> = {
+    ...ghEnvironment(codehost, testToken, `/usr/bin:/bin`),
+    HOME: home,
+    TERM: 'xterm',
+    SVC_MONITOR_PORT: '0',
+    SVC_TRACKER_API_URL: tracker.url,
+    SVC_RELAY_URL: relay.url,
+    ...more,
+  };
+
+  const svc = (words: readonly string[], { input = '', cwd = folder } = {}) =>
+    new Promise<{ code: number; out: string; err: string }>((resolve) => {
+      const child = execFile(process.execPath, [source, ...words], { cwd, env }, (error, out, err) =>
+        resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+      );
+      child.stdin?.end(input);
+    });
+  onTestFinished(async () => {
+    await svc(['monitor', 'stop']);
+  }, STUCK_AFTER_MS);
+
+  return {
+    relay,
+    codehost,
+    tracker,
+    home,
+    folder,
+    env,
+    svc,
+    atTerminal: (words: readonly string[], turns: readonly Turn[]) =>
+      atTerminal(words, turns, { cwd: folder, env }),
+    read: (path: string) => JSON.parse(readFileSync(join(home, path), 'utf8')),
+    text: (path: string) =>
+      existsSync(join(home, path)) ? readFileSync(join(home, path), 'utf8') : undefined,
+  };
+}
+
+async function atTerminal(
+  words: readonly string[],
+  turns: readonly Turn[],
+  place: { cwd: string; env: Record<string, string> },
+) {
+  const svc = [process.execPath, source, ...words].map((word) => `'${word}'`).join(' ');
+  const child = spawn(pseudoTerminal, ['-qec', `stty rows 50 cols 120; exec ${svc}`, '/dev/null'], place);
+  const stuck = setTimeout(() => child.kill('SIGKILL'), STUCK_AFTER_MS);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const open = [...turns];
+  let screen = '';
+  let seen = 0;
+  child.stdout.on('data', (chunk: Buffer) => {
+    screen += stripVTControlCharacters(chunk.toString());
+    for (let turn = open[0]; turn !== undefined; turn = open[0]) {
+      const [appears, typed] = turn;
+      const at = screen.indexOf(appears, seen);
+      if (at === -1) return;
+      seen = at + appears.length;
+      open.shift();
+      // The prompt has drawn itself before it listens.
+      if (typed !== '') setTimeout(() => child.stdin.write(typed), 100);
+    }
+  });
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  clearTimeout(stuck);
+  return { code, screen, untyped: open.map(([appears]) => appears) };
+}

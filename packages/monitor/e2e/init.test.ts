@@ -1,0 +1,154 @@
+// svc init as a new user meets it: a real pseudo-terminal, the real gh and git, a real daemon.
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import { initWorld, pseudoTerminal, TRACKER_TOKEN } from './init-world.ts';
+
+// A machine that is busy with other tests starts a program slowly.
+vi.setConfig({ testTimeout: 120_000 });
+
+describe.skipIf(!existsSync(pseudoTerminal))('at a terminal', () => {
+  test('a new user with wrong answers too: each is explained, and it ends clean', async () => {
+    const world = await initWorld();
+    world.tracker.cloud.addTeam({
+      key: 'ABC',
+      name: 'Alphabet',
+      states: [
+        ['Backlog', 'backlog'],
+        ['Todo', 'unstarted'],
+        ['Doing', 'started'],
+        ['Code review', 'started'],
+        ['Done', 'completed'],
+        ['Canceled', 'canceled'],
+      ],
+    });
+    world.tracker.cloud.addTeam({ key: 'OPS', name: 'Operations' });
+    world.codehost.cloud.addDeployment('acme/web', { sha: 'a'.repeat(40), environment: 'production' });
+    const { code, screen, untyped } = await world.atTerminal(
+      ['init'],
+      [
+        ['Repository at the code host', 'web\r'],
+        ['Expected owner/repo', '\u0015acme/wbe\r'],
+        ['no repository acme/wbe', ''],
+        ['Repository at the code host', '\r'],
+        ['Key of the project', 'no spaces please\r'],
+        ['Expected a plain name', '\u0015shop\r'],
+        ['API token of the issue tracker (Enter: without a tracker)', 'wrong-token\r'],
+        ['did not accept the API token', ''],
+        ['API token of the issue tracker', `${TRACKER_TOKEN}\r`],
+        ['Team at the issue tracker', '\r'],
+        ['Deploy environment', 'prodution\r'],
+        ['Is it production?', ''],
+        ['Deploy environment', '\r'],
+      ],
+    );
+    expect(untyped, screen).toEqual([]);
+    expect(screen).not.toContain('failed');
+    expect(screen).toMatch(/^done +doctor +Nothing is wrong\.\r?$/m);
+    expect(screen).toMatch(/^Dashboard: http:\/\/127\.0\.0\.1:\d+\/\r?$/m);
+    expect(screen).not.toContain(TRACKER_TOKEN);
+    expect(code).toBe(0);
+
+    expect(world.read('web/.svc/config.json').svc).toMatchObject({
+      projectKey: 'shop',
+      repository: { org: 'acme', name: 'web' },
+      project: { ticketPrefix: 'ABC' },
+      tracker: {
+        teamKey: 'ABC',
+        teamId: expect.any(String),
+        stateMap: { inProgress: 'Doing', inReview: 'Code review' },
+      },
+      monitor: { github: { watchRepos: ['acme/web'] } },
+      deploy: { 'acme/web': { productionEnvironment: 'production', skipDeployVerification: false } },
+    });
+    expect(world.read('.config/svc/config-shop.json')).toEqual({
+      svc: { tracker: { apiToken: TRACKER_TOKEN } },
+    });
+    expect(statSync(join(world.home, '.config/svc/config-shop.json')).mode & 0o777).toBe(0o600);
+    expect(world.read('.config/svc/config.json').svc.projects).toEqual([world.folder]);
+    expect(world.tracker.cloud.webhooks).toHaveLength(1);
+    const [, url = ''] = /Dashboard: (\S+)\//.exec(screen) ?? [];
+    expect(await (await fetch(`${url}/`)).text()).toContain('<html');
+  });
+
+  test.each([
+    ['Ctrl-C', '\u0003'],
+    ['Ctrl-D', '\u0004'],
+    ['Escape', '\u001b'],
+  ])('%s at a question ends it with 130, and nothing is written', async (_, key) => {
+    const world = await initWorld();
+    const { code, screen } = await world.atTerminal(
+      ['init'],
+      [
+        ['Repository at the code host', '\r'],
+        ['Key of the project', key],
+      ],
+    );
+    expect({ code, screen }).toMatchObject({
+      code: 130,
+      screen: expect.stringContaining('Nothing was written.'),
+    });
+    expect(world.text('web/.svc/config.json')).toBeUndefined();
+    expect(world.text('.config/svc/config.json')).toBeUndefined();
+  });
+});
+
+test('a machine: --yes --json takes what can be detected, and a second pass changes nothing', async () => {
+  const world = await initWorld();
+  world.tracker.cloud.addTeam({ key: 'ABC' });
+  const nobody = await world.svc(['init']);
+  expect(nobody).toMatchObject({ code: 2, out: '', err: expect.stringContaining('svc init --yes') });
+  expect(nobody.err).toContain(
+    '--repo <owner/name> --project-key <key> --token-file <path> --team <key> --environment <name>',
+  );
+
+  const words = ['init', '--yes', '--json', '--token-stdin'];
+  const first = await world.svc(words, { input: `${TRACKER_TOKEN}\n` });
+  expect(first.code, first.err).toBe(0);
+  const done = JSON.parse(first.out);
+  expect(done).toMatchObject({
+    ok: true,
+    folder: world.folder,
+    answers: {
+      repository: 'acme/web',
+      projectKey: 'web',
+      ticketPrefix: 'ABC',
+      environment: null,
+      token: 'new',
+    },
+    dashboard: expect.stringMatching(/^http:/),
+  });
+  expect(outcomes(done)).toEqual({
+    'project-file': 'done',
+    secrets: 'done',
+    registration: 'done',
+    'tracker-ids': 'done',
+    'code-host-feed': 'done',
+    'tracker-feed': 'done',
+    daemon: 'done',
+    doctor: 'done',
+  });
+  const files = [
+    'web/.svc/config.json',
+    '.config/svc/config.json',
+    '.config/svc/config-web.json',
+    '.config/svc/webhook-secret',
+  ];
+  const before = files.map(world.text);
+
+  const second = await world.svc(['init', '--yes', '--json']);
+  expect(second.code, second.err).toBe(0);
+  const again = JSON.parse(second.out);
+  expect(again.answers).toEqual({ ...done.answers, token: 'kept' });
+  expect(Object.entries(outcomes(again)).filter(([, outcome]) => outcome !== 'unchanged')).toEqual([
+    ['doctor', 'done'],
+  ]);
+  expect(again.dashboard).toBe(done.dashboard);
+  expect(files.map(world.text)).toEqual(before);
+
+  expect(first.out + first.err + second.out + second.err + nobody.err).not.toContain(TRACKER_TOKEN);
+});
+
+function outcomes({ steps }: { steps: { step: string; outcome: string }[] }): Record<string, string> {
+  return Object.fromEntries(steps.map(({ step, outcome }) => [step, outcome]));
+}

@@ -1,0 +1,90 @@
+// A daemon that receives the story's deliveries directly, and what a process of `svc` needs to find it.
+import { createHmac, randomUUID } from 'node:crypto';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { WorkerStatus } from '@svc/core';
+import {
+  codehostExample,
+  type JsonObject,
+  patched,
+  storyBranch,
+  storyPullRequest,
+  storyRepo,
+  storyTicket,
+  temporaryFolder,
+} from '@svc/testkit';
+import { expect } from 'vitest';
+import { startInProcess } from './in-process-daemon.ts';
+
+const SECRET = 'd'.repeat(64);
+
+/** `settings` are of the project's file; the project is the daemon's home. */
+export async function storyDaemon(
+  given: { settings?: object; environment?: Record<string, string>; home?: string } = {},
+) {
+  const home = given.home ?? temporaryFolder();
+  const svc = { projectKey: 'demo', project: { ticketPrefix: 'ENG' }, ...given.settings };
+  mkdirSync(join(home, '.svc'), { recursive: true });
+  writeFileSync(join(home, '.svc/config.json'), JSON.stringify({ svc }));
+  const daemon = await startInProcess({
+    home,
+    environment: { SVC_WEBHOOK_SECRET: SECRET, ...given.environment },
+  });
+  const json = { 'Content-Type': 'application/json' };
+  return {
+    ...daemon,
+    /** One of the story's examples, delivered and signed. */
+    happens: async (name: string, patch: JsonObject = {}) => {
+      const { type, payload } = patched(codehostExample(name), name, patch);
+      const pull = payload['pull_request'] as JsonObject | undefined;
+      const now = new Date().toISOString();
+      // The deadline of a deploy counts from the merge.
+      if (pull?.['merged'] === true) Object.assign(pull, { merged_at: now, closed_at: now });
+      const body = JSON.stringify(payload);
+      const signature = createHmac('sha256', SECRET).update(body).digest('hex');
+      const { status } = await daemon.post('/api/webhook', body, {
+        ...json,
+        'x-codehost-event': type,
+        'x-codehost-delivery': randomUUID(),
+        'x-hub-signature-256': `sha256=${signature}`,
+      });
+      expect(status).toBe(200);
+    },
+    /** A fact of a helper. */
+    report: async (fact: object) => {
+      expect((await daemon.post('/api/events', JSON.stringify(fact), json)).status).toBe(200);
+    },
+    /** The signal file of the story's worker. */
+    says: (status: WorkerStatus, more: object = {}) => {
+      const file = join(home, 'svc/runs/run-1/workers', `${storyTicket}.json`);
+      const now = new Date().toISOString();
+      const signal = {
+        ticket: storyTicket,
+        orchestrator: 'run-1',
+        workerName: 'run-1-42',
+        status,
+        phase: 1,
+        startedAt: now,
+        updatedAt: now,
+        repo: storyRepo,
+        branch: storyBranch,
+        pr: { number: storyPullRequest },
+        ...more,
+      };
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(join(dirname(file), '.new'), JSON.stringify(signal));
+      renameSync(join(dirname(file), '.new'), file);
+    },
+  };
+}
+
+/** The environment of a process that is started in this home. */
+export function processEnvironment(home: string, more: Record<string, string> = {}): Record<string, string> {
+  return {
+    PATH: process.env['PATH'] ?? '',
+    HOME: home,
+    SVC_DATA_DIR: join(home, 'svc'),
+    USER: 'kim',
+    ...more,
+  };
+}

@@ -1,0 +1,238 @@
+// The five questions, in order: repository, project key, tracker token, team, deploy environment. Each has a
+// suggestion: what is configured, else what was detected. An answer comes from its flag, from the suggestion
+// (--yes) or from the person, and is checked where it is given: a wrong one is explained and asked again, or, with
+// nobody to ask, ends the command before anything was written.
+import {
+  type Config,
+  environmentSlip,
+  fittingStates,
+  kinds,
+  type ProjectAnswers,
+  productionAmong,
+  projectKeyFor,
+} from '@svc/core';
+import { Failure } from '../../errors.ts';
+import { plainText } from '../plain-text.ts';
+import type { Checkout, Lookups } from './lookups.ts';
+import type { CheckForm, Prompter } from './prompter.ts';
+
+/** The answer of a person who wants a merge to be enough, and the flag's. */
+const NO_ENVIRONMENT = 'none';
+const ticketPrefixForm = /^[A-Za-z][A-Za-z0-9]{0,19}$/;
+
+type GivenAnswers = {
+  repo?: string | undefined;
+  projectKey?: string | undefined;
+  /** From a file or standard input. */
+  token?: string | undefined;
+  team?: string | undefined;
+  ticketPrefix?: string | undefined;
+  environment?: string | undefined;
+};
+
+export type Answers = ProjectAnswers & { token: { value: string; isNew: boolean } | undefined };
+
+export type Asking = {
+  given: GivenAnswers;
+  config: Config;
+  checkout: Checkout;
+  /** The token in the files of a project of that key, or in those that stand in for them. */
+  storedToken: (projectKey: string) => Promise<string | undefined>;
+  lookups: Lookups;
+  /** Undefined when nobody is to be asked: suggestions are taken. */
+  prompter: Prompter | undefined;
+  warn: (line: string) => void;
+};
+
+export async function collectAnswers(asking: Asking): Promise<Answers> {
+  const repository = await askRepository(asking);
+  const projectKey = await askProjectKey(asking, repository);
+  const { token, teams } = await askToken(asking, await asking.storedToken(projectKey));
+  const ticketPrefix = await askTeam(asking, teams);
+  const environment = await askEnvironment(asking, repository);
+  const states =
+    token === undefined || ticketPrefix === undefined
+      ? []
+      : await asking.lookups.states(token.value, ticketPrefix);
+  return {
+    repository,
+    projectKey,
+    token,
+    ticketPrefix,
+    environment,
+    states: fittingStates(asking.config.svc.tracker.stateMap, states),
+  };
+}
+
+type Question = {
+  flag: string;
+  given: string | undefined;
+  message: string;
+  suggested: string | undefined;
+  /** Said with --yes where there is no suggestion. */
+  missing: string;
+  form: CheckForm;
+  /** What takes longer: asks a service. The problem, or undefined. */
+  check?: (answer: string) => Promise<string | undefined>;
+};
+
+async function settle({ prompter }: Asking, question: Question): Promise<string> {
+  const { flag, given, suggested, form, check } = question;
+  if (given !== undefined || prompter === undefined) {
+    const answer = given ?? suggested;
+    if (answer === undefined) throw new Failure('usage', question.missing, `Name it: svc init ${flag} <…>`);
+    const problem = form(answer) ?? (await check?.(answer));
+    if (problem === undefined) return answer;
+    throw new Failure('usage', given === undefined ? problem : `${flag}: ${problem}`);
+  }
+  for (;;) {
+    const answer = await prompter.text({ message: question.message, suggested, check: form });
+    const problem = await check?.(answer);
+    if (problem === undefined) return answer;
+    prompter.say(plainText(problem));
+  }
+}
+
+function expects(kind: { schema: { safeParse: (value: unknown) => { success: boolean } }; expects: string }) {
+  return (answer: string): string | undefined =>
+    kind.schema.safeParse(answer).success ? undefined : `Expected ${kind.expects}.`;
+}
+
+async function askRepository(asking: Asking): Promise<string> {
+  const { config, checkout, lookups, given, warn } = asking;
+  const { org, name } = config.svc.repository;
+  const configured = org === undefined || name === undefined ? undefined : `${org}/${name}`;
+  return settle(asking, {
+    flag: '--repo',
+    given: given.repo,
+    message: 'Repository at the code host (owner/name)',
+    suggested: configured ?? checkout.repository,
+    missing: 'The repository cannot be told: git has no remote that names one.',
+    form: expects(kinds.repo),
+    async check(repository) {
+      const checked = await lookups.repository(repository);
+      if (!checked.ok) return checked.problem;
+      if (checked.doubt !== undefined) warn(checked.doubt);
+      return undefined;
+    },
+  });
+}
+
+async function askProjectKey(asking: Asking, repository: string): Promise<string> {
+  return settle(asking, {
+    flag: '--project-key',
+    given: asking.given.projectKey,
+    message: 'Key of the project: names its secrets file, config-<key>.json',
+    suggested: asking.config.svc.projectKey ?? projectKeyFor(repository),
+    missing: 'The project key cannot be told.',
+    form: expects(kinds.key),
+  });
+}
+
+type TokenAndTeams = {
+  token: Answers['token'];
+  /** Undefined when the tracker was not asked, or could not be. */
+  teams: { key: string; name: string }[] | undefined;
+};
+
+async function askToken(asking: Asking, stored: string | undefined): Promise<TokenAndTeams> {
+  const { given, lookups, prompter, warn } = asking;
+  const tried = async (value: string, isNew: boolean): Promise<TokenAndTeams | Failure> => {
+    const found = await lookups.teams(value);
+    if (found.ok) return { token: { value, isNew }, teams: found.teams };
+    if (found.refused) return found.problem;
+    warn(`${found.problem.message} The token is taken as it is.`);
+    return { token: { value, isNew }, teams: undefined };
+  };
+  if (given.token !== undefined || prompter === undefined) {
+    const value = given.token ?? stored;
+    if (value === undefined) return { token: undefined, teams: undefined };
+    const problem = tokenForm(value);
+    if (problem !== undefined) throw new Failure('usage', `The token of the issue tracker: ${problem}`);
+    const answer = await tried(value, value !== stored);
+    if (answer instanceof Failure) throw answer;
+    return answer;
+  }
+  let kept = stored;
+  for (;;) {
+    const enter = kept === undefined ? 'Enter: without a tracker' : 'Enter: the one that is stored';
+    const typed = await prompter.secret({
+      message: `API token of the issue tracker (${enter})`,
+      check: (answer) => (answer === '' ? undefined : tokenForm(answer)),
+    });
+    const value = typed === '' ? kept : typed;
+    if (value === undefined) return { token: undefined, teams: undefined };
+    const answer = await tried(value, value !== stored);
+    if (!(answer instanceof Failure)) return answer;
+    prompter.say(plainText(answer.message));
+    // Enter must lead on, also when the stored one is no longer good.
+    if (value === kept) kept = undefined;
+  }
+}
+
+function tokenForm(token: string): string | undefined {
+  return /^[\x21-\x7e]{8,1000}$/.test(token) ? undefined : 'Expected one word of at least 8 characters.';
+}
+
+async function askTeam(
+  asking: Asking,
+  teams: { key: string; name: string }[] | undefined,
+): Promise<string | undefined> {
+  const { config, given, prompter } = asking;
+  const { team = given.ticketPrefix, ticketPrefix = team } = given;
+  if (team !== ticketPrefix)
+    throw new Failure('usage', '--team and --ticket-prefix name the same thing, and must be equal.');
+  const configured = config.svc.tracker.teamKey ?? config.svc.project.ticketPrefix;
+  const keys = teams?.map(({ key }) => key);
+  const listed = (keys ?? []).join(', ');
+  if (team === undefined && prompter !== undefined && teams !== undefined && teams.length > 0) {
+    return prompter.choose({
+      message: 'Team at the issue tracker: its key is the prefix of its tickets',
+      options: teams.map(({ key, name }) => ({ value: key, label: plainText(`${key}  ${name}`) })),
+      suggested: configured !== undefined && keys?.includes(configured) === true ? configured : undefined,
+    });
+  }
+  const only = keys?.length === 1 ? keys[0] : undefined;
+  const isOptional = keys === undefined;
+  const answer = await settle(asking, {
+    flag: '--team',
+    given: team,
+    message: `Prefix of the tickets, ABC in ABC-12${configured === undefined ? ' (Enter: none)' : ''}`,
+    suggested: configured ?? only ?? (isOptional ? '' : undefined),
+    missing:
+      listed === ''
+        ? 'The token can see no team at the issue tracker.'
+        : `The token can see several teams: ${listed}. Which one is meant cannot be told.`,
+    form: (text) =>
+      ticketPrefixForm.test(text) || (text === '' && isOptional)
+        ? undefined
+        : 'Expected letters and digits, such as ABC.',
+    check: async (text) =>
+      keys === undefined || keys.includes(text)
+        ? undefined
+        : `The issue tracker has no team ${text} that the token can see. There are: ${listed}.`,
+  });
+  return answer === '' ? undefined : answer;
+}
+
+async function askEnvironment(asking: Asking, repository: string): Promise<string | null> {
+  const deploy = asking.config.svc.deploy[repository];
+  const environments = await asking.lookups.environments(repository);
+  const configured =
+    deploy === undefined
+      ? undefined
+      : deploy.skipDeployVerification
+        ? NO_ENVIRONMENT
+        : deploy.productionEnvironment;
+  const answer = await settle(asking, {
+    flag: '--environment',
+    given: asking.given.environment,
+    message: `Deploy environment that makes a ticket done (${NO_ENVIRONMENT}: a merge is enough)`,
+    suggested: configured ?? productionAmong(environments) ?? NO_ENVIRONMENT,
+    missing: 'The deploy environment cannot be told.',
+    form: (text) => (text === '' || text.length > 255 ? 'Expected the name of an environment.' : undefined),
+    check: async (text) =>
+      text === NO_ENVIRONMENT || text === configured ? undefined : environmentSlip(text, environments),
+  });
+  return answer === NO_ENVIRONMENT ? null : answer;
+}

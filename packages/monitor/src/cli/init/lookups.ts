@@ -1,0 +1,109 @@
+// What the machine and the services around it can tell before anybody is asked: the checkout, the repository and
+// its deployments (by gh), the tracker's teams and states (by the token). Nothing here writes.
+import {
+  codehostProblemWords,
+  type DeployEnvironment,
+  environmentsIn,
+  repositoryInRemotes,
+  type TrackerTeam,
+  type WorkflowState,
+} from '@svc/core';
+import { createGh } from '../../codehost/gh.ts';
+import { type RunCommand, runCommand } from '../../codehost/run-command.ts';
+import { Failure } from '../../errors.ts';
+import { createGit } from '../../orchestrate/worktrees/git.ts';
+import { createTrackerClient, type TrackerClient } from '../../tracker/client.ts';
+import { TrackerError } from '../../tracker/tracker-error.ts';
+import type { Terminal } from '../terminal.ts';
+
+/** Somebody is waiting at a terminal. */
+const PATIENCE_MS = 10_000;
+
+export type Checkout = { root: string | undefined; repository: string | undefined };
+
+/** `doubt` is why nobody can tell; the answer is taken as it is. */
+type Checked = { ok: true; doubt?: string } | { ok: false; problem: string };
+
+type Teams =
+  | { ok: true; teams: TrackerTeam[] }
+  /** `refused`: the token is wrong. Otherwise nobody can tell now. */
+  | { ok: false; refused: boolean; problem: Failure };
+
+export type Lookups = {
+  checkout: (folder: string) => Promise<Checkout>;
+  repository: (repository: string) => Promise<Checked>;
+  environments: (repository: string) => Promise<DeployEnvironment[]>;
+  teams: (token: string) => Promise<Teams>;
+  states: (token: string, team: string) => Promise<WorkflowState[]>;
+};
+
+export function createLookups(
+  terminal: Terminal,
+  { trackerApiUrl, run = runCommand }: { trackerApiUrl: string; run?: RunCommand },
+): Lookups {
+  const { environment, interrupted: signal } = terminal;
+  const now = (): number => terminal.now().getTime();
+  const git = createGit({ run, environment });
+  const gh = createGh({ environment, run, now, signal, timeoutMs: PATIENCE_MS });
+  const tracker = (token: string): TrackerClient =>
+    createTrackerClient({
+      token,
+      apiUrl: trackerApiUrl,
+      fetch,
+      clock: { now },
+      timeoutMs: PATIENCE_MS,
+      signal,
+    });
+
+  return {
+    async checkout(folder) {
+      const options = { timeoutMs: PATIENCE_MS, signal };
+      try {
+        const top = await git.ask(folder, ['rev-parse', '--show-toplevel'], options);
+        const root = top.stdout.replace(/\n$/, '');
+        if (top.exitCode !== 0 || root === '') return { root: undefined, repository: undefined };
+        const remotes = await git.ask(folder, ['config', '--get-regexp', '^remote\\..*\\.url$'], options);
+        return { root, repository: repositoryInRemotes(remotes.stdout) };
+      } catch (error) {
+        // Without git nothing is detected; the questions are asked all the same.
+        if (error instanceof Failure) return { root: undefined, repository: undefined };
+        throw error;
+      }
+    },
+    async repository(repository) {
+      const asked = await gh.request({ path: `repos/${repository}` });
+      if (asked.ok) return { ok: true };
+      const { kind } = asked.problem;
+      if (kind === 'not-found' || kind === 'repo-gone')
+        return {
+          ok: false,
+          problem: `The code host has no repository ${repository} that gh may see. Check the name, or the login: gh auth status`,
+        };
+      const { why, remedy } = codehostProblemWords(asked.problem);
+      return { ok: true, doubt: `Nobody can tell whether ${repository} exists: ${why}. ${remedy}` };
+    },
+    async environments(repository) {
+      const asked = await gh.request({ path: `repos/${repository}/deployments?per_page=100` });
+      return asked.ok ? environmentsIn(asked.value.json) : [];
+    },
+    async teams(token) {
+      try {
+        const teams = await tracker(token).listTeams();
+        return { ok: true, teams: teams.toSorted((one, other) => (one.key < other.key ? -1 : 1)) };
+      } catch (error) {
+        if (!(error instanceof TrackerError)) throw error;
+        const { kind } = error.problem;
+        return { ok: false, refused: kind === 'unauthorised' || kind === 'forbidden', problem: error };
+      }
+    },
+    async states(token, team) {
+      try {
+        return (await tracker(token).teamStates(team))?.states ?? [];
+      } catch (error) {
+        // The step that resolves the ids asks again, and says what is wrong.
+        if (error instanceof TrackerError) return [];
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,242 @@
+// What is done with the answers, step by step. Each step is the one that a command of its own does, and is named
+// with that command when it fails. Every file is written whole or not at all, so that an end in the middle leaves
+// valid ones, and the next run goes on.
+import { doctorVerdict, doctorVerdictWords, projectChanges } from '@svc/core';
+import { secretFilesIn } from '../../config/locate.ts';
+import { createConfigStore } from '../../config/store.ts';
+import type { Host } from '../../daemon/control-host.ts';
+import { stopDaemon } from '../../daemon/control-stop.ts';
+import { findDaemon } from '../../daemon/status.ts';
+import { openTracker } from '../../tracker/open-tracker.ts';
+import { resolveTrackerIds, trackerGroup } from '../../tracker/resolve-ids.ts';
+import { connectDaemon } from '../daemon-client.ts';
+import type { DoctorTools, Found } from '../doctor/check.ts';
+import { examine } from '../doctor/examine.ts';
+import { AnswerIsNo, Interrupted } from '../endings.ts';
+import { openSession, requireConfig, type Session } from '../session.ts';
+import { foldersIn } from '../setup-checks/daemon.ts';
+import { checkRepository } from '../setup-checks/programs.ts';
+import { lastingFolder, register } from '../setup-checks/registration.ts';
+import { startFromTerminal } from '../start-from-terminal.ts';
+import type { Terminal } from '../terminal.ts';
+import { registerTrackerFeed, setUpCodehostFeed } from '../verbs/setup-webhooks.ts';
+import type { Answers } from './answers.ts';
+import { watchFiles } from './changed-files.ts';
+import { untilFeedsSettle } from './settle-feeds.ts';
+import type { StepEnd, Steps } from './step.ts';
+
+export type SetupOptions = {
+  answers: Answers;
+  relay: string | undefined;
+  webhooks: boolean;
+  startDaemon: boolean;
+  host: Host;
+  doctor: DoctorTools;
+};
+
+export type SetupResult = { url: string | null; findings: Found[] };
+
+const skipped = (what: string, again?: string): StepEnd => ({
+  outcome: 'skipped',
+  what,
+  ...(again !== undefined && { again }),
+});
+
+export async function setUpProject(
+  terminal: Terminal,
+  steps: Steps,
+  options: SetupOptions,
+): Promise<SetupResult> {
+  const session = openSession(terminal);
+  const { answers, relay, host } = options;
+  const { files } = await session.load();
+  const changed = await watchFiles([
+    files.project.file,
+    files.global,
+    ...secretFilesIn(session.machine.configDir),
+  ]);
+  const relayWords = relay === undefined ? '' : ` --relay ${relay}`;
+  const run: Steps['run'] = (name, again, work) => {
+    // Between two steps nothing is half done.
+    if (terminal.interrupted.aborted) throw new Interrupted();
+    return steps.run(name, again, work);
+  };
+
+  const isProject = await run('project-file', 'svc init', (quiet) =>
+    writeProjectFile(quiet, session, answers),
+  );
+  let hasToken = false;
+  if (isProject) {
+    hasToken = await run('secrets', 'svc config set svc.tracker.apiToken - < token.txt', (quiet) =>
+      writeToken(quiet, session, answers.token),
+    );
+    hasToken &&= answers.token !== undefined;
+    await run('registration', 'svc check-project-setup', () => registerProject(terminal, session));
+    const hasIds = await run('tracker-ids', 'svc resolve-tracker-ids', (quiet) =>
+      hasToken && answers.ticketPrefix !== undefined
+        ? resolveIds(quiet, session)
+        : Promise.resolve(
+            skipped(
+              answers.token === undefined
+                ? 'there is no token for the issue tracker'
+                : 'there is no team, or no token in its file',
+            ),
+          ),
+    );
+    await run('code-host-feed', `svc setup-webhooks${relayWords}`, (quiet) =>
+      options.webhooks
+        ? feedStep(
+            session,
+            () => setUpCodehostFeed(quiet, session, relay === undefined ? {} : { relay }),
+            'relay channel and secret of the code host',
+          )
+        : Promise.resolve(skipped('left out; the repository is polled', `svc setup-webhooks${relayWords}`)),
+    );
+    await run('tracker-feed', `svc setup-webhooks --linear-register${relayWords}`, (quiet) =>
+      !options.webhooks
+        ? Promise.resolve(
+            skipped('left out; the tracker is polled', `svc setup-webhooks --linear-register${relayWords}`),
+          )
+        : hasToken && hasIds && answers.ticketPrefix !== undefined
+          ? feedStep(
+              session,
+              () => registerTrackerFeed(quiet, session, relay === undefined ? {} : { relay }),
+              'webhook of the issue tracker',
+            )
+          : Promise.resolve(
+              skipped(
+                answers.token === undefined
+                  ? 'there is no token for the issue tracker'
+                  : 'the team’s ids are not known yet',
+              ),
+            ),
+    );
+  }
+
+  let url: string | null = null;
+  await run('daemon', 'svc monitor restart', async (quiet) => {
+    if (!options.startDaemon) return skipped('left out', 'svc monitor start');
+    const done = await runDaemon(quiet, session, host, (await changed()).length > 0);
+    url = done.url;
+    return done.end;
+  });
+  let findings: Found[] = [];
+  await run('doctor', 'svc doctor', async () => {
+    if (!options.startDaemon) return skipped('left out: there is no daemon to ask', 'svc doctor');
+    if (url !== null) await untilFeedsSettle(url, terminal);
+    findings = await examine(terminal, options.doctor);
+    const verdict = doctorVerdict(findings);
+    if (verdict.ok) return { outcome: 'done', what: doctorVerdictWords(verdict) };
+    throw new AnswerIsNo(doctorVerdictWords(verdict));
+  });
+  return { url, findings };
+}
+
+async function writeProjectFile(quiet: Terminal, session: Session, answers: Answers): Promise<StepEnd> {
+  const { config, ...loaded } = await requireConfig(quiet, session);
+  const { file } = loaded.files.project;
+  const group = trackerGroup(loaded);
+  const changes = projectChanges(config, answers).map(({ path, value }) => ({
+    // In the file's own spelling, where it calls the tracker by its vendor's name.
+    path: path[1] === 'tracker' ? [...group, ...path.slice(2)] : path,
+    value,
+  }));
+  if (changes.length === 0) return { outcome: 'unchanged', what: `${file} says all of this already` };
+  await createConfigStore({ locks: session.locks, files: loaded.files }).setMany('project', changes);
+  return { outcome: 'done', what: `wrote ${counted(changes.length, 'value')} to ${file}; commit it` };
+}
+
+async function writeToken(quiet: Terminal, session: Session, token: Answers['token']): Promise<StepEnd> {
+  const { files, values } = await requireConfig(quiet, session);
+  if (token === undefined)
+    return skipped(
+      'there is no token for the issue tracker: its tickets are not followed',
+      'svc config set svc.tracker.apiToken - < token.txt',
+    );
+  if (!token.isNew) return { outcome: 'unchanged', what: `the token is in ${files.secrets.file}` };
+  // A file of its own would hide the secrets that the project has in the global one.
+  const usesGlobal =
+    files.secrets.fallback &&
+    values.some(
+      ({ field, source }) => field.secret && source.kind === 'file' && source.file === files.global,
+    );
+  const store = createConfigStore({ locks: session.locks, files });
+  const file = await store.set(
+    usesGlobal ? 'global' : 'secrets',
+    ['svc', 'tracker', 'apiToken'],
+    token.value,
+  );
+  return { outcome: 'done', what: `stored the token in ${file} (mode 600)` };
+}
+
+async function registerProject(terminal: Terminal, session: Session): Promise<StepEnd> {
+  const { files } = await session.load();
+  const { folder = terminal.folder } = files.project;
+  const { repository } = await checkRepository(terminal);
+  const changed = await watchFiles([files.global]);
+  const { found } = await register(session, files, lastingFolder(folder, repository, terminal.home));
+  return { outcome: (await changed()).length > 0 ? 'done' : 'unchanged', what: found };
+}
+
+async function resolveIds(quiet: Terminal, session: Session): Promise<StepEnd> {
+  const loaded = await requireConfig(quiet, session);
+  const ids = await resolveTrackerIds({
+    loaded,
+    store: createConfigStore({ locks: session.locks, files: loaded.files }),
+    force: false,
+    connect: () =>
+      openTracker({
+        ...loaded,
+        apiUrl: session.machine.trackerApiUrl,
+        fetch,
+        clock: { now: () => quiet.now().getTime() },
+        signal: quiet.interrupted,
+      }),
+  });
+  for (const { phase, name } of ids.unknown)
+    quiet.err(
+      `warning: svc.tracker.stateMap.${phase} is ${JSON.stringify(name)}, and the team has no such state. Name one: svc config set svc.tracker.stateMap.${phase} <state>`,
+    );
+  const states = counted(Object.keys(ids.stateIds).length, 'state');
+  return ids.asked
+    ? { outcome: 'done', what: `the team and ${states} are in ${ids.file}` }
+    : { outcome: 'unchanged', what: `the ids are in ${ids.file}` };
+}
+
+async function feedStep(session: Session, work: () => Promise<void>, what: string): Promise<StepEnd> {
+  const { files } = await session.load();
+  const changed = await watchFiles([
+    files.project.file,
+    files.global,
+    ...secretFilesIn(session.machine.configDir),
+  ]);
+  await work();
+  const isChanged = (await changed()).length > 0;
+  return { outcome: isChanged ? 'done' : 'unchanged', what: `${what}: ${isChanged ? 'set up' : 'kept'}` };
+}
+
+/** One that runs is kept when it serves the project and nothing has changed since. */
+async function runDaemon(
+  quiet: Terminal,
+  session: Session,
+  host: Host,
+  hasChanged: boolean,
+): Promise<{ url: string; end: StepEnd }> {
+  const { machine } = session;
+  const before = await findDaemon(machine.dataDir);
+  const folder = (await session.load()).files.project.folder ?? quiet.folder;
+  if (before.state === 'running') {
+    const health = await (await connectDaemon(machine))?.getJson('/api/health');
+    const { pid, url } = before.daemon;
+    if (!hasChanged && foldersIn(health)?.includes(folder) === true)
+      return { url, end: { outcome: 'unchanged', what: `running: pid ${pid}, ${url}` } };
+    await stopDaemon({ dataDir: machine.dataDir, signal: host.signal, interrupted: quiet.interrupted });
+  }
+  const { daemon } = await startFromTerminal({ ...quiet, folder }, host, session);
+  const word = before.state === 'running' ? 'restarted' : 'started';
+  return { url: daemon.url, end: { outcome: 'done', what: `${word}: pid ${daemon.pid}, ${daemon.url}` } };
+}
+
+function counted(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`;
+}

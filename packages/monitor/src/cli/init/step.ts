@@ -1,0 +1,111 @@
+// A step of the setup: it is told when it begins and how it ended, and one that fails keeps no other from its
+// turn. What a step says on its way is kept as its details.
+import { Failure, systemErrorCode } from '../../errors.ts';
+import { messageOf } from '../../log/log-errors.ts';
+import { plainText } from '../plain-text.ts';
+import { paint, type Terminal } from '../terminal.ts';
+
+const stepNames = [
+  'project-file',
+  'secrets',
+  'registration',
+  'tracker-ids',
+  'code-host-feed',
+  'tracker-feed',
+  'daemon',
+  'doctor',
+] as const;
+
+type StepName = (typeof stepNames)[number];
+type StepOutcome = 'done' | 'unchanged' | 'skipped' | 'failed';
+
+type StepReport = {
+  step: StepName;
+  outcome: StepOutcome;
+  what: string;
+  details: string[];
+  /** What mends it, and the command that does this step again; of a step that failed or was left out. */
+  remedy: string | null;
+  again: string | null;
+};
+
+export type StepEnd = { outcome: Exclude<StepOutcome, 'failed'>; what: string; again?: string };
+
+export type Steps = {
+  /** `work` gets a terminal whose words become the step's details. */
+  run: (name: StepName, again: string, work: (quiet: Terminal) => Promise<StepEnd>) => Promise<boolean>;
+  reports: readonly StepReport[];
+  /** Of the first that failed. */
+  firstError: () => Error | undefined;
+};
+
+const colours = { done: 'green', unchanged: 'gray', skipped: 'yellow', failed: 'red' } as const;
+const outcomeWidth = Math.max(...Object.keys(colours).map((word) => word.length));
+const stepWidth = Math.max(...stepNames.map((name) => name.length));
+
+/** After so long a step says that it is being done. */
+const SLOW_MS = 1_000;
+
+/** `tell` prints a line. */
+export function createSteps(terminal: Terminal, tell: (line: string) => void): Steps {
+  const reports: StepReport[] = [];
+  let firstError: Error | undefined;
+
+  function print({ step, outcome, what, details, remedy, again }: StepReport): void {
+    const indent = ' '.repeat(outcomeWidth + stepWidth + 4);
+    const more = outcome === 'failed' ? details : details.filter((line) => line.startsWith('warning: '));
+    tell(
+      `${paint(terminal, colours[outcome], outcome.padEnd(outcomeWidth))}  ${step.padEnd(stepWidth)}  ${plain(what)}`,
+    );
+    for (const line of more) tell(indent + paint(terminal, 'dim', plain(line)));
+    if (remedy !== null) tell(indent + plain(remedy));
+    if (again !== null) tell(`${indent}Again: ${again}`);
+  }
+
+  return {
+    reports,
+    firstError: () => firstError,
+    async run(step, again, work) {
+      const details: string[] = [];
+      const keep = (text: string): void => void details.push(...text.split('\n'));
+      let report: StepReport;
+      const slow = setTimeout(
+        () => tell(`${'working'.padEnd(outcomeWidth)}  ${step.padEnd(stepWidth)}  …`),
+        SLOW_MS,
+      );
+      try {
+        const end = await work({ ...terminal, out: keep, err: keep });
+        report = {
+          step,
+          outcome: end.outcome,
+          what: end.what,
+          details,
+          remedy: null,
+          again: end.again ?? null,
+        };
+      } catch (thrown) {
+        const error = asError(thrown);
+        firstError ??= error;
+        const remedy = error instanceof Failure ? (error.remedy ?? null) : null;
+        report = { step, outcome: 'failed', what: messageOf(error), details, remedy, again };
+      } finally {
+        clearTimeout(slow);
+      }
+      reports.push(report);
+      print(report);
+      return report.outcome !== 'failed';
+    },
+  };
+}
+
+/** What the system says of a file or of the network is no bug. */
+function asError(thrown: unknown): Error {
+  if (thrown instanceof Failure) return thrown;
+  if (systemErrorCode(thrown) !== undefined)
+    return new Failure('file-unusable', messageOf(thrown), undefined, { cause: thrown });
+  return thrown instanceof Error ? thrown : new Error(messageOf(thrown));
+}
+
+function plain(text: string): string {
+  return plainText(text.replaceAll(/\s*\n\s*/g, ' '));
+}

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { flagWith, scopesFrom } from './scopes.ts';
+
+test.each([
+  ['read', ['read']],
+  ['read,attention', ['read', 'attention']],
+  [' read , findings,read', ['read', 'findings']],
+])('%s', (text, names) => {
+  expect([...scopesFrom(text)]).toEqual(names);
+});
+
+test.each(['', 'write', 'read,', 'Read', 'toString'])('%j is an error that lists the scopes', (text) => {
+  expect(() => scopesFrom(text)).toThrow('there are read, attention, findings, summarize.');
+});
+
+test('the flag of one scope more', () => {
+  expect(flagWith(new Set(['read']), 'summarize')).toBe('--scopes read,summarize');
+  expect(flagWith(new Set(['summarize']), 'read')).toBe('--scopes read,summarize');
+});

@@ -1,0 +1,92 @@
+// attention: what needs a person. attention_act: a word on one item, in the name of the person and of this server.
+import type { AttentionView } from '@svc/core';
+import { z } from 'zod';
+import { Failure } from '../../../errors.ts';
+import type { AttentionAnswer } from '../../../http/attention-routes.ts';
+import { needDaemon, speaker } from '../../need-daemon.ts';
+import { plainText } from '../../plain-text.ts';
+import { printAttention } from '../../verbs/attention.ts';
+import { linesOf } from '../answer-text.ts';
+import { looksOnly, tool } from '../tool.ts';
+
+const LONGEST_NAME = 100;
+
+const entry = z.looseObject({
+  id: z.string(),
+  reason: z.string(),
+  message: z.string(),
+  severity: z.string(),
+});
+
+export const attentionTool = tool({
+  name: 'attention',
+  title: 'What needs a person',
+  description:
+    'Open items that need a person, most urgent first, each with its reason and the command that mends it; and those put off until later.',
+  scope: 'read',
+  hints: looksOnly,
+  input: z.strictObject({}),
+  output: z.looseObject({ open: z.array(entry), snoozed: z.array(entry) }),
+  async call(_given, { terminal }) {
+    const view = (await (await needDaemon(terminal)).getJson('/api/attention')) as AttentionView;
+    const { open, snoozed } = view;
+    return {
+      structured: view,
+      text: open.length === 0 ? `Nothing is open, ${snoozed.length} put off.` : `${open.length} open.`,
+      outside:
+        open.length + snoozed.length === 0
+          ? []
+          : linesOf(terminal, (capture) => printAttention(capture, view)),
+    };
+  },
+});
+
+const actions = { ack: [], resolve: [], snooze: ['for'], 'hand-over': ['to'] } as const;
+
+export const attentionActTool = tool({
+  name: 'attention_act',
+  title: 'Act on an item of attention',
+  description:
+    'ack: it was seen. snooze: put off for a while (for). hand-over: give it to somebody (to, note). resolve: take it off the list; it comes back when its cause does. A person may then not see it, so do this only when asked to.',
+  scope: 'attention',
+  hints: { readOnly: false, destructive: true, idempotent: false },
+  input: z.strictObject({
+    id: z.string().min(1).max(500).describe('the id of an open item, like run-1/ABC-12/deploy-timeout'),
+    action: z.enum(['ack', 'snooze', 'resolve', 'hand-over']),
+    for: z.string().min(1).max(20).optional().describe('snooze: how long, at most 30d, like 2h'),
+    to: z.string().min(1).max(LONGEST_NAME).optional().describe('hand-over: who has it from now on'),
+    note: z.string().min(1).max(1_000).optional().describe('hand-over: what they should know'),
+  }),
+  output: z.looseObject({ ok: z.boolean(), item: entry.nullable() }),
+  async call({ id, action, ...given }, { terminal }) {
+    refuseOthers(action, given);
+    const daemon = await needDaemon(terminal);
+    const words = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+    const answer = (await daemon.postJson(`/api/attention/${action}`, {
+      id,
+      ...words,
+      by: nameOf(speaker(terminal).by),
+    })) as AttentionAnswer;
+    return {
+      structured: answer,
+      text: answer.item === null ? 'It is resolved.' : `Done: ${action}.`,
+      outside: [plainText(id)],
+    };
+  },
+});
+
+/** A field that the action does not take is an error: it would do nothing, and look as if it had. */
+function refuseOthers(action: keyof typeof actions, given: Record<string, string | undefined>): void {
+  const needed: readonly string[] = actions[action];
+  for (const name of needed)
+    if (given[name] === undefined) throw new Failure('usage', `attention_act: ${action} needs "${name}".`);
+  const allowed = action === 'hand-over' ? [...needed, 'note'] : needed;
+  const other = Object.keys(given).find((name) => given[name] !== undefined && !allowed.includes(name));
+  if (other !== undefined) throw new Failure('usage', `attention_act: ${action} takes no "${other}".`);
+}
+
+/** Whoever reads it later sees that it was not said at the keyboard. */
+function nameOf(person: string | undefined): string {
+  const mark = ' via mcp';
+  return person === undefined ? 'mcp' : person.slice(0, LONGEST_NAME - mark.length) + mark;
+}

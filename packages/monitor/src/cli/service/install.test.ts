@@ -1,0 +1,202 @@
+// The service by a recording runner: which commands, in which order, and that nothing of others is touched. The
+// service managers themselves are not run here.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { temporaryFolder } from '@svc/testkit';
+import { describe, expect, test } from 'vitest';
+import type { Command, CommandEnd } from '../../codehost/run-command.ts';
+import { readMachine } from '../../config/environment.ts';
+import { factsFor, installService, uninstallService } from './install.ts';
+import { checkService, findService } from './installed.ts';
+import { serviceManagerOf } from './manager.ts';
+
+const program = ['/opt/node/bin/node', '/opt/svc/svc.js'];
+
+/** `answers`: what a command ends with, by its beginning; 0 otherwise. */
+function place(platform: string, given: Record<string, { exitCode?: number; said?: string }> = {}) {
+  const answers = { ...given };
+  const home = temporaryFolder();
+  const commands: string[] = [];
+  const run = async ({ file, args }: Command): Promise<CommandEnd> => {
+    const words = [file, ...args].join(' ');
+    commands.push(words.replaceAll(home, '~'));
+    const [, answer] = Object.entries(answers).find(([begin]) => words.startsWith(begin)) ?? [];
+    return { ended: 'exit', exitCode: answer?.exitCode ?? 0, stdout: answer?.said ?? '', stderr: '' };
+  };
+  const environment = { HOME: home, PATH: '/usr/bin', SVC_MONITOR_PORT: '7500', SVC_WEBHOOK_SECRET: 'hush' };
+  const machine = readMachine(environment, home);
+  const manager = serviceManagerOf(
+    { platform, uid: 501, user: 'ann', run },
+    { home, environment, dataDir: machine.dataDir },
+  );
+  const facts = factsFor(program, machine, { path: environment.PATH, platform });
+  const install = () => installService(manager, facts, async () => void commands.push('(stop by hand)'));
+  const setAnswer = (begin: string, answer: { exitCode?: number; said?: string }): void =>
+    void (answers[begin] = answer);
+  return { home, manager, facts, machine, commands, install, setAnswer };
+}
+
+describe('systemd', () => {
+  const inactive = { 'systemctl --user is-active': { exitCode: 3 } };
+
+  test('install writes the unit, ends a daemon of a person’s own, and starts the service', async () => {
+    const { manager, home, commands, install } = place('linux', inactive);
+    expect(await install()).toEqual({ changed: true, wasActive: false });
+    expect(manager.file).toBe(join(home, '.config/systemd/user/svc-monitor.service'));
+    expect(commands).toEqual([
+      '(stop by hand)',
+      'systemctl --user daemon-reload',
+      'systemctl --user enable --now svc-monitor.service',
+    ]);
+    const unit = readFileSync(manager.file, 'utf8');
+    expect(unit).toContain(
+      `ExecStart="/opt/node/bin/node" "/opt/svc/svc.js" "monitor" "run" "--log-file" "${home}/svc/logs/monitor.log"`,
+    );
+    expect(unit).toContain('Environment="PATH=/usr/bin:/opt/node/bin:/usr/local/bin:/bin"');
+    expect(unit).toContain('Environment="SVC_MONITOR_PORT=7500"');
+    expect(unit).not.toContain('hush');
+    expect(await findService(manager)).toEqual({ manager: 'systemd', file: manager.file });
+  });
+
+  test('again it changes nothing; a new path of svc restarts it', async () => {
+    const { manager, machine, facts, commands, install } = place('linux');
+    await install();
+    commands.length = 0;
+    expect(await install()).toEqual({ changed: false, wasActive: true });
+    expect(commands).toEqual([
+      'systemctl --user is-active --quiet svc-monitor.service',
+      'systemctl --user daemon-reload',
+      'systemctl --user enable --now svc-monitor.service',
+    ]);
+    const moved = factsFor(['/opt/node/bin/node', '/new/svc.js'], machine, {
+      path: '/bin',
+      platform: 'linux',
+    });
+    expect(moved).not.toEqual(facts);
+    await installService(manager, moved, async () => undefined);
+    expect(commands.at(-1)).toBe('systemctl --user restart svc-monitor.service');
+  });
+
+  test('uninstall ends it and removes the file; again there is nothing to do', async () => {
+    const { manager, commands, install } = place('linux', inactive);
+    await install();
+    commands.length = 0;
+    expect(await uninstallService(manager)).toBe(true);
+    expect(existsSync(manager.file)).toBe(false);
+    expect(commands).toEqual([
+      'systemctl --user disable --now svc-monitor.service',
+      'systemctl --user daemon-reload',
+    ]);
+    expect(await uninstallService(manager)).toBe(false);
+    expect(await findService(manager)).toBeNull();
+  });
+
+  test('a file of somebody else is neither replaced nor removed', async () => {
+    const { manager, commands, install } = place('linux');
+    mkdirSync(dirname(manager.file), { recursive: true });
+    writeFileSync(manager.file, '[Unit]\nDescription=mine\n');
+    await expect(install()).rejects.toThrow('was not made by svc');
+    await expect(uninstallService(manager)).rejects.toThrow('was not made by svc');
+    expect(readFileSync(manager.file, 'utf8')).toBe('[Unit]\nDescription=mine\n');
+    expect(commands).toEqual([]);
+    expect(await findService(manager)).toBeNull();
+  });
+
+  test('without a session of systemd it says how to get one, and the next run goes on', async () => {
+    const said = 'Failed to connect to bus: No medium found';
+    const { manager, commands, install, setAnswer } = place('linux', {
+      ...inactive,
+      'systemctl --user daemon-reload': { exitCode: 1, said },
+    });
+    await expect(install()).rejects.toMatchObject({
+      code: 'start-failed',
+      message: expect.stringContaining(said),
+      remedy: expect.stringContaining('loginctl enable-linger'),
+    });
+    setAnswer('systemctl --user daemon-reload', {});
+    await install();
+    expect(commands.at(-1)).toBe('systemctl --user enable --now svc-monitor.service');
+    expect(await findService(manager)).not.toBeNull();
+  });
+
+  test('lingering is asked for and switched on by loginctl', async () => {
+    const { manager, commands } = place('linux', { 'loginctl show-user': { said: 'Linger=no\n' } });
+    expect(await manager.lingers()).toBe(false);
+    await manager.linger();
+    expect(commands).toEqual(['loginctl show-user ann --property=Linger', 'loginctl enable-linger ann']);
+  });
+
+  test('XDG_CONFIG_HOME is where the unit goes', () => {
+    const run = async (): Promise<CommandEnd> => ({ ended: 'stopped' });
+    const { file } = serviceManagerOf(
+      { platform: 'linux', uid: 1, user: 'ann', run },
+      { home: '/h', environment: { XDG_CONFIG_HOME: '/x' }, dataDir: '/d' },
+    );
+    expect(file).toBe('/x/systemd/user/svc-monitor.service');
+  });
+});
+
+describe('launchd', () => {
+  const notLoaded = { 'launchctl print': { exitCode: 113 } };
+
+  test('install writes the agent and bootstraps it; again it does nothing; changed it is loaded anew', async () => {
+    const { manager, machine, home, commands, install, setAnswer } = place('darwin', notLoaded);
+    expect(await install()).toEqual({ changed: true, wasActive: false });
+    const agent = '~/Library/LaunchAgents/svc.monitor.plist';
+    expect(commands).toEqual([
+      '(stop by hand)',
+      'launchctl enable gui/501/svc.monitor',
+      `launchctl bootstrap gui/501 ${agent}`,
+    ]);
+    expect(readFileSync(join(home, 'Library/LaunchAgents/svc.monitor.plist'), 'utf8')).not.toContain('hush');
+    setAnswer('launchctl print', {});
+    commands.length = 0;
+    expect(await install()).toEqual({ changed: false, wasActive: true });
+    expect(commands).toEqual(['launchctl print gui/501/svc.monitor']);
+    await installService(
+      manager,
+      factsFor(['/new/node', '/new/svc.js'], machine, { path: '/bin', platform: 'darwin' }),
+      async () => undefined,
+    );
+    expect(commands.slice(-3)).toEqual([
+      'launchctl bootout gui/501/svc.monitor',
+      'launchctl enable gui/501/svc.monitor',
+      `launchctl bootstrap gui/501 ${agent}`,
+    ]);
+  });
+
+  test('uninstall removes it, whether or not it is loaded', async () => {
+    const { manager, commands, install } = place('darwin', notLoaded);
+    await install();
+    commands.length = 0;
+    expect(await uninstallService(manager)).toBe(true);
+    expect(commands).toEqual(['launchctl print gui/501/svc.monitor']);
+    expect(existsSync(manager.file)).toBe(false);
+    expect(await manager.lingers()).toBeUndefined();
+  });
+});
+
+test('another system is told what to do without', () => {
+  expect(() => place('win32')).toThrow('svc knows no service manager on win32');
+});
+
+test('a program that is no absolute path is refused', () => {
+  const { machine } = place('linux');
+  expect(() => factsFor(['node'], machine, { path: '/bin', platform: 'linux' })).toThrow('no absolute path');
+});
+
+test('the doctor finds a service whose program is gone', async () => {
+  const { manager, install } = place('linux');
+  expect(await checkService(manager)).toEqual([]);
+  await install();
+  expect(await checkService(manager, () => true)).toMatchObject([{ part: 'daemon', grade: 'ok' }]);
+  expect(await checkService(manager, (path) => path !== '/opt/svc/svc.js')).toMatchObject([
+    {
+      part: 'daemon',
+      grade: 'broken',
+      what: 'the installed service starts a program that is gone',
+      evidence: `/opt/svc/svc.js, named in ${manager.file}`,
+      remedy: expect.stringContaining('svc monitor install'),
+    },
+  ]);
+});

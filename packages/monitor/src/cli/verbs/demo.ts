@@ -1,0 +1,97 @@
+// svc demo: starts the demo (packages/demo) as a process of its own, with the command that runs this svc. The demo
+// knows through the channel between them that this process has gone, however it went, and clears up.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { constants } from 'node:os';
+import { basename, join } from 'node:path';
+import { type CommandUnknownOpts, InvalidArgumentError } from '@commander-js/extra-typings';
+import type { Environment } from '@svc/core';
+import { type Host, thisProcess } from '../../daemon/control-host.ts';
+import { Failure } from '../../errors.ts';
+import type { Terminal } from '../terminal.ts';
+import { verb } from '../verb.ts';
+
+const LONGEST_MINUTES = 120;
+
+type Run = (
+  command: readonly string[],
+  environment: Environment,
+  host: Pick<Host, 'onStopSignal'>,
+) => Promise<number>;
+
+export function demoVerb(
+  terminal: Terminal,
+  { host = thisProcess, run = runInForeground }: { host?: Host; run?: Run } = {},
+): CommandUnknownOpts {
+  return verb('demo', {
+    summary: 'A team’s day in three minutes: the real daemon and dashboard, no account, no key, no network',
+    example: ['svc demo', 'svc demo --minutes 10 --no-open', 'svc demo --keep --port 7401'],
+  })
+    .option('--minutes <minutes>', 'how long the day takes', minutesFrom, 3)
+    .option('--port <port>', 'port of the dashboard (default: any that is free)', portFrom, 0)
+    .option('--no-open', 'do not open a browser')
+    .option('--keep', 'leave the dashboard open after the day, until Ctrl-C')
+    .addHelpText(
+      'after',
+      '\nIt lives in a temporary folder and leaves nothing behind.\nExit codes: 0 the day is over, 6 the daemon cannot start (is the port taken?), 70 a bug, 130 Ctrl-C',
+    )
+    .action(async ({ minutes, port, open, keep }) => {
+      const start = demoStart();
+      if (!existsSync(start))
+        throw new Failure(
+          'not-in-this-version',
+          `The demo is not part of this build (${start}).`,
+          'Run: npm run build',
+        );
+      const [node = process.execPath] = host.program;
+      const words = [`--minutes=${minutes}`, `--port=${port}`];
+      if (!open) words.push('--no-open');
+      if (keep) words.push('--keep');
+      const code = await run([node, start, ...words, '--', ...host.program], terminal.environment, host);
+      if (code !== 0) host.exit(code);
+    });
+}
+
+/** `folder` is that of this file: `…/dist` in a build. */
+export function demoStart(folder: string = import.meta.dirname): string {
+  return basename(folder) === 'dist'
+    ? join(folder, 'demo', 'demo.js')
+    : join(folder, '..', '..', '..', '..', 'demo', 'src', 'demo.ts');
+}
+
+/** Resolves with its exit code. It talks to the person itself, and ends by itself after a signal. */
+const runInForeground: Run = ([command = '', ...words], environment, host) => {
+  const child = spawn(command, words, { env: environment, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  let asked: NodeJS.Signals | undefined;
+  host.onStopSignal((name) => {
+    asked = name;
+    child.kill(name);
+  });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code, signal) => {
+      if (code !== null) return resolve(code);
+      // It had not come so far that there was anything to clear up.
+      if (asked !== undefined && signal === asked) return resolve(128 + constants.signals[asked]);
+      reject(
+        new Failure(
+          'start-failed',
+          `The demo was killed (${signal}).`,
+          'What it left is removed by the next one: svc demo',
+        ),
+      );
+    });
+  });
+};
+
+function minutesFrom(text: string): number {
+  const minutes = Number(text);
+  if (text.trim() !== '' && minutes > 0 && minutes <= LONGEST_MINUTES) return minutes;
+  throw new InvalidArgumentError(`Expected a number above 0, at most ${LONGEST_MINUTES}.`);
+}
+
+function portFrom(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new InvalidArgumentError('Expected a port number from 0 to 65535.');
+}

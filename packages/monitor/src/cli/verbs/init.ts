@@ -1,0 +1,222 @@
+// svc init
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { isInteractive } from '@svc/core';
+import { type Host, thisProcess } from '../../daemon/control-host.ts';
+import { Failure, systemErrorCode } from '../../errors.ts';
+import { ownRelayUrl } from '../../tunnel/provision-own-channel.ts';
+import type { DoctorTools } from '../doctor/check.ts';
+import { doctorTools } from '../doctor/examine.ts';
+import { Interrupted } from '../endings.ts';
+import { type Answers, collectAnswers } from '../init/answers.ts';
+import { createLookups } from '../init/lookups.ts';
+import { createPrompter, type Prompter } from '../init/prompter.ts';
+import { type SetupResult, setUpProject } from '../init/setup-steps.ts';
+import { createSteps, type Steps } from '../init/step.ts';
+import { findStoredToken } from '../init/stored-token.ts';
+import { openSession, requireConfig } from '../session.ts';
+import { paint, printJson, type Terminal } from '../terminal.ts';
+import { verb } from '../verb.ts';
+
+const MOST_TOKEN_BYTES = 4096;
+
+type Options = {
+  yes?: true;
+  json?: true;
+  repo?: string;
+  projectKey?: string;
+  tokenFile?: string;
+  tokenStdin?: true;
+  team?: string;
+  ticketPrefix?: string;
+  environment?: string;
+  relay?: string;
+  webhooks: boolean;
+  start: boolean;
+  project?: string;
+};
+
+export type InitParts = {
+  host: Host;
+  doctor: DoctorTools;
+  prompter: (interrupted: AbortSignal) => Promise<Prompter>;
+};
+
+const realParts: InitParts = { host: thisProcess, doctor: doctorTools, prompter: createPrompter };
+
+export function initVerb(terminal: Terminal, parts: InitParts = realParts): CommandUnknownOpts {
+  return verb('init', {
+    summary: 'Set up a project: five questions, then everything is running; safe to run again',
+    example: [
+      'svc init',
+      'svc init --yes',
+      'svc init --yes --json --repo acme/web --team ABC --token-file token.txt',
+    ],
+    route: 'GET /api/health, GET /api/feeds, POST /api/doctor',
+  })
+    .option('--yes', 'ask nothing: take every value that is configured or can be detected')
+    .option('--json', 'print one JSON object of what was done')
+    .option('--repo <owner/name>', 'repository at the code host (detected: the remote of git)')
+    .option('--project-key <key>', 'key of the project (default: the repository’s name)')
+    .option('--token-file <path>', 'file with the API token of the issue tracker')
+    .option('--token-stdin', 'read that token from standard input')
+    .option('--team <key>', 'team at the issue tracker (detected: by the token)')
+    .option('--ticket-prefix <prefix>', 'the same as --team')
+    .option('--environment <name>', 'deploy environment that makes a ticket done, or none (detected: by gh)')
+    .option('--relay <url>', 'make the channels at this relay of your own (svc-relay)')
+    .option('--no-webhooks', 'set up no webhooks: everything is polled')
+    .option('--no-start', 'do not start the daemon')
+    .option('--project <folder>', 'the project (default: found from the current folder upwards)')
+    .addHelpText(
+      'after',
+      '\nA secret is never given as an argument. A step that fails says so with the command that repeats it, and the others go on.\nExit codes: 0 all is done and nothing is broken, 1 the doctor found something broken, 2 usage, 4 configuration, 6 a step failed, 130 Ctrl-C',
+    )
+    .action(async (options: Options) => {
+      const given = await givenAnswers(terminal, options);
+      const inside = await insideProject(terminal, options.project);
+      const mode = askMode(terminal, options);
+      const prompter = mode === 'ask' ? await parts.prompter(terminal.interrupted) : undefined;
+      const answers = await collect(inside, given, prompter).catch((error: unknown) => {
+        if (error instanceof Interrupted || terminal.interrupted.aborted) {
+          terminal.err('Nothing was written.');
+          throw new Interrupted();
+        }
+        throw error;
+      });
+      const tell = options.json ? terminal.err : terminal.out;
+      const steps = createSteps(inside, tell);
+      const result = await setUpProject(inside, steps, {
+        answers,
+        relay: options.relay,
+        webhooks: options.webhooks,
+        startDaemon: options.start,
+        ...parts,
+      }).catch((error: unknown) => {
+        if (error instanceof Interrupted)
+          terminal.err('Interrupted. What is written is valid; go on with: svc init');
+        throw error;
+      });
+      if (options.json) printJson(terminal, reportOf(inside, answers, steps, result));
+      else printEnd(terminal, steps, result);
+      endWith(steps);
+    });
+}
+
+/** The folder of the project, else the root of the checkout: a project file belongs there. */
+async function insideProject(terminal: Terminal, folder: string | undefined): Promise<Terminal> {
+  const start = resolve(terminal.folder, folder ?? '.');
+  const within = { ...terminal, folder: start };
+  const session = openSession(within);
+  const { files } = await session.load();
+  if (files.project.folder !== undefined) return { ...within, folder: files.project.folder };
+  const { root } = await createLookups(within, session.machine).checkout(start);
+  return { ...within, folder: root ?? start };
+}
+
+/** Whether to ask. With nobody to ask, every question needs its flag, or --yes. */
+function askMode(terminal: Terminal, options: Options): 'ask' | 'take' {
+  if (options.yes) return 'take';
+  const missing = [
+    ...(options.repo === undefined ? ['--repo <owner/name>'] : []),
+    ...(options.projectKey === undefined ? ['--project-key <key>'] : []),
+    ...(options.tokenFile === undefined && !options.tokenStdin ? ['--token-file <path>'] : []),
+    ...(options.team === undefined && options.ticketPrefix === undefined ? ['--team <key>'] : []),
+    ...(options.environment === undefined ? ['--environment <name>'] : []),
+  ];
+  if (missing.length === 0) return 'take';
+  const autonomous = terminal.environment['SVC_AUTONOMOUS'];
+  if (isInteractive({ inputIsTerminal: terminal.inputIsTerminal, autonomous }) && !options.tokenStdin)
+    return 'ask';
+  throw new Failure(
+    'usage',
+    'There is nobody at a terminal to ask.',
+    `Take what is configured or can be detected: svc init --yes\nor name what is missing: ${missing.join(' ')}`,
+  );
+}
+
+async function givenAnswers(terminal: Terminal, options: Options) {
+  if (options.tokenFile !== undefined && options.tokenStdin)
+    throw new Failure('usage', '--token-file and --token-stdin exclude each other.');
+  // Wrong addresses are told before anybody has answered five questions.
+  if (options.relay !== undefined) ownRelayUrl(options.relay);
+  const { repo, projectKey, team, ticketPrefix, environment } = options;
+  return { repo, projectKey, team, ticketPrefix, environment, token: await givenToken(terminal, options) };
+}
+
+async function givenToken(
+  terminal: Terminal,
+  { tokenFile, tokenStdin }: Options,
+): Promise<string | undefined> {
+  if (tokenStdin) return (await terminal.readInput()).slice(0, MOST_TOKEN_BYTES).trim();
+  if (tokenFile === undefined) return undefined;
+  try {
+    return (await readFile(resolve(terminal.folder, tokenFile), 'utf8')).slice(0, MOST_TOKEN_BYTES).trim();
+  } catch (error) {
+    throw new Failure(
+      'usage',
+      `--token-file: ${tokenFile} cannot be read (${systemErrorCode(error) ?? 'unknown reason'}).`,
+    );
+  }
+}
+
+async function collect(
+  terminal: Terminal,
+  given: Awaited<ReturnType<typeof givenAnswers>>,
+  prompter: Prompter | undefined,
+): Promise<Answers> {
+  const session = openSession(terminal);
+  const loaded = await requireConfig(terminal, session);
+  const lookups = createLookups(terminal, session.machine);
+  return collectAnswers({
+    given,
+    config: loaded.config,
+    checkout: await lookups.checkout(terminal.folder),
+    storedToken: (projectKey) => findStoredToken(session.machine, loaded, projectKey),
+    lookups,
+    prompter,
+    warn: (line) => terminal.err(`warning: ${line}`),
+  });
+}
+
+function reportOf(
+  terminal: Terminal,
+  answers: Answers,
+  steps: Steps,
+  { url, findings }: SetupResult,
+): object {
+  const { token, states, ...told } = answers;
+  return {
+    ok: steps.firstError() === undefined,
+    folder: terminal.folder,
+    answers: {
+      ...told,
+      ticketPrefix: told.ticketPrefix ?? null,
+      states,
+      token: token === undefined ? 'none' : token.isNew ? 'new' : 'kept',
+    },
+    steps: steps.reports,
+    findings: findings.map(({ fix: _, ...finding }) => finding),
+    dashboard: url,
+  };
+}
+
+function printEnd(terminal: Terminal, steps: Steps, { url, findings }: SetupResult): void {
+  for (const { grade, part, what, remedy } of findings) {
+    if (grade === 'ok') continue;
+    terminal.out(`  ${paint(terminal, grade === 'broken' ? 'red' : 'yellow', grade)}  ${part}: ${what}`);
+    if (remedy !== null) terminal.out(`    ${remedy}`);
+  }
+  const failed = steps.reports.filter(({ outcome }) => outcome === 'failed').length;
+  if (failed > 0) terminal.out(`Not everything is done: see above. All of it again: svc init`);
+  if (url !== null) terminal.out(`Dashboard: ${url}/`);
+}
+
+/** Everything was said already; only the exit code is left, which is that of the first step that failed. */
+function endWith(steps: Steps): void {
+  const error = steps.firstError();
+  if (error === undefined) return;
+  const first = steps.reports.find(({ outcome }) => outcome === 'failed');
+  if (!(error instanceof Failure)) throw error;
+  throw new Failure(error.code, `The step ${first?.step} failed.`, first?.again ?? undefined);
+}

@@ -1,0 +1,73 @@
+// svc trace
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { type AxisSegment, axisScale, type Trace, type TraceSpan } from '@svc/core';
+import { needDaemon, workerPath } from '../need-daemon.ts';
+import { plainText } from '../plain-text.ts';
+import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
+import { spanText, utcText } from '../time-text.ts';
+import { verb } from '../verb.ts';
+
+const WIDTH = 40;
+const LONGEST_LABEL = 32;
+/** A folded stretch is two characters wide. */
+const FOLDED_SHARE = 2 / WIDTH;
+
+const colours = { running: 'cyan', succeeded: 'green', failed: 'red', ended: 'dim' } as const;
+
+export function traceVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('trace', {
+    summary: 'The way of a ticket through time: phases, waits, checks, reviews, merge, deployments',
+    example: 'svc trace ABC-12',
+    route: 'GET /api/workers/:ticket/trace',
+  })
+    .argument('<ticket>')
+    .option('--orchestrator <run>', 'the worker of this run; default: the newest')
+    .option('--json', 'print JSON')
+    .action(async (ticket, { orchestrator, json }) => {
+      const daemon = await needDaemon(terminal);
+      const query = orchestrator === undefined ? {} : { orchestrator };
+      const trace = (await daemon.getJson(workerPath(ticket, 'trace'), query)) as Trace;
+      if (json) return printJson(terminal, trace);
+      printTrace(terminal, trace);
+    });
+}
+
+function printTrace(terminal: Terminal, trace: Trace): void {
+  const { ticket, orchestrator, from, to, axis, spans, now } = trace;
+  const run = orchestrator === null ? '' : ` in ${plainText(orchestrator)}`;
+  if (from === null) return terminal.out(`${plainText(ticket)}${run}: no line tells when anything began.`);
+  terminal.out(`${paint(terminal, 'bold', plainText(ticket))}${run}: ${utcText(from)} to ${utcText(to)}`);
+  if (trace.cut) terminal.out(`Made from the newest ${trace.lines} lines; there are older ones.`);
+  const rows: string[] = [];
+  printTable(
+    { ...terminal, out: (line) => void rows.push(line) },
+    spans.map((span) => [
+      bar(span, axis, Date.parse(now)),
+      plainText(span.label).slice(0, LONGEST_LABEL),
+      utcText(span.start),
+      span.end === span.start ? '' : spanText(Date.parse(span.end ?? now) - Date.parse(span.start)),
+      plainText([span.state, span.reason].filter((text) => text !== null).join(': ')),
+    ]),
+  );
+  spans.forEach(({ state }, index) => terminal.out(paint(terminal, colours[state], rows[index] ?? '')));
+  const nights = axis.filter(({ folded }) => folded).length;
+  if (nights > 0) terminal.out(`~ stands for ${nights} stretches in which nothing was told for hours.`);
+}
+
+/** `  ━━~~━━   `: what is folded is a wave, what goes on ends in an arrow, a moment is a dot. */
+function bar({ start, end }: TraceSpan, axis: readonly AxisSegment[], now: number): string {
+  const scale = axisScale(axis, FOLDED_SHARE);
+  const cellAt = (time: number): number => Math.min(WIDTH - 1, Math.floor(scale(time) * WIDTH));
+  const first = cellAt(Date.parse(start));
+  const last = Math.max(first, cellAt(end === null ? now : Date.parse(end)));
+  const isFolded = (cell: number): boolean =>
+    axis.some(
+      ({ from, to, folded }) => folded && cell >= cellAt(Date.parse(from)) && cell < cellAt(Date.parse(to)),
+    );
+  return Array.from({ length: WIDTH }, (_, cell) => {
+    if (cell < first || cell > last) return ' ';
+    if (start === end) return '●';
+    if (cell === last && end === null) return '▶';
+    return isFolded(cell) ? '~' : '━';
+  }).join('');
+}

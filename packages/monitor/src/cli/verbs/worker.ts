@@ -1,0 +1,83 @@
+// svc worker output
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import type { OutputLine, WorkerOutput } from '@svc/core';
+import { Failure } from '../../errors.ts';
+import type { DaemonClient } from '../daemon-client.ts';
+import { AnswerIsNo } from '../endings.ts';
+import { needDaemon, workerPath } from '../need-daemon.ts';
+import { plainText } from '../plain-text.ts';
+import { paint, printJson, type Terminal } from '../terminal.ts';
+import { verb, verbGroup } from '../verb.ts';
+
+const LOOK_EVERY_MS = 1_000;
+
+export function workerVerbs(terminal: Terminal): CommandUnknownOpts {
+  return verbGroup(
+    'worker',
+    { summary: 'One worker: what its agent says', example: 'svc worker output ABC-12 --follow' },
+    [outputVerb(terminal)],
+  );
+}
+
+function outputVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('output', {
+    summary: 'What the agent of a ticket said last; exit 1 when there is no output',
+    example: ['svc worker output ABC-12', 'svc worker output ABC-12 --follow --limit 20'],
+    route: 'GET /api/workers/:ticket/output',
+  })
+    .argument('<ticket>')
+    .option('--orchestrator <run>', 'the worker of this run; default: the newest')
+    .option('--limit <number>', 'at most so many lines, the newest', '50')
+    .option('--follow', 'go on as more is written')
+    .option('--json', 'print JSON')
+    .action(async (ticket, { orchestrator, limit, follow, json }) => {
+      if (follow && json) throw new Failure('usage', '--follow and --json: one of them.');
+      const daemon = await needDaemon(terminal);
+      const run = orchestrator === undefined ? {} : { orchestrator };
+      const first = await ask(daemon, ticket, { ...run, limit });
+      if (json) return printJson(terminal, first);
+      print(terminal, first.lines);
+      if (follow) return followOn(terminal, daemon, first);
+      if (first.exists) return;
+      terminal.err(`There is no output of ${plainText(first.ticket)} in ${plainText(first.orchestrator)}.`);
+      throw new AnswerIsNo();
+    });
+}
+
+async function followOn(terminal: Terminal, daemon: DaemonClient, first: WorkerOutput): Promise<void> {
+  let { to } = first;
+  const { ticket, orchestrator } = first;
+  while (!terminal.interrupted.aborted) {
+    const part = await ask(daemon, ticket, { orchestrator, after: String(to), limit: '1000' });
+    if (part.restarted) terminal.err('The output begins anew.');
+    print(terminal, part.lines);
+    const isMore = part.to > to && part.to < part.size;
+    to = part.to;
+    // Rejects only when the person interrupts, which ends it.
+    if (!isMore)
+      await sleep(LOOK_EVERY_MS, undefined, { signal: terminal.interrupted }).catch(() => undefined);
+  }
+}
+
+async function ask(
+  daemon: DaemonClient,
+  ticket: string,
+  query: Record<string, string>,
+): Promise<WorkerOutput> {
+  return (await daemon.getJson(workerPath(ticket, 'output'), query)) as WorkerOutput;
+}
+
+function print(terminal: Terminal, lines: readonly OutputLine[]): void {
+  for (const { kind, text, ok, cut } of lines) {
+    if (kind === 'other') continue;
+    const words = `${text.split('\n').map(plainText).join('\n')}${cut ? ' …' : ''}`;
+    if (kind === 'tool') terminal.out(paint(terminal, 'dim', `uses ${words}`));
+    else if (kind === 'session') terminal.out(paint(terminal, 'dim', `begins: ${words}`));
+    else if (kind === 'result')
+      terminal.out(
+        paint(terminal, ok === true ? 'green' : 'red', `${ok === true ? 'ended' : 'failed'}: ${words}`),
+      );
+    else terminal.out(words);
+  }
+}

@@ -1,0 +1,37 @@
+// GET /api/projects: the projects that the daemon serves. GET /api/config: every value of the configuration as the
+// files have it now, with its source and default; secrets are masked.
+import type { ConfigReport, ProjectEntry, ProjectList } from '@svc/core';
+import type { FastifyPluginCallback } from 'fastify';
+import { Failure } from '../errors.ts';
+import { fieldsOf, textOf } from './request-fields.ts';
+
+const LONGEST_PROJECT = 4_096;
+
+export function configRoutes(options: {
+  projects: () => Promise<ProjectEntry[]>;
+  /** Of a project that is served; undefined is the one that the daemon was started in. */
+  report: (folder: string | undefined, projects: ProjectEntry[]) => Promise<ConfigReport>;
+}): FastifyPluginCallback {
+  return (app, _options, done) => {
+    app.get('/api/projects', async (request): Promise<ProjectList> => {
+      fieldsOf(request.query, []);
+      return { projects: await options.projects() };
+    });
+    app.get('/api/config', async (request): Promise<ConfigReport> => {
+      const { project } = fieldsOf(request.query, ['project']);
+      const asked = textOf('project', project, LONGEST_PROJECT);
+      const projects = await options.projects();
+      if (asked === undefined) return options.report(undefined, projects);
+      // Only a project that is served: a path of a request is never looked at on the disk.
+      const found = projects.find(({ id }) => id === asked);
+      if (found === undefined)
+        throw new Failure(
+          'unknown-project',
+          `The daemon serves no project ${JSON.stringify(asked.slice(0, 200))}.`,
+          'See which: GET /api/projects, or svc config show --project <folder>',
+        );
+      return options.report(found.folder, projects);
+    });
+    done();
+  };
+}

@@ -1,0 +1,118 @@
+// The built web app, read into memory once: what is served is what was there at the start, and a request can
+// name nothing else. `x.br` and `x.gz` beside a file are its compressed forms; what has none is compressed here.
+import { createHash } from 'node:crypto';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { extname, join, relative, sep } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { systemErrorCode } from '../errors.ts';
+
+export type Encoding = 'br' | 'gzip' | 'identity';
+type StaticForm = { bytes: Buffer; etag: string };
+export type StaticFile = {
+  type: string;
+  /** Its name changes with its content, so that a browser may keep it for ever. */
+  isHashed: boolean;
+  forms: Partial<Record<Encoding, StaticForm>> & { identity: StaticForm };
+};
+
+/** By the path of a request: `/assets/index-Ab12.js`. */
+export type StaticFiles = ReadonlyMap<string, StaticFile>;
+
+const MOST_FILES = 2_000;
+const MOST_BYTES = 64 * 1024 * 1024;
+/** What is smaller gains nothing. */
+const WORTH_COMPRESSING = 1024;
+/** Quick: it is done at every start of a daemon that runs from source. A build compresses as far as it goes. */
+const BROTLI_QUALITY = 5;
+
+const types: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.ico': 'image/x-icon',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.map': 'application/json',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+  '.webmanifest': 'application/manifest+json',
+  '.webp': 'image/webp',
+  '.woff2': 'font/woff2',
+};
+const alreadyCompressed = new Set(['.png', '.webp', '.woff2']);
+const formNames: Readonly<Record<string, Encoding>> = { '.br': 'br', '.gz': 'gzip' };
+
+/** Undefined when the folder holds no `index.html`: the web app is not built. Links are not followed. */
+export async function loadStaticFiles(folder: string): Promise<StaticFiles | undefined> {
+  const paths = await filesBelow(folder);
+  if (!paths.has('/index.html')) return undefined;
+  const files = new Map<string, StaticFile>();
+  await Promise.all(
+    [...paths].map(async ([path, file]) => {
+      if (isFormOf(path, paths)) return;
+      files.set(path, await loadFile(path, file, paths));
+    }),
+  );
+  return files;
+}
+
+/** Whether the path is the compressed form of another file of the folder. */
+function isFormOf(path: string, paths: ReadonlyMap<string, string>): boolean {
+  const extension = extname(path);
+  return Object.hasOwn(formNames, extension) && paths.has(path.slice(0, -extension.length));
+}
+
+async function filesBelow(folder: string): Promise<Map<string, string>> {
+  const paths = new Map<string, string>();
+  let bytes = 0;
+  for (const entry of await entriesBelow(folder)) {
+    if (!entry.isFile()) continue;
+    const file = join(entry.parentPath, entry.name);
+    bytes += (await stat(file)).size;
+    paths.set(`/${relative(folder, file).split(sep).join('/')}`, file);
+    if (paths.size > MOST_FILES || bytes > MOST_BYTES)
+      throw new Error(
+        `${folder} is no web app: it holds more than ${MOST_FILES} files or ${MOST_BYTES} bytes`,
+      );
+  }
+  return paths;
+}
+
+async function entriesBelow(folder: string) {
+  try {
+    return await readdir(folder, { recursive: true, withFileTypes: true });
+  } catch (error) {
+    const code = systemErrorCode(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
+    throw error;
+  }
+}
+
+async function loadFile(path: string, file: string, paths: ReadonlyMap<string, string>): Promise<StaticFile> {
+  const bytes = await readFile(file);
+  const form = (encoding: Encoding, content: Buffer): StaticForm => ({
+    bytes: content,
+    etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}-${encoding}"`,
+  });
+  const forms: StaticFile['forms'] = { identity: form('identity', bytes) };
+  for (const [extension, encoding] of Object.entries(formNames)) {
+    const stored = paths.get(path + extension);
+    const content = stored === undefined ? await compressed(path, bytes, encoding) : await readFile(stored);
+    if (content !== undefined && content.length < bytes.length) forms[encoding] = form(encoding, content);
+  }
+  return {
+    type: types[extname(path).toLowerCase()] ?? 'application/octet-stream',
+    isHashed: path.startsWith('/assets/'),
+    forms,
+  };
+}
+
+/** In the thread pool of zlib, not on the main thread. */
+async function compressed(path: string, bytes: Buffer, encoding: Encoding): Promise<Buffer | undefined> {
+  if (bytes.length < WORTH_COMPRESSING || alreadyCompressed.has(extname(path).toLowerCase()))
+    return undefined;
+  if (encoding === 'gzip') return promisify(gzip)(bytes);
+  const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY };
+  return promisify(brotliCompress)(bytes, { params });
+}

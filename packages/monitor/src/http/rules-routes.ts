@@ -1,0 +1,48 @@
+// GET /api/rules: the rules of this machine, and when each fired last. POST /api/rules/test: when rules would have
+// fired on the log, also those that are off, and one that stands in no configuration yet.
+import { parseSince, Rule, type Since } from '@svc/core';
+import type { FastifyPluginCallback } from 'fastify';
+import { Failure } from '../errors.ts';
+import { fieldsOf, textOf } from './request-fields.ts';
+
+export type RuleTestRequest = { name: string | undefined; rule: Rule | undefined; since: Since };
+
+const LONGEST_NAME = 100;
+const LONGEST_POINT = 100;
+const DEFAULT_SINCE = '14d';
+
+export function rulesRoutes(options: {
+  list: () => object;
+  test: (request: RuleTestRequest, signal: AbortSignal) => Promise<object>;
+  now: () => number;
+}): FastifyPluginCallback {
+  return (app, _options, done) => {
+    app.get('/api/rules', (request) => {
+      fieldsOf(request.query, []);
+      return options.list();
+    });
+    app.post('/api/rules/test', async (request, reply) => {
+      const fields = fieldsOf(request.body, ['name', 'rule', 'since']);
+      const gone = new AbortController();
+      reply.raw.once('close', () => gone.abort());
+      const name = textOf('name', fields.name, LONGEST_NAME);
+      const asked = { name, rule: ruleIn(fields.rule), since: sinceIn(fields.since, options.now()) };
+      return await options.test(asked, gone.signal);
+    });
+    done();
+  };
+}
+
+function ruleIn(value: unknown): Rule | undefined {
+  if (value === undefined) return undefined;
+  const parsed = Rule.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new Failure('usage', `rule: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not a rule'}.`);
+}
+
+function sinceIn(value: unknown, now: number): Since {
+  const since = parseSince(textOf('since', value, LONGEST_POINT) ?? DEFAULT_SINCE, now);
+  if (since !== undefined) return since;
+  throw new Failure('usage', 'since: expected a seq, an ISO time or a duration like 14d.');
+}

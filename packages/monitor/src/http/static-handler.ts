@@ -1,0 +1,171 @@
+// The web app at `/`, on node:http itself: its files by their exact path, and its page for every other path that
+// is not the API's, so that a link into the app can be opened and shared. Where it is not built, a plain page says
+// so.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Encoding, StaticFile, StaticFiles } from './load-static-files.ts';
+import { answerJson, type DirectHandler, type OnAnswer } from './server.ts';
+
+/** Nothing from elsewhere, no script of a page's own, no frame. Styles may be set by script, as charts do. */
+export const pagePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const headersOfAll: readonly string[] = [
+  'Content-Security-Policy',
+  pagePolicy,
+  'Cross-Origin-Opener-Policy',
+  'same-origin',
+  'Cross-Origin-Resource-Policy',
+  'same-origin',
+  'Referrer-Policy',
+  'no-referrer',
+  'X-Content-Type-Options',
+  'nosniff',
+  'X-Frame-Options',
+  'DENY',
+  'Vary',
+  'Accept-Encoding',
+];
+
+/** A year, which is for ever. */
+const KEEP = 'public, max-age=31536000, immutable';
+const ASK_AGAIN = 'no-cache';
+const PAGE = '/index.html';
+
+/**
+ * Answers every path that is not of the routes. A request that comes before the files are read waits for them;
+ * undefined files are a web app that is not built.
+ */
+export function createStaticHandler(options: {
+  files: Promise<StaticFiles | undefined>;
+  onAnswer: OnAnswer;
+}): DirectHandler {
+  async function serve(path: string, request: IncomingMessage, response: ServerResponse): Promise<number> {
+    const files = await options.files;
+    return files === undefined ? sendPlain(request, response) : answer(request, response, files, path);
+  }
+
+  return (request, response) => {
+    const { method = '' } = request;
+    if (method !== 'GET' && method !== 'HEAD') return false;
+    const path = pathOf(request.url ?? '');
+    // A whole address as the target is no page of ours.
+    if (!path.startsWith('/') || isOfTheRoutes(path)) return false;
+    const started = performance.now();
+    void serve(path, request, response).then((status) =>
+      options.onAnswer('dashboard', method, status, performance.now() - started),
+    );
+    return true;
+  };
+}
+
+function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  files: StaticFiles,
+  path: string,
+): number {
+  const file = fileFor(files, path, request.headers.accept);
+  if (file !== undefined) return sendFile(request, response, file);
+  const error = `There is no ${request.method} ${path.slice(0, 200)}.`;
+  answerJson(response, 404, { error, code: 'no-such-route' });
+  return 404;
+}
+
+function pathOf(url: string): string {
+  const path = url.split(/[?#]/, 1)[0] ?? '';
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    // It names no file, whatever was meant.
+    return path;
+  }
+}
+
+function isOfTheRoutes(path: string): boolean {
+  return path === '/metrics' || path === '/api' || path.startsWith('/api/');
+}
+
+/** A file by its name, else the page; nothing for a file that is not there. */
+function fileFor(files: StaticFiles, path: string, accept: string | undefined): StaticFile | undefined {
+  const file = files.get(path);
+  if (file !== undefined) return file;
+  const isFile = path.startsWith('/assets/') || (/\.[a-z0-9]{1,12}$/i.test(path) && !wantsPage(accept));
+  return isFile ? undefined : files.get(PAGE);
+}
+
+function wantsPage(accept = ''): boolean {
+  return accept.includes('text/html');
+}
+
+function sendFile(request: IncomingMessage, response: ServerResponse, file: StaticFile): number {
+  const encoding = encodingFor(request.headers['accept-encoding'], file);
+  const { bytes, etag } = file.forms[encoding] ?? file.forms.identity;
+  const headers = [
+    ...headersOfAll,
+    'Cache-Control',
+    file.isHashed ? KEEP : ASK_AGAIN,
+    'ETag',
+    etag,
+    'Content-Type',
+    file.type,
+  ];
+  if (encoding !== 'identity') headers.push('Content-Encoding', encoding);
+  if (isKnown(request.headers['if-none-match'], etag)) {
+    response.writeHead(304, headers).end();
+    return 304;
+  }
+  response.writeHead(200, [...headers, 'Content-Length', String(bytes.length)]);
+  response.end(request.method === 'HEAD' ? undefined : bytes);
+  return 200;
+}
+
+/** Brotli before gzip; what is refused by `q=0` is not used. */
+function encodingFor(accepted: string | undefined, { forms }: StaticFile): Encoding {
+  const named = new Map(
+    (accepted ?? '').split(',').map((part) => {
+      const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
+      return [name, !parameters.some((text) => /^q=0(?:\.0*)?$/.test(text))] as const;
+    }),
+  );
+  const isAccepted = (encoding: Encoding): boolean => named.get(encoding) ?? named.get('*') ?? false;
+  return (['br', 'gzip'] as const).find((one) => forms[one] !== undefined && isAccepted(one)) ?? 'identity';
+}
+
+function isKnown(given: string | undefined, etag: string): boolean {
+  if (given === undefined) return false;
+  return given.split(',').some((one) => {
+    const tag = one.trim();
+    return tag === '*' || tag.replace(/^W\//, '') === etag;
+  });
+}
+
+const notBuilt = `<!doctype html><html lang="en"><title>svc</title><body>
+<p>The dashboard is not built. Build it and start the daemon again:</p>
+<pre>npm run build
+svc-monitor.sh restart</pre>
+<p>The command line works without it: <code>svc board</code></p>
+</body></html>
+`;
+
+function sendPlain(request: IncomingMessage, response: ServerResponse): number {
+  response.writeHead(503, [
+    ...headersOfAll,
+    'Cache-Control',
+    'no-store',
+    'Content-Type',
+    'text/html; charset=utf-8',
+    'Content-Length',
+    String(Buffer.byteLength(notBuilt)),
+  ]);
+  response.end(request.method === 'HEAD' ? undefined : notBuilt);
+  return 503;
+}

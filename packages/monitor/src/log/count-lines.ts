@@ -1,0 +1,187 @@
+// How many lines meet a query, over time and by family of topic, from the index alone: no line is read. A block that
+// lies in one bucket is counted by its postings; of those that a border cuts, or of which not all lines count, it is
+// looked up when each line was and of which family, which is kept for the next question. Newest first, with turns for
+// others in between, and only for so long.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type EventCounts, type EventFamily, eventFamilies, familyOf } from '@svc/core';
+import { blocksToVisit, conditionsOf, type LineQuery, meeting, rangeOf } from './find-lines.ts';
+import { type BlockLines, seqAt, timeAt } from './index-block.ts';
+import type { BlockSpan, IndexStore, SeqRange } from './index-store.ts';
+import type { LogIndex } from './log-index.ts';
+import { term } from './terms.ts';
+
+export type CountQuery = Omit<LineQuery, 'order' | 'limit'> & {
+  /** When the first bucket begins and the last one ends. */
+  from: number;
+  to: number;
+  buckets: number;
+};
+
+/** Work between two turns of the event loop, and altogether. */
+const TURN_MS = 5;
+const ENOUGH_MS = 2_000;
+
+/** Blocks of which it is kept, 20 KB each. */
+const MOST_KEPT = 512;
+const NO_FAMILY = eventFamilies.length;
+
+type FamilyTerms = readonly { family: number; term: number }[];
+/** When each line of a block was accepted, after `firstTime`, and of which family it is. */
+type Sketch = { firstTime: number; times: Uint32Array; families: Uint8Array };
+
+export function createLineCounter({ enoughMs = ENOUGH_MS }: { enoughMs?: number } = {}) {
+  /** A rebuilt index has other blocks. */
+  const sketches = new WeakMap<IndexStore, Map<number, Sketch>>();
+
+  function sketchOf({ store }: LogIndex, firstSeq: number, families: FamilyTerms): Sketch | null {
+    const kept = sketches.get(store) ?? new Map<number, Sketch>();
+    sketches.set(store, kept);
+    const known = kept.get(firstSeq);
+    kept.delete(firstSeq);
+    const lines = known === undefined ? store.blockOf(firstSeq) : null;
+    const sketch = known ?? (lines && sketched(lines, families, store.eachPosition));
+    if (sketch === null) return null;
+    kept.set(firstSeq, sketch);
+    const [oldest] = kept.keys();
+    if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
+    return sketch;
+  }
+
+  return async function countLines(index: LogIndex, query: CountQuery): Promise<EventCounts> {
+    const { from, to } = query;
+    const bucketMs = Math.max(1, Math.ceil((to - from) / query.buckets));
+    const counts = Array.from({ length: query.buckets }, () => new Uint32Array(NO_FAMILY + 1));
+    const bucketOf = (time: number): number =>
+      Math.min(query.buckets - 1, Math.max(0, Math.floor((time - from) / bucketMs)));
+    const add = ({ firstTime, times, families }: Sketch, positions: Iterable<number>): void => {
+      for (const position of positions) {
+        const bucket = counts[bucketOf(firstTime + (times[position] ?? 0))];
+        const family = families[position] ?? NO_FAMILY;
+        if (bucket !== undefined) bucket[family] = (bucket[family] ?? 0) + 1;
+      }
+    };
+    const conditions = conditionsOf(index, query);
+    const range = rangeOf(index, query);
+    const indexedTo = index.lastSeq();
+    const families = familyTerms(index);
+    const isNone = range.low > range.high || conditions.some((terms) => terms.length === 0);
+    const open = index.openBlock();
+    if (!isNone && open !== null && open.lines.count > 0) {
+      const positionsOf = (name: number): readonly number[] => open.terms.get(name) ?? [];
+      const sketch = sketched(open.lines, families, (name, _, visit) => positionsOf(name).forEach(visit));
+      add(sketch, inRange(open.lines, meeting(conditions, open.lines.count, positionsOf), range));
+    }
+
+    function addStored(span: BlockSpan): void {
+      const { firstSeq, lastSeq, count } = span;
+      const isWhole = firstSeq >= range.low && lastSeq <= range.high;
+      const bucket = bucketOf(span.firstTime);
+      if (conditions.length === 0 && isWhole && bucket === bucketOf(span.lastTime))
+        return addBlock(counts[bucket], span, families, (name) => index.store.countOf(name, firstSeq));
+      const found = meeting(conditions, count, (name) => index.store.positions(name, firstSeq));
+      const sketch = found.length === 0 ? null : sketchOf(index, firstSeq, families);
+      if (sketch === null) return;
+      const lines = isWhole ? null : index.store.blockOf(firstSeq);
+      add(sketch, lines === null ? found : inRange(lines, found, range));
+    }
+
+    const began = performance.now();
+    let turnBegan = began;
+    let complete = true;
+    for (const span of isNone ? [] : spansToVisit(index, conditions, range)) {
+      addStored(span);
+      const now = performance.now();
+      if (now - began > enoughMs) {
+        complete = false;
+        break;
+      }
+      if (now - turnBegan < TURN_MS) continue;
+      await nextTurn();
+      turnBegan = performance.now();
+    }
+
+    const buckets = counts.map((byFamily, number) => ({
+      at: new Date(from + number * bucketMs).toISOString(),
+      count: byFamily.reduce((sum, count) => sum + count, 0),
+      families: namedCounts(byFamily),
+    }));
+    return {
+      from: new Date(from).toISOString(),
+      to: new Date(to).toISOString(),
+      bucketMs,
+      total: buckets.reduce((sum, { count }) => sum + count, 0),
+      buckets,
+      indexedTo,
+      complete,
+    };
+  };
+}
+
+function sketched(
+  lines: BlockLines,
+  families: FamilyTerms,
+  eachPosition: (name: number, firstSeq: number, visit: (position: number) => void) => void,
+): Sketch {
+  const familyAt = new Uint8Array(lines.count).fill(NO_FAMILY);
+  for (const { family, term: name } of families)
+    eachPosition(name, lines.firstSeq, (position) => {
+      familyAt[position] = family;
+    });
+  const times = Uint32Array.from(
+    { length: lines.count },
+    (_, index) => timeAt(lines, index) - lines.firstTime,
+  );
+  return { firstTime: lines.firstTime, times, families: familyAt };
+}
+
+function inRange(lines: BlockLines, positions: readonly number[], { low, high }: SeqRange): number[] {
+  return positions.filter((position) => {
+    const seq = seqAt(lines, position);
+    return seq >= low && seq <= high;
+  });
+}
+
+function spansToVisit(index: LogIndex, conditions: number[][], range: SeqRange): BlockSpan[] {
+  const open = index.openBlock();
+  const stored = { low: range.low, high: Math.min(range.high, (open?.lines.firstSeq ?? Infinity) - 1) };
+  if (stored.low > stored.high) return [];
+  const spans = index.store.spansIn(stored);
+  if (conditions.length === 0) return spans.toReversed();
+  const wanted = new Set(blocksToVisit(index, conditions, stored));
+  return spans.filter(({ firstSeq }) => wanted.has(firstSeq)).toReversed();
+}
+
+/** The last place of the counts is for topics of no family. */
+function familyTerms(index: LogIndex): FamilyTerms {
+  return index.topics().flatMap((topic) => {
+    const family = familyOf(topic);
+    return family === undefined
+      ? []
+      : [{ family: eventFamilies.indexOf(family), term: term('topic', topic) }];
+  });
+}
+
+function addBlock(
+  counts: Uint32Array | undefined,
+  { count }: BlockSpan,
+  families: FamilyTerms,
+  countOf: (name: number) => number,
+): void {
+  if (counts === undefined) return;
+  let known = 0;
+  for (const { family, term: name } of families) {
+    const found = countOf(name);
+    counts[family] = (counts[family] ?? 0) + found;
+    known += found;
+  }
+  counts[NO_FAMILY] = (counts[NO_FAMILY] ?? 0) + Math.max(0, count - known);
+}
+
+function namedCounts(byFamily: Uint32Array): Partial<Record<EventFamily, number>> {
+  return Object.fromEntries(
+    eventFamilies.flatMap((family, place) => {
+      const count = byFamily[place] ?? 0;
+      return count === 0 ? [] : [[family, count]];
+    }),
+  );
+}

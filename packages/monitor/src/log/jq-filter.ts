@@ -1,0 +1,30 @@
+// A jq filter over event lines for one who can wait for it: a verb. The daemon filters in a thread (`jq-threads.ts`).
+import { impossibleTopicIn } from '@svc/core';
+import { Failure } from '../errors.ts';
+import { createJqEngine, JqRefused, type LineFilter } from './jq-engine.ts';
+
+export type { LineFilter };
+
+export async function createJqFilter(text: string): Promise<LineFilter> {
+  refuseImpossible(text);
+  try {
+    return await createJqEngine(text);
+  } catch (error) {
+    throw error instanceof JqRefused ? unusable(error.message) : error;
+  }
+}
+
+/** Waiting for a topic that no event can have would be waiting for ever. */
+export function refuseImpossible(text: string): void {
+  const impossible = impossibleTopicIn(text);
+  if (impossible === undefined) return;
+  throw new Failure(
+    'usage',
+    `No event can have the topic ${impossible}.`,
+    'See the topics: svc events topics',
+  );
+}
+
+export function unusable(why: string): Failure {
+  return new Failure('usage', `The jq filter cannot be used: ${why}`);
+}

@@ -1,0 +1,25 @@
+// The thread in which the daemon runs jq: it answers one question after the other, and can be ended at any moment.
+import { parentPort } from 'node:worker_threads';
+import { createJqEngine, JqRefused, type LineFilter } from './jq-engine.ts';
+
+export type JqQuestion = { id: number; filter: string; lines: readonly string[] };
+export type JqAnswer = { id: number } & (
+  | { ok: true; matches: boolean[] }
+  | { ok: false; refused: boolean; message: string }
+);
+
+let last: { text: string; filter: LineFilter } | undefined;
+
+async function answerTo({ id, filter, lines }: JqQuestion): Promise<JqAnswer> {
+  try {
+    if (last?.text !== filter) last = { text: filter, filter: await createJqEngine(filter) };
+    return { id, ok: true, matches: last.filter(lines) };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { id, ok: false, refused: error instanceof JqRefused, message };
+  }
+}
+
+parentPort?.on('message', (question: JqQuestion) => {
+  void answerTo(question).then((answer) => parentPort?.postMessage(answer, []));
+});

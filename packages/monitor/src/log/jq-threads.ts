@@ -1,0 +1,141 @@
+// jq filters for the daemon, which must not wait for them: they run in one thread, question by question. A question
+// that takes too long ends the thread; the next one gets a new one. Its modes:
+// - none: nobody has asked for a while. Left with the first question.
+// - at work: a question is under way, others wait. Left when all are answered.
+// - idle: it is kept for a while, since whoever filters asks again.
+import { Worker } from 'node:worker_threads';
+import { Failure } from '../errors.ts';
+import { refuseImpossible, unusable } from './jq-filter.ts';
+import type { JqAnswer, JqQuestion } from './jq-thread.ts';
+
+export type JqThreads = {
+  /** For each line whether it matches. Rejects with a failure that says what is wrong with the filter. */
+  matches: (filter: string, lines: readonly string[]) => Promise<boolean[]>;
+  close: () => Promise<void>;
+};
+
+/** For a few hundred lines, which take a few milliseconds; loading jq takes a hundred. */
+const ANSWER_WITHIN_MS = 1_000;
+const START_WITHIN_MS = 10_000;
+const IDLE_MS = 30_000;
+const MOST_WAITING = 100;
+const WARM_UP = 0;
+const LONGEST_FILTER = 4_000;
+
+type Waiting = JqQuestion & { resolve: (matches: boolean[]) => void; reject: (error: Error) => void };
+
+const source = new URL(
+  import.meta.url.endsWith('.ts') ? './jq-thread.ts' : './jq-thread.js',
+  import.meta.url,
+);
+
+export function createJqThreads({
+  answerWithinMs = ANSWER_WITHIN_MS,
+  idleMs = IDLE_MS,
+}: {
+  answerWithinMs?: number;
+  idleMs?: number;
+} = {}): JqThreads {
+  const waiting: Waiting[] = [];
+  let thread: Worker | undefined;
+  let isWarm = false;
+  let underWay: Waiting | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let count = 0;
+
+  function setTimer(milliseconds: number, then: () => void): void {
+    clearTimeout(timer);
+    timer = setTimeout(then, milliseconds);
+    timer.unref();
+  }
+
+  function start(): Worker {
+    const fresh = new Worker(source);
+    fresh.unref();
+    fresh.on('message', (answer: JqAnswer) => {
+      if (thread === fresh) settle(answer);
+    });
+    fresh.on('error', (error) => {
+      if (thread === fresh) failed(error instanceof Error ? error : new Error(String(error)));
+    });
+    isWarm = false;
+    // Loading jq does not count as the time of whoever asks first.
+    fresh.postMessage({ id: WARM_UP, filter: 'true', lines: [] } satisfies JqQuestion, []);
+    setTimer(START_WITHIN_MS, () => failed(new Error('jq does not start')));
+    return fresh;
+  }
+
+  function ask({ id, filter, lines }: Waiting): void {
+    thread?.postMessage({ id, filter, lines } satisfies JqQuestion, []);
+    setTimer(answerWithinMs, () => failed(tooSlow()));
+  }
+
+  function settle(answer: JqAnswer): void {
+    const question = underWay;
+    if (answer.id === WARM_UP) {
+      isWarm = true;
+      if (question !== undefined) ask(question);
+    }
+    if (question === undefined || question.id !== answer.id) return;
+    underWay = undefined;
+    if (answer.ok) question.resolve(answer.matches);
+    else question.reject(answer.refused ? unusable(answer.message) : new Error(answer.message));
+    next();
+  }
+
+  /** Ends the thread, and with it what it is doing. */
+  function failed(error: Error): void {
+    const question = underWay;
+    underWay = undefined;
+    void thread?.terminate();
+    thread = undefined;
+    question?.reject(error);
+    next();
+  }
+
+  function next(): void {
+    if (underWay !== undefined) return;
+    underWay = waiting.shift();
+    if (underWay === undefined) {
+      setTimer(idleMs, () => {
+        void thread?.terminate();
+        thread = undefined;
+      });
+      return;
+    }
+    thread ??= start();
+    if (isWarm) ask(underWay);
+  }
+
+  return {
+    matches(filter, lines) {
+      return new Promise((resolve, reject) => {
+        if (filter.length > LONGEST_FILTER)
+          throw new Failure('usage', `filter: expected at most ${LONGEST_FILTER} characters.`);
+        refuseImpossible(filter);
+        if (waiting.length >= MOST_WAITING)
+          throw new Failure('busy', 'Too many filters are at work.', 'Try again in a moment.');
+        count += 1;
+        waiting.push({ id: count, filter, lines, resolve, reject });
+        next();
+      });
+    },
+    async close() {
+      clearTimeout(timer);
+      const ended = new Failure('busy', 'The daemon is stopping.');
+      for (const question of waiting.splice(0)) question.reject(ended);
+      underWay?.reject(ended);
+      underWay = undefined;
+      await thread?.terminate();
+      thread = undefined;
+    },
+  };
+}
+
+function tooSlow(): Failure {
+  return new Failure(
+    'filter-too-slow',
+    'The jq filter takes too long.',
+    'Give plain conditions beside it (event, ticket, repo, pr), or a simpler filter.',
+  );
+}

@@ -1,0 +1,100 @@
+import { appendFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryFolder } from '@svc/testkit';
+import { expect, test } from 'vitest';
+import { readOutput } from './read-output.ts';
+
+const said = (text: string): string =>
+  `${JSON.stringify({ type: 'assistant', message: { content: [{ type: 'text', text }] } })}\n`;
+
+function run() {
+  const runsDir = temporaryFolder();
+  const folder = join(runsDir, 'run-1', 'workers', 'output');
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, 'ENG-1-stream.jsonl');
+  const read = (after?: number, limit = 100, ticket = 'ENG-1') =>
+    readOutput({ runsDir, orchestrator: 'run-1', ticket, after, limit });
+  return { runsDir, folder, file, read };
+}
+
+test('there is none yet', async () => {
+  const { read, file } = run();
+  expect(await read()).toMatchObject({ exists: false, file, size: 0, lines: [] });
+  expect(await read(500)).toMatchObject({ exists: false, restarted: false });
+});
+
+test('the newest lines, and then what follows them, without a gap', async () => {
+  const { read, file } = run();
+  for (let number = 1; number <= 10; number += 1) appendFileSync(file, said(`line ${number}`));
+  const first = await read(undefined, 3);
+  expect(first.lines.map(({ text }) => text)).toEqual(['line 8', 'line 9', 'line 10']);
+  expect(first).toMatchObject({ exists: true, restarted: false, to: first.size });
+  expect(await read(first.to)).toMatchObject({ from: first.to, to: first.to, lines: [] });
+  appendFileSync(file, said('line 11') + said('line 12'));
+  const next = await read(first.to, 1);
+  expect(next.lines.map(({ text }) => text)).toEqual(['line 11']);
+  expect((await read(next.to)).lines.map(({ text }) => text)).toEqual(['line 12']);
+  expect((await read(0)).lines).toHaveLength(12);
+});
+
+test('a line that is being written waits for its end', async () => {
+  const { read, file } = run();
+  writeFileSync(file, `${said('whole')}{"type":"assis`);
+  const first = await read();
+  expect(first.lines).toHaveLength(1);
+  expect(first.to).toBeLessThan(first.size);
+  appendFileSync(file, 'tant","message":{"content":[{"type":"text","text":"then"}]}}\n');
+  expect((await read(first.to)).lines).toMatchObject([{ kind: 'text', text: 'then', offset: first.to }]);
+});
+
+test('only half a line', async () => {
+  const { read, file } = run();
+  writeFileSync(file, '{"type":');
+  expect(await read()).toMatchObject({ exists: true, to: 0, lines: [] });
+});
+
+test('a file that became shorter is read from its start', async () => {
+  const { read, file } = run();
+  writeFileSync(file, said('a long line of before'));
+  const { to } = await read();
+  writeFileSync(file, said('new'));
+  expect(await read(to)).toMatchObject({ restarted: true, from: 0, lines: [{ text: 'new' }] });
+});
+
+test('a line of megabytes does not stop it, and is bounded', async () => {
+  const { read, file } = run();
+  writeFileSync(file, said('before') + said('x'.repeat(3_000_000)) + said('after'));
+  const all: string[] = [];
+  let at = 0;
+  for (let count = 0; count < 10; count += 1) {
+    const part = await read(at);
+    all.push(...part.lines.map(({ text }) => text));
+    if (part.to === at) break;
+    at = part.to;
+  }
+  expect(all[0]).toBe('before');
+  expect(all.at(-1)).toBe('after');
+  expect(Math.max(...all.map((text) => text.length))).toBeLessThanOrEqual(4_096);
+  expect((await read()).lines.at(-1)?.text).toBe('after');
+});
+
+test('nothing outside of the run is read', async () => {
+  const { read, file, folder, runsDir } = run();
+  const secret = join(runsDir, 'secret.jsonl');
+  writeFileSync(secret, said('nobody reads this'));
+  symlinkSync(secret, file);
+  await expect(read()).rejects.toMatchObject({ code: 'file-unusable' });
+  rmSync(folder, { recursive: true });
+  mkdirSync(join(runsDir, 'elsewhere'));
+  writeFileSync(join(runsDir, 'elsewhere', 'ENG-1-stream.jsonl'), said('nobody reads this'));
+  symlinkSync(join(runsDir, 'elsewhere'), folder);
+  await expect(read()).rejects.toMatchObject({ code: 'file-unusable' });
+  for (const ticket of ['../secret', '..', 'a/b', ''])
+    await expect(read(undefined, 1, ticket)).rejects.toMatchObject({ code: 'usage' });
+});
+
+test('a folder in its place is no output', async () => {
+  const { read, file } = run();
+  mkdirSync(file);
+  await expect(read()).rejects.toMatchObject({ code: 'file-unusable' });
+});

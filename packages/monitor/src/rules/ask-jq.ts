@@ -1,0 +1,50 @@
+// Asks jq about lines for a rule. A batch that takes too long is asked about line by line, so that one hard line does
+// not cost the others their answer; a line that alone takes too long, again and again, is the filter's fault.
+import { Failure } from '../errors.ts';
+import type { JqThreads } from '../log/jq-threads.ts';
+
+export type Matches = JqThreads['matches'];
+
+const BATCH = 256;
+const TRIES = 3;
+
+/** For each line whether it matches; `problem` for one that the filter takes too long for. */
+export async function askJq(
+  matches: Matches,
+  filter: string,
+  lines: readonly string[],
+): Promise<(boolean | { problem: string })[]> {
+  const answers: (boolean | { problem: string })[] = [];
+  for (let from = 0; from < lines.length; from += BATCH)
+    answers.push(...(await askBatch(matches, filter, lines.slice(from, from + BATCH))));
+  return answers;
+}
+
+async function askBatch(matches: Matches, filter: string, lines: readonly string[]) {
+  const together = await unlessSlow(() => matches(filter, lines));
+  if (together !== undefined) return together;
+  const answers: (boolean | { problem: string })[] = [];
+  for (const line of lines) answers.push(await askLine(matches, filter, line));
+  return answers;
+}
+
+async function askLine(
+  matches: Matches,
+  filter: string,
+  line: string,
+): Promise<boolean | { problem: string }> {
+  for (let attempt = 0; attempt < TRIES; attempt += 1) {
+    const [answer] = (await unlessSlow(() => matches(filter, [line]))) ?? [];
+    if (answer !== undefined) return answer;
+  }
+  return { problem: 'its jq filter takes too long on a line' };
+}
+
+async function unlessSlow<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'filter-too-slow') return undefined;
+    throw error;
+  }
+}

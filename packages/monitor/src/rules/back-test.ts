@@ -1,0 +1,114 @@
+// When rules would have fired on the real log, and what they would have done: as if they had been switched on at the
+// moment that the test begins with. Reads the files, so that it needs no daemon and holds up none.
+import { askedFor, type Firings, type Rule, type Since, whatItDoes } from '@svc/core';
+import { findPositionOfSeq, findPositionOfTime } from '../log/find-position.ts';
+import type { LogEntry } from '../log/log-entry.ts';
+import { readEntries } from '../log/read-lines.ts';
+import type { Matches } from './ask-jq.ts';
+import { activeRule, evaluate, type Verdict } from './evaluate.ts';
+
+export type WouldFire = {
+  at: string;
+  line: number;
+  event: string;
+  ticket: string | null;
+  repo: string | null;
+  outcome: Verdict['verdict'];
+  /** What it would have done; empty when it was held back. */
+  would: string[];
+  problem?: string;
+};
+
+export type RuleTested = {
+  name: string;
+  enabled: boolean;
+  fires: number;
+  held: number;
+  failed: number;
+  times: WouldFire[];
+  /** Times beyond the most that are listed. */
+  leftOut: number;
+};
+
+export type BackTest = {
+  lines: number;
+  from: string | null;
+  to: string | null;
+  /** False when it ended at the most lines that it may read. */
+  complete: boolean;
+  rules: RuleTested[];
+};
+
+const MOST_TIMES = 1_000;
+
+export async function backTest({
+  rules,
+  eventsDir,
+  since,
+  matches,
+  signal,
+  mostLines = Infinity,
+  onProgress = () => undefined,
+}: {
+  rules: readonly Rule[];
+  eventsDir: string;
+  since: Since;
+  matches: Matches;
+  signal?: AbortSignal | undefined;
+  mostLines?: number;
+  onProgress?: (done: { lines: number; at: string }) => void;
+}): Promise<BackTest> {
+  const tested = new Map(rules.map((rule) => [rule.name, freshTest(rule)]));
+  const active = rules.map((rule) => activeRule(rule, 0));
+  const firings: Firings = new Map();
+  const result: BackTest = { lines: 0, from: null, to: null, complete: true, rules: [...tested.values()] };
+  const from =
+    'seq' in since ? findPositionOfSeq(eventsDir, since.seq + 1) : findPositionOfTime(eventsDir, since.time);
+  if (from === null) return result;
+  for await (const read of readEntries({ folder: eventsDir, from, signal })) {
+    const entries = read.filter(({ line }) => isSince(line, since));
+    for (const verdict of await evaluate({ rules: active, firings, entries, matches })) {
+      const test = tested.get(verdict.rule.name);
+      if (test) note(test, verdict);
+    }
+    const last = entries.at(-1)?.line;
+    if (last === undefined) continue;
+    result.lines += entries.length;
+    result.from ??= entries[0]?.line.ts ?? null;
+    result.to = last.ts;
+    onProgress({ lines: result.lines, at: last.ts });
+    if (result.lines < mostLines) continue;
+    result.complete = false;
+    break;
+  }
+  signal?.throwIfAborted();
+  return result;
+}
+
+function isSince({ seq, ts }: LogEntry['line'], since: Since): boolean {
+  return 'seq' in since ? seq > since.seq : Date.parse(ts) >= since.time;
+}
+
+function freshTest({ name, enabled }: Rule): RuleTested {
+  return { name, enabled, fires: 0, held: 0, failed: 0, times: [], leftOut: 0 };
+}
+
+function note(test: RuleTested, verdict: Verdict): void {
+  const { rule, entry, verdict: outcome } = verdict;
+  const { ts, seq, event, scope } = entry.line;
+  test[outcome] += 1;
+  if (test.times.length >= MOST_TIMES) {
+    test.leftOut += 1;
+    return;
+  }
+  test.times.push({
+    at: ts,
+    line: seq,
+    event,
+    ticket: scope.ticket ?? null,
+    repo: scope.repo ?? null,
+    outcome,
+    would: outcome === 'fires' ? whatItDoes(askedFor(rule, entry.line)) : [],
+    ...(verdict.verdict === 'failed' && { problem: verdict.problem }),
+  });
+}

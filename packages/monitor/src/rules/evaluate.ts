@@ -1,0 +1,85 @@
+// Which rules fire on which lines: the one evaluator, of the daemon and of the back-test. What it knows is the lines,
+// the rules and what fired before; jq answers in a thread.
+import {
+  type EventFilter,
+  type Firings,
+  isMadeByRules,
+  matchesFilter,
+  mayFire,
+  noteFiring,
+  plainConditions,
+  type Rule,
+} from '@svc/core';
+import type { LogEntry } from '../log/log-entry.ts';
+import { askJq, type Matches } from './ask-jq.ts';
+
+/** A rule at work; it looks at lines after `since`. */
+export type ActiveRule = { rule: Rule; conditions: EventFilter; since: number };
+
+export type Verdict = { rule: Rule; entry: LogEntry } & (
+  | { verdict: 'fires' | 'held' }
+  | { verdict: 'failed'; problem: string }
+);
+
+export function activeRule(rule: Rule, since: number): ActiveRule {
+  return { rule, conditions: plainConditions(rule), since };
+}
+
+/**
+ * The verdicts on some lines, in the order of the lines and of the rules. What fires is noted in `firings` at the end,
+ * after jq has answered: a call that rejects has changed nothing.
+ */
+export async function evaluate({
+  rules,
+  firings,
+  entries,
+  matches,
+}: {
+  rules: readonly ActiveRule[];
+  firings: Firings;
+  entries: readonly LogEntry[];
+  matches: Matches;
+}): Promise<Verdict[]> {
+  const wanted: Map<LogEntry, true | { problem: string }>[] = [];
+  for (const rule of rules) wanted.push(await wantedBy(rule, entries, matches));
+  const verdicts: Verdict[] = [];
+  for (const entry of entries)
+    for (const [index, { rule }] of rules.entries()) {
+      const answer = wanted[index]?.get(entry);
+      if (answer === undefined) continue;
+      if (answer !== true) {
+        verdicts.push({ rule, entry, verdict: 'failed', ...answer });
+        continue;
+      }
+      const { line } = entry;
+      const verdict = mayFire(firings, rule, line);
+      if (verdict === 'already') continue;
+      if (verdict === 'fires')
+        noteFiring(firings, rule.name, line.scope.ticket, { line: line.seq, at: Date.parse(line.ts) });
+      verdicts.push({ rule, entry, verdict });
+    }
+  return verdicts;
+}
+
+async function wantedBy(
+  { rule, conditions, since }: ActiveRule,
+  entries: readonly LogEntry[],
+  matches: Matches,
+): Promise<Map<LogEntry, true | { problem: string }>> {
+  const plain = entries.filter(
+    ({ line }) => line.seq > since && matchesFilter(line, conditions) && !isMadeByRules(line),
+  );
+  const { filter } = rule.when;
+  if (filter === undefined || plain.length === 0) return new Map(plain.map((entry) => [entry, true]));
+  const answers = await askJq(
+    matches,
+    filter,
+    plain.map(({ text }) => text),
+  );
+  const wanted = new Map<LogEntry, true | { problem: string }>();
+  for (const [index, entry] of plain.entries()) {
+    const answer = answers[index];
+    if (answer !== undefined && answer !== false) wanted.set(entry, answer);
+  }
+  return wanted;
+}

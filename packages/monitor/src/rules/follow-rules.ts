@@ -1,0 +1,213 @@
+// Looks at every line for the rules that are on, and writes down which fired: once for each rule and line, also over a
+// kill, because the fact is appended under the line's own id. What they ask for is the fold's business. Its modes:
+// - reading: finds in the log what rules did before, and writes down which are on now. At start.
+// - following: looks at lines as they become durable. The newest fact says where to go on after a restart.
+// - failing, beside these: the log cannot be written or jq does not answer. It is tried again until it works.
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import {
+  type EventDraft,
+  emptyRuleBook,
+  firingOf,
+  foldRuleFact,
+  type Rule,
+  type RuleBook,
+  type RuleRecord,
+  recordOf,
+  ruleBookTopics,
+  type Switching,
+  startAfter,
+  switchings,
+} from '@svc/core';
+import type { EventLog } from '../log/event-log.ts';
+import type { LogEntry } from '../log/log-entry.ts';
+import { messageOf } from '../log/log-errors.ts';
+import type { Matches } from './ask-jq.ts';
+import { type ActiveRule, activeRule, evaluate, type Verdict } from './evaluate.ts';
+
+export type RuleFollower = {
+  start: () => void;
+  report: () => FollowerReport;
+  record: (rule: string) => RuleRecord;
+  stop: () => Promise<void>;
+};
+
+export type FollowerReport = {
+  mode: 'off' | 'reading' | 'following';
+  active: number;
+  /** Durable lines that were not looked at yet. */
+  behind: number;
+  /** Why it is not all well; null when it is. */
+  problem: string | null;
+};
+
+const PAGE = 1_000;
+const RETRY_MS = 1_000;
+/** Lines after which it is written down how far it got, when no rule fired meanwhile. */
+const MARK_EVERY = 5_000;
+const LONGEST_BATCH_MS = 60_000;
+
+export function createRuleFollower({
+  rules,
+  log,
+  matches,
+  now,
+  onVerdict,
+  onFailure,
+  markEvery = MARK_EVERY,
+}: {
+  /** Those that are switched on, and whose filters jq takes. */
+  rules: readonly Rule[];
+  log: Pick<EventLog, 'list' | 'appendOnce' | 'subscribe' | 'lastSeq' | 'ready'>;
+  matches: Matches;
+  now: () => number;
+  onVerdict: (rule: string, verdict: Verdict['verdict']) => void;
+  /** Told of the first failure in a row. */
+  onFailure: (error: unknown) => void;
+  markEvery?: number;
+}): RuleFollower {
+  const stopped = new AbortController();
+  const { signal } = stopped;
+  const stoppedRules = new Map<string, string>();
+  let book: RuleBook = emptyRuleBook();
+  let active: ActiveRule[] = [];
+  let mode: FollowerReport['mode'] = 'off';
+  let scannedTo = 0;
+  let markedAt = 0;
+  let failing: string | null = null;
+  let batchBegan: number | null = null;
+  let running: Promise<void> | undefined;
+
+  /** Again and again until it works; null when it is stopped before. */
+  async function untilItWorks<T>(work: () => Promise<T>): Promise<T | null> {
+    while (!signal.aborted) {
+      try {
+        const result = await work();
+        failing = null;
+        return result;
+      } catch (error) {
+        if (failing === null) onFailure(error);
+        failing = messageOf(error);
+        // Rejects only when it is stopped, which ends the pause.
+        await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+      }
+    }
+    return null;
+  }
+
+  async function readBook(): Promise<RuleBook> {
+    await log.ready;
+    const read = emptyRuleBook();
+    const topics = new Set(ruleBookTopics);
+    for (let since = 0; ; ) {
+      const page = await log.list({ topics, since: { seq: since }, order: 'oldest-first', limit: PAGE });
+      for (const { line } of page.entries) foldRuleFact(read, line);
+      if (page.next === null || signal.aborted) return read;
+      since = page.next;
+    }
+  }
+
+  /** A fact of ours; it is known here as soon as it is durable. */
+  async function tell(draft: EventDraft): Promise<void> {
+    await untilItWorks(async () => {
+      const appended = await log.appendOnce(draft);
+      if (!appended.duplicate) foldRuleFact(book, appended.line);
+    });
+  }
+
+  async function handle(verdict: Verdict): Promise<void> {
+    const { rule, entry } = verdict;
+    onVerdict(rule.name, verdict.verdict);
+    if (verdict.verdict === 'fires') await tell(firingOf(rule, entry.line));
+    if (verdict.verdict !== 'failed') return;
+    stoppedRules.set(rule.name, verdict.problem);
+    active = active.filter((other) => other.rule !== rule);
+    await tell(failedDraft(rule.name, entry, verdict.problem));
+  }
+
+  async function look(entries: readonly LogEntry[]): Promise<void> {
+    const verdicts = await untilItWorks(() =>
+      evaluate({ rules: active, firings: book.firings, entries, matches }),
+    );
+    for (const verdict of verdicts ?? []) {
+      if (signal.aborted) return;
+      if (!stoppedRules.has(verdict.rule.name)) await handle(verdict);
+    }
+    if (signal.aborted) return;
+    scannedTo = entries.at(-1)?.line.seq ?? scannedTo;
+    if (scannedTo - Math.max(markedAt, book.scannedTo) < markEvery) return;
+    markedAt = scannedTo;
+    await tell(factOf('scanned', `scanned:${scannedTo}`, { line: scannedTo }));
+  }
+
+  async function follow(): Promise<void> {
+    for await (const entries of log.subscribe({ after: scannedTo, whenSlow: 'read-file', signal })) {
+      // Whoever waits for these lines to be durable goes first.
+      await nextTurn();
+      batchBegan = now();
+      await look(entries);
+      batchBegan = null;
+      if (signal.aborted || active.length === 0) return;
+    }
+  }
+
+  async function run(): Promise<void> {
+    mode = 'reading';
+    book = (await untilItWorks(readBook)) ?? book;
+    for (const switching of switchings(book, rules)) await tell(switchDraft(switching, book));
+    if (signal.aborted) return;
+    active = rules.map((rule) => activeRule(rule, recordOf(book, rule.name).since));
+    if (active.length === 0) {
+      mode = 'off';
+      return;
+    }
+    scannedTo = startAfter(book, rules);
+    mode = 'following';
+    await untilItWorks(follow);
+  }
+
+  function problem(behind: number): string | null {
+    const [first] = stoppedRules;
+    if (failing !== null) return failing;
+    if (first !== undefined) return `the rule ${first[0]} is stopped: ${first[1]}`;
+    if (batchBegan !== null && now() - batchBegan > LONGEST_BATCH_MS)
+      return `rules are ${behind} lines behind the log`;
+    return null;
+  }
+
+  return {
+    start() {
+      running ??= run();
+    },
+    report() {
+      const behind = mode === 'following' && active.length > 0 ? Math.max(0, log.lastSeq() - scannedTo) : 0;
+      return { mode, active: active.length, behind, problem: problem(behind) };
+    },
+    record: (rule) => recordOf(book, rule),
+    async stop() {
+      stopped.abort();
+      await running;
+    },
+  };
+}
+
+function factOf(name: string, id: string, detail: Record<string, unknown>): EventDraft {
+  return {
+    event: `workflow.rule.${name}`,
+    source: 'monitor',
+    via: 'local',
+    deliveryId: `rules:${id}`,
+    scope: {},
+    detail,
+  };
+}
+
+/** Its id holds the line of the switch before, so that the same rule can be switched on, off and on again. */
+function switchDraft({ rule, definition }: Switching, book: RuleBook): EventDraft {
+  const id = `switch:${rule}:${recordOf(book, rule).since}`;
+  if (definition === null) return factOf('switched_off', id, { rule });
+  return factOf('switched_on', id, { rule, definition });
+}
+
+function failedDraft(rule: string, { line }: LogEntry, problem: string): EventDraft {
+  return factOf('failed', `failed:${rule}:${line.id}`, { rule, line: line.seq, problem });
+}

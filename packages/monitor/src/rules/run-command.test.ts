@@ -1,0 +1,183 @@
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Effect } from '@svc/core';
+import { temporaryFolder } from '@svc/testkit';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { type CommandEnd, type RunCommand, runCommand } from '../codehost/run-command.ts';
+import { draft, openTestLog, readAllLines } from '../log/testing/sample-log.ts';
+import { createRuleCommands } from './run-command.ts';
+
+type RunEffect = Extract<Effect, { kind: 'run-command' }>;
+
+const ok: CommandEnd = { ended: 'exit', exitCode: 0, stdout: '', stderr: '' };
+
+async function house() {
+  const folder = temporaryFolder();
+  const log = openTestLog(folder);
+  onTestFinished(log.close);
+  const line = await log.append(draft({ scope: { ticket: 'A-1' } }));
+  const effect: RunEffect = {
+    key: '9:run-command:r',
+    seq: 9,
+    kind: 'run-command',
+    rule: 'r',
+    ticket: 'A-1',
+    command: 'note',
+    line: line.seq,
+  };
+  return {
+    folder,
+    line,
+    effect,
+    /** As one life of the daemon has them. */
+    life: (run: RunCommand, argv: string[] | undefined = ['note', '--', '$SVC_EVENT_TICKET']) =>
+      createRuleCommands({
+        commands: { note: { argv, timeoutSeconds: 5 } },
+        environment: { PATH: process.env['PATH'], SVC_WEBHOOK_SECRET: 'hush' },
+        log,
+        run,
+        now: () => Date.now(),
+        waitMs: 50,
+      }),
+    facts: () =>
+      readAllLines(join(folder, 'events'))
+        .filter(({ event }) => event.startsWith('workflow.rule.command_'))
+        .map(({ event, detail }) => [event.split('_').at(-1), detail['run'], detail['outcome']]),
+  };
+}
+
+test('a real program gets its arguments as they stand, the line on standard input, and no secret', async () => {
+  const { folder, line, effect, life, facts } = await house();
+  const program = join(folder, 'note.sh');
+  writeFileSync(
+    program,
+    `#!/bin/sh\nprintf '%s\\n' "$@" > '${folder}/args'\nenv > '${folder}/env'\ncat > '${folder}/in'\n`,
+  );
+  chmodSync(program, 0o755);
+  const commands = life(runCommand, [program, '$SVC_EVENT_TICKET', '; id']);
+  const outcome = await vi.waitUntil(async () => {
+    const tried = await commands.handle(effect, { number: 1 });
+    return 'done' in tried ? tried : undefined;
+  });
+  expect(outcome).toEqual({ done: 'note ran' });
+  expect(readFileSync(join(folder, 'args'), 'utf8')).toBe('$SVC_EVENT_TICKET\n; id\n');
+  expect(JSON.parse(readFileSync(join(folder, 'in'), 'utf8'))).toEqual(JSON.parse(JSON.stringify(line)));
+  const environment = readFileSync(join(folder, 'env'), 'utf8');
+  expect(environment).toContain('SVC_EVENT_TICKET=A-1');
+  expect(environment).not.toContain('hush');
+  expect(facts()).toEqual([
+    ['started', 1, undefined],
+    ['ended', 1, 'ok'],
+  ]);
+});
+
+test('one that runs long is waited for, and runs once', async () => {
+  const { effect, life, facts } = await house();
+  const end = Promise.withResolvers<CommandEnd>();
+  let runs = 0;
+  const commands = life(() => {
+    runs += 1;
+    return end.promise;
+  });
+  for (const _ of [1, 2, 3])
+    expect(await commands.handle(effect, { number: 1 })).toEqual({
+      failed: 'note is running',
+      waiting: true,
+      retryAfterMs: 50,
+    });
+  end.resolve(ok);
+  expect(await commands.handle(effect, { number: 1 })).toEqual({ done: 'note ran' });
+  expect(runs).toBe(1);
+  expect(facts()).toHaveLength(2);
+});
+
+test('a bad end is tried again, three times in all, each with its reason', async () => {
+  const { effect, life, facts } = await house();
+  const ends: CommandEnd[] = [
+    { ...ok, exitCode: 3 },
+    { ended: 'not-started', reason: 'ENOENT' },
+    { ended: 'timeout' },
+  ];
+  const commands = life(async () => ends.shift() ?? ok);
+  expect(await commands.handle(effect, { number: 1 })).toEqual({
+    failed: 'note ended with exit code 3',
+    permanent: false,
+  });
+  expect(await commands.handle(effect, { number: 2 })).toMatchObject({
+    failed: expect.stringContaining('ENOENT'),
+  });
+  expect(await commands.handle(effect, { number: 3 })).toEqual({
+    failed: 'note took longer than its timeoutSeconds',
+    permanent: true,
+  });
+  // A person tries it again: the outbox counts from 1 anew.
+  commands.tryAgain(effect.key);
+  expect(await commands.handle(effect, { number: 1 })).toEqual({ done: 'note ran' });
+  expect(facts().at(-1)).toEqual(['ended', 4, 'ok']);
+});
+
+test('after a kill while it ran it is not run again, until a person says so', async () => {
+  const { effect, life, facts } = await house();
+  let runs = 0;
+  const first = life(() => {
+    runs += 1;
+    return new Promise(() => undefined);
+  });
+  await first.handle(effect, { number: 1 });
+
+  const count: RunCommand = async () => {
+    runs += 1;
+    return ok;
+  };
+  const second = life(count);
+  const unknown = { failed: expect.stringContaining('how it ended is not known'), permanent: true };
+  expect(await second.handle(effect, { number: 1 })).toEqual(unknown);
+  // Killed again before the outbox wrote down that it gave up.
+  expect(await life(count).handle(effect, { number: 1 })).toEqual(unknown);
+  expect(runs).toBe(1);
+  second.tryAgain(effect.key);
+  expect(await second.handle(effect, { number: 1 })).toEqual({ done: 'note ran' });
+  expect(runs).toBe(2);
+  // Killed before the outbox knew of it: whatever is said then, it does not run a third time.
+  expect(await life(count).handle(effect, { number: 1 })).toEqual(unknown);
+  expect(runs).toBe(2);
+  expect(facts().filter(([name]) => name === 'ended')).toEqual([
+    ['ended', 1, 'unknown'],
+    ['ended', 2, 'ok'],
+  ]);
+});
+
+test('after a kill between its end and the word of it to the outbox it is done', async () => {
+  const { effect, life } = await house();
+  let runs = 0;
+  const count: RunCommand = async () => {
+    runs += 1;
+    return ok;
+  };
+  expect(await life(count).handle(effect, { number: 1 })).toEqual({ done: 'note ran' });
+  expect(await life(count).handle(effect, { number: 1 })).toEqual({ done: 'note has run already' });
+  expect(runs).toBe(1);
+});
+
+test('stopping the daemon ends it, and that is written down', async () => {
+  const { folder, effect, life, facts } = await house();
+  const commands = life(runCommand, ['sh', '-c', `sleep 30; touch '${folder}/late'`]);
+  expect(await commands.handle(effect, { number: 1 })).toMatchObject({ waiting: true });
+  await commands.stop();
+  expect(facts().at(-1)).toEqual(['ended', 1, 'unknown']);
+  expect(existsSync(join(folder, 'late'))).toBe(false);
+  expect(await commands.handle(effect, { number: 1 })).toMatchObject({ waiting: true });
+});
+
+test('a command that is gone, and a line that is gone', async () => {
+  const { effect, life, facts } = await house();
+  const commands = life(async () => ok);
+  expect(await commands.handle({ ...effect, command: 'other' }, { number: 1 })).toMatchObject({
+    failed: expect.stringContaining('there is no command other'),
+    permanent: true,
+  });
+  expect(await commands.handle({ ...effect, line: 999 }, { number: 1 })).toEqual({
+    failed: 'line 999 of the log cannot be read',
+  });
+  expect(facts()).toEqual([]);
+});

@@ -1,0 +1,33 @@
+// Which rules a back-test is of: all that are configured, one by its name, or one that is in no configuration yet.
+import { problemsOfRule, type Rule } from '@svc/core';
+import { Failure } from '../errors.ts';
+import type { Matches } from './ask-jq.ts';
+import { filterProblems } from './filter-problems.ts';
+
+/** Refuses a rule that could not work, and says why. */
+export async function selectRules({
+  configured,
+  name,
+  rule,
+  commands,
+  matches,
+}: {
+  configured: readonly Rule[];
+  name: string | undefined;
+  rule: Rule | undefined;
+  commands: Iterable<string>;
+  matches: Matches;
+}): Promise<Rule[]> {
+  const asked = rule === undefined ? [...configured] : [rule];
+  const rules = name === undefined ? asked : asked.filter((candidate) => candidate.name === name);
+  if (name !== undefined && rules.length === 0)
+    throw new Failure('unknown-rule', `There is no rule ${name}.`, 'See: svc rules list');
+  const names = new Set(commands);
+  const problems = [
+    ...rules.flatMap((candidate) => problemsOfRule(candidate, names)),
+    ...(await filterProblems(rules, matches)),
+  ];
+  const [problem] = problems;
+  if (problem !== undefined) throw new Failure('usage', problem.message, problem.remedy);
+  return rules;
+}

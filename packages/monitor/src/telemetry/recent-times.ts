@@ -1,0 +1,25 @@
+// How long the newest of something took: so many of them are kept, whatever their number.
+import type { RecentTimes } from '@svc/core';
+
+const KEPT = 1_000;
+
+export function createRecentTimes(kept = KEPT) {
+  const times = new Float64Array(kept);
+  let count = 0;
+  return {
+    note(milliseconds: number): void {
+      times[count % kept] = milliseconds;
+      count += 1;
+    },
+    figures(): RecentTimes {
+      const of = Math.min(count, kept);
+      const sorted = times.slice(0, of).toSorted();
+      /** The time that so large a part did not exceed. */
+      const at = (part: number): number | null => {
+        const time = sorted[Math.max(0, Math.ceil(part * of) - 1)];
+        return time === undefined ? null : Math.round(time * 1000) / 1000;
+      };
+      return { count, of, p50Ms: at(0.5), p99Ms: at(0.99) };
+    },
+  };
+}

@@ -1,0 +1,105 @@
+// The command line as a user meets it.
+import { connect } from 'node:net';
+import { natsForTest } from '@svc/testkit';
+import { describe, expect, test, vi } from 'vitest';
+import { listen, send } from '../src/http/testing/relay-for-test.ts';
+import { newChannel, relayWorld, runRelay } from './relay-world.ts';
+
+describe('svc-relay', { timeout: 60_000 }, () => {
+  test('help has examples and exit codes, and a version there is', async () => {
+    const help = await runRelay(['serve', '--help']);
+    expect(help.code).toBe(0);
+    for (const word of [
+      'Examples:',
+      'Exit codes:',
+      '--open-channels',
+      'SVC_RELAY_NATS_PASSWORD',
+      '(default 7500)',
+    ])
+      expect(help.out).toContain(word);
+    expect((await runRelay(['--version'])).out).toMatch(/^\d+\.\d+\.\d+/);
+    expect((await runRelay(['provision', '--help'])).out).toContain('--dry-run');
+  });
+
+  test('wrong words end with 2, wrong variables with 4, both with a reason', async () => {
+    const port = await runRelay(['serve', '--port', 'many']);
+    expect([port.code, port.err]).toEqual([2, expect.stringContaining('--port')]);
+    expect((await runRelay(['dance'])).code).toBe(2);
+    expect((await runRelay(['serve', '--colour'])).code).toBe(2);
+    const ping = await runRelay(['serve'], { SVC_RELAY_PING: 'often' });
+    expect([ping.code, ping.err]).toEqual([4, expect.stringContaining('SVC_RELAY_PING')]);
+    const twice = await runRelay(['serve'], { SVC_RELAY_NATS_USER: 'a', SVC_RELAY_NATS_TOKEN: 'hunter2' });
+    expect(twice.code).toBe(4);
+    expect(twice.err).not.toContain('hunter2');
+  });
+
+  test('without NATS it says where it looked', async () => {
+    const ended = await runRelay(['serve', '--port', '0'], { SVC_RELAY_NATS: 'nats://127.0.0.1:1' });
+    expect([ended.code, ended.err]).toEqual([5, expect.stringContaining('nats://127.0.0.1:1')]);
+  });
+
+  test('without streams it says what to run; --provision does it', async () => {
+    const nats = await natsForTest();
+    const environment = { SVC_RELAY_NATS: nats.url };
+    const ended = await runRelay(['serve', '--port', '0'], environment);
+    expect([ended.code, ended.err]).toEqual([
+      6,
+      expect.stringContaining(`svc-relay provision --nats ${nats.url}`),
+    ]);
+    const dry = await runRelay(['provision', '--dry-run', '--shards', '2'], environment);
+    expect([dry.code, dry.out]).toEqual([0, expect.stringContaining('would be created')]);
+    expect((await runRelay(['serve', '--port', '0'], environment)).code).toBe(6);
+    const made = await runRelay(['provision', '--shards', '2'], environment);
+    expect([made.code, made.out]).toEqual([0, expect.stringContaining('svc-relay-shard-01: created')]);
+    const again = await runRelay(['provision'], environment);
+    expect([again.code, again.out]).toEqual([0, expect.stringContaining('svc-relay-shard-01: unchanged')]);
+    const other = await runRelay(['provision', '--shards', '3'], environment);
+    expect([other.code, other.err]).toEqual([6, expect.stringContaining('shards')]);
+  });
+
+  test('a port that is taken ends it with 6', async () => {
+    const world = await relayWorld();
+    const relay = await world.startRelay();
+    const ended = await runRelay(['serve', '--port', String(relay.port)], { SVC_RELAY_NATS: world.nats.url });
+    expect([ended.code, ended.err]).toEqual([6, expect.stringContaining('--port')]);
+  });
+
+  test('a stop ends streams, answers the post under way, and exits 0 within ten seconds', async () => {
+    const world = await relayWorld();
+    const relay = await world.startRelay();
+    const { readUrl, readKey } = await newChannel(relay);
+    const readers = await Promise.all(
+      Array.from({ length: 20 }, () => listen(readUrl, { authorization: `Bearer ${readKey}` })),
+    );
+    const slow = connect(relay.port, '127.0.0.1');
+    let heard = '';
+    slow.on('data', (part) => (heard += part.toString()));
+    const post = `POST ${new URL(readUrl).pathname} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n`;
+    slow.write(`${post}Expect: 100-continue\r\n\r\n{`);
+    await vi.waitFor(() => expect(heard).toContain('100 Continue'), { timeout: 10_000 });
+    const began = performance.now();
+    const stopping = relay.process.stop(12_000);
+    await vi.waitFor(() => expect(readers.every((reader) => reader.ended())).toBe(true), { timeout: 10_000 });
+    slow.write('}');
+    expect(await stopping).toBe(0);
+    expect(performance.now() - began).toBeLessThan(10_000);
+    expect(heard).toContain('"ok":true');
+    await expect(send(readUrl, { body: '{}' })).rejects.toThrow(/ECONN/);
+  });
+
+  test('a sender that never ends its body does not hold up the stop', async () => {
+    const world = await relayWorld();
+    const relay = await world.startRelay();
+    const { readUrl } = await newChannel(relay);
+    const stuck = connect(relay.port, '127.0.0.1');
+    stuck.on('error', () => undefined);
+    let heard = '';
+    stuck.on('data', (part) => (heard += part.toString()));
+    const post = `POST ${new URL(readUrl).pathname} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n`;
+    stuck.write(`${post}Expect: 100-continue\r\n\r\n{`);
+    await vi.waitFor(() => expect(heard).toContain('100 Continue'), { timeout: 10_000 });
+    const began = performance.now();
+    expect(await relay.process.stop(12_000)).toBe(0);
+    expect(performance.now() - began).toBeLessThan(10_500);
+  });
+});

@@ -1,0 +1,279 @@
+// The files in examples/relay/ against what they claim: the NATS configuration with its logins is run, every
+// variable is one that the relay reads, every metric one that it exposes.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { connect } from '@nats-io/transport-node';
+import {
+  createNatsNode,
+  knowsSyncAlways,
+  type NatsNode,
+  promtoolComplaint,
+  temporaryFolder,
+} from '@svc/testkit';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { freePort } from '../../testkit/src/daemon/free-port.ts';
+import { startServer } from '../../testkit/src/daemon/server-process.ts';
+import { createRandom } from '../../testkit/src/random.ts';
+import { runCommandLine } from '../src/cli/program.ts';
+import { natsSettings, provisionSettings, serveSettings, variableOf } from '../src/cli/settings.ts';
+
+const folder = join(import.meta.dirname, '../../../examples/relay');
+const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
+const documents = (name: string): Record<string, unknown>[] =>
+  parseAllDocuments(read(name), { merge: true }).map((document) => {
+    expect([name, document.errors, document.warnings]).toEqual([name, [], []]);
+    return document.toJS() as Record<string, unknown>;
+  });
+
+const passwords = { RELAY_PASSWORD: 'p1a', PROVISION_PASSWORD: 'p2b', ROUTE_PASSWORD: 'p3c' };
+
+describe('nats.conf', () => {
+  /** Three nodes with the shipped text: only addresses, store and what the environment would fill are others. */
+  async function cluster(): Promise<NatsNode[]> {
+    const home = temporaryFolder();
+    const random = createRandom(process.pid * 1000 + (Date.now() % 1000));
+    const shipped = read('nats/nats.conf');
+    expect(shipped).toMatch(/^ +sync_interval: always$/m);
+    const text = knowsSyncAlways(home) ? shipped : shipped.replace('  sync_interval: always\n', '');
+    const members: { name: string; port: number; monitorPort: number; routePort: number }[] = [];
+    for (const number of [1, 2, 3])
+      members.push({
+        name: `nats-${number}`,
+        port: await freePort(random),
+        monitorPort: await freePort(random),
+        routePort: await freePort(random),
+      });
+    const nodes = members.map((member) => {
+      const filled: Record<string, string> = { ...passwords, NATS_NAME: member.name };
+      members.forEach(({ routePort }, index) => {
+        filled[`NATS_ROUTE_${index + 1}`] =
+          `nats-route://route:${passwords.ROUTE_PASSWORD}@127.0.0.1:${routePort}`;
+      });
+      const configuration = text
+        .replace('0.0.0.0:4222', `127.0.0.1:${member.port}`)
+        .replace('0.0.0.0:8222', `127.0.0.1:${member.monitorPort}`)
+        .replace('0.0.0.0:6222', `127.0.0.1:${member.routePort}`)
+        .replace('"/data"', `"${join(home, member.name)}"`)
+        .replaceAll(/\$([A-Z]+(?:_[A-Z0-9]+)+)\b/g, (whole, name: string) => `"${filled[name] ?? whole}"`);
+      return createNatsNode({ ...member, folder: home, configuration });
+    });
+    onTestFinished(async () => {
+      await Promise.all(nodes.map((node) => node.kill()));
+    });
+    await Promise.all(nodes.map((node) => node.start()));
+    return nodes;
+  }
+
+  async function command(words: string[], environment: Record<string, string>) {
+    const said: string[] = [];
+    const say = (text: string) => void said.push(text);
+    const never = new Promise<string>(() => undefined);
+    const code = await runCommandLine({ out: say, err: say, environment, stopped: never }, words);
+    return { code, said: said.join('\n') };
+  }
+
+  test('its two logins suffice: one provisions, the other serves, and cannot do more', async () => {
+    const nodes = await cluster();
+    const nats = { SVC_RELAY_NATS: nodes.map(({ url }) => url).join(',') };
+    const as = (user: 'relay' | 'provision') => ({
+      ...nats,
+      SVC_RELAY_NATS_USER: user,
+      SVC_RELAY_NATS_PASSWORD: user === 'relay' ? passwords.RELAY_PASSWORD : passwords.PROVISION_PASSWORD,
+    });
+    const provisioned = await command(
+      ['provision', '--replicas', '3', '--shards', '2', '--max-shard-bytes', '64'],
+      as('provision'),
+    );
+    expect(provisioned).toMatchObject({ code: 0 });
+    const login = await connect({
+      servers: nodes.map(({ url }) => url),
+      user: 'relay',
+      pass: passwords.RELAY_PASSWORD,
+    });
+    onTestFinished(() => login.close());
+    for (const order of ['DELETE', 'UPDATE', 'CREATE', 'SNAPSHOT'])
+      await expect(login.request(`$JS.API.STREAM.${order}.svc-relay-shard-00`, '{}')).rejects.toThrow(
+        /permission/i,
+      );
+    const own = await login.request('$JS.API.STREAM.INFO.svc-relay-shard-00');
+    expect(own.json()).toMatchObject({ config: { num_replicas: 3 } });
+
+    const home = temporaryFolder();
+    const announcedIn = join(home, 'relay.json');
+    const relay = startServer({
+      command: [
+        join(import.meta.dirname, '../src/cli/start.ts'),
+        'serve',
+        '--port',
+        '0',
+        '--port-file',
+        announcedIn,
+      ],
+      environment: { HOME: home, ...as('relay') },
+      folder: home,
+      announcedIn,
+      output: join(home, 'relay.log'),
+      patienceMs: 60_000,
+    });
+    onTestFinished(() => relay.kill());
+    const url = `http://127.0.0.1:${(await relay.ready).port}`;
+    const made = await fetch(`${url}/new`, { method: 'POST' });
+    expect(made.status).toBe(201);
+    const { writeUrl, readUrl, readKey } = (await made.json()) as Record<string, string>;
+    // Small, and larger than a message of the server may be.
+    for (const size of [10, 3 * 1024 * 1024]) {
+      const body = JSON.stringify({ text: 'x'.repeat(size) });
+      const posted = await fetch(writeUrl ?? '', { method: 'POST', body });
+      expect([size, posted.status]).toEqual([size, 200]);
+    }
+    const authorization = `Bearer ${readKey}`;
+    const abort = new AbortController();
+    const stream = await fetch(`${readUrl}?since=oldest&raw=1&subscriber=one`, {
+      headers: { accept: 'text/event-stream', authorization },
+      signal: abort.signal,
+    });
+    let heard = '';
+    for await (const chunk of stream.body ?? []) {
+      heard += Buffer.from(chunk).toString('latin1');
+      if (heard.split('"bodyB"').length === 3 && heard.endsWith('}\n\n')) break;
+    }
+    abort.abort();
+    expect(heard.length).toBeGreaterThan(4 * 1024 * 1024);
+    const status = await fetch(`${readUrl}/status`, { headers: { authorization } });
+    expect(status.status).toBe(200);
+    expect(readFileSync(join(home, 'relay.log'), 'utf8')).not.toMatch(/permission|authorization/i);
+  }, 120_000);
+
+  test('the copy for Kubernetes is the same, word for word', () => {
+    const map = documents('kubernetes/nats.yaml').find(({ kind }) => kind === 'ConfigMap');
+    expect(map?.['data']).toEqual({ 'nats.conf': read('nats/nats.conf') });
+  });
+});
+
+describe('settings', () => {
+  const known = new Set([
+    ...Object.values({ ...natsSettings, ...serveSettings, ...provisionSettings }).map(({ flag }) =>
+      variableOf(flag),
+    ),
+    'SVC_RELAY_NATS_USER',
+    'SVC_RELAY_NATS_PASSWORD',
+    'SVC_RELAY_NATS_TOKEN',
+  ]);
+
+  test.each([
+    'Containerfile',
+    'compose.yaml',
+    'kubernetes/relay.yaml',
+    'systemd/svc-relay.service',
+    'systemd/svc-relay.env.example',
+  ])('%s names only variables that the relay reads', (name) => {
+    const named = [...read(name).matchAll(/\bSVC_RELAY_[A-Z_]+\b/g)].map(([variable]) => variable);
+    expect(named.filter((variable) => !known.has(variable))).toEqual([]);
+  });
+
+  test('every variable of nats.conf is filled by compose and by the StatefulSet', () => {
+    const wanted = [...read('nats/nats.conf').matchAll(/(?<!["$.\w])\$([A-Z]+(?:_[A-Z0-9]+)+)\b/g)].map(
+      ([, name = '']) => name,
+    );
+    expect(new Set(wanted).size).toBe(7);
+    const { services } = documents('compose.yaml')[0] as {
+      services: Record<string, { environment?: Record<string, string>; command?: string[] }>;
+    };
+    for (const name of ['nats-1', 'nats-2', 'nats-3'])
+      expect(Object.keys(services[name]?.environment ?? {}).toSorted()).toEqual(
+        [...new Set(wanted)].toSorted(),
+      );
+    const set = documents('kubernetes/nats.yaml').find(({ kind }) => kind === 'StatefulSet');
+    const text = JSON.stringify(set);
+    for (const name of wanted) expect(text).toContain(`"name":"${name}"`);
+  });
+
+  test('the port is the relay’s own in every file', () => {
+    const port = String(serveSettings.port.fallback);
+    expect(read('Containerfile')).toContain(`EXPOSE ${port}`);
+    expect(read('Caddyfile')).toContain(`relay-1:${port} relay-2:${port}`);
+    expect(read('systemd/svc-relay.env.example')).toContain(`SVC_RELAY_PORT=${port}`);
+    expect(read('kubernetes/relay.yaml')).toContain(`containerPort: ${port}`);
+    expect(read('observability/prometheus.yml')).toContain(`127.0.0.1:${port}`);
+  });
+});
+
+describe('Kubernetes', () => {
+  const all = ['namespace', 'nats', 'relay'].flatMap((name) => documents(`kubernetes/${name}.yaml`));
+  const of = (kind: string) => all.filter((document) => document['kind'] === kind);
+
+  test('what one object names, another one is', () => {
+    const pods = [...of('StatefulSet'), ...of('Deployment'), ...of('Job')].map(
+      ({ spec }) =>
+        (spec as { template: { metadata: { labels: Record<string, string> } } }).template.metadata.labels,
+    );
+    const selected = JSON.stringify([...of('Service'), ...of('PodDisruptionBudget'), ...of('NetworkPolicy')]);
+    for (const [, label = '', value = ''] of selected.matchAll(/"(app|uses-nats)":"([^"]+)"/g))
+      expect(pods.some((labels) => labels[label] === value)).toBe(true);
+    expect(of('PodDisruptionBudget')).toHaveLength(2);
+    expect(of('NetworkPolicy')).toHaveLength(2);
+    expect(documents('kubernetes/kustomization.yaml')[0]?.['resources']).toEqual([
+      'namespace.yaml',
+      'nats.yaml',
+      'relay.yaml',
+    ]);
+  });
+
+  test('nobody is root, nothing can be written but the volumes, and every pod is what the namespace demands', () => {
+    for (const { spec } of [...of('StatefulSet'), ...of('Deployment'), ...of('Job')]) {
+      const pod = (spec as { template: { spec: Record<string, unknown> } }).template.spec;
+      expect(pod).toMatchObject({
+        automountServiceAccountToken: false,
+        securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+      });
+      for (const container of pod['containers'] as object[])
+        expect(container).toMatchObject({
+          securityContext: {
+            allowPrivilegeEscalation: false,
+            readOnlyRootFilesystem: true,
+            capabilities: { drop: ['ALL'] },
+          },
+        });
+    }
+  });
+});
+
+describe('observability', () => {
+  const panels = () =>
+    JSON.parse(read('observability/grafana-dashboard.json')).panels as {
+      id: number;
+      targets: { expr: string }[];
+    }[];
+
+  test('promtool is content with the rules, the configuration and every panel', () => {
+    expect(promtoolComplaint('check', 'rules', join(folder, 'observability/alerts.yml'))).toBeNull();
+    expect(promtoolComplaint('check', 'config', join(folder, 'observability/prometheus.yml'))).toBeNull();
+    const expressions = panels().flatMap(({ targets }) => targets.map(({ expr }) => expr));
+    const rules = expressions.map((expr, index) => ({
+      record: `panel:expression:${index}`,
+      expr: expr.replaceAll('$__rate_interval', '1m'),
+    }));
+    // JSON is YAML.
+    const file = join(temporaryFolder(), 'panels.yml');
+    writeFileSync(file, JSON.stringify({ groups: [{ name: 'panels', rules }] }));
+    expect(promtoolComplaint('check', 'rules', file)).toBeNull();
+    expect(new Set(panels().map(({ id }) => id)).size).toBe(panels().length);
+  });
+
+  test('every metric that is named is one that the relay exposes', async () => {
+    const { createMetrics } = await import('../src/http/metrics.ts');
+    const server = readFileSync(join(import.meta.dirname, '../src/http/server.ts'), 'utf8');
+    const exposed = new Set([
+      ...(await createMetrics().registry.metrics()).matchAll(/^# TYPE (\w+)/gm).map(([, name]) => name),
+      ...server.matchAll(/'(svc_relay_\w+)'/g).map(([, name]) => name),
+    ]);
+    const named = ['observability/alerts.yml', 'observability/grafana-dashboard.json']
+      .flatMap((name) =>
+        [...read(name).matchAll(/\b(?:svc_relay|process|nodejs)_\w+/g)].map(([metric]) => metric),
+      )
+      .map((name) => name.replace(/^(svc_relay_post_seconds)_(?:bucket|sum|count)$/, '$1'));
+    expect([...new Set(named)].filter((name) => !exposed.has(name))).toEqual([]);
+    expect(new Set(named).size).toBeGreaterThan(12);
+  });
+});

@@ -1,0 +1,181 @@
+// What goes wrong: no engine, readers that stall, a laptop that sleeps, senders that send too much.
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { rssMegabytes } from '../../testkit/src/daemon/process-figures.ts';
+import { keepConnection } from '../../testkit/src/wire/exchange.ts';
+import { requestBytes } from '../../testkit/src/wire/request-bytes.ts';
+import { listen, send } from '../src/http/testing/relay-for-test.ts';
+import { newChannel, type Relay, relayWorld } from './relay-world.ts';
+
+const until = (check: () => unknown, timeout = 30_000): Promise<unknown> =>
+  vi.waitFor(check, { timeout, interval: 50 });
+
+/** Posts over a few kept connections; every answer must be a 200. */
+async function postMany(relay: Relay, url: string, count: number, bytes: number): Promise<void> {
+  const path = new URL(url).pathname;
+  const filler = 'x'.repeat(bytes);
+  let next = 0;
+  const sender = async (): Promise<void> => {
+    const connection = keepConnection(relay.port);
+    onTestFinished(() => connection.close());
+    while (next < count) {
+      next += 1;
+      const body = Buffer.from(JSON.stringify({ number: next, filler }));
+      const headers = [
+        ['Host', '127.0.0.1'],
+        ['Content-Type', 'application/json'],
+        ['Content-Length', String(body.length)],
+      ] as const;
+      const reply = await connection.exchange([requestBytes({ path, headers, body })]);
+      if (typeof reply === 'string' || reply.status !== 200)
+        throw new Error(typeof reply === 'string' ? reply : `answered ${reply.status}`);
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, sender));
+}
+
+/** Reads a stream and keeps only the ids and the sizes. */
+function readIds(relay: Relay, url: string, key: string, lastId?: string) {
+  const socket = connect(relay.port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  const { pathname } = new URL(url);
+  const last = lastId === undefined ? '' : `Last-Event-ID: ${lastId}\r\n`;
+  socket.write(
+    `GET ${pathname}?raw=1&since=oldest HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nAuthorization: Bearer ${key}\r\n${last}\r\n`,
+  );
+  const seen = { ids: [] as string[], bytes: 0, rest: '', closed: false, socket };
+  socket.on('data', (part: Buffer) => {
+    seen.bytes += part.length;
+    const frames = (seen.rest + part.toString('latin1')).split('\n\n');
+    seen.rest = frames.pop() ?? '';
+    for (const frame of frames) {
+      const id = /^id: (\S+)\ndata: \{/.exec(frame)?.[1];
+      if (id !== undefined) seen.ids.push(id);
+    }
+  });
+  socket.on('close', () => (seen.closed = true));
+  socket.on('error', () => (seen.closed = true));
+  return seen;
+}
+
+const sequence = (id: string): number => Number(id.split('.')[1]);
+
+test('a laptop that slept for two days has everything, in order', { timeout: 120_000 }, async () => {
+  const world = await relayWorld();
+  const relay = await world.startRelay('--no-limits');
+  const { readUrl, readKey } = await newChannel(relay);
+  const count = 20_000;
+  await postMany(relay, readUrl, count, 2000);
+  const began = performance.now();
+  const reader = readIds(relay, readUrl, readKey);
+  await until(() => expect(reader.ids).toHaveLength(count), 60_000);
+  const seconds = (performance.now() - began) / 1000;
+  for (let index = 1; index < count; index += 1)
+    expect(sequence(reader.ids[index] ?? '')).toBeGreaterThan(sequence(reader.ids[index - 1] ?? ''));
+  console.log(
+    `woke to ${count} deliveries, ${(reader.bytes / 2 ** 20).toFixed(0)} MiB: ${seconds.toFixed(2)} s, ` +
+      `${Math.round(count / seconds)} a second, ${(reader.bytes / 2 ** 20 / seconds).toFixed(0)} MiB/s`,
+  );
+});
+
+test('a reader that stalls does not make the relay grow, and resumes without loss', {
+  timeout: 120_000,
+}, async () => {
+  const world = await relayWorld();
+  const relay = await world.startRelay('--no-limits', '--stall', '4');
+  const { readUrl, readKey } = await newChannel(relay);
+  await postMany(relay, readUrl, 500, 20_000);
+  const stalled = readIds(relay, readUrl, readKey);
+  await until(() => expect(stalled.ids).toHaveLength(500));
+  stalled.socket.pause();
+  const before = rssMegabytes(relay.process.pid);
+  await postMany(relay, readUrl, 3_000, 20_000);
+  const grown = rssMegabytes(relay.process.pid) - before;
+  await until(() =>
+    expect(send(`${relay.url}/metrics`, { method: 'GET' }).then(({ body }) => body)).resolves.toContain(
+      'reason="slow"} 1',
+    ),
+  );
+  stalled.socket.resume();
+  await until(() => expect(stalled.closed).toBe(true));
+  const resumed = readIds(relay, readUrl, readKey, stalled.ids.at(-1));
+  await until(() => expect(stalled.ids.length + resumed.ids.length).toBe(3_500), 60_000);
+  expect(new Set([...stalled.ids, ...resumed.ids]).size).toBe(3_500);
+  console.log(`one reader stalled while 3,000 deliveries of 20 KB came: ${grown} MB more`);
+  expect(grown).toBeLessThan(150);
+});
+
+test('without the engine posts are answered 503 in time, and all is well when it is back', {
+  timeout: 90_000,
+}, async () => {
+  const world = await relayWorld();
+  const relay = await world.startRelay();
+  const { readUrl, readKey } = await newChannel(relay);
+  const reader = await listen(readUrl, { authorization: `Bearer ${readKey}` });
+  expect((await send(readUrl, { body: '{"n":1}' })).status).toBe(200);
+  await world.nats.kill();
+  await until(async () => expect((await send(`${relay.url}/readyz`, { method: 'GET' })).status).toBe(503));
+  const began = performance.now();
+  const [tracker, other] = await Promise.all([
+    send(readUrl, { headers: { 'tracker-delivery': 'one' }, body: '{"n":2}' }).then((answer) => ({
+      ...answer,
+      after: performance.now() - began,
+    })),
+    send(readUrl, { body: '{"n":3}' }).then((answer) => ({ ...answer, after: performance.now() - began })),
+  ]);
+  expect([tracker.status, tracker.headers['retry-after']]).toEqual([503, '5']);
+  expect([other.status, other.headers['retry-after']]).toEqual([503, '5']);
+  expect(tracker.after).toBeLessThan(5_000);
+  expect(other.after).toBeLessThan(10_000);
+  expect((await send(`${relay.url}/healthz`, { method: 'GET' })).status).toBe(200);
+  await world.nats.start();
+  await until(async () => expect((await send(`${relay.url}/readyz`, { method: 'GET' })).status).toBe(200));
+  expect((await send(readUrl, { body: '{"n":4}' })).status).toBe(200);
+  const later = reader.ended()
+    ? await listen(readUrl, {
+        authorization: `Bearer ${readKey}`,
+        'last-event-id': reader.messages().at(-1)?.id ?? '',
+      })
+    : reader;
+  await until(() => expect(later.text()).toContain('"n":4'));
+});
+
+test('a delivery that waits for the engine is answered 200 when it comes back in time', {
+  timeout: 60_000,
+}, async () => {
+  const world = await relayWorld();
+  const relay = await world.startRelay();
+  const { readUrl } = await newChannel(relay);
+  await world.nats.kill();
+  const waiting = send(readUrl, { headers: { 'x-codehost-delivery': 'patient' }, body: '{}' });
+  await sleep(1_000);
+  await world.nats.start();
+  expect((await waiting).status).toBe(200);
+});
+
+test('limits of the command line count, and leave others alone', { timeout: 60_000 }, async () => {
+  const world = await relayWorld();
+  const relay = await world.startRelay(
+    '--channel-rate',
+    '1',
+    '--channel-burst',
+    '5',
+    '--subscribers-per-channel',
+    '1',
+    '--new-channels-per-hour',
+    '3',
+  );
+  const one = await newChannel(relay);
+  const other = await newChannel(relay);
+  const answers = await Promise.all(Array.from({ length: 8 }, () => send(one.writeUrl, { body: '{}' })));
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
+  const refused = answers.filter(({ status }) => status === 429);
+  expect(refused.map(({ headers }) => headers['retry-after'])).toEqual(['1', '1', '1']);
+  expect((await send(other.writeUrl, { body: '{}' })).status).toBe(200);
+  const key = { authorization: `Bearer ${one.readKey}` };
+  expect((await listen(one.readUrl, key)).status).toBe(200);
+  expect((await listen(one.readUrl, key)).status).toBe(429);
+  expect((await send(`${relay.url}/new`, {})).status).toBe(201);
+  expect((await send(`${relay.url}/new`, {})).status).toBe(429);
+});

@@ -1,0 +1,112 @@
+// The command line: commands, flags and help, all from the table of settings.
+import { Command, CommanderError } from 'commander';
+import { exitCodesInWords, Failure } from './failure.ts';
+import { provisionStreams } from './provision.ts';
+import { serve } from './serve.ts';
+import { natsSettings, provisionSettings, readSettings, type Setting, serveSettings } from './settings.ts';
+import type { Terminal } from './terminal.ts';
+import { VERSION } from './version.ts';
+
+const EXIT_USAGE = 2;
+const EXIT_BUG = 70;
+const MIB = 1024 * 1024;
+
+export async function runCommandLine(terminal: Terminal, words: readonly string[]): Promise<number> {
+  try {
+    await buildProgram(terminal).parseAsync([...words], { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
+    if (error instanceof Failure) {
+      terminal.err(`error: ${error.message}`);
+      if (error.remedy !== undefined) terminal.err(error.remedy);
+      return error.exitCode;
+    }
+    const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    terminal.err(`This is a bug in svc-relay. Please report it with these lines:\n${stack}`);
+    return EXIT_BUG;
+  }
+}
+
+function buildProgram(terminal: Terminal): Command {
+  const program = new Command('svc-relay')
+    .description('A relay for webhook deliveries on NATS JetStream: it keeps what it acknowledges.')
+    .version(VERSION)
+    .addHelpText('after', `\n${exitCodesInWords}`);
+  const serving = program
+    .command('serve')
+    .description('Run the relay. It holds no state: run as many as you like on the same NATS.')
+    .addHelpText(
+      'after',
+      `
+Every flag has a variable: --public-url is SVC_RELAY_PUBLIC_URL. Secrets have a variable only:
+SVC_RELAY_NATS_USER and SVC_RELAY_NATS_PASSWORD, or SVC_RELAY_NATS_TOKEN.
+
+Examples:
+  svc-relay serve --provision
+  svc-relay serve --nats nats://n1:4222,nats://n2:4222,nats://n3:4222 --public-url https://relay.example
+  svc-relay serve --trusted-proxy 10.0.0.0/8 --create-key-file /run/secrets/create-key
+
+${exitCodesInWords}`,
+    );
+  addSettings(serving, { ...natsSettings, ...serveSettings });
+  serving.action(() =>
+    serve(
+      terminal,
+      readSettings({ ...natsSettings, ...serveSettings }, flagsOf(serving), terminal.environment),
+    ),
+  );
+  const provisioning = program
+    .command('provision')
+    .description('Make the streams, or upgrade them in place. Deliveries that are kept stay kept.')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  svc-relay provision --dry-run
+  svc-relay provision --nats nats://n1:4222 --replicas 3 --max-age 72
+
+${exitCodesInWords}`,
+    );
+  addSettings(provisioning, { ...natsSettings, ...provisionSettings });
+  provisioning.action(() =>
+    provisionStreams(
+      terminal,
+      readSettings({ ...natsSettings, ...provisionSettings }, flagsOf(provisioning), terminal.environment),
+    ),
+  );
+  for (const command of [program, serving, provisioning]) prepare(command, terminal);
+  return program;
+}
+
+function addSettings(command: Command, table: Readonly<Record<string, Setting<unknown>>>): void {
+  for (const { flag, value, help, fallback } of Object.values(table)) {
+    const told =
+      (typeof fallback === 'string' && fallback !== '') || (typeof fallback === 'number' && fallback > 0);
+    const inUnit = value?.startsWith('MiB') === true ? Number(fallback) / MIB : String(fallback);
+    const byDefault = told ? ` (default ${inUnit})` : '';
+    command.option(value === undefined ? `--${flag}` : `--${flag} <${value}>`, `${help}${byDefault}`);
+  }
+}
+
+/** As they were typed. Commander turns `--no-limits` into the opposite of `limits`. */
+function flagsOf(command: Command): Record<string, string | boolean | undefined> {
+  const given = command.opts<Record<string, string | boolean | undefined>>();
+  return Object.fromEntries(
+    command.options.map((option) => {
+      const value = given[option.attributeName()];
+      const flag = (option.long ?? '').replace(/^--/, '');
+      if (option.negate) return [flag, value === false ? true : undefined];
+      return [flag, value];
+    }),
+  );
+}
+
+/** Commander keeps these per command: no process exit from inside, output through the terminal. */
+function prepare(command: Command, terminal: Terminal): void {
+  command.exitOverride().showHelpAfterError('(add --help for the flags and an example)');
+  command.configureOutput({
+    writeOut: (text) => terminal.out(text.trimEnd()),
+    writeErr: (text) => terminal.err(text.trimEnd()),
+  });
+}

@@ -1,0 +1,122 @@
+// `svc-relay serve`: the relay process, from settings to its end. It holds no state of its own: any number of
+// them may run on the same NATS.
+import { rmSync, writeFileSync } from 'node:fs';
+import pino from 'pino';
+import { createEngine } from '../engine/create-engine.ts';
+import type { Engine } from '../engine/engine.ts';
+import { provision } from '../engine/provision.ts';
+import { createLogger, type Logger } from '../http/logger.ts';
+import { createMetrics } from '../http/metrics.ts';
+import { hashOfKey } from '../http/read-access.ts';
+import { createRoom } from '../http/read-body.ts';
+import { createRelayServer, type RelayServer } from '../http/server.ts';
+import type { Rate } from '../limits/buckets.ts';
+import { createLimits, type Limits, noLimits } from '../limits/limits.ts';
+import { withEngine } from './engine-failure.ts';
+import { Failure } from './failure.ts';
+import { natsOptions } from './nats-options.ts';
+import { type natsSettings, readSecretFile, type serveSettings, type Values } from './settings.ts';
+import type { Terminal } from './terminal.ts';
+import { VERSION } from './version.ts';
+
+type Settings = Values<typeof serveSettings> & Values<typeof natsSettings>;
+
+const POSTS_END_WITHIN_MS = 6_000;
+const SHORTEST_KEY = 16;
+const LEAST_BURST_BYTES = 100 * 1024 * 1024;
+
+export async function serve(terminal: Terminal, settings: Settings): Promise<void> {
+  const nats = natsOptions(settings, terminal.environment);
+  const createKeyHash = createKey(settings);
+  const logger = createLogger(pino.destination({ fd: 1, sync: true }), settings.logLevel);
+  const engine = await withEngine(async () => {
+    if (settings.provision) await provision({ nats, prefix: settings.prefix });
+    return createEngine({ nats, prefix: settings.prefix });
+  }, settings.nats);
+  try {
+    const server = createRelayServer({
+      engine,
+      limits: limitsOf(settings),
+      settings: {
+        version: VERSION,
+        publicUrl: settings.publicUrl === '' ? null : settings.publicUrl,
+        openChannels: settings.openChannels,
+        pingSeconds: settings.ping,
+        stallMs: settings.stall * 1000,
+        trustedProxies: settings.trustedProxies,
+        allowedSenders: settings.allowedSenders.any ? settings.allowedSenders : null,
+        createKeyHash,
+      },
+      logger,
+      metrics: createMetrics(),
+      room: createRoom(settings.maxUnderWay),
+      now: Date.now,
+    });
+    await listenUntilStopped(terminal, settings, server, engine, logger);
+  } finally {
+    await engine.close();
+  }
+}
+
+async function listenUntilStopped(
+  terminal: Terminal,
+  settings: Settings,
+  server: RelayServer,
+  engine: Engine,
+  logger: Logger,
+): Promise<void> {
+  const port = await listen(server, settings);
+  if (settings.portFile !== '') writeFileSync(settings.portFile, JSON.stringify({ pid: process.pid, port }));
+  logger.info(
+    { version: VERSION, host: settings.host, port, engine: engine.health().server },
+    'svc-relay listens',
+  );
+  const why = await terminal.stopped;
+  logger.info({ why, subscribers: server.subscribers() }, 'svc-relay stops');
+  if (settings.portFile !== '') rmSync(settings.portFile, { force: true });
+  await server.close(POSTS_END_WITHIN_MS);
+  logger.info('svc-relay has stopped');
+}
+
+async function listen(server: RelayServer, { port, host }: Settings): Promise<number> {
+  try {
+    return await server.listen(port, host);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Failure(
+      'cannot-listen',
+      `The relay cannot listen on ${host}:${port}: ${why}.`,
+      'Name another: --port <number>, --host <address>',
+      { cause: error },
+    );
+  }
+}
+
+function limitsOf(settings: Settings): Limits {
+  if (settings.noLimits) return noLimits;
+  return createLimits({
+    channel: { perSecond: settings.channelRate, burst: settings.channelBurst },
+    channelBytes: byteRate(settings.channelBytes),
+    address: { perSecond: settings.addressRate, burst: settings.addressBurst },
+    addressBytes: byteRate(settings.addressBytes),
+    newChannels: { perSecond: settings.newPerHour / 3600, burst: settings.newPerHour },
+    subscribersPerChannel: settings.subscribersPerChannel,
+  });
+}
+
+/** Ten seconds' worth at once, and always enough for the largest body. */
+function byteRate(perSecond: number): Rate {
+  return { perSecond, burst: Math.max(LEAST_BURST_BYTES, 10 * perSecond) };
+}
+
+function createKey({ createKeyFile }: Settings): string | null {
+  if (createKeyFile === '') return null;
+  const key = readSecretFile(createKeyFile, 'key for making channels');
+  if (key.length < SHORTEST_KEY || /\s/.test(key))
+    throw new Failure(
+      'settings-invalid',
+      `The key in ${createKeyFile} is too short, or has spaces.`,
+      'Make one: openssl rand -hex 32',
+    );
+  return hashOfKey(key);
+}

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { Failure } from './failure.ts';
+import { natsSettings, readSettings, serveSettings, variableOf } from './settings.ts';
+
+const settings = { ...natsSettings, ...serveSettings };
+
+test('a flag goes before its variable, and that before the default', () => {
+  const environment = { SVC_RELAY_PORT: '8000', SVC_RELAY_PING: '10' };
+  const read = readSettings(settings, { port: '9000' }, environment);
+  expect([read.port, read.ping, read.host]).toEqual([9000, 10, '127.0.0.1']);
+});
+
+test('no and nothing mean what they say', () => {
+  expect(readSettings(settings, {}, { SVC_RELAY_OPEN_CHANNELS: 'false' }).openChannels).toBe(false);
+  expect(readSettings(settings, {}, { SVC_RELAY_OPEN_CHANNELS: '1' }).openChannels).toBe(true);
+  expect(readSettings(settings, { 'open-channels': true }, {}).openChannels).toBe(true);
+  expect(readSettings(settings, { port: '0' }, { SVC_RELAY_PORT: '1' }).port).toBe(0);
+});
+
+test.each([
+  ['port', '-1'],
+  ['port', '1.5'],
+  ['port', ''],
+  ['ping', '0'],
+  ['public-url', 'relay.example'],
+  ['public-url', 'https://user:password@relay.example'],
+  ['trusted-proxy', '10.0.0.0/99'],
+  ['log-level', 'loud'],
+  ['no-limits', 'perhaps'],
+  ['channel-bytes', 'many'],
+  ['prefix', 'a.b'],
+])('--%s %s is refused, by flag and by variable', (flag, text) => {
+  expect(() => readSettings(settings, { [flag]: text }, {})).toThrow(`--${flag}`);
+  const byVariable = (): unknown => readSettings(settings, {}, { [variableOf(flag)]: text });
+  expect(byVariable).toThrow(variableOf(flag));
+  expect(byVariable).toThrow(Failure);
+});
+
+test('an address of NATS carries no password, and one that does is not repeated', () => {
+  const wrong = (): unknown => readSettings(settings, { nats: 'nats://me:hunter2@127.0.0.1:4222' }, {});
+  expect(wrong).toThrow('SVC_RELAY_NATS_PASSWORD');
+  expect(wrong).not.toThrow('hunter2');
+  expect(readSettings(settings, { nats: 'nats://a:1, nats://b:2' }, {}).nats).toEqual([
+    'nats://a:1',
+    'nats://b:2',
+  ]);
+});
+
+test('the public address has no slash at its end', () => {
+  expect(readSettings(settings, { 'public-url': 'https://relay.example/' }, {}).publicUrl).toBe(
+    'https://relay.example',
+  );
+  expect(readSettings(settings, { 'public-url': 'https://example.com/relay/' }, {}).publicUrl).toBe(
+    'https://example.com/relay',
+  );
+});

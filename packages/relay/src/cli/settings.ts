@@ -1,0 +1,350 @@
+// Settings by flag, else by environment (`SVC_RELAY_<FLAG>`), else by default. One table for the parser, the
+// help and the tests. Secrets have no flag: the list of processes shows every flag to every user.
+import { readFileSync } from 'node:fs';
+import { type Networks, noNetworks, readNetworks } from '../limits/networks.ts';
+import { Failure } from './failure.ts';
+
+type Reader<T> = (text: string) => T | undefined;
+export type Setting<T> = {
+  flag: string;
+  /** What stands behind the flag in the help; undefined for a switch. */
+  value?: string;
+  help: string;
+  read: Reader<T>;
+  fallback: T;
+};
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const number =
+  (least: number, most: number): Reader<number> =>
+  (text) => {
+    const value = Number(text);
+    return text.trim() !== '' && Number.isFinite(value) && value >= least && value <= most
+      ? value
+      : undefined;
+  };
+const whole =
+  (least: number, most: number): Reader<number> =>
+  (text) => {
+    const value = number(least, most)(text);
+    return Number.isInteger(value) ? value : undefined;
+  };
+const line: Reader<string> = (text) => (text === '' ? undefined : text);
+const yes: Reader<boolean> = (text) =>
+  ['1', 'true', 'yes'].includes(text) ? true : ['0', 'false', 'no', ''].includes(text) ? false : undefined;
+const networks: Reader<Networks> = (text) => {
+  const read = readNetworks(text);
+  return read.ok ? read.networks : undefined;
+};
+const origin: Reader<string> = (text) => {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
+    return undefined;
+  return url.username === '' ? url.href.replace(/\/+$/, '') : undefined;
+};
+const list: Reader<string[]> = (text) => {
+  const parts = text.split(',').map((part) => part.trim());
+  return parts.every((part) => part !== '') ? parts : undefined;
+};
+/** `nats://host:port`, several with commas. Credentials in an address would be shown to every user. */
+const natsServers: Reader<string[]> = (text) => {
+  const servers = list(text);
+  return servers?.every((server) => !server.includes('@')) === true ? servers : undefined;
+};
+
+const MIB = 1024 * 1024;
+const mebibytes: Reader<number> = (text) => {
+  const value = number(0.001, 1_000_000)(text);
+  return value === undefined ? undefined : Math.round(value * MIB);
+};
+
+/** Where NATS is; for every command. */
+export const natsSettings = {
+  nats: {
+    flag: 'nats',
+    value: 'urls',
+    help: 'NATS servers, separated by commas',
+    read: natsServers,
+    fallback: ['nats://127.0.0.1:4222'],
+  },
+  credentialsFile: {
+    flag: 'nats-credentials',
+    value: 'file',
+    help: 'credentials file of NATS (.creds)',
+    read: line,
+    fallback: '',
+  },
+  ca: {
+    flag: 'nats-ca',
+    value: 'file',
+    help: 'certificate authority of the NATS servers',
+    read: line,
+    fallback: '',
+  },
+  prefix: {
+    flag: 'prefix',
+    value: 'name',
+    help: 'prefix of streams and subjects, for several relays on one NATS',
+    read: (text: string) => (/^[A-Za-z0-9_-]{1,32}$/.test(text) ? text : undefined),
+    fallback: 'svc-relay',
+  },
+} as const satisfies Record<string, Setting<unknown>>;
+
+export const serveSettings = {
+  port: {
+    flag: 'port',
+    value: 'number',
+    help: 'port to listen on; 0 takes a free one',
+    read: whole(0, 65_535),
+    fallback: 7500,
+  },
+  host: { flag: 'host', value: 'address', help: 'address to listen on', read: line, fallback: '127.0.0.1' },
+  publicUrl: {
+    flag: 'public-url',
+    value: 'url',
+    help: 'address under which the relay is reached, for the addresses of new channels',
+    read: origin,
+    fallback: '',
+  },
+  openChannels: {
+    flag: 'open-channels',
+    help: 'let GET /new make channels that whoever knows the address can read, as clients of the public relay expect',
+    read: yes,
+    fallback: false,
+  },
+  ping: { flag: 'ping', value: 'seconds', help: 'heartbeat of streams', read: whole(1, 60), fallback: 30 },
+  stall: {
+    flag: 'stall',
+    value: 'seconds',
+    help: 'disconnect a subscriber that takes nothing for so long although something waits for it',
+    read: number(0.1, 3600),
+    fallback: 60,
+  },
+  trustedProxies: {
+    flag: 'trusted-proxy',
+    value: 'networks',
+    help: 'proxies whose X-Forwarded-For is believed (CIDR, separated by commas)',
+    read: networks,
+    fallback: noNetworks,
+  },
+  allowedSenders: {
+    flag: 'allow-senders',
+    value: 'networks',
+    help: 'take deliveries from these networks only (CIDR, separated by commas)',
+    read: networks,
+    fallback: noNetworks,
+  },
+  createKeyFile: {
+    flag: 'create-key-file',
+    value: 'file',
+    help: 'file with the key that making a channel needs; without it anybody may make one',
+    read: line,
+    fallback: '',
+  },
+  channelRate: {
+    flag: 'channel-rate',
+    value: 'per second',
+    help: 'deliveries of one channel',
+    read: number(0.01, 1e6),
+    fallback: 100,
+  },
+  channelBurst: {
+    flag: 'channel-burst',
+    value: 'number',
+    help: 'deliveries of one channel at once',
+    read: whole(1, 1e6),
+    fallback: 1000,
+  },
+  channelBytes: {
+    flag: 'channel-bytes',
+    value: 'MiB per second',
+    help: 'bytes of one channel; ten seconds of it at once, at least 100 MiB',
+    read: mebibytes,
+    fallback: 10 * MIB,
+  },
+  addressRate: {
+    flag: 'address-rate',
+    value: 'per second',
+    help: 'requests of one address',
+    read: number(0.01, 1e6),
+    fallback: 500,
+  },
+  addressBurst: {
+    flag: 'address-burst',
+    value: 'number',
+    help: 'requests of one address at once',
+    read: whole(1, 1e6),
+    fallback: 5000,
+  },
+  addressBytes: {
+    flag: 'address-bytes',
+    value: 'MiB per second',
+    help: 'bytes of one address',
+    read: mebibytes,
+    fallback: 50 * MIB,
+  },
+  newPerHour: {
+    flag: 'new-channels-per-hour',
+    value: 'number',
+    help: 'channels that one address may make',
+    read: whole(1, 1e6),
+    fallback: 60,
+  },
+  subscribersPerChannel: {
+    flag: 'subscribers-per-channel',
+    value: 'number',
+    help: 'streams open at once on one channel',
+    read: whole(1, 1e6),
+    fallback: 1000,
+  },
+  noLimits: {
+    flag: 'no-limits',
+    help: 'no rates at all, for tests and benches on loopback',
+    read: yes,
+    fallback: false,
+  },
+  maxUnderWay: {
+    flag: 'max-under-way',
+    value: 'MiB',
+    help: 'bodies in memory at once',
+    read: mebibytes,
+    fallback: 256 * MIB,
+  },
+  provision: {
+    flag: 'provision',
+    help: 'make or upgrade the streams first, with their defaults',
+    read: yes,
+    fallback: false,
+  },
+  logLevel: {
+    flag: 'log-level',
+    value: 'level',
+    help: 'debug, info, warn or error',
+    read: (text: string) => (['debug', 'info', 'warn', 'error', 'silent'].includes(text) ? text : undefined),
+    fallback: 'info',
+  },
+  portFile: {
+    flag: 'port-file',
+    value: 'file',
+    help: 'write {"pid","port"} here when it listens',
+    read: line,
+    fallback: '',
+  },
+} as const satisfies Record<string, Setting<unknown>>;
+
+/** 0 and nothing: as the streams are, or the default for new ones. */
+export const provisionSettings = {
+  shards: {
+    flag: 'shards',
+    value: 'number',
+    help: 'streams that the channels are spread over (default 16); cannot be changed later',
+    read: whole(1, 256),
+    fallback: 0,
+  },
+  replicas: {
+    flag: 'replicas',
+    value: 'number',
+    help: 'copies of each stream: 1, 3 or 5 (default: 3 in a cluster, else 1)',
+    read: (text: string) => (['1', '3', '5'].includes(text) ? Number(text) : undefined),
+    fallback: 0,
+  },
+  placementTags: {
+    flag: 'placement-tags',
+    value: 'tags',
+    help: 'tags of the servers that may hold the streams, separated by commas',
+    read: list,
+    fallback: [] as string[],
+  },
+  maxAgeHours: {
+    flag: 'max-age',
+    value: 'hours',
+    help: 'how long deliveries are kept (default 72)',
+    read: number(0.01, 24 * 366),
+    fallback: 0,
+  },
+  maxDeliveries: {
+    flag: 'max-deliveries',
+    value: 'number',
+    help: 'deliveries kept of one channel (default 250000)',
+    read: whole(1, 1e9),
+    fallback: 0,
+  },
+  maxChannelBytes: {
+    flag: 'max-channel-bytes',
+    value: 'MiB',
+    help: 'bytes kept of one channel (default 1024)',
+    read: mebibytes,
+    fallback: 0,
+  },
+  maxShardBytes: {
+    flag: 'max-shard-bytes',
+    value: 'MiB',
+    help: 'bytes kept by one stream (default 2048); the server reserves them',
+    read: mebibytes,
+    fallback: 0,
+  },
+  shrink: {
+    flag: 'shrink',
+    help: 'allow limits to become smaller, and so what is kept to be dropped',
+    read: yes,
+    fallback: false,
+  },
+  dryRun: { flag: 'dry-run', help: 'say what would be done, and change nothing', read: yes, fallback: false },
+} as const satisfies Record<string, Setting<unknown>>;
+
+export type Values<Table extends Record<string, Setting<unknown>>> = {
+  [Name in keyof Table]: Table[Name]['fallback'] extends infer Fallback ? Widened<Fallback> : never;
+};
+type Widened<T> = T extends number
+  ? number
+  : T extends boolean
+    ? boolean
+    : T extends string
+      ? string
+      : T extends readonly string[]
+        ? string[]
+        : T;
+
+/** `variableOf('public-url')` is `SVC_RELAY_PUBLIC_URL`. */
+export function variableOf(flag: string): string {
+  return `SVC_RELAY_${flag.toUpperCase().replaceAll('-', '_')}`;
+}
+
+/** `flags` by their own names, as they were typed; `true` for a switch. */
+export function readSettings<Table extends Record<string, Setting<unknown>>>(
+  table: Table,
+  flags: Readonly<Record<string, string | boolean | undefined>>,
+  environment: Environment,
+): Values<Table> {
+  const values = Object.entries(table).map(([name, setting]) => {
+    const typed = flags[setting.flag];
+    const variable = variableOf(setting.flag);
+    const text = typed === undefined ? environment[variable] : String(typed);
+    if (text === undefined) return [name, setting.fallback];
+    const value = setting.read(text);
+    if (value !== undefined) return [name, value];
+    const where = typed === undefined ? variable : `--${setting.flag}`;
+    throw new Failure(
+      typed === undefined ? 'settings-invalid' : 'usage',
+      `${where}: ${hintFor(setting.flag, text)} (${setting.help}).`,
+    );
+  });
+  return Object.fromEntries(values) as Values<Table>;
+}
+
+/** A password in an address is not repeated. */
+function hintFor(flag: string, text: string): string {
+  if (flag === 'nats' && text.includes('@'))
+    return 'credentials do not belong into the address; use SVC_RELAY_NATS_USER and SVC_RELAY_NATS_PASSWORD, SVC_RELAY_NATS_TOKEN or --nats-credentials';
+  return `'${text}' cannot be used`;
+}
+
+export function readSecretFile(path: string, what: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Failure('file-unusable', `The ${what} cannot be read: ${why}.`, undefined, { cause: error });
+  }
+}

@@ -1,0 +1,174 @@
+// The limit of bytes per channel. JetStream counts a subject's messages, not its bytes, so each process counts
+// what it stores, and each time a channel has got a sixteenth of its limit through it, writes that down in the
+// registry: up to which sequence, how many bytes. From those few notes of all processes follows what the
+// channel holds; when it is too much, the oldest go. So the cost is one small write per sixteenth, and a
+// channel may exceed its limit by a sixteenth for each process. What a process had not noted when it died is
+// not counted; age and the limits of the stream bound that.
+import type { DirectReads } from './direct-read.ts';
+import { EngineUnavailable } from './errors.ts';
+import type { Layout } from './layout.ts';
+import type { Names } from './names.ts';
+import { shardOf } from './names.ts';
+import { type Publisher, PublishRefused } from './publisher.ts';
+import type { ShardStates } from './shard-states.ts';
+import type { StreamApi } from './stream-api.ts';
+
+export type ByteLimit = {
+  /** Called for each delivery that was stored here. */
+  stored: (channelId: string, seq: number, bytes: number) => void;
+  /** What is known of the bytes after a sequence. */
+  bytesAfter: (channelId: string, seq: number) => Promise<number>;
+  /** The sequence below which deliveries were removed; 0 when none were. */
+  trimmedBelow: (channelId: string) => Promise<number>;
+  /** Resolves when what was counted so far has been dealt with. */
+  settled: () => Promise<void>;
+};
+
+/** `notes` are pairs of a sequence and the bytes stored up to it since the note before, ascending. */
+type Ledger = { epoch: string; below: number; notes: [number, number][] };
+type Counted = { bytes: number; to: number };
+
+const STEPS = 16;
+const MAX_NOTES = 64;
+const MAX_COUNTED_CHANNELS = 20_000;
+const WRITE_WITHIN_MS = 8000;
+const ATTEMPTS = 5;
+
+export function createByteLimit(given: {
+  publisher: Publisher;
+  reads: DirectReads;
+  api: StreamApi;
+  shards: ShardStates;
+  names: Names;
+  layout: Layout;
+}): ByteLimit {
+  const { publisher, reads, api, shards, names, layout } = given;
+  const limit = layout.maxBytesPerChannel;
+  const step = Math.ceil(limit / STEPS);
+  const counted = new Map<string, Counted>();
+  const underWay = new Map<string, Promise<void>>();
+
+  function stored(channelId: string, seq: number, bytes: number): void {
+    const count = counted.get(channelId);
+    if (count === undefined) {
+      counted.set(channelId, { bytes, to: seq });
+      if (counted.size > MAX_COUNTED_CHANNELS) forgetOldest();
+    } else {
+      count.bytes += bytes;
+      count.to = Math.max(count.to, seq);
+    }
+    if ((count?.bytes ?? bytes) >= step) noteDown(channelId);
+  }
+
+  function forgetOldest(): void {
+    const [oldest] = counted.keys();
+    if (oldest === undefined) return;
+    if ((counted.get(oldest)?.bytes ?? 0) > step / 4) noteDown(oldest);
+    else counted.delete(oldest);
+  }
+
+  /** One at a time for a channel; what comes meanwhile is counted for the next note. */
+  function noteDown(channelId: string): void {
+    const count = counted.get(channelId);
+    if (count === undefined || underWay.has(channelId)) return;
+    counted.delete(channelId);
+    const work = note(channelId, count)
+      .catch((error: unknown) => {
+        if (!(error instanceof EngineUnavailable)) throw error;
+        // Counted again, for the next note.
+        const since = counted.get(channelId);
+        counted.set(channelId, {
+          bytes: count.bytes + (since?.bytes ?? 0),
+          to: Math.max(count.to, since?.to ?? 0),
+        });
+      })
+      .finally(() => underWay.delete(channelId));
+    underWay.set(channelId, work);
+  }
+
+  async function note(channelId: string, { bytes, to }: Counted): Promise<void> {
+    const shard = shardOf(channelId, layout);
+    const { epoch } = await shards.fresh(shard);
+    const oldest = await reads.next(names.shardStream(shard), names.delivery(shard, channelId), 1);
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+      const present = await api.read(names.registryStream, { last_by_subj: names.bytes(channelId) });
+      const ledger = withNote(ledgerIn(present?.data, epoch), [to, bytes], oldest?.seq ?? 0);
+      const trimmed = trim(ledger, limit);
+      if (await write(channelId, trimmed, present?.seq ?? 0)) {
+        if (trimmed.below > ledger.below) await removeBelow(shard, channelId, trimmed.below);
+        return;
+      }
+    }
+    throw new EngineUnavailable('too many relays note down the bytes of one channel at once');
+  }
+
+  /** False when another process wrote in between. */
+  async function write(channelId: string, ledger: Ledger, expectedLast: number): Promise<boolean> {
+    try {
+      await publisher.publish({
+        subject: names.bytes(channelId),
+        payload: Buffer.from(JSON.stringify(ledger)),
+        messageId: `bytes:${channelId}:${ledger.epoch}:${expectedLast}:${process.pid}:${Math.random()}`,
+        deadlineMs: WRITE_WITHIN_MS,
+        expectedLast,
+      });
+      return true;
+    } catch (error) {
+      if (error instanceof PublishRefused) return false;
+      throw error;
+    }
+  }
+
+  /** It was written down before, so that a cursor below it is told a gap. */
+  async function removeBelow(shard: number, channelId: string, below: number): Promise<void> {
+    const stream = names.shardStream(shard);
+    await api.purge(stream, names.delivery(shard, channelId), below);
+    await api.purge(stream, names.part(shard, channelId, '*', '*'), below);
+  }
+
+  async function ledgerOf(channelId: string): Promise<Ledger> {
+    const message = await reads.last(names.registryStream, names.bytes(channelId));
+    return ledgerIn(message?.data, shards.known(shardOf(channelId, layout))?.epoch ?? '');
+  }
+
+  return {
+    stored,
+    async bytesAfter(channelId, seq) {
+      const { notes } = await ledgerOf(channelId);
+      const noted = notes.reduce((sum, [to, bytes]) => (to > seq ? sum + bytes : sum), 0);
+      return noted + (counted.get(channelId)?.bytes ?? 0);
+    },
+    trimmedBelow: async (channelId) => (await ledgerOf(channelId)).below,
+    async settled() {
+      await Promise.all(underWay.values());
+    },
+  };
+}
+
+/** One of another life of the stream counts for nothing. */
+function ledgerIn(data: Uint8Array | undefined, epoch: string): Ledger {
+  const fresh: Ledger = { epoch, below: 0, notes: [] };
+  if (data === undefined) return fresh;
+  const ledger: Ledger = JSON.parse(Buffer.from(data).toString());
+  return ledger.epoch === epoch ? ledger : fresh;
+}
+
+/** Without the notes of what age or number have removed. */
+function withNote(ledger: Ledger, note: [number, number], oldestKept: number): Ledger {
+  const notes = [...ledger.notes, note]
+    .filter(([to]) => to >= oldestKept)
+    .toSorted(([one], [other]) => one - other);
+  return { ...ledger, notes: notes.slice(-MAX_NOTES) };
+}
+
+/** Newest first as many notes as fit; everything up to the first that does not goes. The newest note stays. */
+function trim(ledger: Ledger, limit: number): Ledger {
+  let sum = 0;
+  for (let at = ledger.notes.length - 1; at >= 0; at -= 1) {
+    const [to, bytes] = ledger.notes[at] ?? [0, 0];
+    sum += bytes;
+    if (sum <= limit || at === ledger.notes.length - 1) continue;
+    return { ...ledger, below: Math.max(ledger.below, to + 1), notes: ledger.notes.slice(at + 1) };
+  }
+  return ledger;
+}

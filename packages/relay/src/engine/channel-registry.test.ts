@@ -1,0 +1,86 @@
+// What is remembered of channels while the engine is slow or away; the reads are the test's own.
+import { expect, test } from 'vitest';
+import { createChannelRegistry } from './channel-registry.ts';
+import type { DirectReads } from './direct-read.ts';
+import { EngineUnavailable } from './errors.ts';
+import { namesFor } from './names.ts';
+import type { StoredMessage } from './page.ts';
+
+type Answer = StoredMessage | undefined;
+
+/** Every read waits until the test answers it. */
+function setUp() {
+  const asked: PromiseWithResolvers<Answer>[] = [];
+  const clock = { at: 0 };
+  const last = (): Promise<Answer> => {
+    const answer = Promise.withResolvers<Answer>();
+    asked.push(answer);
+    return answer.promise;
+  };
+  const unused = (): never => {
+    throw new Error('not for this test');
+  };
+  const reads: DirectReads = { last, bySequence: unused, next: unused, page: unused, pageOnReturn: unused };
+  const api = { ask: unused, info: unused, read: async () => undefined, purge: unused };
+  const publisher = { publish: unused, sendAgain: unused, underWay: unused };
+  const registry = createChannelRegistry({ publisher, reads, api, names: namesFor('test') }, () => clock.at);
+  return { registry, asked, clock };
+}
+
+const stored: StoredMessage = {
+  seq: 1,
+  subject: 'test.channel.one',
+  data: Buffer.from('{"readKeyHash":null,"createdAt":5}'),
+  check: 'c',
+};
+const channel = { id: 'one', readKeyHash: null, createdAt: 5 };
+
+async function known() {
+  const world = setUp();
+  const found = world.registry.find('one');
+  world.asked[0]?.resolve(stored);
+  expect(await found).toEqual(channel);
+  return world;
+}
+
+test('a sender does not wait for a lookup longer than it waits itself', async () => {
+  const { registry } = setUp();
+  const started = performance.now();
+  await expect(registry.find('one', 60)).rejects.toMatchObject({ code: 'engine-unavailable' });
+  expect(performance.now() - started).toBeLessThan(1000);
+});
+
+test('one that is looked up again counts meanwhile, and nobody waits', async () => {
+  const { registry, asked, clock } = await known();
+  clock.at = 61_000;
+  expect(await registry.find('one', 60)).toEqual(channel);
+  expect(await registry.find('one', 60)).toEqual(channel);
+  expect(asked).toHaveLength(2);
+  asked[1]?.reject(new EngineUnavailable('away'));
+  expect(await registry.find('one')).toEqual(channel);
+});
+
+test('one that is gone is gone after the lookup', async () => {
+  const { registry, asked, clock } = await known();
+  clock.at = 61_000;
+  expect(await registry.find('one')).toEqual(channel);
+  asked[1]?.resolve(undefined);
+  await new Promise(setImmediate);
+  const again = registry.find('one');
+  asked[2]?.resolve(undefined);
+  expect(await again).toBeUndefined();
+});
+
+test('one that nobody asked for during ten minutes is waited for; without an answer it still counts', async () => {
+  const { registry, asked, clock } = await known();
+  clock.at = 601_000;
+  const found = registry.find('one');
+  asked[1]?.resolve(undefined);
+  expect(await found).toBeUndefined();
+
+  const other = await known();
+  other.clock.at = 601_000;
+  const kept = other.registry.find('one');
+  other.asked[1]?.reject(new EngineUnavailable('away'));
+  expect(await kept).toEqual(channel);
+});

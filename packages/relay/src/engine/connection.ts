@@ -1,0 +1,115 @@
+// One connection to NATS that never gives up, and says since when it is there or not.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { credsAuthenticator, errors, type NatsConnection } from '@nats-io/nats-core';
+import { connect, type NodeConnectionOptions } from '@nats-io/transport-node';
+import { EngineUnavailable } from './errors.ts';
+
+const SETTLE_WITHIN_MS = 500;
+const RETRY_MS = 250;
+/** A server that dies during the handshake is noticed only by this. */
+const DIAL_WITHIN_MS = 2000;
+
+export type NatsOptions = {
+  servers: readonly string[];
+  /** Shown in the server's list of connections. */
+  name?: string;
+  user?: string;
+  password?: string;
+  token?: string;
+  /** The text of a `.creds` file. */
+  credentials?: string;
+  /** PEM texts. */
+  tls?: { ca?: string; cert?: string; key?: string };
+  /** How long the first connection may take. */
+  connectWithinMs?: number;
+};
+
+export type Connection = {
+  nats: NatsConnection;
+  state: () => { connected: boolean; server: string; since: number; reason: string | null };
+  /** Called after each loss (false) and each return (true). */
+  onChange: (listener: (connected: boolean) => void) => void;
+  close: () => Promise<void>;
+};
+
+export async function openConnection(options: NatsOptions, purpose: string): Promise<Connection> {
+  const nats = await firstConnection(options, purpose);
+  const listeners: ((connected: boolean) => void)[] = [];
+  let state = { connected: true, since: Date.now(), reason: null as string | null };
+  let lastError: string | null = null;
+
+  function change(connected: boolean, reason: string | null): void {
+    if (state.connected === connected) return;
+    state = { connected, since: Date.now(), reason };
+    for (const listener of listeners) listener(connected);
+  }
+
+  void (async () => {
+    for await (const status of nats.status()) {
+      if (status.type === 'error') lastError = status.error.message;
+      else if (status.type === 'disconnect') change(false, lastError ?? 'the connection to NATS was lost');
+      else if (status.type === 'close') change(false, 'the connection to NATS is closed');
+      else if (status.type === 'reconnect') {
+        lastError = null;
+        change(true, null);
+      }
+    }
+  })();
+
+  return {
+    nats,
+    state: () => ({ ...state, server: nats.getServer() }),
+    onChange: (listener) => void listeners.push(listener),
+    async close() {
+      // The library writes once more when it closes. On a socket that the server has just ended, that would be
+      // an error event which nobody hears any more, and the end of the process. A flush finds out before.
+      await Promise.race([nats.flush().catch(() => 'lost'), sleep(SETTLE_WITHIN_MS)]);
+      await nats.close();
+    },
+  };
+}
+
+/** A server that is about to start is waited for; one that does not know us is not. */
+async function firstConnection(options: NatsOptions, purpose: string): Promise<NatsConnection> {
+  const end = performance.now() + (options.connectWithinMs ?? 10_000);
+  for (;;) {
+    try {
+      return await connect(connectOptions(options, purpose));
+    } catch (error) {
+      const refused = error instanceof errors.AuthorizationError;
+      if (refused || performance.now() + RETRY_MS > end) {
+        const words = `NATS at ${options.servers.join(', ')} cannot be used: ${wordsOf(error)}`;
+        throw new EngineUnavailable(words, { cause: error });
+      }
+      await sleep(RETRY_MS);
+    }
+  }
+}
+
+function connectOptions(options: NatsOptions, purpose: string): NodeConnectionOptions {
+  const { servers, name = 'svc-relay', user, password, token, credentials, tls } = options;
+  return {
+    servers: [...servers],
+    name: `${name} ${purpose}`,
+    // A stack for every request would halve what one process can carry.
+    noAsyncTraces: true,
+    timeout: DIAL_WITHIN_MS,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 200,
+    reconnectJitter: 200,
+    pingInterval: 2000,
+    maxPingOut: 2,
+    ignoreAuthErrorAbort: true,
+    ...(user !== undefined && { user }),
+    ...(password !== undefined && { pass: password }),
+    ...(token !== undefined && { token }),
+    ...(credentials !== undefined && {
+      authenticator: credsAuthenticator(new TextEncoder().encode(credentials)),
+    }),
+    ...(tls !== undefined && { tls }),
+  };
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

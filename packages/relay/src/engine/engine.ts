@@ -1,0 +1,120 @@
+// What the relay's HTTP side asks of the engine, and nothing of how NATS does it. `createEngine` in
+// `create-engine.ts` is the one on JetStream.
+
+/** What came with a POST, as it will be told to readers. Header names are lower case. */
+export type Delivery = {
+  headers: Record<string, string>;
+  query: Record<string, string>;
+  /** When the relay took it, in milliseconds. */
+  receivedAt: number;
+  body: Buffer;
+};
+
+/**
+ * `seq` counts within the stream of the channel's shard: growing, not dense for one channel. `epoch` names
+ * the stream's life: a stream that was lost and made anew has another.
+ */
+export type Position = {
+  epoch: string;
+  seq: number;
+  /**
+   * Follows from the delivery's id. A cluster that lost its newest deliveries in a crash gives their numbers
+   * to others; by this a cursor notices. Absent where no delivery stands at the position.
+   */
+  check?: string;
+};
+
+/** Followers of one channel in one process are handed the same object for a live delivery: never change it. */
+export type StoredDelivery = { position: Position; delivery: Delivery };
+
+/** `readKeyHash` null: anybody who knows the id may read, by opt-in. */
+export type Channel = { id: string; readKeyHash: string | null; createdAt: number };
+
+export type Gap = {
+  requested: Position;
+  /** The oldest delivery that is still kept; null when there is none. */
+  oldest: Position | null;
+};
+
+/** Callbacks never come before `follow` has returned, and none comes after `onEnd` or `close()`. */
+export type FollowOptions = {
+  /** `new` begins with what comes next, `oldest` with the oldest that is kept. */
+  after: Position | 'new' | 'oldest';
+  /** Once, before the first delivery: everything after `at` follows. */
+  onReady: (at: Position) => void;
+  /** False pauses. The delivery itself counts as taken; `resume()` goes on with the next. */
+  onDelivery: (stored: StoredDelivery) => boolean;
+  /** Deliveries after `requested` are no longer kept, or may not be. What is kept follows. */
+  onGap: (gap: Gap) => void;
+  /** The engine was closed, or the channel's stream cannot be read any more. */
+  onEnd: (reason: Error) => void;
+};
+
+export type Follower = {
+  resume: () => void;
+  close: () => void;
+  /**
+   * Everything up to here was handed over. It also grows while the channel is quiet, so a reader that is told
+   * it now and then can resume without a gap however long nothing comes. Null before `onReady`.
+   */
+  position: () => Position | null;
+};
+
+type PublishOptions = {
+  /** The same id within minutes is stored once. */
+  messageId: string | undefined;
+  /** How long from now the caller waits. */
+  deadlineMs: number;
+};
+
+export type Published = { position: Position; duplicate: boolean };
+
+export type SavedCursor = { subscriber: string; position: Position; at: number };
+
+type ChannelStatus = {
+  /** Deliveries that are kept. */
+  stored: number;
+  /** What they take, bodies and headers; an estimate for channels with more than 1,000 of them. */
+  bytes: number;
+  oldest: Position | null;
+  newest: Position | null;
+};
+
+type EngineHealth = {
+  connected: boolean;
+  /** The server that the relay talks to, `host:port`. */
+  server: string;
+  /** Since when `connected` is as it is, in milliseconds. */
+  since: number;
+  reason: string | null;
+  /** Shards whose stream answered when it was last asked. */
+  streams: number;
+};
+
+export type Engine = {
+  /** Durable before it resolves. Fails with EngineUnavailable, or ChannelTaken. */
+  createChannel: (channel: Channel) => Promise<void>;
+  /**
+   * Undefined: no such channel. Cached; a lookup of an unknown id costs a bounded read. Fails with
+   * EngineUnavailable when that is not answered, or not within the given time.
+   */
+  findChannel: (id: string, withinMs?: number) => Promise<Channel | undefined>;
+  /**
+   * Resolves only when JetStream has acknowledged it. The same message is sent again until the deadline,
+   * then it fails with EngineUnavailable.
+   */
+  publish: (channelId: string, delivery: Delivery, options: PublishOptions) => Promise<Published>;
+  /** Everything after the position, first what is kept, then live, in order, each once. */
+  follow: (channelId: string, options: FollowOptions) => Follower;
+  saveCursor: (channelId: string, subscriber: string, position: Position) => Promise<void>;
+  /** Of one subscriber; undefined when it never saved one, or not for 30 days. */
+  cursor: (channelId: string, subscriber: string) => Promise<SavedCursor | undefined>;
+  /** Of at most 1,000 subscribers. Costs a read for each: not for every connection. */
+  cursors: (channelId: string) => Promise<SavedCursor[]>;
+  status: (channelId: string) => Promise<ChannelStatus>;
+  /** How many deliveries are kept after a position: what a subscriber there has still to get. */
+  countAfter: (channelId: string, position: Position) => Promise<number>;
+  health: () => EngineHealth;
+  /** Ends every follower. Publishes under way get a moment to finish. */
+  close: () => Promise<void>;
+};

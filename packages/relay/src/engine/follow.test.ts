@@ -1,0 +1,304 @@
+// Followers on a real nats-server: handover from backlog to live, holes, gaps, pauses, restarts, parts.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { headers as createHeaders } from '@nats-io/nats-core';
+import { connect } from '@nats-io/transport-node';
+import { natsForTest } from '@svc/testkit';
+import { expect, onTestFinished, test } from 'vitest';
+import { encodeFrame } from '../protocol/stored-frame.ts';
+import { shardOf } from './names.ts';
+import { provision } from './provision.ts';
+import {
+  anotherEngine,
+  deliveryOf,
+  engineForTest,
+  listen,
+  publishText,
+  until,
+} from './testing/engine-for-test.ts';
+
+const numbers = (count: number): string[] => Array.from({ length: count }, (_, at) => String(at));
+
+async function api(url: string, subject: string, request?: unknown): Promise<void> {
+  const nats = await connect({ servers: url });
+  const answer = await nats.request(
+    `$JS.API.${subject}`,
+    request === undefined ? '' : JSON.stringify(request),
+  );
+  expect(answer.json()).not.toHaveProperty('error');
+  await nats.close();
+}
+
+test('backlog and live while others publish: each once, in order', async () => {
+  const { engine, nats } = await engineForTest();
+  const writer = await anotherEngine(nats.servers);
+  const wanted = numbers(3000);
+  const publishing = (async () => {
+    for (const text of wanted) {
+      await publishText(writer, 'busy', text);
+      if (Number(text) % 3 === 0) await publishText(writer, 'noise-a', text);
+    }
+  })();
+  await sleep(100);
+  const readers = [];
+  for (let reader = 0; reader < 6; reader += 1) {
+    readers.push(listen(engine, 'busy', 'oldest'));
+    await sleep(60);
+  }
+  await publishing;
+  for (const { heard } of readers) {
+    await until(() => expect(heard.bodies.length).toBe(wanted.length));
+    expect(heard.bodies).toEqual(wanted);
+    expect(heard.gaps).toEqual([]);
+  }
+});
+
+test('resumes after a position, also after one that ready told', async () => {
+  const { engine } = await engineForTest();
+  const fresh = listen(engine, 'one');
+  await until(() => expect(fresh.heard.ready).not.toBeNull());
+  fresh.follower.close();
+  const positions = [];
+  for (const text of numbers(5)) positions.push((await publishText(engine, 'one', text)).position);
+  const fromReady = listen(engine, 'one', fresh.heard.ready ?? 'new');
+  const fromSecond = listen(engine, 'one', positions[1]);
+  const fromLast = listen(engine, 'one', positions[4]);
+  await until(() => expect(fromReady.heard.bodies).toEqual(numbers(5)));
+  await until(() => expect(fromSecond.heard.bodies).toEqual(['2', '3', '4']));
+  await publishText(engine, 'one', 'new');
+  await until(() => expect(fromLast.heard.bodies).toEqual(['new']));
+  expect([fromReady, fromSecond, fromLast].flatMap(({ heard }) => heard.gaps)).toEqual([]);
+});
+
+test('a paused follower keeps nothing and loses nothing', async () => {
+  const { engine } = await engineForTest();
+  let open = true;
+  const { heard, follower } = listen(engine, 'one', 'new', () => open);
+  await until(() => expect(heard.ready).not.toBeNull());
+  await publishText(engine, 'one', '0');
+  await until(() => expect(heard.bodies).toEqual(['0']));
+  open = false;
+  for (const text of numbers(1000).slice(1)) await publishText(engine, 'one', text);
+  await sleep(50);
+  expect(heard.bodies).toEqual(['0', '1']);
+  open = true;
+  follower.resume();
+  await until(() => expect(heard.bodies.length).toBe(1000));
+  expect(heard.bodies).toEqual(numbers(1000));
+  await publishText(engine, 'one', '1000');
+  await until(() => expect(heard.bodies.at(-1)).toBe('1000'));
+});
+
+test('a live copy that got lost is read from the stream when the next one shows the hole', async () => {
+  const { engine, repeat } = await engineWithoutRepeats();
+  const { heard } = listen(engine, 'one');
+  await until(() => expect(heard.ready).not.toBeNull());
+  const stored = [];
+  for (const text of numbers(5)) stored.push((await publishText(engine, 'one', text, text)).position.seq);
+  repeat('one', '0', stored[0], 0, 'one:0');
+  await until(() => expect(heard.bodies).toEqual(['0']));
+  repeat('one', '4', stored[4], stored[3], 'one:4');
+  await until(() => expect(heard.bodies).toEqual(numbers(5)));
+  expect(heard.gaps).toEqual([]);
+});
+
+test('a lost live copy is found without a next one, by the regular check', async () => {
+  const { engine } = await engineWithoutRepeats({ everyMs: 300 });
+  const { heard, follower } = listen(engine, 'one');
+  await until(() => expect(heard.ready).not.toBeNull());
+  await publishText(engine, 'one', '0');
+  await until(() => expect(heard.bodies).toEqual(['0']));
+  const { position } = await publishText(engine, 'quiet', 'x');
+  await until(() => expect(follower.position()?.seq).toBe(position.seq));
+});
+
+/** The stream does not repeat what it stores, as when its leader dies in between: the test does, or not. */
+async function engineWithoutRepeats(timing: { everyMs?: number } = {}) {
+  const server = await natsForTest();
+  const nats = { servers: [server.url] };
+  await provision({ nats, shards: 1 });
+  const client = await connect(nats);
+  onTestFinished(() => client.close());
+  const info = await client.request('$JS.API.STREAM.INFO.svc-relay-shard-00');
+  const { republish: _, ...silent } = info.json<{ config: Record<string, unknown> }>().config;
+  await api(server.url, 'STREAM.DELETE.svc-relay-shard-00');
+  await api(server.url, 'STREAM.CREATE.svc-relay-shard-00', silent);
+  function repeat(channel: string, text: string, seq = 0, previous = 0, messageId = ''): void {
+    const headers = createHeaders();
+    headers.set('Nats-Msg-Id', messageId);
+    headers.set('Nats-Sequence', String(seq));
+    headers.set('Nats-Last-Sequence', String(previous));
+    client.publish(`svc-relay.live.0.${channel}`, encodeFrame(deliveryOf(text)), { headers });
+  }
+  return { engine: await anotherEngine(nats.servers, timing), repeat };
+}
+
+test('a trimmed cursor is a gap, then what is kept; the newest trimmed one is none', async () => {
+  const { engine } = await engineForTest({ shards: 1, maxDeliveriesPerChannel: 5 });
+  const positions = [];
+  for (const text of numbers(12)) {
+    positions.push((await publishText(engine, 'one', text)).position);
+    await publishText(engine, 'other', 'noise');
+  }
+  const late = listen(engine, 'one', positions[2]);
+  await until(() => expect(late.heard.bodies).toEqual(['7', '8', '9', '10', '11']));
+  expect(late.heard.events.slice(0, 2)).toEqual(['ready', 'gap']);
+  expect(late.heard.gaps).toEqual([{ requested: positions[2], oldest: positions[7] }]);
+  expect(late.heard.ready?.seq).toBe((positions[7]?.seq ?? 0) - 1);
+  const fine = listen(engine, 'one', positions[8]);
+  await until(() => expect(fine.heard.bodies).toEqual(['9', '10', '11']));
+  const oldest = listen(engine, 'one', 'oldest');
+  await until(() => expect(oldest.heard.bodies).toEqual(['7', '8', '9', '10', '11']));
+  expect([...fine.heard.gaps, ...oldest.heard.gaps]).toEqual([]);
+});
+
+test('a position that ready told, with nothing of the channel there, is a gap once there were too many since', async () => {
+  const { engine } = await engineForTest({ shards: 1, maxDeliveriesPerChannel: 5 });
+  const fresh = listen(engine, 'one');
+  await until(() => expect(fresh.heard.ready).not.toBeNull());
+  fresh.follower.close();
+  const from = fresh.heard.ready ?? 'new';
+  for (const text of numbers(5)) await publishText(engine, 'one', text);
+  const all = listen(engine, 'one', from);
+  await until(() => expect(all.heard.bodies).toEqual(numbers(5)));
+  expect(all.heard.gaps).toEqual([]);
+  all.follower.close();
+  await publishText(engine, 'one', '5');
+  const late = listen(engine, 'one', from);
+  await until(() => expect(late.heard.bodies).toEqual(['1', '2', '3', '4', '5']));
+  expect(late.heard.gaps).toEqual([{ requested: from, oldest: late.heard.positions[0] }]);
+});
+
+test('what is trimmed while a follower is paused is told as a gap', async () => {
+  const { engine } = await engineForTest({ shards: 1, maxDeliveriesPerChannel: 5 });
+  let open = false;
+  const { heard, follower } = listen(engine, 'one', 'new', () => open);
+  await until(() => expect(heard.ready).not.toBeNull());
+  for (const text of numbers(600)) await publishText(engine, 'one', text);
+  open = true;
+  follower.resume();
+  await until(() => expect(heard.bodies.at(-1)).toBe('599'));
+  expect(heard.bodies).toEqual(['0', '595', '596', '597', '598', '599']);
+  expect(heard.gaps).toEqual([{ requested: heard.positions[0], oldest: heard.positions[1] }]);
+});
+
+test('a stream that was lost and made anew is a gap for old cursors and for those that follow', async () => {
+  const { engine, server, nats } = await engineForTest({ shards: 1, timing: { everyMs: 200 } });
+  const { position } = await publishText(engine, 'one', 'old');
+  await publishText(engine, 'one', 'older');
+  const { heard } = listen(engine, 'one', position);
+  await until(() => expect(heard.bodies).toEqual(['older']));
+  await api(server.url, 'STREAM.DELETE.svc-relay-shard-00');
+  await provision({ nats });
+  await publishText(engine, 'one', 'fresh');
+  await until(() => expect(heard.bodies).toEqual(['older', 'fresh']));
+  expect(heard.gaps).toHaveLength(1);
+  const other = await anotherEngine(nats.servers);
+  const late = listen(other, 'one', position);
+  await until(() => expect(late.heard.bodies).toEqual(['fresh']));
+  expect(late.heard.gaps).toEqual([{ requested: position, oldest: late.heard.positions[0] }]);
+  expect(late.heard.positions[0]?.epoch).not.toBe(position.epoch);
+});
+
+test('a cluster that lost its newest and used their numbers again: a gap, and what is there is told', async () => {
+  const { engine, repeat } = await engineWithoutRepeats();
+  const { heard } = listen(engine, 'one');
+  await until(() => expect(heard.ready).not.toBeNull());
+  const stored = [];
+  for (const text of numbers(3)) stored.push((await publishText(engine, 'one', text, text)).position);
+  // What the crashed leader had repeated under the number that another delivery has now.
+  repeat('one', 'lost', stored[2]?.seq, 0, 'one:lost');
+  await until(() => expect(heard.events).toContain('lost'));
+  const requested = heard.positions.at(-1);
+  const before = heard.events.length;
+  repeat('one', '1', stored[1]?.seq, stored[0]?.seq, 'one:1');
+  await until(() => expect(heard.events.slice(before)).toEqual(['gap', '0', '1', '2']));
+  expect(heard.gaps).toEqual([{ requested, oldest: { epoch: stored[0]?.epoch, seq: 1 } }]);
+
+  const resumed = listen(engine, 'one', requested);
+  await until(() => expect(resumed.heard.events).toEqual(['ready', 'gap', '0', '1', '2']));
+  const fine = listen(engine, 'one', stored[1]);
+  await until(() => expect(fine.heard.events).toEqual(['ready', '2']));
+});
+
+test('a delivery that is repeated twice is told once', async () => {
+  const { engine, repeat } = await engineWithoutRepeats();
+  const { heard } = listen(engine, 'one');
+  await until(() => expect(heard.ready).not.toBeNull());
+  const stored = [];
+  for (const text of numbers(2)) stored.push((await publishText(engine, 'one', text, text)).position.seq);
+  for (const again of [1, 2, 3]) {
+    repeat('one', '0', stored[0], 0, 'one:0');
+    repeat('one', '1', stored[1], stored[0], 'one:1');
+    await sleep(30 * again);
+  }
+  expect(heard.events).toEqual(['ready', '0', '1']);
+});
+
+test('a cursor beyond the end, as after a lost disk, is a gap', async () => {
+  const { engine } = await engineForTest();
+  const { position } = await publishText(engine, 'one', 'a');
+  const requested = { ...position, seq: position.seq + 100 };
+  const { heard } = listen(engine, 'one', requested);
+  await until(() => expect(heard.bodies).toEqual(['a']));
+  expect(heard.gaps).toEqual([{ requested, oldest: { epoch: position.epoch, seq: 1 } }]);
+});
+
+test('kill -9 of the server while following: nothing is missed', async () => {
+  const { engine, server } = await engineForTest();
+  const { heard } = listen(engine, 'one');
+  await until(() => expect(heard.ready).not.toBeNull());
+  await publishText(engine, 'one', '0');
+  await server.kill();
+  await until(() => expect(engine.health().connected).toBe(false));
+  const waiting = Promise.all(
+    numbers(20)
+      .slice(1)
+      .map((text) => publishText(engine, 'one', text)),
+  );
+  await server.start();
+  await waiting;
+  await until(() => expect(new Set(heard.bodies).size).toBe(20));
+  expect(heard.bodies).toHaveLength(20);
+  expect(heard.positions.map(({ seq }) => seq)).toEqual(
+    heard.positions.map(({ seq }) => seq).toSorted((a, b) => a - b),
+  );
+  expect(engine.health()).toMatchObject({ connected: true, reason: null });
+});
+
+test('large bodies travel in parts; a missing part is a gap, never a broken body', async () => {
+  const { engine, server } = await engineForTest({ shards: 1 });
+  const { heard } = listen(engine, 'one');
+  await until(() => expect(heard.ready).not.toBeNull());
+  const body = Buffer.alloc(25 * 1024 * 1024);
+  for (let at = 0; at < body.length; at += 4) body.writeUInt32LE((at * 2654435761) >>> 0, at);
+  const got: Buffer[] = [];
+  const ready = Promise.withResolvers<unknown>();
+  engine.follow('one', {
+    after: 'new',
+    onReady: ready.resolve,
+    onDelivery: ({ delivery }) => got.push(delivery.body) > 0,
+    onGap: () => undefined,
+    onEnd: () => undefined,
+  });
+  await ready.promise;
+  await publishText(engine, 'one', 'before');
+  const { position } = await engine.publish('one', deliveryOf(body), { messageId: 'big', deadlineMs: 8000 });
+  await publishText(engine, 'one', 'after');
+  await until(() => expect(got).toHaveLength(3));
+  expect(got[1]?.equals(body)).toBe(true);
+  await until(() => expect(heard.bodies.at(-1)).toBe('after'));
+
+  const subject = `svc-relay.part.${shardOf('one', { shards: 1 })}.one.>`;
+  await api(server.url, 'STREAM.PURGE.svc-relay-shard-00', { filter: subject, seq: 4 });
+  const again = listen(engine, 'one', 'oldest');
+  await until(() => expect(again.heard.bodies).toEqual(['before', 'after']));
+  expect(again.heard.gaps.map(({ oldest }) => oldest?.seq)).toEqual([position.seq + 1]);
+});
+
+test('a closed engine ends its followers', async () => {
+  const { engine } = await engineForTest();
+  const { heard } = listen(engine, 'one');
+  await until(() => expect(heard.ready).not.toBeNull());
+  await engine.close();
+  expect(heard.ended).toMatchObject({ code: 'engine-closed' });
+});

@@ -1,0 +1,51 @@
+import { natsForTest } from '@svc/testkit';
+import { expect, test } from 'vitest';
+import { createEngine } from './create-engine.ts';
+import { ProvisionRefused } from './errors.ts';
+import { provision } from './provision.ts';
+import { publishText } from './testing/engine-for-test.ts';
+
+test('makes the streams, then changes only what differs and says so', async () => {
+  const server = await natsForTest();
+  const nats = { servers: [server.url] };
+  const dry = await provision({ nats, shards: 2, dryRun: true });
+  await expect(createEngine({ nats })).rejects.toMatchObject({ code: 'engine-not-provisioned' });
+  const first = await provision({ nats, shards: 2 });
+  expect(first).toEqual(dry);
+  expect(first.map(({ what, done }) => `${what} ${done}`)).toEqual([
+    'svc-relay-registry created',
+    'layout created',
+    'svc-relay-cursors created',
+    'svc-relay-shard-00 created',
+    'svc-relay-shard-01 created',
+  ]);
+  const second = await provision({ nats });
+  expect(second.map(({ done, details }) => ({ done, details }))).toEqual(
+    Array.from({ length: 5 }, () => ({ done: 'unchanged', details: [] })),
+  );
+  const third = await provision({ nats, maxAgeMs: 7 * 86_400_000, maxBytesPerChannel: 5_000_000 });
+  expect(third.find(({ what }) => what === 'svc-relay-shard-01')).toEqual({
+    what: 'svc-relay-shard-01',
+    done: 'changed',
+    details: ['max_age 259200000000000 -> 604800000000000'],
+  });
+  expect(third.find(({ what }) => what === 'layout')?.done).toBe('changed');
+});
+
+test('never drops deliveries unasked, and never moves channels', async () => {
+  const server = await natsForTest();
+  const nats = { servers: [server.url] };
+  await provision({ nats, shards: 1 });
+  expect((await provision({ nats, maxAgeMs: 86_400_000 })).at(-1)?.done).toBe('changed');
+  const engine = await createEngine({ nats });
+  await publishText(engine, 'one', 'x');
+  await engine.close();
+  const smaller = await provision({ nats, maxAgeMs: 60_000 });
+  expect(smaller.at(-1)?.done).toBe('unchanged');
+  expect(smaller.at(-1)?.details[0]).toContain('must be asked for with shrink');
+  expect((await provision({ nats, maxAgeMs: 600_000, shrink: true })).at(-1)?.done).toBe('changed');
+  await expect(provision({ nats, shards: 4 })).rejects.toThrow(ProvisionRefused);
+  await expect(provision({ nats, prefix: 'huge', maxBytesPerShard: 1024 ** 5 })).rejects.toMatchObject({
+    remedy: expect.stringContaining('--max-shard-bytes'),
+  });
+});

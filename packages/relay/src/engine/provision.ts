@@ -1,0 +1,162 @@
+// Streams as code: makes what is missing, changes what differs, says what it did. It never deletes a stream,
+// and it may run again at any time, also while relays serve.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type NatsOptions, openConnection } from './connection.ts';
+import { EngineUnavailable, ProvisionRefused } from './errors.ts';
+import { type Layout, readLayout, writeLayout } from './layout.ts';
+import { DEFAULT_PREFIX, type Names, namesFor } from './names.ts';
+import { createPublisher, type Publisher } from './publisher.ts';
+import { createReplyInbox } from './reply-inbox.ts';
+import { isAtLeast } from './server-version.ts';
+import { type ApiAnswer, createStreamApi, type StreamApi } from './stream-api.ts';
+import { changesOf, newStream } from './stream-changes.ts';
+import { defaults, MAX_SHARDS, planStreams, type StreamOptions, type StreamPlan } from './stream-plan.ts';
+
+export type ProvisionOptions = StreamOptions & {
+  nats: NatsOptions;
+  prefix?: string;
+  /** Allows limits to become smaller, and so deliveries to be dropped. */
+  shrink?: boolean;
+  /** Tells what would be done, and does nothing. */
+  dryRun?: boolean;
+};
+
+export type ProvisionStep = {
+  /** The stream, or `layout`. */
+  what: string;
+  done: 'created' | 'changed' | 'unchanged';
+  /** What changed, and what was wished for and left. */
+  details: string[];
+};
+
+/** By JetStream's own codes. */
+const remedies: Readonly<Record<number, string>> = {
+  10005: 'Give fewer replicas, other placement tags, or the cluster more servers.',
+  10023: 'Give the NATS servers more memory or disk for JetStream (max_file_store).',
+  10047:
+    'Give a smaller size per shard (--max-shard-bytes), or NATS more disk for JetStream (max_file_store).',
+  10074: 'Replicas need a NATS cluster: give 1, or connect to one.',
+};
+/** A cluster that has just started needs some seconds to agree on a leader. */
+const PATIENCE_MS = 30_000;
+const CHANGE_WITHIN_MS = 10_000;
+
+/** `await provision({ nats: { servers: ['nats://127.0.0.1:4222'] } })` */
+export async function provision(options: ProvisionOptions): Promise<ProvisionStep[]> {
+  const names = namesFor(options.prefix ?? DEFAULT_PREFIX);
+  const connection = await openConnection(options.nats, 'provision');
+  const inbox = createReplyInbox(connection);
+  try {
+    const api = createStreamApi(inbox);
+    const info = connection.nats.info;
+    const server = {
+      clustered: info?.cluster !== undefined && info.cluster !== '',
+      compresses: isAtLeast(info?.version, 2, 10),
+    };
+    const present = await presentLayout(api, names);
+    const layout = wishedLayout(present, options);
+    const [registry, ...others] = planStreams(names, layout, options, server);
+    if (registry === undefined) return [];
+    const steps = [await applyPlan(api, registry, options)];
+    const publisher = options.dryRun === true ? null : createPublisher(connection, inbox);
+    steps.push(await keepLayout(publisher, names, present, layout));
+    for (const plan of others) steps.push(await applyPlan(api, plan, options));
+    return steps;
+  } finally {
+    inbox.close();
+    await connection.close();
+  }
+}
+
+/** Undefined before the first provisioning. */
+async function presentLayout(api: StreamApi, names: Names): Promise<Layout | undefined> {
+  const info = await patiently(() => api.info(names.registryStream));
+  if (info === undefined) return undefined;
+  const message = await patiently(() => api.read(names.registryStream, { last_by_subj: names.layout }));
+  if (message === undefined) return undefined;
+  const layout = readLayout(message.data.toString());
+  if (layout === undefined)
+    throw new ProvisionRefused('the streams belong to a newer relay', 'Upgrade svc-relay first.');
+  return layout;
+}
+
+function wishedLayout(present: Layout | undefined, options: StreamOptions): Layout {
+  const shards = options.shards ?? present?.shards ?? defaults.shards;
+  if (!Number.isInteger(shards) || shards < 1 || shards > MAX_SHARDS)
+    throw new ProvisionRefused(`${shards} is not a number of shards`, `Give one from 1 to ${MAX_SHARDS}.`);
+  if (present !== undefined && present.shards !== shards)
+    throw new ProvisionRefused(
+      `there are ${present.shards} shards: with ${shards} channels would move`,
+      'Keep the number of shards, or use another prefix for a new relay.',
+    );
+  const { maxDeliveriesPerChannel, maxBytesPerChannel } = { ...defaults, ...present, ...given(options) };
+  return { shards, maxDeliveriesPerChannel, maxBytesPerChannel };
+}
+
+function given({ maxDeliveriesPerChannel, maxBytesPerChannel }: StreamOptions) {
+  return {
+    ...(maxDeliveriesPerChannel !== undefined && { maxDeliveriesPerChannel }),
+    ...(maxBytesPerChannel !== undefined && { maxBytesPerChannel }),
+  };
+}
+
+async function keepLayout(
+  publisher: Publisher | null,
+  names: Names,
+  present: Layout | undefined,
+  layout: Layout,
+): Promise<ProvisionStep> {
+  const text = writeLayout(layout);
+  if (present !== undefined && writeLayout(present) === text)
+    return { what: 'layout', done: 'unchanged', details: [] };
+  const messageId = `layout:${Date.now()}`;
+  const payload = Buffer.from(text);
+  await publisher?.publish({ subject: names.layout, payload, messageId, deadlineMs: PATIENCE_MS });
+  return { what: 'layout', done: present === undefined ? 'created' : 'changed', details: [text] };
+}
+
+async function applyPlan(
+  api: StreamApi,
+  plan: StreamPlan,
+  { shrink = false, dryRun = false }: ProvisionOptions,
+): Promise<ProvisionStep> {
+  const { name } = plan;
+  const present = await patiently(() => api.info(name));
+  if (present === undefined) {
+    const configuration = newStream(plan);
+    if (!dryRun) await change(api, plan, `STREAM.CREATE.${name}`, configuration);
+    return { what: name, done: 'created', details: [`replicas ${String(configuration['num_replicas'])}`] };
+  }
+  const { configuration, changed, kept } = changesOf(
+    plan,
+    { ...present.config },
+    // Nothing can be dropped from an empty one.
+    shrink || present.state.messages === 0,
+  );
+  if (configuration === undefined) return { what: name, done: 'unchanged', details: kept };
+  if (!dryRun) await change(api, plan, `STREAM.UPDATE.${name}`, configuration);
+  return { what: name, done: 'changed', details: [...changed, ...kept] };
+}
+
+function change(api: StreamApi, plan: StreamPlan, subject: string, configuration: unknown): Promise<void> {
+  return patiently(async () => done(plan, await api.ask(subject, configuration, CHANGE_WITHIN_MS)));
+}
+
+/** What may pass is tried again; what the server will never do is refused. */
+function done({ name }: StreamPlan, answer: ApiAnswer<unknown>): void {
+  if (answer.ok) return;
+  const { code, errCode, description } = answer.failure;
+  const words = `${name}: ${description} (${errCode})`;
+  if (code === 503) throw new EngineUnavailable(words);
+  throw new ProvisionRefused(words, remedies[errCode] ?? 'See the log of the NATS server.');
+}
+
+async function patiently<T>(work: () => Promise<T>): Promise<T> {
+  for (const end = performance.now() + PATIENCE_MS; ; await sleep(500)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof EngineUnavailable) || performance.now() > end) throw error;
+    }
+  }
+}

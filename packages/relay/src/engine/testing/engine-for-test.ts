@@ -1,0 +1,80 @@
+// An engine on a real nats-server for one test, and a reader that writes down all it is told.
+import { natsForTest } from '@svc/testkit';
+import { onTestFinished, vi } from 'vitest';
+import { createEngine, type EngineOptions } from '../create-engine.ts';
+import type { Delivery, Engine, FollowOptions, Gap, Position } from '../engine.ts';
+import { type ProvisionOptions, provision } from '../provision.ts';
+
+export type TestEngineOptions = Omit<ProvisionOptions, 'nats'> &
+  Pick<EngineOptions, 'timing'> & { maxPayload?: number };
+
+export async function engineForTest(options: TestEngineOptions = {}) {
+  const { maxPayload, timing, ...streams } = options;
+  const server = await natsForTest(maxPayload === undefined ? {} : { maxPayload });
+  const nats = { servers: [server.url] };
+  await provision({ nats, shards: 2, ...streams });
+  return { server, nats, engine: await anotherEngine(nats.servers, timing) };
+}
+
+/** As another relay process would have it. */
+export async function anotherEngine(
+  servers: readonly string[],
+  timing: EngineOptions['timing'] = {},
+): Promise<Engine> {
+  const engine = await createEngine({ nats: { servers }, timing });
+  onTestFinished(() => engine.close());
+  return engine;
+}
+
+export function deliveryOf(text: string | Buffer): Delivery {
+  const body = typeof text === 'string' ? Buffer.from(text) : text;
+  return { headers: { 'content-type': 'application/json' }, query: {}, receivedAt: 1, body };
+}
+
+export async function publishText(engine: Engine, channel: string, text: string, messageId?: string) {
+  return engine.publish(channel, deliveryOf(text), { messageId, deadlineMs: 8000 });
+}
+
+export type Heard = {
+  ready: Position | null;
+  bodies: string[];
+  positions: Position[];
+  gaps: Gap[];
+  ended: Error | null;
+  /** What happened, in order: `ready`, `gap`, or the body. */
+  events: string[];
+};
+
+export function listen(
+  engine: Engine,
+  channel: string,
+  after: FollowOptions['after'] = 'new',
+  take: (heard: Heard) => boolean = () => true,
+) {
+  const heard: Heard = { ready: null, bodies: [], positions: [], gaps: [], ended: null, events: [] };
+  const follower = engine.follow(channel, {
+    after,
+    onReady(at) {
+      heard.ready = at;
+      heard.events.push('ready');
+    },
+    onDelivery({ position, delivery }) {
+      heard.bodies.push(delivery.body.toString());
+      heard.positions.push(position);
+      heard.events.push(delivery.body.toString('utf8', 0, 20));
+      return take(heard);
+    },
+    onGap(gap) {
+      heard.gaps.push(gap);
+      heard.events.push('gap');
+    },
+    onEnd(reason) {
+      heard.ended = reason;
+    },
+  });
+  return { heard, follower };
+}
+
+/** Waits for what must come, patiently: the machine may be busy. */
+export const until = (check: () => unknown, timeout = 15_000): Promise<unknown> =>
+  vi.waitFor(check, { timeout, interval: 10 });

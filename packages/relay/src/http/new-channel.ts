@@ -1,0 +1,90 @@
+// Making channels. `POST /new` makes one with a read key, told once and never again; with `{"open": true}` one
+// that whoever knows its address can read. `GET|HEAD /new` is how clients of the public relay do it: they bring
+// no key, ever, so it makes open channels, and only where the operator wants them.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { newChannelId } from '../protocol/channel-id.ts';
+import { answerJson, refuse } from './answer.ts';
+import { bringsKey, hashOfKey, newKey } from './read-access.ts';
+import { createRoom, readBody } from './read-body.ts';
+import type { RefusalCode } from './refusals.ts';
+import { limitKeyOf, originOf, type RelayParts } from './relay-parts.ts';
+
+const MAX_WISH_BYTES = 4096;
+
+export function createNewChannel(parts: RelayParts) {
+  const { engine, limits, settings, logger, metrics, now } = parts;
+
+  function refusal(request: IncomingMessage): { code: RefusalCode; waitMs?: number } | undefined {
+    if (settings.createKeyHash !== null && !bringsKey(request, settings.createKeyHash))
+      return { code: 'create-key-needed' };
+    const key = limitKeyOf(request, settings);
+    const waitMs = limits.request(key, now()) || limits.newChannel(key, now());
+    return waitMs > 0 ? { code: 'rate-limited', waitMs } : undefined;
+  }
+
+  async function make(readKey: string | null): Promise<string> {
+    const id = newChannelId();
+    await engine.createChannel({
+      id,
+      readKeyHash: readKey === null ? null : hashOfKey(readKey),
+      createdAt: now(),
+    });
+    const kind = readKey === null ? 'open' : 'keyed';
+    metrics.created.add(kind);
+    logger.info({ kind }, 'a channel was made');
+    return id;
+  }
+
+  return {
+    async redirect(request: IncomingMessage, response: ServerResponse): Promise<void> {
+      if (!settings.openChannels) return refuse(request, response, 'open-channels-off');
+      const refused = refusal(request);
+      if (refused !== undefined) return refuse(request, response, refused.code, refused.waitMs);
+      const id = await make(null);
+      response.writeHead(307, [
+        'Location',
+        `${originOf(request, settings)}/${id}`,
+        'Content-Length',
+        '0',
+        'Cache-Control',
+        'no-store',
+      ]);
+      response.end();
+    },
+
+    async create(request: IncomingMessage, response: ServerResponse): Promise<void> {
+      const refused = refusal(request);
+      if (refused !== undefined) return refuse(request, response, refused.code, refused.waitMs);
+      const body = await readBody(request, createRoom(MAX_WISH_BYTES), MAX_WISH_BYTES);
+      const wish = typeof body === 'string' ? undefined : wishIn(body.toString());
+      if (wish === undefined) return refuse(request, response, 'bad-request');
+      const readKey = wish.open ? null : newKey();
+      const id = await make(readKey);
+      const url = `${originOf(request, settings)}/${id}`;
+      answerJson(response, 201, JSON.stringify({ channel: id, writeUrl: url, readUrl: url, readKey }));
+    },
+  };
+}
+
+/** `{}`, nothing, `{"readKey": true}` and `{"open": true}` are wishes. No key and not open is a contradiction. */
+function wishIn(text: string): { open: boolean } | undefined {
+  if (text.trim() === '') return { open: false };
+  const value = parsed(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const { open = false, readKey = !isTrue(open) } = value as Record<string, unknown>;
+  if (typeof open !== 'boolean' || typeof readKey !== 'boolean' || open === readKey) return undefined;
+  return { open };
+}
+
+function isTrue(value: unknown): boolean {
+  return value === true;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,62 @@
+// The body of a request as one buffer of its raw bytes, within limits. Plain listeners: an async iterator
+// costs more than everything else that is done to a delivery of usual size.
+import type { IncomingMessage } from 'node:http';
+
+export const MAX_BODY_BYTES = 25 * 1024 * 1024;
+
+export type BodyProblem = 'too-large' | 'busy' | 'cut-off';
+
+/** Bodies in memory at once, of all requests. A whole body keeps its room until it is given back. */
+export type Room = { take: (bytes: number) => boolean; give: (bytes: number) => void; used: () => number };
+
+export function createRoom(size: number): Room {
+  let used = 0;
+  return {
+    take(bytes) {
+      if (used + bytes > size) return false;
+      used += bytes;
+      return true;
+    },
+    give(bytes) {
+      used -= bytes;
+    },
+    used: () => used,
+  };
+}
+
+export function readBody(
+  request: IncomingMessage,
+  room: Room,
+  limit = MAX_BODY_BYTES,
+): Promise<Buffer | BodyProblem> {
+  return new Promise((resolve) => {
+    let first: Buffer | undefined;
+    let parts: Buffer[] | undefined;
+    let length = 0;
+    const settle = (result: Buffer | BodyProblem): void => {
+      request.removeListener('data', onData);
+      request.removeListener('end', onEnd);
+      request.removeListener('close', onCut);
+      if (typeof result === 'string') room.give(length);
+      length = 0;
+      first = undefined;
+      parts = undefined;
+      resolve(result);
+    };
+    const onData = (part: Buffer): void => {
+      if (length + part.length > limit) return settle('too-large');
+      if (!room.take(part.length)) return settle('busy');
+      length += part.length;
+      if (first === undefined) first = part;
+      else (parts ??= [first]).push(part);
+    };
+    const onEnd = (): void => {
+      settle(parts === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(parts, length));
+    };
+    const onCut = (): void => settle('cut-off');
+    request.on('data', onData);
+    request.on('end', onEnd);
+    request.on('close', onCut);
+    request.on('error', onCut);
+  });
+}

@@ -1,0 +1,294 @@
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test, vi } from 'vitest';
+import { listen, relayForTest, send } from './testing/relay-for-test.ts';
+
+const until = (check: () => unknown): Promise<unknown> =>
+  vi.waitFor(check, { timeout: 10_000, interval: 10 });
+const post = async (channel: string, body = '{"n": 1.0}'): Promise<void> => {
+  expect((await send(channel, { headers: { 'content-type': 'application/json' }, body })).status).toBe(200);
+};
+const ids = (frames: { id?: string }[]) => frames.map(({ id }) => id);
+
+test('a stream announces itself, says where it begins, and passes deliveries on', async () => {
+  const relay = await relayForTest({ settings: { pingSeconds: 7 } });
+  const channel = await relay.openChannel();
+  const reader = await listen(channel);
+  expect(reader.headers).toMatchObject({
+    'content-type': 'text/event-stream',
+    'x-svc-relay': '1; ping=7',
+    connection: 'close',
+  });
+  await until(() => expect(reader.frames()).toHaveLength(1));
+  expect(reader.frames()[0]).toMatchObject({ event: 'ready', data: '{"position":"m1.0"}' });
+  expect(reader.frames()[0]).not.toHaveProperty('id');
+  await post(`${channel}?x=y`);
+  await until(() => expect(reader.messages()).toHaveLength(1));
+  const [message] = reader.messages();
+  expect(message?.id).toBe('m1.1');
+  expect(JSON.parse(message?.data ?? '')).toMatchObject({
+    'content-type': 'application/json',
+    body: { n: 1 },
+    query: { x: 'y' },
+    timestamp: expect.any(Number),
+  });
+});
+
+test('raw=1 carries the exact bytes', async () => {
+  const relay = await relayForTest();
+  const channel = await relay.openChannel();
+  const reader = await listen(`${channel}?raw=1&since=oldest`);
+  await post(channel);
+  await until(() => expect(reader.messages()).toHaveLength(1));
+  const { bodyB } = JSON.parse(reader.messages()[0]?.data ?? '');
+  expect(Buffer.from(bodyB, 'base64').toString()).toBe('{"n": 1.0}');
+});
+
+test('it begins after Last-Event-ID, else at since, else with what comes next', async () => {
+  const relay = await relayForTest();
+  const channel = await relay.openChannel();
+  for (let number = 1; number <= 3; number += 1) await post(channel);
+  const resumed = await listen(`${channel}?since=oldest`, { 'last-event-id': 'm1.2' });
+  const since = await listen(`${channel}?since=m1.1`);
+  const oldest = await listen(`${channel}?since=oldest`);
+  const fresh = await listen(channel);
+  const moved = await listen(channel, { 'last-event-id': '17' });
+  await until(() => expect(fresh.frames().length + moved.frames().length).toBe(2));
+  await post(channel);
+  await until(() => expect(ids(resumed.messages())).toEqual(['m1.3', 'm1.4']));
+  await until(() => expect(ids(since.messages())).toEqual(['m1.2', 'm1.3', 'm1.4']));
+  await until(() => expect(ids(oldest.messages())).toEqual(['m1.1', 'm1.2', 'm1.3', 'm1.4']));
+  await until(() => expect(ids(fresh.messages())).toEqual(['m1.4']));
+  await until(() => expect(ids(moved.messages())).toEqual(['m1.4']));
+  expect((await listen(`${channel}?since=yesterday`)).status).toBe(400);
+  expect((await listen(`${channel}?subscriber=a/b`)).status).toBe(400);
+});
+
+test('a header that names several types asks for a stream, too', async () => {
+  const relay = await relayForTest();
+  const channel = await relay.openChannel();
+  const reader = await listen(channel, { accept: 'text/event-stream, */*;q=0.1' });
+  expect(reader.headers['content-type']).toBe('text/event-stream');
+});
+
+test('what is no longer kept is told as a gap', async () => {
+  const relay = await relayForTest();
+  const channel = await relay.openChannel();
+  for (let number = 1; number <= 3; number += 1) await post(channel);
+  relay.engine.trim(new URL(channel).pathname.slice(1), 1);
+  const late = await listen(channel, { 'last-event-id': 'm1.1' });
+  await until(() => expect(ids(late.messages())).toEqual(['m1.3']));
+  expect(late.frames().find(({ event }) => event === 'gap')?.data).toBe(
+    '{"requested":"m1.1","oldest":"m1.3"}',
+  );
+  relay.engine.loseStore();
+  const other = await listen(channel, { 'last-event-id': 'm1.3' });
+  await until(() => expect(other.frames().map(({ event }) => event)).toEqual(['ready', 'gap']));
+});
+
+test('a channel with a read key is read with it, by either header, and never by the address', async () => {
+  const relay = await relayForTest();
+  const { readUrl, readKey } = await relay.keyedChannel();
+  const status = async (headers: Record<string, string>, query = '') =>
+    (await listen(readUrl + query, headers)).status;
+  expect(await status({})).toBe(401);
+  expect(await status({ authorization: 'Bearer wrong' })).toBe(401);
+  expect(await status({ authorization: `Basic ${readKey}` })).toBe(401);
+  expect(await status({ 'x-svc-relay-key': `${readKey}x` })).toBe(401);
+  expect(await status({}, `?key=${readKey}`)).toBe(401);
+  expect(await status({ authorization: `Bearer ${readKey}` })).toBe(200);
+  expect(await status({ 'x-svc-relay-key': readKey })).toBe(200);
+  expect((await send(`${readUrl}/status`, { method: 'GET' })).status).toBe(401);
+  // Whoever may send may not read: the two are separate capabilities.
+  expect((await send(readUrl, { body: '{}' })).status).toBe(200);
+});
+
+test('heartbeats come from one timer, without an id', async () => {
+  const relay = await relayForTest({ settings: { pingSeconds: 0.1 } });
+  const channel = await relay.openChannel();
+  const readers = await Promise.all(Array.from({ length: 12 }, () => listen(channel)));
+  await until(() => {
+    for (const reader of readers)
+      expect(reader.frames().filter(({ event }) => event === 'ping').length).toBeGreaterThanOrEqual(2);
+  });
+  for (const reader of readers) expect(ids(reader.frames()).filter(Boolean)).toEqual([]);
+});
+
+test('a named subscriber goes on where it was, also in another process', async () => {
+  const relay = await relayForTest();
+  const channel = await relay.openChannel();
+  const name = new URL(channel).pathname.slice(1);
+  const first = await listen(`${channel}?subscriber=laptop`);
+  await until(() => expect(first.frames()).toHaveLength(1));
+  await post(channel);
+  await until(() => expect(first.messages()).toHaveLength(1));
+  first.cut();
+  await until(async () => expect(await relay.engine.cursors(name)).toMatchObject([{ position: { seq: 1 } }]));
+  for (let number = 2; number <= 3; number += 1) await post(channel);
+  const second = await listen(`${channel}?subscriber=laptop&since=oldest`);
+  await until(() => expect(ids(second.messages())).toEqual(['m1.2', 'm1.3']));
+  const explicit = await listen(`${channel}?subscriber=laptop`, { 'last-event-id': 'm1.1' });
+  await until(() => expect(ids(explicit.messages())).toEqual(['m1.2', 'm1.3']));
+});
+
+test('a name that never heard anything still misses nothing', async () => {
+  const relay = await relayForTest();
+  const channel = await relay.openChannel();
+  const name = new URL(channel).pathname.slice(1);
+  const first = await listen(`${channel}?subscriber=laptop`);
+  await until(() => expect(first.frames()).toHaveLength(1));
+  first.cut();
+  await until(async () => expect(await relay.engine.cursors(name)).toHaveLength(1));
+  await post(channel);
+  const second = await listen(`${channel}?subscriber=laptop`);
+  await until(() => expect(ids(second.messages())).toEqual(['m1.1']));
+});
+
+test('cursors are saved at most once a second while they move', async () => {
+  const relay = await relayForTest();
+  const channel = await relay.openChannel();
+  const reader = await listen(`${channel}?subscriber=laptop`);
+  await until(() => expect(reader.frames()).toHaveLength(1));
+  const began = Date.now();
+  for (let number = 1; number <= 200; number += 1) await post(channel);
+  await sleep(Math.max(0, 1300 - (Date.now() - began)));
+  const seconds = (Date.now() - began) / 1000;
+  expect(relay.engine.savedCursors()).toBeGreaterThanOrEqual(1);
+  expect(relay.engine.savedCursors()).toBeLessThanOrEqual(Math.ceil(seconds) + 1);
+});
+
+test('with ack=1 only the reader moves its cursor', async () => {
+  const relay = await relayForTest();
+  const { channel, readUrl, readKey } = await relay.keyedChannel();
+  const headers = { authorization: `Bearer ${readKey}` };
+  const reader = await listen(`${readUrl}?subscriber=laptop&ack=1`, headers);
+  await until(() => expect(reader.frames()).toHaveLength(1));
+  for (let number = 1; number <= 3; number += 1) await post(readUrl);
+  await until(() => expect(reader.messages()).toHaveLength(3));
+  const cursor = (query: string, given = headers) =>
+    send(`${readUrl}/cursor?${query}`, { headers: given }).then(({ status }) => status);
+  expect(await cursor('subscriber=laptop&position=m1.2')).toBe(204);
+  expect(await cursor('subscriber=laptop&position=2')).toBe(400);
+  expect(await cursor('position=m1.2')).toBe(400);
+  expect(await cursor('subscriber=laptop&position=m1.2', { authorization: '' })).toBe(401);
+  reader.cut();
+  await until(() => expect(relay.server.subscribers()).toBe(0));
+  await sleep(50);
+  expect(await relay.engine.cursors(channel)).toMatchObject([{ position: { seq: 2 } }]);
+  const back = await listen(`${readUrl}?subscriber=laptop&ack=1`, headers);
+  await until(() => expect(ids(back.messages())).toEqual(['m1.3']));
+});
+
+test('the same name again takes over from a connection that is dead', async () => {
+  const relay = await relayForTest();
+  const channel = await relay.openChannel();
+  const old = await listen(`${channel}?subscriber=laptop`);
+  await until(() => expect(old.frames()).toHaveLength(1));
+  const other = await listen(`${channel}?subscriber=desk`);
+  const fresh = await listen(`${channel}?subscriber=laptop`);
+  await until(() => expect(old.ended()).toBe(true));
+  expect([other.ended(), fresh.ended()]).toEqual([false, false]);
+  expect(relay.server.subscribers()).toBe(2);
+});
+
+test('status tells what is stored and how far everybody is', async () => {
+  const relay = await relayForTest();
+  const { readUrl, readKey } = await relay.keyedChannel();
+  const headers = { authorization: `Bearer ${readKey}` };
+  const reader = await listen(`${readUrl}?subscriber=laptop`, headers);
+  await listen(readUrl, headers);
+  await until(() => expect(reader.frames()).toHaveLength(1));
+  await post(readUrl, '{"n":1}');
+  await until(() => expect(reader.messages()).toHaveLength(1));
+  reader.cut();
+  await until(() => expect(relay.server.subscribers()).toBe(1));
+  await post(readUrl, '{"n":2}');
+  const answer = await send(`${readUrl}/status`, { method: 'GET', headers });
+  expect(JSON.parse(answer.body)).toMatchObject({
+    stored: 2,
+    bytes: 14,
+    oldest: 'm1.1',
+    newest: 'm1.2',
+    open: false,
+    subscribers: {
+      connected: 1,
+      named: [{ subscriber: 'laptop', position: 'm1.1', connected: false, lag: 1 }],
+    },
+  });
+});
+
+test('subscribers of one channel are counted', async () => {
+  const relay = await relayForTest({ limits: { subscribersPerChannel: 2 } });
+  const channel = await relay.openChannel();
+  const first = await listen(channel);
+  await listen(channel);
+  const refused = await listen(channel);
+  expect(refused.status).toBe(429);
+  first.cut();
+  await until(async () => expect((await listen(channel)).status).toBe(200));
+});
+
+test('a reader that stalls costs little, is disconnected, and resumes without loss', async () => {
+  const relay = await relayForTest({ settings: { stallMs: 300 } });
+  const channel = await relay.openChannel();
+  const path = new URL(channel).pathname;
+  const stalled = connect(relay.port, '127.0.0.1');
+  stalled.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n`);
+  let heard = '';
+  stalled.on('data', (part) => (heard += part.toString()));
+  await until(() => expect(heard).toContain('ready'));
+  stalled.pause();
+  const healthy = await listen(channel);
+  await until(() => expect(healthy.frames()).toHaveLength(1));
+  const body = JSON.stringify({ text: 'x'.repeat(200_000) });
+  for (let number = 1; number <= 100; number += 1) await post(channel, body);
+  await until(() => expect(healthy.messages()).toHaveLength(100));
+  await until(async () =>
+    expect(await relay.metrics()).toContain('svc_relay_subscriptions_ended_total{reason="slow"} 1'),
+  );
+  stalled.resume();
+  await until(() => expect(stalled.destroyed).toBe(true));
+  const got = [...heard.matchAll(/id: (m1\.\d+)\n(?=data: .*\n\n)/g)].map((match) => match[1]);
+  expect(got.length).toBeLessThan(100);
+  const resumed = await listen(channel, { 'last-event-id': got.at(-1) ?? 'm1.0' });
+  await until(() => expect(got.length + resumed.messages().length).toBe(100));
+});
+
+test('a slow reader that keeps reading is paused, not cut, and gets everything in order', async () => {
+  const relay = await relayForTest({ settings: { stallMs: 5_000 } });
+  const channel = await relay.openChannel();
+  const reader = await listen(channel);
+  await until(() => expect(reader.frames()).toHaveLength(1));
+  reader.pause();
+  const body = JSON.stringify({ text: 'x'.repeat(200_000) });
+  for (let number = 1; number <= 60; number += 1) await post(channel, body);
+  reader.resume();
+  await until(() => expect(reader.messages()).toHaveLength(60));
+  expect(ids(reader.messages())).toEqual(Array.from({ length: 60 }, (_, index) => `m1.${index + 1}`));
+});
+
+test('a body of 24 MiB reaches the reader', async () => {
+  const relay = await relayForTest();
+  const channel = await relay.openChannel();
+  const reader = await listen(`${channel}?raw=1`);
+  await until(() => expect(reader.frames()).toHaveLength(1));
+  const body = Buffer.alloc(24 * 1024 * 1024, 7);
+  expect((await send(channel, { body })).status).toBe(200);
+  await post(channel);
+  await until(() => expect(reader.messages()).toHaveLength(2));
+  const { bodyB } = JSON.parse(reader.messages()[0]?.data ?? '');
+  expect(Buffer.from(bodyB, 'base64').equals(body)).toBe(true);
+});
+
+test('a second request behind a stream ends the connection', async () => {
+  const relay = await relayForTest();
+  const channel = await relay.openChannel();
+  const path = new URL(channel).pathname;
+  const socket = connect(relay.port, '127.0.0.1');
+  const ask = `GET ${path} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n`;
+  socket.write(ask);
+  await until(() => expect(relay.server.subscribers()).toBe(1));
+  socket.write(ask);
+  await until(() => expect(socket.destroyed || relay.server.subscribers() === 0).toBe(true));
+  await until(() => expect(relay.server.subscribers()).toBe(0));
+});

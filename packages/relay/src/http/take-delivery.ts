@@ -1,0 +1,116 @@
+// `POST /:channel`: limits, channel, body, engine, answer, in this order. 2xx means that the engine has
+// acknowledged the delivery. The bytes are kept as they came, compressed ones too.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Delivery, Published } from '../engine/engine.ts';
+import { formatPosition } from '../protocol/position.ts';
+import { messageIdOf, senderPatienceMs } from '../protocol/sender.ts';
+import { travellingHeaders } from '../protocol/travelling-headers.ts';
+import { refuse } from './answer.ts';
+import { channelInLogs } from './logger.ts';
+import { MAX_BODY_BYTES, readBody } from './read-body.ts';
+import type { RefusalCode } from './refusals.ts';
+import { addressOf, isEngineUnavailable, limitKeyOf, type RelayParts } from './relay-parts.ts';
+
+/** However long the body took to arrive, the engine gets this much time. */
+const LEAST_PATIENCE_MS = 500;
+
+type Refused = { code: RefusalCode; waitMs?: number };
+
+/** `awaited`: the sender asked with `Expect: 100-continue`, and waits for the word before it sends the body. */
+export type TakeDelivery = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  channel: string,
+  query: string,
+  awaited: boolean,
+) => void;
+
+export function createTakeDelivery(parts: RelayParts): TakeDelivery {
+  const { engine, limits, settings, logger, metrics, room, now } = parts;
+
+  function early(request: IncomingMessage, address: string, at: number): Refused | undefined {
+    if (settings.allowedSenders?.has(addressOf(request, settings)) === false)
+      return { code: 'sender-not-allowed' };
+    const waitMs = limits.request(address, at);
+    if (waitMs > 0) return { code: 'rate-limited', waitMs };
+    return Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES
+      ? { code: 'too-large' }
+      : undefined;
+  }
+
+  async function take(
+    request: IncomingMessage,
+    response: ServerResponse,
+    channel: string,
+    query: string,
+    awaited: boolean,
+  ): Promise<Refused | Published> {
+    const receivedAt = now();
+    const address = limitKeyOf(request, settings);
+    const refused = early(request, address, receivedAt);
+    if (refused !== undefined) return refused;
+    const patienceMs = senderPatienceMs(request.headers);
+    if ((await engine.findChannel(channel, patienceMs)) === undefined) return { code: 'unknown-channel' };
+    const waitMs = limits.delivery(channel, receivedAt);
+    if (waitMs > 0) return { code: 'rate-limited', waitMs };
+    if (awaited) response.writeContinue();
+    const body = await readBody(request, room);
+    if (typeof body === 'string') return { code: body };
+    limits.weigh(channel, address, body.length, receivedAt);
+    const delivery: Delivery = {
+      headers: travellingHeaders(request.headers),
+      query: query === '' ? {} : Object.fromEntries(new URLSearchParams(query)),
+      receivedAt,
+      body,
+    };
+    try {
+      const published = await engine.publish(channel, delivery, {
+        messageId: messageIdOf(request.headers),
+        deadlineMs: Math.max(LEAST_PATIENCE_MS, patienceMs - (now() - receivedAt)),
+      });
+      metrics.bytes.posted += published.duplicate ? 0 : body.length;
+      metrics.postSeconds.observe((now() - receivedAt) / 1000);
+      return published;
+    } finally {
+      room.give(body.length);
+    }
+  }
+
+  function failed(error: unknown, channel: string): Refused {
+    if (isEngineUnavailable(error)) {
+      logger.warn({ channel: channelInLogs(channel) }, 'the engine did not acknowledge a delivery in time');
+      return { code: 'engine-unavailable' };
+    }
+    logger.error({ err: error, channel: channelInLogs(channel) }, 'a delivery failed');
+    return { code: 'failed' };
+  }
+
+  return (request, response, channel, query, awaited) => {
+    const answer = (result: Refused | Published): void => {
+      if ('code' in result) {
+        metrics.posts.add(result.code);
+        refuse(request, response, result.code, result.waitMs);
+        return;
+      }
+      metrics.posts.add(result.duplicate ? 'duplicate' : 'stored');
+      confirm(response, result);
+    };
+    take(request, response, channel, query, awaited)
+      .catch((error: unknown) => failed(error, channel))
+      .then(answer)
+      // Nothing is left to answer with: the sender sees a connection that ended.
+      .catch((error: unknown) => {
+        logger.error({ err: error }, 'an answer failed');
+        response.destroy();
+      });
+  };
+}
+
+/** An epoch and a number need no escaping. */
+function confirm(response: ServerResponse, { position, duplicate }: Published): void {
+  if (response.destroyed) return;
+  const id = formatPosition(position);
+  const text = duplicate ? `{"ok":true,"id":"${id}","duplicate":true}` : `{"ok":true,"id":"${id}"}`;
+  response.writeHead(200, ['Content-Type', 'application/json', 'Content-Length', String(text.length)]);
+  response.end(text, 'latin1');
+}

@@ -1,0 +1,101 @@
+// The text of an event stream. Deliveries come in the public relay's shape (headers as top-level keys, then
+// `body`, `query`, `timestamp`) or, with `?raw=1`, with the exact bytes in base64 as `bodyB`. Only deliveries
+// carry an id: those of the public relay's `ready` and `ping` cannot be resumed from.
+import { isUtf8 } from 'node:buffer';
+import type { Delivery, Gap, Position, StoredDelivery } from '../engine/engine.ts';
+import { formatPosition } from './position.ts';
+
+/** Keys of the layout itself: a header of the same name would be taken for them. */
+const layoutKeys: ReadonlySet<string> = new Set(['body', 'query', 'timestamp', 'bodyb', 'rawdata']);
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const SPACE = 0x20;
+
+export const pingFrame = 'event: ping\ndata: {}\n\n';
+
+/** The value of `X-Svc-Relay`: that ids can be resumed from, and the heartbeat. */
+export function relayAnnouncement(pingSeconds: number): string {
+  return `1; ping=${pingSeconds}`;
+}
+
+/** Tells where the stream begins, and how soon to come back after a cut. */
+export function readyFrame(at: Position, retryMs: number): string {
+  return `retry: ${retryMs}\nevent: ready\ndata: {"position":"${formatPosition(at)}"}\n\n`;
+}
+
+export function gapFrame({ requested, oldest }: Gap): string {
+  const told = {
+    requested: formatPosition(requested),
+    oldest: oldest === null ? null : formatPosition(oldest),
+  };
+  return `event: gap\ndata: ${JSON.stringify(told)}\n\n`;
+}
+
+/** With the bytes as they came, in base64. */
+export function rawMessageFrame({ position, delivery }: StoredDelivery): Buffer {
+  const before = `id: ${formatPosition(position)}\ndata: {${headerFields(delivery, false)}"bodyB":"`;
+  const after = `",${lastFields(delivery)}}\n\n`;
+  const start = Buffer.byteLength(before);
+  const middle = Math.ceil(delivery.body.length / 3) * 4;
+  const frame = Buffer.allocUnsafe(start + middle + Buffer.byteLength(after));
+  frame.write(before, 0);
+  frame.write(delivery.body.toString('base64'), start, 'latin1');
+  frame.write(after, start + middle);
+  return frame;
+}
+
+/** As the public relay writes it, except that a JSON body is passed on as it was written. */
+export function publicMessageFrame({ position, delivery }: StoredDelivery): Buffer {
+  const before = `id: ${formatPosition(position)}\ndata: {${headerFields(delivery, true)}"body":`;
+  return Buffer.concat([
+    Buffer.from(before),
+    bodyAsJson(delivery.body),
+    Buffer.from(`,${lastFields(delivery)}}\n\n`),
+  ]);
+}
+
+/** `content-encoding` describes bytes that a public reader does not get. */
+function headerFields({ headers }: Delivery, decoded: boolean): string {
+  let fields = '';
+  for (const name in headers) {
+    if (layoutKeys.has(name) || (decoded && name === 'content-encoding')) continue;
+    fields += `${JSON.stringify(name)}:${JSON.stringify(headers[name])},`;
+  }
+  return fields;
+}
+
+function lastFields({ query, receivedAt }: Delivery): string {
+  return `"query":${JSON.stringify(query)},"timestamp":${receivedAt}`;
+}
+
+/** Its own bytes when they are JSON; otherwise a string of the text, or of base64 when it is not text. */
+function bodyAsJson(body: Buffer): Buffer {
+  if (!isUtf8(body)) return Buffer.from(`"${body.toString('base64')}"`);
+  const bytes = withoutByteOrderMark(body);
+  const text = bytes.toString();
+  return isJson(text) ? onOneLine(bytes) : Buffer.from(JSON.stringify(text));
+}
+
+function withoutByteOrderMark(body: Buffer): Buffer {
+  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+/** A line end in JSON stands between tokens only, where a space means the same. */
+function onOneLine(json: Buffer): Buffer {
+  if (!json.includes(LINE_FEED) && !json.includes(CARRIAGE_RETURN)) return json;
+  const line = Buffer.from(json);
+  for (let at = 0; at < line.length; at += 1) {
+    if (line[at] === LINE_FEED || line[at] === CARRIAGE_RETURN) line[at] = SPACE;
+  }
+  return line;
+}

@@ -1,0 +1,135 @@
+// One nats-server with JetStream, as a process of its own on loopback ports of its own: killed, paused, drained and
+// started again on the same ports and the same store. It ends with the process that started it.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { natsPath, natsProgram } from './nats-configuration.ts';
+
+const UP_WITHIN_MS = 20_000;
+const STOP_WITHIN_MS = 10_000;
+
+export type NatsNode = {
+  name: string;
+  port: number;
+  /** `nats://127.0.0.1:<port>` */
+  url: string;
+  /** Where `/healthz`, `/varz` and `/jsz` answer. */
+  monitorUrl: string;
+  /** Its files: configuration, store, and all that it printed. */
+  folder: string;
+  /** Undefined while it does not run. */
+  pid: () => number | undefined;
+  /** Again, on the same ports and store. Resolves when it answers that it is healthy. */
+  start: () => Promise<void>;
+  /** -9: no chance to say goodbye. */
+  kill: () => Promise<void>;
+  /** SIGTERM: it hands over what it leads, and ends. */
+  terminate: () => Promise<void>;
+  /** It stops taking connections, hands over what it leads, sends its clients away one by one, and ends. */
+  lameDuck: () => Promise<void>;
+  /** Its connections stay open and nothing comes any more. */
+  pause: () => void;
+  unpause: () => void;
+  healthy: () => Promise<boolean>;
+};
+
+const running = new Set<ChildProcess>();
+let endsWithUs = false;
+
+/** No server outlives the process that started it, however that ends, -9 aside. */
+function endWithUs(child: ChildProcess): void {
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  if (endsWithUs) return;
+  endsWithUs = true;
+  process.on('exit', () => {
+    for (const left of running) left.kill('SIGKILL');
+  });
+}
+
+/** Not started yet. `configuration` is the whole text of its configuration file. */
+export function createNatsNode(given: {
+  name: string;
+  folder: string;
+  port: number;
+  monitorPort: number;
+  configuration: string;
+}): NatsNode {
+  const { name, folder, port, monitorPort, configuration } = given;
+  const file = join(folder, `${name}.conf`);
+  const output = join(folder, `${name}.log`);
+  const monitorUrl = `http://127.0.0.1:${monitorPort}`;
+  let child: ChildProcess | undefined;
+  let ended: Promise<string> = Promise.resolve('it was never started');
+
+  async function healthy(): Promise<boolean> {
+    try {
+      return (await fetch(`${monitorUrl}/healthz`, { signal: AbortSignal.timeout(2000) })).ok;
+    } catch {
+      // Nobody listens, or it is paused.
+      return false;
+    }
+  }
+
+  async function start(): Promise<void> {
+    if (child !== undefined) throw new Error(`${name} runs already`);
+    writeFileSync(file, configuration);
+    const written = openSync(output, 'a');
+    const started = spawn(natsProgram, ['-c', file], {
+      cwd: folder,
+      env: { PATH: natsPath() },
+      stdio: ['ignore', written, written],
+    });
+    closeSync(written);
+    child = started;
+    ended = new Promise((resolve) => {
+      const over = (how: string): void => {
+        if (child === started) child = undefined;
+        resolve(how);
+      };
+      started.once('error', (error) => over(`${error.message} (needed: apt-get install nats-server)`));
+      started.once('exit', (code, signal) => over(`it ended with ${code ?? signal}`));
+    });
+    endWithUs(started);
+    for (const deadline = performance.now() + UP_WITHIN_MS; !(await healthy()); await sleep(20)) {
+      if (child !== started) throw new Error(`${name}: ${await ended}\n${lastLines(output)}`);
+      if (performance.now() > deadline)
+        throw new Error(`${name} is not healthy after ${UP_WITHIN_MS} ms\n${lastLines(output)}`);
+    }
+  }
+
+  async function end(signal: NodeJS.Signals, patienceMs: number): Promise<void> {
+    const ending = child;
+    if (ending === undefined) return;
+    ending.kill(signal);
+    const enough = new AbortController();
+    const late = sleep(patienceMs, 'late', { signal: enough.signal }).catch(() => 'on time');
+    if ((await Promise.race([ended, late])) === 'late') ending.kill('SIGKILL');
+    enough.abort();
+    await ended;
+  }
+
+  return {
+    name,
+    port,
+    url: `nats://127.0.0.1:${port}`,
+    monitorUrl,
+    folder,
+    pid: () => child?.pid,
+    start,
+    kill: () => end('SIGKILL', STOP_WITHIN_MS),
+    terminate: () => end('SIGTERM', STOP_WITHIN_MS),
+    lameDuck: () => end('SIGUSR2', LAME_DUCK_WITHIN_MS),
+    pause: () => void child?.kill('SIGSTOP'),
+    unpause: () => void child?.kill('SIGCONT'),
+    healthy,
+  };
+}
+
+/** The shortest that the server allows is 30 s; with few clients it is much quicker. */
+const LAME_DUCK_WITHIN_MS = 45_000;
+
+function lastLines(file: string): string {
+  return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-15).join('\n');
+}

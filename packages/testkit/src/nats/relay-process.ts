@@ -1,0 +1,94 @@
+// The real relay, `svc-relay serve`, as a process of its own on a loopback port, for chaos and benches.
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ServerProcess, startServer } from '../daemon/server-process.ts';
+
+const repository = join(import.meta.dirname, '../../../..');
+const bundle = join(repository, 'packages/relay/dist/svc-relay.js');
+const source = join(repository, 'packages/relay/src/cli/start.ts');
+const READY_WITHIN_MS = 30_000;
+
+export type RelayProcess = ServerProcess & { url: string; port: number };
+
+export type RelayChannel = { channel: string; writeUrl: string; readUrl: string; readKey: string | null };
+
+export type RelayProcessOptions = {
+  /** Where its announcement and its output go; several relays may share it. */
+  folder: string;
+  name: string;
+  natsUrls: readonly string[];
+  /** 0: any that is free. A relay that is to come back under the same address needs one of its own. */
+  port?: number;
+  /** Seconds between two heartbeats of a stream. */
+  pingSeconds?: number;
+  /** More words for `serve`, such as `--provision`. */
+  words?: readonly string[];
+  environment?: Record<string, string>;
+  nodeOptions?: readonly string[];
+};
+
+/** Resolves when it is ready to take deliveries: it listens and the engine answers. */
+export async function startRelay(options: RelayProcessOptions): Promise<RelayProcess> {
+  const { folder, name, natsUrls, port = 0, pingSeconds = 30 } = options;
+  mkdirSync(folder, { recursive: true });
+  const announcedIn = join(folder, `${name}.json`);
+  // As it is shipped, where it was built.
+  const program = existsSync(bundle) ? bundle : source;
+  const server = startServer({
+    command: [
+      // As its launchers start it.
+      '--max-semi-space-size=16',
+      ...(options.nodeOptions ?? []),
+      program,
+      'serve',
+      '--port',
+      String(port),
+      '--port-file',
+      announcedIn,
+      '--ping',
+      String(pingSeconds),
+      ...(options.words ?? []),
+    ],
+    environment: {
+      HOME: folder,
+      SVC_RELAY_NATS: natsUrls.join(','),
+      SVC_RELAY_LOG_LEVEL: 'warn',
+      ...options.environment,
+    },
+    folder,
+    announcedIn,
+    output: join(folder, `${name}.log`),
+    patienceMs: READY_WITHIN_MS,
+  });
+  const announced = await server.ready;
+  const url = `http://127.0.0.1:${announced.port}`;
+  for (const deadline = performance.now() + READY_WITHIN_MS; !(await isReady(url)); await sleep(20)) {
+    if (performance.now() > deadline) {
+      await server.kill();
+      throw new Error(`the relay ${name} is not ready after ${READY_WITHIN_MS} ms`);
+    }
+  }
+  return { ...server, url, port: announced.port };
+}
+
+/** A channel of its own: with a read key, or open to everybody who knows its address. */
+export async function newRelayChannel(url: string, { open = false } = {}): Promise<RelayChannel> {
+  const response = await fetch(`${url}/new`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ open }),
+    signal: AbortSignal.timeout(READY_WITHIN_MS),
+  });
+  if (response.status !== 201) throw new Error(`no channel: ${response.status} ${await response.text()}`);
+  return (await response.json()) as RelayChannel;
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2000) })).ok;
+  } catch {
+    // It has just ended, or is busy with its start.
+    return false;
+  }
+}

@@ -1,0 +1,180 @@
+// A real daemon in a home of its own that has lived through the tape's day so far: secrets, a project file, a
+// relay on this machine, a past in the log, signal files and agents' output in the runs folder.
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type ServerProcess, startServer } from '../daemon/server-process.ts';
+import { codehostSecret, trackerSecret } from '../daemon/start-daemon.ts';
+import { pastOf } from './past.ts';
+import { deployPolicies, PREFIX, repos } from './product.ts';
+import { type Moment, momentOf, type TeamDay, teamDay } from './team-day.ts';
+import { stateId, type TicketStateName, ticketStates } from './tracker-payloads.ts';
+import { hostileVoice, plainVoice } from './voice.ts';
+import { openTapeWorld, type TapeWorld, tokens } from './world.ts';
+import { writePast } from './write-past.ts';
+
+const repository = join(import.meta.dirname, '../../../..');
+
+export type TapeDaemon = {
+  url: string;
+  port: number;
+  pid: number;
+  home: string;
+  eventsDir: string;
+  runsDir: string;
+  /** What was printed by the daemon. */
+  output: string;
+  day: TeamDay;
+  hear: TapeWorld['hear'];
+  /** The command line in the same home, as a person uses it. */
+  svc: (...words: string[]) => Promise<{ code: number; printed: string }>;
+  /** Stops it and starts it again, with what it has on disk, on the same port. */
+  restart: () => Promise<void>;
+  /** As a crash would: at once. */
+  kill: () => Promise<void>;
+  close: () => Promise<void>;
+};
+
+export type TapeOptions = {
+  seed?: number;
+  /** How much of the day is past when the daemon starts; `nothing` is a machine on which nothing ever happened. */
+  past?: Moment | 'nothing';
+  hostile?: boolean;
+  port?: number;
+  environment?: Record<string, string>;
+  /** As it is shipped, from packages/monitor/dist, instead of from source. */
+  built?: boolean;
+  /** Writes older lines into the log before the day's, and says how many. */
+  history?: (eventsDir: string, until: Date) => { lines: number };
+  /** Any folder to make the home in. */
+  folder?: string;
+};
+
+/** Whoever starts it closes it: `await daemon.close()`. */
+export async function startTapeDaemon(options: TapeOptions = {}): Promise<TapeDaemon> {
+  const { seed = 1, past = 'end', hostile = false, environment = {} } = options;
+  const home = mkdtempSync(join(options.folder ?? tmpdir(), 'svc-tape-'));
+  const remove = (): void => rmSync(home, { recursive: true, force: true });
+  process.once('exit', remove);
+  const dataDir = join(home, 'data');
+  const eventsDir = join(dataDir, 'events');
+  const runsDir = join(dataDir, 'runs');
+  const output = join(home, 'daemon.log');
+  const nowIs = past === 'nothing' ? Number.NEGATIVE_INFINITY : momentOf[past];
+  const now = new Date(Date.now() - 1_000);
+  const day = teamDay({ seed, now, nowIs, hostile, livingPid: process.pid });
+  const begins = new Date(Math.min(now.getTime(), day.timeOf(day.facts[0]?.at ?? 0).getTime()) - 60_000);
+  const earlier = options.history?.(eventsDir, begins).lines ?? 0;
+  const happened = pastOf(day, earlier + 1);
+  writePast(happened, eventsDir, runsDir);
+  const world = await openTapeWorld({
+    home,
+    board: happened.board,
+    seed,
+    voice: hostile ? hostileVoice : plainVoice,
+  });
+  writeConfiguration(home, world);
+
+  const folder = join(home, 'tideline');
+  const start = join(repository, 'packages/monitor', options.built ? 'dist/svc.js' : 'src/cli/start.ts');
+  if (!existsSync(start)) throw new Error('There is no bundle; run: npm run build');
+  const variables = (): Record<string, string> => ({
+    HOME: home,
+    SVC_DATA_DIR: dataDir,
+    SVC_MONITOR_PORT: String(port),
+    SVC_VERSION_FILE: join(repository, 'version.txt'),
+    SVC_WEBHOOK_SECRET: codehostSecret,
+    SVC_TRACKER_WEBHOOK_SECRET: trackerSecret,
+    ...world.environment(),
+    ...environment,
+  });
+  let port = options.port ?? 0;
+  let server: ServerProcess;
+  const run = async (): Promise<void> => {
+    server = startServer({
+      command: ['--max-semi-space-size=16', start, 'monitor', 'run'],
+      environment: variables(),
+      folder,
+      announcedIn: join(dataDir, 'daemon.json'),
+      output,
+      patienceMs: 60_000,
+    });
+    port = (await server.ready).port;
+  };
+  await run();
+  return {
+    get url() {
+      return `http://127.0.0.1:${port}`;
+    },
+    get port() {
+      return port;
+    },
+    get pid() {
+      return server.pid;
+    },
+    home,
+    eventsDir,
+    runsDir,
+    output,
+    day,
+    hear: world.hear,
+    svc: (...words) =>
+      new Promise((resolve) => {
+        const env = { ...variables(), PATH: process.env['PATH'] };
+        execFile(
+          process.execPath,
+          [start, ...words],
+          { cwd: folder, env, timeout: 60_000 },
+          (error, out, wrong) => {
+            const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
+            resolve({ code, printed: (out + wrong).trim() });
+          },
+        );
+      }),
+    async restart() {
+      await server.stop();
+      await run();
+    },
+    kill: () => server.kill(),
+    async close() {
+      await server.kill();
+      await world.close();
+      process.removeListener('exit', remove);
+      remove();
+    },
+  };
+}
+
+const stateIds = Object.fromEntries(
+  (Object.keys(ticketStates) as TicketStateName[]).map((name) => [name, stateId(name)]),
+);
+
+/** The tracker has no channel: its feed is disabled, and its deliveries are posted straight to the daemon. */
+function writeConfiguration(home: string, { relay, models, backends }: TapeWorld): void {
+  const write = (path: string, value: object): void => {
+    mkdirSync(dirname(join(home, path)), { recursive: true, mode: 0o700 });
+    writeFileSync(join(home, path), JSON.stringify(value, null, 2), { mode: 0o600 });
+  };
+  write('.config/svc/config.json', {
+    svc: {
+      monitor: { github: { smeeChannel: relay.newChannel() } },
+      projects: [join(home, 'tideline')],
+      ai: { providers: { 'provider-a': { baseUrl: models.baseUrl('provider-a') } } },
+    },
+    archive: { root: join(home, 'data/archives') },
+    otel: { enabled: true, prometheusUrl: backends.metricsUrl, lokiUrl: backends.logsUrl },
+  });
+  write('.config/svc/config-tideline.json', { svc: { tracker: { apiToken: tokens.tracker } } });
+  write('tideline/.svc/config.json', {
+    svc: {
+      projectKey: 'tideline',
+      project: { ticketPrefix: PREFIX, name: 'Tideline' },
+      repository: { org: 'tideline', name: 'web' },
+      tracker: { teamKey: PREFIX, teamId: `team-${PREFIX}`, stateIds },
+      monitor: { github: { watchRepos: [...repos] } },
+      deploy: deployPolicies,
+      ai: { enabled: true, providers: { 'provider-a': { apiKeyEnv: 'TAPE_MODEL_KEY' } } },
+    },
+  });
+}

@@ -1,0 +1,137 @@
+import { boardView, EventLine, emptyBoard, foldLine, receipt, workerStatuses } from '@svc/core';
+import { describe, expect, it } from 'vitest';
+import { historyLines } from './history.ts';
+import { pastOf } from './past.ts';
+import { repos } from './product.ts';
+import { momentOf, teamDay } from './team-day.ts';
+import { PWNED } from './voice.ts';
+
+const now = new Date('2026-11-12T15:30:00.000Z');
+const dayAt = (moment: keyof typeof momentOf, more: { seed?: number; hostile?: boolean } = {}) =>
+  teamDay({ seed: 1, now, nowIs: momentOf[moment], livingPid: 4242, ...more });
+const boardAt = (moment: keyof typeof momentOf) => boardView(pastOf(dayAt(moment)).board);
+
+describe('the day of the tape', () => {
+  it('is the same for the same seed, and another for another', () => {
+    const once = JSON.stringify(pastOf(dayAt('end')).lines);
+    expect(JSON.stringify(pastOf(dayAt('end')).lines)).toBe(once);
+    expect(JSON.stringify(pastOf(dayAt('end', { seed: 2 })).lines)).not.toBe(once);
+  });
+
+  it('is made of lines as the log has them, in order', () => {
+    const { lines } = pastOf(dayAt('end'));
+    expect(lines.length).toBeGreaterThan(400);
+    for (const [index, line] of lines.entries()) {
+      expect(EventLine.safeParse(line).error).toBeUndefined();
+      expect(line.seq).toBe(index + 1);
+      expect(line.ts >= (lines[index - 1]?.ts ?? '')).toBe(true);
+    }
+    expect(lines.at(-1)?.ts.slice(0, 16)).toBe('2026-11-12T15:26');
+  });
+
+  it('has workers in every status, one of them dead, in two repositories and three runs', () => {
+    const { workers, runs, tickets } = boardAt('end');
+    expect(new Set(workers.map(({ status }) => status))).toEqual(new Set(workerStatuses));
+    expect(workers.filter(({ life }) => life.state === 'dead').map(({ ticket }) => ticket)).toEqual([
+      'TID-131',
+    ]);
+    expect(new Set(workers.map(({ repo }) => repo))).toEqual(new Set(repos));
+    expect(runs.map(({ state }) => state)).toEqual(['completed', 'running', 'running']);
+    expect(tickets.length).toBeGreaterThan(12);
+  });
+
+  it('has deployments that succeeded, failed and run, and one that only a person moves on', () => {
+    const { deployments, workers } = boardAt('end');
+    const states = new Set(deployments.map(({ state }) => state));
+    expect(states).toEqual(new Set(['success', 'failure', 'in_progress']));
+    expect(workers.filter(({ attempts, budget }) => attempts === budget).map(({ ticket }) => ticket)).toEqual(
+      ['TID-106'],
+    );
+  });
+
+  it('needs a person for several reasons, acknowledged and snoozed among them', () => {
+    const { attention } = boardAt('end');
+    expect(attention.map(({ reason }) => reason).toSorted()).toEqual([
+      'deploy-budget-exhausted',
+      'deploy-failed',
+      'done-unproven',
+      'pr-closed',
+      'question',
+      'worker-dead',
+      'worker-stalled',
+    ]);
+    expect(attention.filter(({ acknowledged }) => acknowledged).map(({ reason }) => reason)).toEqual([
+      'deploy-failed',
+    ]);
+    expect(attention.filter(({ snoozedUntil }) => snoozedUntil).map(({ reason }) => reason)).toEqual([
+      'pr-closed',
+    ]);
+  });
+
+  it('has checks that run, failed and passed, a review that wants changes, and open threads', () => {
+    const { pullRequests } = boardAt('end');
+    const of = (number: number) => pullRequests.find((one) => one.number === number);
+    expect(of(426)?.checks.map(({ conclusion }) => conclusion)).toEqual([null, null]);
+    expect(of(427)?.checks.map(({ conclusion }) => conclusion)).toContain('failure');
+    expect(of(428)?.unresolvedThreads).toHaveLength(2);
+    expect(of(428)?.reviews[0]?.state).toBe('changes_requested');
+  });
+
+  it('has receipts of every grade', () => {
+    const { board } = pastOf(dayAt('end'));
+    const gradesOf = (ticket: string) => receipt(board, ticket)?.links.map(({ grade }) => grade) ?? [];
+    expect(new Set(gradesOf('TID-101'))).toEqual(new Set(['observed']));
+    expect(gradesOf('TID-102')).toContain('fetched');
+    expect(gradesOf('TID-103')).toContain('claimed');
+  });
+
+  it('is silent at night', () => {
+    const { lines } = pastOf(dayAt('end'));
+    const gaps = lines
+      .slice(1)
+      .map((line, index) => Date.parse(line.ts) - Date.parse(lines[index]?.ts ?? ''));
+    expect(gaps.filter((gap) => gap > 10 * 3_600_000)).toHaveLength(2);
+  });
+
+  it('can be ended at midday and in the morning', () => {
+    expect(boardAt('start').workers.map(({ orchestrator }) => orchestrator)).not.toContain(
+      'run-winter-storage',
+    );
+    expect(boardAt('midday').workers.length).toBeLessThan(boardAt('end').workers.length);
+  });
+
+  it('attacks in every text from outside when it is hostile, and comes to the same', () => {
+    const { board, lines } = pastOf(dayAt('end', { hostile: true }));
+    const view = boardView(board);
+    expect(view.workers.map(({ status }) => status)).toEqual(
+      boardAt('end').workers.map(({ status }) => status),
+    );
+    const marks = ['<', '{', "'", '[', '$', '_', String.fromCharCode(0x1b), String.fromCharCode(0x202e)];
+    const attacked = (texts: (string | null | undefined)[]) =>
+      texts.every((text) => marks.some((mark) => text?.includes(mark)));
+    expect(attacked(view.tickets.map(({ title }) => title))).toBe(true);
+    expect(attacked(view.pullRequests.map(({ title }) => title))).toBe(true);
+    expect(attacked(view.pullRequests.map(({ branch }) => branch))).toBe(true);
+    expect(attacked(view.pullRequests.map(({ author }) => author))).toBe(true);
+    expect(lines.filter((line) => JSON.stringify(line).includes(PWNED)).length).toBeGreaterThan(200);
+    // The log cuts what is longer than it keeps.
+    expect(lines.some(({ detail }) => String(detail['title']).length >= 2_000)).toBe(true);
+  });
+});
+
+describe('the history', () => {
+  it('has so many workers, most of them done, in order', () => {
+    const board = emptyBoard();
+    let seq = 0;
+    for (const line of historyLines({ cards: 300, until: now, days: 20 })) {
+      expect(line.seq).toBe((seq += 1));
+      expect(line.ts >= (board.at ?? '')).toBe(true);
+      expect(line.ts < now.toISOString()).toBe(true);
+      foldLine(board, line);
+    }
+    const statuses = [...board.workers.values()].map(({ status }) => status);
+    expect(statuses).toHaveLength(300);
+    expect(statuses.filter((status) => status === 'done').length).toBeGreaterThan(280);
+    expect(statuses.filter((status) => status === 'pr-created').length).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,84 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { type LoopbackProxy, startLoopbackProxy } from './loopback-proxy.ts';
+
+/** Says its name, and then everything back. */
+async function echo(name: string): Promise<number> {
+  const open = new Set<Socket>();
+  const server = createServer((socket) => {
+    open.add(socket);
+    socket.on('error', () => undefined);
+    socket.write(name);
+    socket.pipe(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of open) socket.destroy();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+async function proxyTo(...targets: number[]): Promise<LoopbackProxy> {
+  const proxy = await startLoopbackProxy(() => targets);
+  onTestFinished(() => proxy.stop());
+  return proxy;
+}
+
+function client(port: number) {
+  const socket = connect(port, '127.0.0.1');
+  const state = { text: '', ended: false, socket };
+  socket.on('data', (chunk) => (state.text += chunk.toString()));
+  socket.on('error', () => undefined);
+  socket.on('close', () => (state.ended = true));
+  onTestFinished(() => void socket.destroy());
+  return state;
+}
+
+test('it takes its targets in turn, and passes over one that refuses', async () => {
+  const gone = createServer();
+  await new Promise<void>((resolve) => gone.listen(0, '127.0.0.1', resolve));
+  const refusing = (gone.address() as AddressInfo).port;
+  await new Promise((resolve) => gone.close(resolve));
+  const proxy = await proxyTo(await echo('a'), refusing, await echo('b'));
+  const clients = [client(proxy.port), client(proxy.port), client(proxy.port)];
+  await expect.poll(() => clients.map(({ text }) => text).join('')).toHaveLength(3);
+  expect(new Set(clients.map(({ text }) => text))).toEqual(new Set(['a', 'b']));
+});
+
+test('a cut ends what is open, and the next connection works', async () => {
+  const proxy = await proxyTo(await echo('a'));
+  const first = client(proxy.port);
+  await expect.poll(() => first.text).toBe('a');
+  proxy.cut();
+  await expect.poll(() => first.ended).toBe(true);
+  const second = client(proxy.port);
+  second.socket.write('hello');
+  await expect.poll(() => second.text).toBe('ahello');
+});
+
+test('closed, it lets nobody in until it is mended', async () => {
+  const proxy = await proxyTo(await echo('a'));
+  proxy.close();
+  const refused = client(proxy.port);
+  await expect.poll(() => refused.ended).toBe(true);
+  expect(refused.text).toBe('');
+  proxy.mend();
+  const next = client(proxy.port);
+  await expect.poll(() => next.text).toBe('a');
+});
+
+test('frozen, connections stay open and nothing comes through; mending ends them', async () => {
+  const proxy = await proxyTo(await echo('a'));
+  const before = client(proxy.port);
+  await expect.poll(() => before.text).toBe('a');
+  proxy.freeze();
+  const during = client(proxy.port);
+  before.socket.write('lost');
+  await sleep(200);
+  expect([before.text, before.ended, during.text, during.ended]).toEqual(['a', false, '', false]);
+  proxy.mend();
+  await expect.poll(() => before.ended && during.ended).toBe(true);
+  expect(before.text).toBe('a');
+});
