@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '@svc/testkit';
 import { expect, it, onTestFinished } from 'vitest';
@@ -40,6 +40,23 @@ it('removes the home of a demo that has ended', async () => {
   expect(await removeLeftovers(parent, now, booted)).toEqual([{ home }]);
   expect(existsSync(home)).toBe(false);
 });
+
+it.runIf(existsSync('/proc/self/stat'))(
+  'removes one whose process has ended and is only not asked after',
+  async () => {
+    const parent = temporaryFolder();
+    // The shell becomes a program that does not know of the child that it has.
+    const shell = spawn('/bin/sh', ['-c', 'sleep 0.3 & echo $!; exec sleep 30'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    onTestFinished(() => void shell.kill('SIGKILL'));
+    const [printed] = (await once(shell.stdout, 'data')) as [Buffer];
+    const pid = Number(String(printed));
+    await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'latin1')).toContain(') Z ');
+    const home = homeIn(parent, 'svc-demo-a', { pid, startedAt: minuteAgo });
+    expect(await removeLeftovers(parent, now, booted)).toEqual([{ home }]);
+  },
+);
 
 it('removes one of before the machine was started, whoever has its process id now', async () => {
   const parent = temporaryFolder();

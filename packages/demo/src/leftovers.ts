@@ -78,10 +78,20 @@ function isAlive(pid: unknown): boolean {
   if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid < 2) return false;
   try {
     process.kill(pid, 0);
-    return true;
+    return !isZombie(pid);
   } catch (error) {
     // Somebody else's process lives, too.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** Ended, but its parent has not asked after it yet. A signal still reaches it. */
+function isZombie(pid: number): boolean {
+  try {
+    return /\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch {
+    // The system does not tell, or it is gone by now: then the next signal says so.
+    return false;
   }
 }
 
