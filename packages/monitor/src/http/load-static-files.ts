@@ -66,9 +66,7 @@ function isFormOf(path: string, paths: ReadonlyMap<string, string>): boolean {
 async function filesBelow(folder: string): Promise<Map<string, string>> {
   const paths = new Map<string, string>();
   let bytes = 0;
-  for (const entry of await entriesBelow(folder)) {
-    if (!entry.isFile()) continue;
-    const file = join(entry.parentPath, entry.name);
+  for await (const file of walk(folder)) {
     bytes += (await stat(file)).size;
     paths.set(`/${relative(folder, file).split(sep).join('/')}`, file);
     if (paths.size > MOST_FILES || bytes > MOST_BYTES)
@@ -79,9 +77,18 @@ async function filesBelow(folder: string): Promise<Map<string, string>> {
   return paths;
 }
 
-async function entriesBelow(folder: string) {
+/** Folder by folder: the runtime's own recursive listing follows links in some versions and not in others. */
+async function* walk(folder: string): AsyncGenerator<string> {
+  for (const entry of await entriesOf(folder)) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) yield* walk(path);
+    else if (entry.isFile()) yield path;
+  }
+}
+
+async function entriesOf(folder: string) {
   try {
-    return await readdir(folder, { recursive: true, withFileTypes: true });
+    return await readdir(folder, { withFileTypes: true });
   } catch (error) {
     const code = systemErrorCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return [];
