@@ -1,7 +1,15 @@
 // What an agent's stream of JSON lines tells: its session, what it does, what it cost, how it ended. The file is
 // appended to by every attempt, and each attempt is a session of its own: costs are those of all of them. Lines
 // that are not understood are counted and change nothing.
-import { asFields, type Fields, flagAt, listAt, objectAt, textAt } from '../receive/payload-fields.ts';
+import {
+  asFields,
+  type Fields,
+  flagAt,
+  jsonIn,
+  listAt,
+  objectAt,
+  textAt,
+} from '../receive/payload-fields.ts';
 
 const LONGEST_ACTIVITY = 200;
 const LONGEST_ID = 100;
@@ -178,13 +186,4 @@ function plus(total: Tokens, added: Tokens, without: Tokens = { input: 0, output
 
 function largest(one: Tokens, other: Tokens = { input: 0, output: 0 }): Tokens {
   return { input: Math.max(one.input, other.input), output: Math.max(one.output, other.output) };
-}
-
-function jsonIn(line: string): Fields | undefined {
-  try {
-    return asFields(JSON.parse(line));
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }

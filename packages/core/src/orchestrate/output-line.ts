@@ -1,6 +1,14 @@
 // One line of an agent's output as a person reads it: what it said, the tools that it used, how it ended. What a tool
 // is given and gives back stays out: it may hold what nobody should read on a screen.
-import { asFields, type Fields, flagAt, listAt, objectAt, textAt } from '../receive/payload-fields.ts';
+import {
+  asFields,
+  type Fields,
+  flagAt,
+  jsonIn,
+  listAt,
+  objectAt,
+  textAt,
+} from '../receive/payload-fields.ts';
 import { terminalSequence } from './agent-stream.ts';
 
 export const LONGEST_OUTPUT_TEXT = 4_096;
@@ -81,13 +89,4 @@ function plain(text: string): { text: string; cut: boolean } {
     .replaceAll(/(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '');
   const cut = clean.length > LONGEST_OUTPUT_TEXT || text.length > LONGEST_OUTPUT_TEXT * 2;
   return { text: cut ? clean.slice(0, LONGEST_OUTPUT_TEXT).replace(/[\ud800-\udbff]$/, '') : clean, cut };
-}
-
-function jsonIn(line: string): Fields | undefined {
-  try {
-    return asFields(JSON.parse(line));
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }

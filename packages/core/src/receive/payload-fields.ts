@@ -78,3 +78,13 @@ export function loginAt(fields: Fields, name: string): string | undefined {
 function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** The object on a line; undefined when the line is none. */
+export function jsonIn(line: string): Fields | undefined {
+  try {
+    return asFields(JSON.parse(line));
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,5 +1,7 @@
 // What a state means, in a colour's name and in a word. One place decides it for every screen.
+
 import type { BoardView, Run, WorkerStatus } from '@svc/core';
+import { isAgentsWork } from '@svc/core/browser';
 import type { Meaning } from './meaning.ts';
 
 export type Standing = { meaning: Meaning; words: string };
@@ -75,7 +77,7 @@ export function standingOf(
   if (isStuck(worker)) return { meaning: 'you', words };
   if (pullRequest?.state === 'closed' && (status === 'pr-created' || status === 'merging'))
     return { meaning: 'you', words: 'Closed without a merge' };
-  const isGone = life.state === 'dead' && isWithAgent(status);
+  const isGone = life.state === 'dead' && isAgentsWork(status);
   if (isGone && life.reviving === true) return { meaning: 'motion', words: `${words}, restarting` };
   if (isGone) return { meaning: needsYou ? 'you' : 'broken', words: `${words}, process gone` };
   if (needsYou && status !== 'done' && status !== 'canceled')
@@ -126,6 +128,3 @@ function isStatus(status: string | null | undefined): status is WorkerStatus {
 }
 
 /** Its process should run: later, reviewers and deploys have their turn without it. */
-function isWithAgent(status: WorkerStatus): boolean {
-  return statusMeanings[status] === 'motion' && !['merging', 'merged', 'deploying'].includes(status);
-}

@@ -68,7 +68,7 @@ export function trustParts(health: HealthReport): TrustPart[] {
       meaning: 'broken' as const,
       since: null,
       why: problem,
-      remedy: 'Run: svc config check',
+      remedy: 'Run: svc config validate',
     })),
   ].filter((known) => known !== null);
   return parts.toSorted((one, other) => rank(one) - rank(other));

@@ -1,6 +1,6 @@
 // The index of the archive in SQLite: which runs are archived, and their files. All of it can be made again from the
 // manifests, except which runs were pruned.
-import { type ArchivedRunState, type ArchiveManifest, archiveSizes } from '@svc/core';
+import { type ArchiveList, type ArchiveManifest, archiveSizes } from '@svc/core';
 import { openDatabase } from '../disk/sqlite.ts';
 
 const migrations = [
@@ -28,13 +28,7 @@ const migrations = [
    ) STRICT, WITHOUT ROWID`,
 ];
 
-export type IndexedRun = {
-  orchestrator: string;
-  archivedAt: string;
-  state: ArchivedRunState;
-  files: number;
-  bytes: number;
-  storedBytes: number;
+export type IndexedRun = ArchiveList['runs'][number] & {
   manifestSha256: string;
   /** Every line of the run up to this one is in the archive. */
   scannedSeq: number;

@@ -223,7 +223,7 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
   const summaries = createSummaries({ configs, environment, state, fetch, now: nowMs, logger, metrics });
   const onAnswer: OnAnswer = (route, method, status) => metrics.requests.add({ route, method, status });
   const takeDelivery = createWebhookHandler({
-    receivers: [codehostFeed, trackerFeed].map(receiverOf),
+    receivers: [receivers.codehost, receivers.tracker],
     logger,
     onAnswer,
   });

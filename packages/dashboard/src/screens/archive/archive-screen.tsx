@@ -12,7 +12,7 @@ import { Remedy } from '../../parts/remedy.tsx';
 import { useAddressText } from '../../parts/search-field.tsx';
 import { sizeWords } from '../../parts/size-words.ts';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
-import { runStateMeaning } from './run-state-meaning.ts';
+import { runStanding } from '../../parts/status-meaning.ts';
 
 const states = ['completed', 'canceled', 'running', 'paused', 'unknown'];
 
@@ -101,7 +101,7 @@ export function ArchiveScreen() {
                     </Link>
                   </td>
                   <td className="px-4">
-                    <Pill meaning={runStateMeaning(run.state)}>{run.state}</Pill>
+                    <Pill meaning={runStanding(run.state).meaning}>{runStanding(run.state).words}</Pill>
                   </td>
                   <td className="px-4 whitespace-nowrap text-muted">
                     <Age at={run.archivedAt} />

@@ -9,7 +9,7 @@ import { Pill } from '../../parts/pill.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
 import { sizeWords } from '../../parts/size-words.ts';
 import { Failed, Loading } from '../../parts/states.tsx';
-import { runStateMeaning } from '../archive/run-state-meaning.ts';
+import { runStanding } from '../../parts/status-meaning.ts';
 
 export function ArchivedRunScreen() {
   const { run = '' } = useParams({ strict: false });
@@ -25,7 +25,7 @@ export function ArchivedRunScreen() {
         </Link>
       </p>
       <ScreenHead title={run}>
-        {data && <Pill meaning={runStateMeaning(data.state)}>{data.state}</Pill>}
+        {data && <Pill meaning={runStanding(data.state).meaning}>{runStanding(data.state).words}</Pill>}
       </ScreenHead>
       {isPending && <Loading what="the archived run" lines={6} />}
       {error && <Failed error={error} again={() => void refetch()} />}

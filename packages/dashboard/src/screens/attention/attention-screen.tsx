@@ -9,12 +9,12 @@ import { Button } from '../../parts/button.tsx';
 import { useMatchesNarrow } from '../../parts/narrow.ts';
 import { ScreenHead } from '../../parts/panel.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
+import { useKeys } from '../../parts/use-keys.ts';
 import { inbox, moved, neighbour, type Tab, tabs } from './inbox.ts';
 import { ItemDetail, type Opened } from './item-detail.tsx';
 import { ItemRow, nameOf } from './item-row.tsx';
 import { NothingHere } from './nothing-here.tsx';
 import { TabList } from './tab-list.tsx';
-import { useKeys } from './use-keys.ts';
 import { foreseen, useWords, type Word } from './use-words.ts';
 import { YourName } from './your-name-field.tsx';
 

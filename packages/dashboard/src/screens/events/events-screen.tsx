@@ -1,13 +1,14 @@
 // The log, live: filters in the address, counts over time, pause and go on without a gap, each line whole.
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Pause, Play } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { useLiveBoard } from '../../live/live.tsx';
 import { Button, CopyButton } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { Panel, ScreenHead } from '../../parts/panel.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
+import { useKeys } from '../../parts/use-keys.ts';
 import { CountsChart } from './counts-chart.tsx';
 import { EventDetail } from './event-detail.tsx';
 import { LineList } from './line-list.tsx';
@@ -38,14 +39,19 @@ export function EventsScreen() {
       replace: true,
     });
   };
-  useListKeys({
-    move(by) {
-      const at = lines.findIndex((line) => line.seq === selected);
-      const wanted = lines[Math.min(Math.max(at + by, 0), lines.length - 1)];
-      if (wanted) select(wanted.seq);
-    },
-    pause: () => setPaused((before) => !before),
-    close: () => select(null),
+  const move = (by: 1 | -1) => (pressed: KeyboardEvent) => {
+    pressed.preventDefault();
+    const at = lines.findIndex((line) => line.seq === selected);
+    const wanted = lines[Math.min(Math.max(at + by, 0), lines.length - 1)];
+    if (wanted) select(wanted.seq);
+  };
+  useKeys({
+    j: move(1),
+    k: move(-1),
+    ArrowDown: move(1),
+    ArrowUp: move(-1),
+    p: () => setPaused((before) => !before),
+    Escape: () => select(null),
   });
   const filtered = Object.values(filters).some((value) => value !== '');
   return (
@@ -135,28 +141,4 @@ function TailState({
       Paused{!filtered && since > 0 && `: ${since} ${since === 1 ? 'line has' : 'lines have'} come since`}
     </p>
   );
-}
-
-/** j and k move, p pauses, Escape closes; not while a field has the focus. */
-function useListKeys(keys: { move: (by: 1 | -1) => void; pause: () => void; close: () => void }): void {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      const inField =
-        event.target instanceof HTMLElement && event.target.closest('input, select, textarea, [role=dialog]');
-      if (inField || event.ctrlKey || event.metaKey || event.altKey) return;
-      const act = {
-        j: () => keys.move(1),
-        k: () => keys.move(-1),
-        ArrowDown: () => keys.move(1),
-        ArrowUp: () => keys.move(-1),
-        p: keys.pause,
-        Escape: keys.close,
-      }[event.key];
-      if (act === undefined) return;
-      event.preventDefault();
-      act();
-    };
-    window.addEventListener('keydown', onKey);
-    return () => window.removeEventListener('keydown', onKey);
-  });
 }

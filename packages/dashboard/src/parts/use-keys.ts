@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react';
-import { isTyping } from '../../shell/is-typing.ts';
+import { isTyping } from '../shell/is-typing.ts';
 
 /** Keys of a screen, by their name. They do nothing while a field or a dialog has the focus. */
 export function useKeys(keys: Readonly<Record<string, (event: KeyboardEvent) => void>>): void {
