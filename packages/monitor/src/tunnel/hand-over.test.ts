@@ -19,6 +19,7 @@ function setUp(answerAtOnce?: (name: string) => ReceiverAnswer) {
   const held: (string | null)[] = [];
   const failed: unknown[] = [];
   const handOver = createHandOver({
+    atOnce: 8,
     channel: 'c',
     clock,
     random: () => 0.5,

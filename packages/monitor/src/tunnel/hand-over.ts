@@ -34,6 +34,8 @@ type Entry = {
 };
 
 const nothing: TunnelDelivery = { headers: {}, body: Buffer.alloc(0) };
+/** The log syncs together what comes together: with eight under way it mostly waited for the disk. */
+const AT_ONCE = 64;
 const FULL_AT_ENTRIES = 1000;
 const FULL_AT_BYTES = 32 * 1024 * 1024;
 /** The log is our own: as soon as it can be written, it should be. */
@@ -51,7 +53,7 @@ export function createHandOver(options: {
   onHeld: (why: string | null) => void;
   onFailed: (error: unknown) => void;
 }): HandOver {
-  const { channel, receive, clock, random, atOnce = 8, onHeld, onFailed } = options;
+  const { channel, receive, clock, random, atOnce = AT_ONCE, onHeld, onFailed } = options;
   const entries: Entry[] = [];
   const waitingForRoom = new Set<() => void>();
   let bytes = 0;

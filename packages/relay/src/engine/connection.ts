@@ -1,6 +1,7 @@
 // One connection to NATS that never gives up, and says since when it is there or not.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { credsAuthenticator, errors, type NatsConnection } from '@nats-io/nats-core';
+import { NatsConnectionImpl } from '@nats-io/nats-core/internal';
 import { connect, type NodeConnectionOptions } from '@nats-io/transport-node';
 import { EngineUnavailable } from './errors.ts';
 
@@ -26,6 +27,8 @@ export type NatsOptions = {
 
 export type Connection = {
   nats: NatsConnection;
+  /** Sends bytes that are commands of the server's protocol, in turn with what the library sends. */
+  write: (bytes: Buffer) => void;
   state: () => { connected: boolean; server: string; since: number; reason: string | null };
   /** Called after each loss (false) and each return (true). */
   onChange: (listener: (connected: boolean) => void) => void;
@@ -58,6 +61,7 @@ export async function openConnection(options: NatsOptions, purpose: string): Pro
 
   return {
     nats,
+    write: writerOf(nats),
     state: () => ({ ...state, server: nats.getServer() }),
     onChange: (listener) => void listeners.push(listener),
     async close() {
@@ -67,6 +71,13 @@ export async function openConnection(options: NatsOptions, purpose: string): Pro
       await nats.close();
     },
   };
+}
+
+function writerOf(nats: unknown): Connection['write'] {
+  if (nats instanceof NatsConnectionImpl) return (bytes) => nats.protocol.sendCommand(bytes);
+  throw new TypeError(
+    'The NATS library is installed twice: its connection is not of the kind that it exports.',
+  );
 }
 
 /** A server that is about to start is waited for; one that does not know us is not. */

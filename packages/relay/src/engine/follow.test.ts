@@ -5,6 +5,7 @@ import { connect } from '@nats-io/transport-node';
 import { natsForTest } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { encodeFrame } from '../protocol/stored-frame.ts';
+import { bytesOf } from '../protocol/testing/bytes-of.ts';
 import { shardOf } from './names.ts';
 import { provision } from './provision.ts';
 import {
@@ -127,7 +128,7 @@ async function engineWithoutRepeats(timing: { everyMs?: number } = {}) {
     headers.set('Nats-Msg-Id', messageId);
     headers.set('Nats-Sequence', String(seq));
     headers.set('Nats-Last-Sequence', String(previous));
-    client.publish(`svc-relay.live.0.${channel}`, encodeFrame(deliveryOf(text)), { headers });
+    client.publish(`svc-relay.live.0.${channel}`, bytesOf(encodeFrame(deliveryOf(text))), { headers });
   }
   return { engine: await anotherEngine(nats.servers, timing), repeat };
 }

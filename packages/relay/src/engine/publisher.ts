@@ -5,9 +5,10 @@
 // - connection lost: sent again as soon as it is back;
 // - a new leader was elected: sent again at once.
 // The same id makes it safe: the stream stores it once.
-import { headers as createHeaders, type Msg, type MsgHdrs } from '@nats-io/nats-core';
+import type { Msg } from '@nats-io/nats-core';
 import type { Connection } from './connection.ts';
 import { EngineUnavailable } from './errors.ts';
+import { headerLine, type Payload } from './outgoing.ts';
 import type { ReplyInbox } from './reply-inbox.ts';
 
 export type Acknowledgement = { seq: number; duplicate: boolean };
@@ -23,7 +24,7 @@ export class PublishRefused extends Error {
 
 type PublishRequest = {
   subject: string;
-  payload: Uint8Array;
+  payload: Payload;
   messageId: string;
   deadlineMs: number;
   /** The subject's last message must have this sequence (0: there is none). */
@@ -114,12 +115,12 @@ export function createPublisher(connection: Connection, inbox: ReplyInbox): Publ
   return { publish, sendAgain, underWay: () => ({ messages: underWay.size, bytes }) };
 }
 
-function headersOf({ messageId, expectedLast, bodySize }: PublishRequest): MsgHdrs {
-  const headers = createHeaders();
-  headers.set('Nats-Msg-Id', messageId);
-  if (expectedLast !== undefined) headers.set('Nats-Expected-Last-Subject-Sequence', String(expectedLast));
-  if (bodySize !== undefined) headers.set(BODY_SIZE_HEADER, String(bodySize));
-  return headers;
+function headersOf({ messageId, expectedLast, bodySize }: PublishRequest): string {
+  const id = headerLine('Nats-Msg-Id', messageId);
+  if (expectedLast === undefined && bodySize === undefined) return id;
+  const expected =
+    expectedLast === undefined ? '' : headerLine('Nats-Expected-Last-Subject-Sequence', expectedLast);
+  return id + expected + (bodySize === undefined ? '' : headerLine(BODY_SIZE_HEADER, bodySize));
 }
 
 type Answer =

@@ -11,13 +11,15 @@ export type StoredFrame = Omit<Delivery, 'body'> & { body: Buffer; parts: BodyPa
 const LENGTH_BYTES = 4;
 const MAX_HEAD_BYTES = 2 * 1024 * 1024;
 
-/** One copy of the body, into the message. */
-export function encodeFrame(delivery: Delivery): Buffer {
-  return assemble(headOf(delivery, null), delivery.body);
+/** It writes itself, the body once, to wherever the message is put together. */
+export type FrameToStore = { readonly length: number; copy: (into: Buffer, at: number) => void };
+
+export function encodeFrame(delivery: Delivery): FrameToStore {
+  return frameOf(headOf(delivery, null), delivery.body);
 }
 
-export function encodeFrameOfParts(delivery: Delivery, parts: BodyParts): Buffer {
-  return assemble(headOf(delivery, parts), null);
+export function encodeFrameOfParts(delivery: Delivery, parts: BodyParts): FrameToStore {
+  return frameOf(headOf(delivery, parts), null);
 }
 
 function headOf({ headers, query, receivedAt }: Delivery, parts: BodyParts | null): string {
@@ -26,13 +28,16 @@ function headOf({ headers, query, receivedAt }: Delivery, parts: BodyParts | nul
     : JSON.stringify({ h: headers, q: query, t: receivedAt, p: [parts.size, ...parts.sequences] });
 }
 
-function assemble(head: string, body: Buffer | null): Buffer {
+function frameOf(head: string, body: Buffer | null): FrameToStore {
   const headBytes = Buffer.byteLength(head);
-  const frame = Buffer.allocUnsafe(LENGTH_BYTES + headBytes + (body?.length ?? 0));
-  frame.writeUInt32BE(headBytes, 0);
-  frame.write(head, LENGTH_BYTES);
-  body?.copy(frame, LENGTH_BYTES + headBytes);
-  return frame;
+  return {
+    length: LENGTH_BYTES + headBytes + (body?.length ?? 0),
+    copy(into, at) {
+      into.writeUInt32BE(headBytes, at);
+      into.write(head, at + LENGTH_BYTES);
+      body?.copy(into, at + LENGTH_BYTES + headBytes);
+    },
+  };
 }
 
 /** The body is a view of the message. Undefined for bytes that no relay wrote. */
