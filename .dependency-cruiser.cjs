@@ -28,6 +28,13 @@ module.exports = {
       to: { pathNot: '^packages/core/src/|node_modules/zod/' },
     },
     {
+      name: 'client-stands-alone',
+      comment: 'client is published by itself: nothing of ours, no Node built-in, no dependency.',
+      severity: 'error',
+      from: { path: '^packages/client/src/', pathNot: '\\.test\\.ts$' },
+      to: { pathNot: '^packages/client/src/' },
+    },
+    {
       name: 'testkit-is-for-tests',
       severity: 'error',
       from: { path: '^packages/(monitor|core|relay|dashboard)/src/', pathNot: '\\.test\\.ts$|/testing/' },

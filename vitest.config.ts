@@ -2,7 +2,13 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['packages/*/{src,e2e}/**/*.test.ts', 'bin/**/*.test.ts', 'chaos/**/*.test.ts'],
+    include: [
+      'packages/*/{src,e2e}/**/*.test.ts',
+      'bin/**/*.test.ts',
+      'chaos/**/*.test.ts',
+      'docs/**/*.test.ts',
+      'release/**/*.test.ts',
+    ],
     setupFiles: ['packages/testkit/src/hermetic.ts'],
     testTimeout: 20_000,
     pool: 'forks',

@@ -1,10 +1,16 @@
-// Writes every contract to schemas/ as JSON Schema; with --check it only says which ones have drifted.
+// Writes every contract to schemas/ as JSON Schema, and the daemon's routes as OpenAPI; with --check it only says
+// which ones have drifted.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { contracts, jsonSchemaOf } from './src/index.ts';
+import { contracts, jsonSchemaOf, openapiDocument } from './src/index.ts';
 
-const folder = join(import.meta.dirname, '..', '..', 'schemas');
-const wanted = new Map([...contracts].map(([name, schema]) => [`${name}.json`, textOf(name, schema())]));
+const root = join(import.meta.dirname, '..', '..');
+const folder = join(root, 'schemas');
+const version = readFileSync(join(root, 'version.txt'), 'utf8').trim();
+const wanted = new Map<string, string>([
+  ...[...contracts].map(([name, schema]): [string, string] => [`${name}.json`, textOf(name, schema())]),
+  ['openapi.json', `${JSON.stringify(openapiDocument({ version }), null, 2)}\n`],
+]);
 mkdirSync(folder, { recursive: true });
 const present = new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
 const changed = [...wanted].filter(([name, text]) => present.get(name) !== text).map(([name]) => name);

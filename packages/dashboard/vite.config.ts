@@ -13,6 +13,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    // What is bundled, for the notices of the package that serves it.
+    license: { fileName: '.vite/license.json' },
   },
   server: {
     // `npm run -w @svc/dashboard dev` shows a running daemon; it must see its own host in the request.

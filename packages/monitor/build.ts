@@ -1,10 +1,12 @@
 // Bundles the command line and the daemon into dist/: one start file, the daemon loaded only when it runs, the web
-// app in dist/dashboard, and the demo in dist/demo. With `--program-only` the web app is taken as packages/dashboard/dist has it.
+// app in dist/dashboard, the demo in dist/demo, the `.sh` names in dist/bin, the manual page in dist/man, what completion
+// knows, and the licences of what is bundled. With `--program-only` the web app is taken as packages/dashboard/dist has it.
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   cpSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -14,6 +16,11 @@ import {
 import { extname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'rolldown';
+import { type Bundled, bundledIn, NOTICES, noticesText, readBundled } from '../../release/notices.ts';
+import { makeVocabulary } from './src/cli/completion/make-vocabulary.ts';
+import { VOCABULARY_FILE } from './src/cli/completion/vocabulary.ts';
+import { manPage } from './src/cli/man/man-page.ts';
+import { environmentVariables } from './src/cli/man/variables.ts';
 
 const here = import.meta.dirname;
 const root = join(here, '..', '..');
@@ -23,11 +30,16 @@ const dist = join(here, 'dist');
 // Built beside and then put in place, so that a failed build leaves the one before.
 const fresh = join(here, `dist.${process.pid}.tmp`);
 
+const bundled: Bundled[] = [];
+
 try {
   await bundleProgram();
   await bundleDemo();
   if (!process.argv.includes('--program-only')) buildDashboard();
   takeDashboard();
+  takeCommands();
+  describeProgram();
+  writeFileSync(join(fresh, NOTICES), noticesText(bundled));
   rmSync(dist, { recursive: true, force: true });
   renameSync(fresh, dist);
 } finally {
@@ -36,7 +48,7 @@ try {
 console.log(`built dist/svc.js ${version}`);
 
 async function bundleProgram(): Promise<void> {
-  await build({
+  const { output } = await build({
     cwd: here,
     // The filter of event lines runs in a thread of its own, which starts from a file of its own.
     input: { svc: 'src/cli/start.ts', 'jq-thread': 'src/log/jq-thread.ts' },
@@ -53,6 +65,7 @@ async function bundleProgram(): Promise<void> {
     },
   });
   chmodSync(join(fresh, 'svc.js'), 0o755);
+  bundled.push(...bundledIn(output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))));
 }
 
 /** The demo and its code host's client, a file each; of other people's code only what core uses may be in them. */
@@ -81,7 +94,14 @@ function takeDashboard(): void {
   const built = join(dashboard, 'dist');
   if (!existsSync(built)) return console.warn('the dashboard is not built and is left out');
   const into = join(fresh, 'dashboard');
-  cpSync(built, into, { recursive: true });
+  const list = join(built, '.vite', 'license.json');
+  if (!existsSync(list)) throw new Error('the dashboard was built without its licences; run: npm run build');
+  cpSync(built, into, { recursive: true, filter: (from) => from !== join(built, '.vite') });
+  for (const { identifier, text, ...module } of JSON.parse(readFileSync(list, 'utf8')) as ViteLicence[])
+    bundled.push({ ...module, licence: identifier, words: text ?? '' });
+  // The list has only what scripts import, and these come through the style sheet.
+  for (const name of ['@fontsource-variable/inter', 'tailwindcss'])
+    bundled.push(readBundled(join(root, 'node_modules', name)));
   const compressible = new Set(['.css', '.html', '.js', '.json', '.svg', '.webmanifest']);
   for (const entry of readdirSync(into, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile() || !compressible.has(extname(entry.name))) continue;
@@ -91,4 +111,32 @@ function takeDashboard(): void {
     writeFileSync(`${file}.br`, brotliCompressSync(bytes, { params }));
     writeFileSync(`${file}.gz`, gzipSync(bytes, { level: constants.Z_BEST_COMPRESSION }));
   }
+}
+
+type ViteLicence = {
+  name: string;
+  version: string;
+  identifier: string | undefined;
+  text: string | undefined;
+};
+
+/** The `.sh` names of the interface as bin/ has them, but each starts the program of this very package. */
+function takeCommands(): void {
+  const from = join(root, 'bin');
+  mkdirSync(join(fresh, 'bin'));
+  for (const name of readdirSync(from).filter((each) => each.endsWith('.sh'))) {
+    const text = readFileSync(join(from, name), 'utf8');
+    const own = text.replace('/svc" ', '/../svc.js" ');
+    if (own === text) throw new Error(`bin/${name} does not start svc in the way that this build knows`);
+    writeFileSync(join(fresh, 'bin', name), own, { mode: 0o755 });
+  }
+}
+
+/** What is printed of the program without running it. */
+function describeProgram(): void {
+  const vocabulary = makeVocabulary();
+  writeFileSync(join(fresh, VOCABULARY_FILE), JSON.stringify(vocabulary));
+  mkdirSync(join(fresh, 'man'));
+  const page = manPage({ program: vocabulary.program, version, variables: environmentVariables() });
+  writeFileSync(join(fresh, 'man', 'svc.1'), page);
 }

@@ -160,9 +160,22 @@ test('every key of the configuration, of a project that is served; secrets are m
   mkdirSync(join(home, '.config', 'svc'), { recursive: true });
   writeFileSync(
     join(home, '.config', 'svc', 'config-shop.json'),
-    '{"svc":{"tracker":{"apiToken":"very-secret"}}}',
+    JSON.stringify({
+      svc: { tracker: { apiToken: 'very-secret' } },
+      otel: { prometheusUrl: 'http://ada:very-secret@127.0.0.1:9' },
+    }),
   );
-  const daemon = await startInProcess({ home });
+  const channel = 'http://127.0.0.1:9/very-secret';
+  writeFileSync(
+    join(home, '.config', 'svc', 'config.json'),
+    JSON.stringify({
+      svc: {
+        monitor: { github: { smeeChannel: channel }, linear: { smeeChannel: channel, webhookUrl: channel } },
+        notify: { webhook: { url: channel }, ntfy: { url: channel } },
+      },
+    }),
+  );
+  const daemon = await startInProcess({ home, environment: { SVC_WEBHOOK_SECRET: secret } });
   expect(await get(daemon, '/api/projects')).toMatchObject({
     projects: [{ id: 'shop', key: 'shop', name: 'Shop', folder: home }],
   });
@@ -177,7 +190,14 @@ test('every key of the configuration, of a project that is served; secrets are m
     });
     expect(config.machine.map(({ variable }) => variable)).toContain('SVC_DATA_DIR');
     expect(JSON.stringify(config)).not.toContain('very-secret');
+    // The one that stands for the channel elsewhere.
+    const { tunnels } = await get<{ tunnels: { channel: string }[] }>(daemon, '/api/feeds');
+    expect(config.values.find(({ key }) => key === 'svc.monitor.github.smeeChannel')?.value).toBe(
+      `http://127.0.0.1:9/******** (fingerprint ${tunnels[0]?.channel})`,
+    );
   }
+  for (const path of ['/api/health', '/api/feeds', '/api/otel/status', '/metrics', '/api/projects'])
+    expect(await (await fetch(daemon.url + path)).text()).not.toContain('very-secret');
   for (const project of ['/etc', '../..', 'other'])
     expect((await daemon.get(`/api/config?project=${encodeURIComponent(project)}`)).body).toMatchObject({
       code: 'unknown-project',

@@ -1,34 +1,17 @@
 // Asks every route that the daemon has what it answers with: JSON, but for the two that say otherwise.
-import Fastify from 'fastify';
 import { expect, test } from 'vitest';
-import { daemonRoutes } from '../src/daemon/routes.ts';
 import { startInProcess } from './in-process-daemon.ts';
+import { registeredRoutes } from './registered-routes.ts';
 
 const stated: Record<string, string> = {
   'GET /metrics': 'text/plain',
   'GET /api/events/stream': 'text/event-stream',
 };
 
-/** Every route, as the daemon registers them; nothing is behind them here. */
-async function everyRoute(): Promise<{ method: string; url: string }[]> {
-  const anything: unknown = new Proxy(() => anything, {
-    get: (_target, key) => (key === 'then' ? undefined : anything),
-  });
-  const found: { method: string; url: string }[] = [];
-  const app = Fastify({ exposeHeadRoutes: false });
-  app.addHook('onRoute', ({ method, url }) => {
-    for (const one of [method].flat()) found.push({ method: one, url });
-  });
-  for (const routes of daemonRoutes(anything as Parameters<typeof daemonRoutes>[0])) app.register(routes);
-  await app.ready();
-  await app.close();
-  return found;
-}
-
 test('every route answers under the one address, in JSON unless stated, also when it refuses', async () => {
   const daemon = await startInProcess({ environment: { SVC_WEBHOOK_SECRET: 'x' } });
   const receivers = ['/api/webhook', '/api/webhook/tracker', '/api/webhook/linear'];
-  const routes = [...(await everyRoute()), ...receivers.map((url) => ({ method: 'POST', url }))];
+  const routes = [...(await registeredRoutes()), ...receivers.map((url) => ({ method: 'POST', url }))];
   expect(routes.length).toBeGreaterThan(40);
   for (const { method, url } of routes) {
     const name = `${method} ${url}`;
@@ -53,7 +36,7 @@ test('every route answers under the one address, in JSON unless stated, also whe
 
 test('a body that is not JSON is refused, in JSON; what is switched off says that first', async () => {
   const daemon = await startInProcess();
-  for (const { method, url } of await everyRoute()) {
+  for (const { method, url } of await registeredRoutes()) {
     if (method !== 'POST') continue;
     const headers = { 'Content-Type': 'application/json' };
     const answer = await daemon.post(url.replaceAll(/:\w+/g, 'nobody'), 'not json', headers);

@@ -229,11 +229,11 @@ const faults: Fault[] = [
         }),
       ),
     says: [
-      /^acme\/gone {2}polling {2}the repository does not exist or is hidden .*Correct the name: svc config get svc\.monitor\.github\.watchRepos/m,
+      /^acme\/gone {2}polling {2}the repository does not exist or is hidden .*Correct the name: svc config explain svc\.monitor\.github\.watchRepos/m,
     ],
     doctor: [
       /^broken +code-host +acme\/gone has no hook and is polled: the repository does not exist or is hidden/m,
-      'Correct the name: svc config get svc.monitor.github.watchRepos',
+      'Correct the name: svc config explain svc.monitor.github.watchRepos',
     ],
   },
   {

@@ -208,7 +208,7 @@ test('with nobody looking the tracker is polled every 5 minutes, and the code ho
   await start({ SVC_TRACKER_API_URL: tracker.url });
   const calls = () => [tracker.calls().length, codehost.calls().length];
   const settle = async (expected: number[]) => {
-    await until(() => calls().join() === expected.join());
+    await expect.poll(calls, { timeout: 10_000 }).toEqual(expected);
     // Nothing more comes.
     await sleep(200);
     expect(calls()).toEqual(expected);

@@ -1,6 +1,6 @@
 // Runs end to end in one process, with real git and a scripted agent: names from outside, and a run from its start to
 // its cancelation. Forty tickets with kills in between are `npm run chaos:orchestrate`.
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunView } from '@svc/core';
 import { temporaryFolder, testTerminal } from '@svc/testkit';
@@ -121,22 +121,106 @@ test('a status stands in the signal file of each worker, from its start to its c
   await until(() => (statuses().join() === 'canceled,canceled' ? true : undefined), 20_000);
 });
 
-test('a run whose project cannot be read is in health, with the remedy', async () => {
-  const { daemon, folder, write } = await world();
-  const { body: before } = await daemon.get('/api/health');
-  expect(before).toMatchObject({ runs: { state: 'live', agents: 0 } });
-  const project = join(folder, 'broken');
-  write(project, '.svc/config.json', '{ "svc": ');
+const json = { 'Content-Type': 'application/json' };
+
+test('no program of a folder that nobody registered is started, by no way in', async () => {
+  const { daemon, home, root, write } = await world();
+  const { folder } = testRepository(join(root, 'foreign'));
+  const canary = join(root, 'canary');
+  const agent = ['/bin/sh', '-c', `touch '${canary}'`];
+  write(folder, '.svc/config.json', JSON.stringify({ svc: { projectKey: 'x', orchestration: { agent } } }));
+  const begin = { project: folder, tickets: ['ABC-1'], name: 'run-1' };
+  const refused = await daemon.post('/api/runs', JSON.stringify(begin), json);
+  expect(refused).toMatchObject({ status: 404, body: { code: 'unknown-project' } });
   const detail = {
     plan: [['ABC-1']],
     maxParallel: 1,
-    project,
+    project: folder,
     base: 'main',
     workerCommand: '/a:b',
     workerModel: 'opus',
   };
-  const told = { event: 'orchestrator.run.started', scope: { orchestrator: 'run-1' }, detail };
-  await daemon.post('/api/events', JSON.stringify(told), { 'Content-Type': 'application/json' });
+  const scope = { orchestrator: 'run-1', ticket: 'ABC-1' };
+  const source = { source: 'cli', via: 'local' };
+  const facts = [
+    { event: 'orchestrator.run.started', scope, detail, ...source },
+    { event: 'orchestrator.worker.retried', scope, detail: { by: 'kim' }, ...source },
+    { event: 'orchestrator.deploy.accepted', scope, detail: { by: 'kim' }, ...source },
+    { event: 'orchestrator.deploy.retried', scope, detail: { by: 'kim' }, ...source },
+  ];
+  for (const fact of facts)
+    expect(await daemon.post('/api/events', JSON.stringify(fact), json)).toMatchObject({
+      status: 400,
+      body: { code: 'usage', remedy: expect.stringContaining('svc ') },
+    });
+  for (const [index, fact] of facts.entries()) {
+    write(home, `svc/spool/.${index}`, JSON.stringify(fact));
+    renameSync(join(home, 'svc/spool', `.${index}`), join(home, 'svc/spool', `${index}.json`));
+  }
+  await expect
+    .poll(async () => (await daemon.get('/api/health')).body, { timeout: 10_000 })
+    .toMatchObject({ spool: { rejected: facts.length } });
+  expect((await daemon.get('/api/runs')).body).toEqual({ runs: [] });
+  expect(daemon.lines()).toEqual([]);
+  expect(existsSync(canary)).toBe(false);
+});
+
+test('in a fresh project the command line registers it and begins', async () => {
+  const { daemon, terminal, environment, root, home } = await world();
+  const { folder, write } = testRepository(join(root, 'fresh'));
+  const agent = ['/bin/sh', '-c', 'exit 0', '${PROMPT}'];
+  const config = { projectKey: 'fresh', orchestration: { agent } };
+  write(folder, '.svc/config.json', JSON.stringify({ svc: config }));
+  const words = ['orchestrate', 'start', 'NEW-1', '--name', 'fresh-1', '--max-parallel', '1'];
+  const begun = runCommandLine({ ...terminal, folder, environment: { ...environment } }, words);
+  expect(await begun, terminal.complained()).toBe(0);
+  expect((await daemon.get('/api/runs/fresh-1')).body).toMatchObject({ project: folder });
+  const global: unknown = JSON.parse(readFileSync(join(home, '.config/svc/config.json'), 'utf8'));
+  expect(global).toMatchObject({ svc: { projects: expect.arrayContaining([folder]) } });
+  await daemon.post('/api/runs/fresh-1/cancel', '{}', json);
+});
+
+test('neither git, setup nor agent sees the webhook secret of any project, also when its project asks', async () => {
+  const root = temporaryFolder();
+  const { home, folder, environment, write } = testRepository(root);
+  const shows = (name: string): string =>
+    `env > '${join(root, name)}.part'; mv '${join(root, name)}.part' '${join(root, name)}'`;
+  write(folder, '.git/hooks/post-checkout', `#!/bin/sh\n${shows('hook')}\n`);
+  chmodSync(join(folder, '.git/hooks/post-checkout'), 0o755);
+  const orchestration = {
+    agent: ['/bin/sh', '-c', `${shows('agent')}; sleep 60`, '${PROMPT}'],
+    agentEnv: ['OTHER_HOOK_SECRET', 'MINE'],
+  };
+  const config = { projectKey: 'demo', worktree: { setup: [shows('setup')] }, orchestration };
+  write(folder, '.svc/config.json', JSON.stringify({ svc: config }));
+  const other = { monitor: { github: { webhookSecretEnv: 'OTHER_HOOK_SECRET' } } };
+  write(join(root, 'other'), '.svc/config.json', JSON.stringify({ svc: other }));
+  const projects = [folder, join(root, 'other')];
+  write(home, '.config/svc/config.json', JSON.stringify({ svc: { projects } }));
+  const given = { ...environment, MINE: 'yes', OTHER_HOOK_SECRET: 'hush-1', SVC_WEBHOOK_SECRET: 'hush-2' };
+  const daemon = await startInProcess({ home, environment: given });
+  const begin = { project: folder, tickets: ['ABC-1'], name: 'run-1' };
+  expect((await daemon.post('/api/runs', JSON.stringify(begin), json)).status).toBe(200);
+  for (const name of ['hook', 'setup', 'agent']) {
+    const seen = await textIn(join(root, name));
+    expect(seen, name).toContain('MINE=yes');
+    expect(seen, name).not.toContain('hush');
+  }
+  const pid = Number(await textIn(join(home, 'svc/runs/run-1/workers/pids', 'ABC-1.1.pid')));
+  await daemon.post('/api/runs/run-1/cancel', '{}', json);
+  await until(() => (lives(pid) ? undefined : true), 20_000);
+});
+
+test('a run whose project cannot be read is in health, with the remedy', async () => {
+  const { daemon: first, svc, folder, home, environment, write, terminal } = await world();
+  const { body: before } = await first.get('/api/health');
+  expect(before).toMatchObject({ runs: { state: 'live', agents: 0 } });
+  expect(await svc('orchestrate', 'start', 'A-1', '--name', 'run-1'), terminal.complained()).toBe(0);
+  expect(await svc('orchestrate', 'pause', 'run-1')).toBe(0);
+  await first.close();
+  // The next daemon knows the run from the log.
+  write(folder, '.svc/config.json', '{ "svc": ');
+  const daemon = await startInProcess({ home, environment });
   await expect
     .poll(async () => (await daemon.get('/api/health')).body, { timeout: 10_000 })
     .toMatchObject({

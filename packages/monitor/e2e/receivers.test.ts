@@ -1,7 +1,7 @@
 // Both receivers over real HTTP: the order of answers, the names, the secrets, one line per delivery.
 import { createHmac } from 'node:crypto';
 import { request } from 'node:http';
-import { parseEventLine } from '@svc/core';
+import { judgeHealth, parseEventLine } from '@svc/core';
 import { codehostExample, codehostExamples, trackerExamples } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import { startInProcess } from './in-process-daemon.ts';
@@ -130,8 +130,8 @@ describe('POST /api/webhook', () => {
     const { temporaryFolder } = await import('@svc/testkit');
     const home = temporaryFolder();
     for (const [name, variable] of [
-      ['one', 'SECRET_ONE'],
-      ['two', 'SECRET_TWO'],
+      ['one', 'ONE_SECRET'],
+      ['two', 'TWO_SECRET'],
     ]) {
       mkdirSync(`${home}/${name}/.svc`, { recursive: true });
       writeFileSync(
@@ -144,12 +144,57 @@ describe('POST /api/webhook', () => {
       `${home}/.config/svc/config.json`,
       JSON.stringify({ svc: { projects: [`${home}/one`, `${home}/two`] } }),
     );
-    const daemon = await startInProcess({ home, environment: { SECRET_ONE: 'first', SECRET_TWO: 'second' } });
+    const daemon = await startInProcess({ home, environment: { ONE_SECRET: 'first', TWO_SECRET: 'second' } });
     for (const secret of ['first', 'second']) {
       const headers = codehost(merged, { 'X-Codehost-Delivery': secret }, secret);
       expect((await daemon.post('/api/webhook', merged, headers)).status).toBe(200);
     }
     expect((await daemon.post('/api/webhook', merged, codehost(merged, {}, 'third'))).status).toBe(401);
+  });
+
+  test('a variable that everybody knows is no secret: the project is left out, and said in health', async () => {
+    const { mkdirSync, writeFileSync } = await import('node:fs');
+    const { temporaryFolder } = await import('@svc/testkit');
+    const home = temporaryFolder();
+    mkdirSync(`${home}/.svc`);
+    writeFileSync(
+      `${home}/.svc/config.json`,
+      JSON.stringify({ svc: { monitor: { github: { webhookSecretEnv: 'LANG' } } } }),
+    );
+    const daemon = await startInProcess({ home, environment: { ...environment, LANG: 'C.UTF-8' } });
+    const forged = await daemon.post('/api/webhook', merged, codehost(merged, {}, 'C.UTF-8'));
+    expect(forged.status).toBe(401);
+    const { body } = await daemon.get('/api/health');
+    expect(body).toMatchObject({
+      status: 'degraded',
+      configuration: {
+        problems: [expect.stringMatching(/webhookSecretEnv: .*ends in SECRET, TOKEN or KEY/)],
+      },
+    });
+  });
+
+  test('a short secret is taken, with a warning in health and by the doctor', async () => {
+    const weak = await startInProcess({ environment: { SVC_WEBHOOK_SECRET: 'fifteen letters' } });
+    expect((await weak.post('/api/webhook', merged, codehost(merged, {}, 'fifteen letters'))).status).toBe(
+      200,
+    );
+    const { body } = await weak.get('/api/health');
+    expect(body).toMatchObject({
+      feeds: {
+        codehost: {
+          receiver: 'ready',
+          why: 'SVC_WEBHOOK_SECRET is shorter than 16 characters and could be guessed',
+          remedy: expect.stringContaining('setup-webhooks.sh --force'),
+        },
+      },
+    });
+    expect(judgeHealth(body as never)).toContainEqual(
+      expect.objectContaining({ part: 'receiver', grade: 'warning' }),
+    );
+    const strong = await startInProcess({ environment: { SVC_WEBHOOK_SECRET: 'sixteen letters!' } });
+    expect(judgeHealth((await strong.get('/api/health')).body as never)).not.toContainEqual(
+      expect.objectContaining({ part: 'receiver' }),
+    );
   });
 
   describe('refusals, in their order', () => {
@@ -305,15 +350,15 @@ describe('POST /api/webhook/tracker', () => {
     mkdirSync(`${home}/.svc`);
     writeFileSync(
       `${home}/.svc/config.json`,
-      JSON.stringify({ svc: { monitor: { linear: { webhookSecretEnv: 'MY_TRACKER' } } } }),
+      JSON.stringify({ svc: { monitor: { linear: { webhookSecretEnv: 'MY_TRACKER_SECRET' } } } }),
     );
     const body = JSON.stringify(trackerExamples()[0]?.payload);
     const unset = await startInProcess({ home, environment });
     const refused = await unset.post('/api/webhook/tracker', body, tracker(body));
     expect(refused.status).toBe(503);
-    expect(refused.body['remedy']).toContain('MY_TRACKER');
+    expect(refused.body['remedy']).toContain('MY_TRACKER_SECRET');
     await unset.close();
-    const named = { MY_TRACKER: TRACKER_SECRET, SVC_TRACKER_WEBHOOK_SECRET: 'another' };
+    const named = { MY_TRACKER_SECRET: TRACKER_SECRET, SVC_TRACKER_WEBHOOK_SECRET: 'another' };
     const daemon = await startInProcess({ home, environment: named });
     expect((await daemon.post('/api/webhook/tracker', body, tracker(body))).status).toBe(200);
   });

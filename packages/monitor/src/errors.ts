@@ -1,5 +1,12 @@
 // Every failure that a person or a program may have to handle: its code, the exit code of the command
 // line, the HTTP status, and the remedy. A bug throws something else.
+import type { ApiFailureCode, apiFailureStatus } from '@svc/core';
+
+/** A code that the description of the routes has too has the same status there. */
+type Described = {
+  [Code in ApiFailureCode]?: { exit: number; status: (typeof apiFailureStatus)[Code] };
+};
+
 const failures = {
   usage: { exit: 2, status: 400 },
   'filter-too-slow': { exit: 2, status: 400 },
@@ -39,7 +46,7 @@ const failures = {
   'state-not-ready': { exit: 6, status: 503 },
   'backend-failed': { exit: 6, status: 502 },
   'backend-slow': { exit: 6, status: 504 },
-} as const;
+} as const satisfies Described & Record<string, { exit: number; status: number }>;
 
 export type FailureCode = keyof typeof failures;
 

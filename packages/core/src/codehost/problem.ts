@@ -58,7 +58,7 @@ function wordsFor(problem: CodehostProblem): { why: string; remedy: string } {
     case 'repo-gone':
       return {
         why: `the repository does not exist or is hidden (${message})`,
-        remedy: 'Correct the name: svc config get svc.monitor.github.watchRepos',
+        remedy: 'Correct the name: svc config explain svc.monitor.github.watchRepos',
       };
     case 'not-found':
       return { why: `the code host has no such thing (${message})`, remedy: BY_ITSELF };

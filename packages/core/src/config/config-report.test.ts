@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { configEntry, projectEntry } from './config-report.ts';
+import { withoutCredentials } from './public-value.ts';
 import type { ConfigFile } from './read-file.ts';
 import { resolveConfig } from './resolve.ts';
 import { allFields } from './tree.ts';
@@ -12,6 +13,8 @@ const file = (layers: ConfigFile['layers'], data: unknown): ConfigFile => ({
   data,
   lineOf,
 });
+
+const fingerprint = (address: string): string => `of ${address.length}`;
 
 const { values } = resolveConfig(
   [
@@ -30,7 +33,7 @@ const { values } = resolveConfig(
   ],
   { SVC_ARCHIVE_ROOT: '/srv/archive' },
 );
-const entries = new Map(values.map((value) => [value.key, configEntry(value)]));
+const entries = new Map(values.map((value) => [value.key, configEntry(value, fingerprint)]));
 
 test('every key has its value, source and default', () => {
   expect(entries.get('svc.projectKey')).toMatchObject({
@@ -68,6 +71,58 @@ test('a secret is set or not, and says where from, and never what', () => {
   for (const { value, source } of unset) expect([value, source.kind]).toEqual([null, 'unset']);
   const secrets = allFields().filter(({ field }) => field.secret);
   expect(secrets.every(({ field }) => field.default === undefined)).toBe(true);
+});
+
+describe('an address', () => {
+  const [channel, hook] = ['https://relay.example/Zx81channel', 'https://chat.example/hooks/T0/B1/key'];
+  const given = resolveConfig(
+    [
+      file(['global', 'secrets'], {
+        svc: {
+          monitor: {
+            github: { smeeChannel: channel },
+            linear: { smeeChannel: channel, webhookUrl: channel },
+          },
+          notify: { webhook: { url: hook }, ntfy: { url: 'https://ntfy.example/my-topic' } },
+          commands: { page: { argv: ['curl', 'https://ada:pw1@pager.example/x'] } },
+        },
+        otel: { prometheusUrl: 'http://ada:p@ss2@metrics.example:9090/p?q=1', lokiUrl: null },
+      }),
+    ],
+    {},
+  );
+  const shown = new Map(given.values.map((value) => [value.key, configEntry(value, fingerprint).value]));
+
+  test('that is a key by itself is its origin, a channel with a fingerprint', () => {
+    expect(given.problems).toEqual([]);
+    for (const key of ['github.smeeChannel', 'linear.smeeChannel', 'linear.webhookUrl'])
+      expect(shown.get(`svc.monitor.${key}`)).toBe('https://relay.example/******** (fingerprint of 33)');
+    expect(shown.get('svc.notify.webhook.url')).toBe('https://chat.example/********');
+    expect(shown.get('svc.notify.ntfy.url')).toBe('https://ntfy.example/********');
+    expect(JSON.stringify([...shown])).not.toMatch(/Zx81channel|hooks\/T0|my-topic/);
+  });
+
+  test('with a password is shown without it', () => {
+    expect(shown.get('otel.prometheusUrl')).toBe('http://********@metrics.example:9090/p?q=1');
+    expect(shown.get('otel.lokiUrl')).toBeNull();
+    expect(JSON.stringify([...shown])).not.toMatch(/ada|pw1|ss2/);
+  });
+
+  test('a long text is read once', () => {
+    const started = performance.now();
+    const long = 'a'.repeat(500_000);
+    expect(withoutCredentials(`${long}://${long}`)).toHaveLength(1_000_003);
+    expect(performance.now() - started).toBeLessThan(1_000);
+  });
+
+  test('is not in a message about it either', () => {
+    const { problems } = resolveConfig(
+      [file(['global', 'secrets'], { svc: { notify: { ntfy: { url: 'http://ntfy.example/my-topic' } } } })],
+      { PROMETHEUS_URL: 'ftp://ada:pw1@metrics.example', SVC_RELAY_CHANNEL: 'Zx81channel' },
+    );
+    expect(problems).toHaveLength(3);
+    expect(JSON.stringify(problems)).not.toMatch(/my-topic|pw1|Zx81channel/);
+  });
 });
 
 test('what is deprecated says what to do', () => {

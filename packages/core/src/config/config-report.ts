@@ -2,13 +2,13 @@
 // here, and nowhere else is its text shown.
 import { deprecations } from './deprecations.ts';
 import { layerTitles } from './layers.ts';
+import { MASK } from './mask.ts';
+import { type Fingerprint, publicValue } from './public-value.ts';
 import type { ResolvedValue, ValueSource } from './resolved-value.ts';
-
-export const MASK = '********';
 
 export type ConfigEntry = {
   key: string;
-  /** Masked where it is a secret; null when it is not set. */
+  /** Masked where it is a secret or opens something; null when it is not set. */
   value: unknown;
   isSet: boolean;
   isSecret: boolean;
@@ -55,6 +55,7 @@ export type ConfigReport = {
   problems: { severity: string; text: string }[];
 };
 
+/** For a person at their own terminal who asks for this very value. */
 export function maskedValue({ field, value }: ResolvedValue): unknown {
   return field.secret && value !== undefined ? MASK : (value ?? null);
 }
@@ -72,11 +73,11 @@ export function sourceText({ source, field }: ResolvedValue): string {
   }
 }
 
-export function configEntry(resolved: ResolvedValue): ConfigEntry {
+export function configEntry(resolved: ResolvedValue, fingerprint: Fingerprint): ConfigEntry {
   const { key, field, value, source } = resolved;
   return {
     key,
-    value: maskedValue(resolved),
+    value: publicValue(resolved, fingerprint),
     isSet: value !== undefined,
     isSecret: field.secret === true,
     source: {

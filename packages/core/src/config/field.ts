@@ -13,9 +13,16 @@ export type FieldFacts = {
   /** The environment variable that wins over every file. */
   env?: string;
   secret?: boolean;
+  /** An address that is a key by itself: whoever has it may send there, or read. */
+  opens?: 'channel' | 'notifier';
   /** Turns an accepted spelling (a vendor's word) into the one that the product uses. */
   canonical?: (value: unknown) => unknown;
 };
+
+/** Nothing of its text stands in a message. */
+export function isHidden({ secret, opens }: Pick<FieldFacts, 'secret' | 'opens'>): boolean {
+  return secret === true || opens !== undefined;
+}
 
 export const fieldFacts = z.registry<FieldFacts>();
 
@@ -43,6 +50,7 @@ function annotate<S extends z.ZodType>(schema: S, expects: string, facts: Place)
 }
 
 const environmentNamePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const secretNamePattern = /^(?:[A-Z_][A-Z0-9_]*)?(?:SECRET|TOKEN|KEY)(?:_?[0-9]+)?$/;
 const repoPattern = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})\/[A-Za-z0-9._-]{1,100}$/;
 
 export const repoSlug = z.string().regex(repoPattern, 'not owner/repo');
@@ -57,6 +65,12 @@ export const kinds = {
   url: {
     schema: z.url({ protocol: /^https?$/ }),
     expects: 'an http or https URL',
+  },
+  /** Of a variable whose value is one: a project file must not have `LANG` taken for a secret. */
+  secretName: {
+    schema: z.string().regex(secretNamePattern, 'not the name of a secret'),
+    expects:
+      'the name of an environment variable in capitals that ends in SECRET, TOKEN or KEY, like SVC_WEBHOOK_SECRET',
   },
   environmentName: {
     schema: z.string().regex(environmentNamePattern, 'not the name of an environment variable'),

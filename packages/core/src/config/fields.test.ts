@@ -103,8 +103,8 @@ const rows: Row[] = [
   }),
   text('svc.monitor.github.webhookSecretEnv', 'project', {
     default: 'SVC_WEBHOOK_SECRET',
-    value: 'OTHER',
-    wrong: 'a-b',
+    value: 'OTHER_SECRET',
+    wrong: 'LANG',
   }),
   list('svc.monitor.github.watchRepos', [], { value: ['acme/web'], wrong: ['acme'] }),
   text('svc.monitor.linear.smeeChannel', 'global', {
@@ -118,7 +118,7 @@ const rows: Row[] = [
   }),
   text('svc.monitor.linear.webhookSecretEnv', 'project', {
     default: 'SVC_TRACKER_WEBHOOK_SECRET',
-    value: 'OTHER',
+    value: 'OTHER_SECRET',
     wrong: '',
   }),
   text('svc.monitor.linear.webhookId', 'global'),
@@ -256,14 +256,15 @@ test('every key stands under svc, but those of ai, otel and archive', () => {
 
 describe.each(rows)('$key', (row) => {
   const path = pathOf(row.key);
-  const keyed = row.key !== path.join('.') || /^svc\.(deploy|ai\.providers|commands)\./.test(row.key);
+  const keyed = /^svc\.(deploy|ai\.providers|commands)\./.test(row.key);
 
-  if (!keyed)
-    test('has its default', () => {
-      const resolved = valueAt(resolveConfig([], {}), row.key);
-      expect(resolved?.value).toEqual(row.default);
-      expect(resolved?.source.kind).toBe(row.default === undefined ? 'unset' : 'default');
-    });
+  test('has its default', () => {
+    // A keyed group has fields as soon as a file names one, even with nothing in it.
+    const files = keyed ? [fileWith(row.layer, path.slice(0, -1), {})] : [];
+    const resolved = valueAt(resolveConfig(files, {}), row.key);
+    expect(resolved?.value).toEqual(row.default);
+    expect(resolved?.source.kind).toBe(row.default === undefined ? 'unset' : 'default');
+  });
 
   test('is read from its file, and knows the line', () => {
     const resolved = valueAt(resolveConfig([fileWith(row.layer, path, row.value)], {}), row.key);

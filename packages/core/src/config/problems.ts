@@ -1,5 +1,7 @@
 // What can be wrong with a configuration. `error`: there is no configuration until it is mended.
 // `ignored`: a key that nothing reads. `deprecated`: read, but under a name that will go.
+import { withoutCredentials } from './public-value.ts';
+
 export type Severity = 'error' | 'ignored' | 'deprecated';
 
 export type ConfigProblem = {
@@ -40,5 +42,6 @@ export function describeFound(value: unknown, secret = false): string {
   if (typeof value === 'object') return 'an object';
   if (typeof value !== 'string') return `${typeof value} ${JSON.stringify(value)}`;
   if (secret) return 'a string';
-  return value.length > 60 ? `a string of ${value.length} characters` : `string ${JSON.stringify(value)}`;
+  const shown = withoutCredentials(value);
+  return shown.length > 60 ? `a string of ${value.length} characters` : `string ${JSON.stringify(shown)}`;
 }

@@ -28,3 +28,17 @@ test('a provider of the project needs the name of its variable', () => {
   const { problems } = resolveConfig([file('project', {})], {});
   expect(problems.map(({ code }) => code)).toEqual(['incomplete']);
 });
+
+test.each([
+  ['https://gateway.example/v1', true],
+  ['http://127.0.0.1:4000', true],
+  ['http://localhost:4000/v1', true],
+  ['http://gateway.example/v1', false],
+  ['https://ada:pw@gateway.example/v1', false],
+])('the key of the briefing goes to %s: %s', (gateway, isTaken) => {
+  const data = { ai: { gateway, apiKey: 'key' } };
+  const { config, problems } = resolveConfig([{ ...file('secrets', {}), data }], {});
+  expect(config?.ai.gateway).toBe(isTaken ? gateway : undefined);
+  expect(problems.map(({ key }) => key).includes('ai.gateway')).toBe(!isTaken);
+  expect(JSON.stringify(problems)).not.toContain('pw');
+});

@@ -2,6 +2,7 @@
 import { nearest } from '../nearest.ts';
 import { canonicalKey } from '../vendor-names.ts';
 import { type Deprecation, deprecationOf } from './deprecations.ts';
+import { isHidden } from './field.ts';
 import { formatKey } from './key-path.ts';
 import { type Layer, layerTitles } from './layers.ts';
 import { type ConfigProblem, describeFound } from './problems.ts';
@@ -110,7 +111,7 @@ function takeField(
   const accepted = acceptValue(field, value);
   if (!accepted.ok) {
     const inside = accepted.inside === undefined ? '' : ` (${accepted.inside})`;
-    const found = `${describeFound(value, field.secret)}${inside}`;
+    const found = `${describeFound(value, isHidden(field))}${inside}`;
     reading.problems.push(mistyped(file, written, field.expects, found));
     return;
   }

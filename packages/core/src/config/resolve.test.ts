@@ -92,6 +92,44 @@ describe('secrets', () => {
     expect(project({ monitor: { github: { webhookSecretEnv: 'MY_SECRET' } } }).problems).toEqual([]);
   });
 
+  test.each([
+    'MY_SECRET',
+    'SECRET',
+    'HOOK_TOKEN',
+    'APP_HOOK_KEY',
+    '_KEY',
+    'HOOK_SECRET_2',
+    'SVC_WEBHOOK_SECRET',
+  ])('%s may name a webhook secret', (webhookSecretEnv) => {
+    for (const feed of ['github', 'linear'])
+      expect(project({ monitor: { [feed]: { webhookSecretEnv } } }).problems).toEqual([]);
+  });
+
+  test.each([
+    'LANG',
+    'HOME',
+    'PATH',
+    'USER',
+    'SECRET_FILE',
+    'my_secret',
+    'KEYBOARD',
+    'MY-SECRET',
+    'X_SECRET ',
+    '',
+  ])('%j cannot: its value may be known to everybody', (webhookSecretEnv) => {
+    for (const feed of ['github', 'linear']) {
+      const { config, problems } = project({ monitor: { [feed]: { webhookSecretEnv } } });
+      expect(config).toBeUndefined();
+      expect(problems).toMatchObject([
+        {
+          severity: 'error',
+          key: `svc.monitor.${feed}.webhookSecretEnv`,
+          message: expect.stringContaining('ends in SECRET, TOKEN or KEY'),
+        },
+      ]);
+    }
+  });
+
   test('secrets of the global file count only where the project has no file of its own', () => {
     const global = { svc: { tracker: { apiToken: 'from-global' } } };
     const alone = resolveConfig([file('global', global, ['global', 'secrets'])], {});

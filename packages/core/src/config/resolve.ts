@@ -2,6 +2,7 @@
 // Precedence for each field: its environment variable, then its files in the order the field names
 // them, then deprecated names and places, then the default. `false` and `null` are values like any other.
 import { crossChecks } from './checks.ts';
+import { isHidden } from './field.ts';
 import { formatKey } from './key-path.ts';
 import { layerTitles } from './layers.ts';
 import { type ConfigProblem, describeFound } from './problems.ts';
@@ -99,7 +100,7 @@ function lookInEnvironment(
     lookedAt.push({ where, found: true, value: read.value });
     return { value: read.value, source: { kind: 'environment', variable: field.env } };
   }
-  const message = `${field.env} overrides ${key}: expected ${read.expected}, found ${describeFound(text, field.secret)}.`;
+  const message = `${field.env} overrides ${key}: expected ${read.expected}, found ${describeFound(text, isHidden(field))}.`;
   problems.push({ severity: 'error', code: 'wrong-type', file: 'environment', key: field.env, message });
   return undefined;
 }

@@ -21,6 +21,7 @@ export type ReportedHealth = {
   };
   signals?: Part & { files?: number; corrupt?: number };
   rules?: Part;
+  feeds?: Record<string, { receiver: string; why?: string | undefined; remedy?: string | undefined }>;
   telemetry?: Record<string, { state: string; why?: string | null; remedy?: string | null }>;
 };
 
@@ -28,7 +29,7 @@ export type ReportedHealth = {
 const USUAL_LAG = 10_000;
 
 export function judgeHealth(health: ReportedHealth): DoctorFinding[] {
-  const { log, state, outbox, signals, rules, telemetry } = health;
+  const { log, state, outbox, signals, rules, feeds, telemetry } = health;
   return [
     ...(log ? judgeLog(log) : []),
     ...(state ? [judgePart('state', 'the board', state)] : []),
@@ -36,7 +37,19 @@ export function judgeHealth(health: ReportedHealth): DoctorFinding[] {
     ...(signals ? judgeSignals(signals) : []),
     // Whoever has no rules has nothing to hear of them.
     ...(rules?.state === 'degraded' ? [judgePart('rules', 'the follower of rules', rules)] : []),
+    ...Object.entries(feeds ?? {}).flatMap(judgeReceiver),
     ...Object.entries(telemetry ?? {}).map(judgeBackend),
+  ];
+}
+
+/** One that is off is said by its own try; one that works may still have a secret that is too weak. */
+function judgeReceiver([name, { receiver, why, remedy }]: [
+  string,
+  NonNullable<ReportedHealth['feeds']>[string],
+]): DoctorFinding[] {
+  if (receiver !== 'ready' || why === undefined) return [];
+  return [
+    doctorFinding('receiver', 'warning', `the ${name} receiver is weak: ${why}`, { remedy: remedy ?? null }),
   ];
 }
 

@@ -5,17 +5,9 @@ import {
   type ResourceFacts,
   resourceAttributes,
 } from '../telemetry/resource-attributes.ts';
+import { ownSecretVariables } from './secret-variables.ts';
 
 const ordinary = ['PATH', 'HOME', 'LANG', 'TERM', 'USER', 'SHELL', 'TMPDIR'] as const;
-/** The names that webhook secrets, relay channels and their read keys have when the configuration gives them no other. */
-const ownSecrets = [
-  'SVC_WEBHOOK_SECRET',
-  'SVC_TRACKER_WEBHOOK_SECRET',
-  'SVC_RELAY_CHANNEL',
-  'SVC_TRACKER_RELAY_CHANNEL',
-  'SVC_RELAY_READ_KEY',
-  'SVC_TRACKER_RELAY_READ_KEY',
-];
 const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,199}$/;
 
 export type AgentEnvironment = {
@@ -46,7 +38,7 @@ export function agentEnvironment({
   inboxFile: string;
   telemetry: ResourceFacts;
 }): AgentEnvironment {
-  const never = new Set([...ownSecrets, ...secretNames]);
+  const never = new Set([...ownSecretVariables, ...secretNames]);
   const isAllowed = (name: string): boolean => variableName.test(name) && !never.has(name);
   const environment: Record<string, string> = {};
   for (const name of [...ordinary, ...agentEnv].filter(isAllowed)) {

@@ -348,7 +348,7 @@ const rows: [name: string, given: Given, acts: string[]][] = [
     ['file-remediation A', 'block-wave 1 A: its verification failed and no remediation is filed'],
   ],
   [
-    'it is filed once',
+    'a failed verification blocks until remediation is filed: while that is under way, too, and it is filed once',
     {
       runs: [run([['A']], ['blocked'])],
       workers: [merged('A', 'done')],

@@ -416,6 +416,14 @@ describe('attention', () => {
       expect(parseEventDraft(draft)).toMatchObject({ ok: true });
   });
 
+  test('nobody is told again of what is open; of what comes back they are', () => {
+    const raised = own('comms.attention', { reason: 'auth-failing', severity: 'high' });
+    const resolved = own('comms.attention_resolved', { reason: 'auth-failing' });
+    const notices = (lines: Line[]) => play(lines).kinds.filter((kind) => kind === 'notify');
+    expect(notices([raised, raised, raised])).toHaveLength(1);
+    expect(notices([raised, resolved, raised])).toHaveLength(2);
+  });
+
   test('a line that was on its way while its cause went is taken back, and nobody is told', () => {
     const { board, drafts } = play([worker('planning'), died, own('orchestrator.worker.revived')], {
       appends: false,

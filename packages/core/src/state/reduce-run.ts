@@ -24,8 +24,14 @@ function afterLine(before: Run, line: FoldedLine): Run | undefined {
   return undefined;
 }
 
+/** One that was conducted here and is over begins no more, whoever says so: its agents would be started again. */
+function isOver({ plan, state }: Run): boolean {
+  return plan !== null && (state === 'completed' || state === 'canceled');
+}
+
 function afterOwnLine(before: Run, line: FoldedLine): Run | undefined {
   const { detail, ts } = line;
+  if (isOver(before)) return undefined;
   const named: Run = {
     ...withTickets(before, textsIn(detail['tickets'])),
     name: shortTextAt(detail, 'name') ?? before.name,

@@ -5,12 +5,21 @@ export class ApiFailure extends Error {
   readonly status: number;
   readonly code: string;
   readonly remedy: string | null;
+  /** Seconds after which to come again; null where the daemon did not say. */
+  readonly retryAfter: number | null;
 
-  constructor(status: number, code: string, message: string, remedy: string | null) {
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    remedy: string | null,
+    retryAfter: number | null = null,
+  ) {
     super(message);
     this.status = status;
     this.code = code;
     this.remedy = remedy;
+    this.retryAfter = retryAfter;
   }
 }
 
@@ -55,11 +64,11 @@ async function ask(url: string, request: RequestInit): Promise<Response> {
 async function answerOf<Answer>(response: Response): Promise<Answer> {
   const text = await response.text();
   if (response.ok) return JSON.parse(text) as Answer;
-  throw refusal(response.status, text);
+  throw refusal(response.status, text, response.headers.get('Retry-After'));
 }
 
 /** The error body of every route: `{error, code, remedy?}`. Anything else was not said by the daemon. */
-function refusal(status: number, text: string): ApiFailure {
+function refusal(status: number, text: string, retryAfter: string | null): ApiFailure {
   const said = parse(text);
   const field = (name: string): string | null => {
     const value: unknown = typeof said === 'object' && said !== null ? Reflect.get(said, name) : undefined;
@@ -70,6 +79,7 @@ function refusal(status: number, text: string): ApiFailure {
     field('code') ?? `http-${status}`,
     field('error') ?? `The daemon answered ${status}.`,
     field('remedy'),
+    /^\d{1,9}$/.test(retryAfter ?? '') ? Number(retryAfter) : null,
   );
 }
 

@@ -1,5 +1,6 @@
 // The first thing on every screen: whether it can be trusted. All well is one quiet line; everything else is
 // named with since when, why and the remedy.
+import type { ApiAnswer, api } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
 import { ChevronDown, Moon, Search, Sun } from 'lucide-react';
 import { Collapsible } from 'radix-ui';
@@ -14,14 +15,14 @@ import { Dot, Pill } from '../parts/pill.tsx';
 import { Remedy } from '../parts/remedy.tsx';
 import { Ago, For } from '../parts/since.tsx';
 import { openPalette } from './palette-events.ts';
-import { type HealthReport, type TrustPart, trustLine, trustParts } from './trust.ts';
+import { type TrustPart, trustLine, trustParts } from './trust.ts';
 
 const isMac = navigator.platform.startsWith('Mac');
 
 export function useHealth() {
   return useQuery({
     queryKey: ['health'],
-    queryFn: ({ signal }) => getJson<HealthReport>('/api/health', signal),
+    queryFn: ({ signal }) => getJson<ApiAnswer<typeof api.getHealth>>('/api/health', signal),
     refetchInterval: 5_000,
   });
 }

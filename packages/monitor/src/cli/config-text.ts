@@ -1,8 +1,17 @@
 // Configuration values in words; `core` masks secrets.
-import { type LookedAt, MASK, maskedValue, type ResolvedValue, sourceText } from '@svc/core';
+import { type LookedAt, MASK, maskedValue, publicValue, type ResolvedValue, sourceText } from '@svc/core';
+import { addressFingerprint } from '../config/address-fingerprint.ts';
 import type { ConfigFiles } from '../config/load.ts';
 
-export function valueText(resolved: ResolvedValue): string {
+/** In a list of all values, which is what is pasted elsewhere. */
+export function shownText(resolved: ResolvedValue): string {
+  return resolved.value === undefined
+    ? '(not set)'
+    : JSON.stringify(publicValue(resolved, addressFingerprint));
+}
+
+/** Of the one value that was asked for. */
+function valueText(resolved: ResolvedValue): string {
   return resolved.value === undefined ? '(not set)' : JSON.stringify(maskedValue(resolved));
 }
 

@@ -12,11 +12,13 @@ type ConditionOptions = {
   since?: string;
 };
 
+type ConditionQuery = { event?: string; ticket?: string; repo?: string; pr?: string };
+
 export type Conditions = {
   filter: EventFilter;
   since: Since | undefined;
   /** The same as a query of the daemon's routes. */
-  query: Record<string, string>;
+  query: ConditionQuery;
 };
 
 export function conditionOptions(): Option[] {
@@ -32,21 +34,21 @@ export function conditionOptions(): Option[] {
 /** Reads the options of `conditionOptions` from all that a verb was given. */
 export function readConditions(given: object, now: number): Conditions {
   const options: ConditionOptions = given;
-  const query: Record<string, string> = {};
+  const query: ConditionQuery = {};
   const filter: EventFilter = {};
   if (options.event !== undefined) {
     const answer = topicsOfGlob(options.event);
     if (!answer.ok) throw new Failure('usage', answer.message);
     filter.topics = answer.topics;
-    query['event'] = options.event;
+    query.event = options.event;
   }
-  if (options.ticket !== undefined) query['ticket'] = filter.ticket = options.ticket.toUpperCase();
-  if (options.repo !== undefined) query['repo'] = filter.repo = options.repo;
+  if (options.ticket !== undefined) query.ticket = filter.ticket = options.ticket.toUpperCase();
+  if (options.repo !== undefined) query.repo = filter.repo = options.repo;
   if (options.pr !== undefined) {
     filter.pr = Number(options.pr);
     if (!/^[1-9]\d{0,8}$/.test(options.pr))
       throw new Failure('usage', `--pr: expected a number, found ${options.pr}.`);
-    query['pr'] = options.pr;
+    query.pr = options.pr;
   }
   const since = options.since === undefined ? undefined : parseSince(options.since, now);
   if (options.since !== undefined && since === undefined) {

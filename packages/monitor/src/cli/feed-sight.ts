@@ -8,10 +8,6 @@ import { connectDaemon } from './daemon-client.ts';
 
 const LOOK_EVERY_MS = 5_000;
 
-type FeedsReport = {
-  tunnels: { feeds: string[]; grade: string; why: string | null; remedy: string | null }[];
-};
-
 /** Why a line of these topics (all, when none are named) could not be seen now, or undefined when it could. */
 export async function findBlindness(
   machine: Machine,
@@ -21,7 +17,7 @@ export async function findBlindness(
   const daemon = await connectDaemon(machine);
   if (daemon === undefined)
     return new Failure('feed-blind', 'The daemon is not running.', 'Start it: svc-monitor.sh start');
-  const { tunnels } = (await daemon.getJson('/api/feeds')) as FeedsReport;
+  const { tunnels } = await daemon.get('/api/feeds');
   const blind = tunnels.find(
     ({ feeds, grade }) => grade === 'blind' && feeds.some((feed) => families.has(feed)),
   );

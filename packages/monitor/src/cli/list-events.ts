@@ -19,25 +19,20 @@ export async function listEvents(
   const daemon = await connectDaemon(machine);
   if (!daemon) return { lines: await newestInFiles(machine, conditions, limit, jq), fromFiles: true };
   const { query, since } = conditions;
-  const asked = {
-    ...query,
-    ...(since !== undefined && { since: pointText(since) }),
-    ...(jq !== undefined && { filter: jq }),
-  };
+  const asked = { ...query, since: since && pointText(since), filter: jq };
   const lines: EventLine[] = [];
-  let until: Record<string, string> = {};
+  let until: string | undefined;
   for (;;) {
-    const more = String(limit - lines.length);
-    const answer = (await daemon.getJson('/api/events', { ...asked, ...until, limit: more })) as Page;
+    const answer = await daemon.get('/api/events', {
+      query: { ...asked, until, limit: limit - lines.length },
+    });
     lines.push(...answer.events);
     // A filter that wants little gives short pages; without one the first page is all.
     if (jq === undefined || answer.next === null || lines.length >= limit) break;
-    until = { until: String(answer.next) };
+    until = String(answer.next);
   }
   return { lines: lines.toReversed(), fromFiles: false };
 }
-
-type Page = { events: EventLine[]; next: number | null };
 
 async function newestInFiles(
   machine: Machine,

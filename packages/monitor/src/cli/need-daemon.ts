@@ -15,8 +15,3 @@ export function speaker(terminal: Terminal): { by?: string } {
   const name = terminal.environment['USER'] ?? terminal.environment['LOGNAME'];
   return name === undefined || name === '' ? {} : { by: name.slice(0, 100) };
 }
-
-/** The route of a ticket; its name is checked by the daemon, and stays one segment until then. */
-export function workerPath(ticket: string, what: 'why' | 'receipt' | 'deploy' | 'trace' | 'output'): string {
-  return `/api/workers/${encodeURIComponent(ticket)}/${what}`;
-}

@@ -8,6 +8,7 @@ import { backupVerbs } from './verbs/backup.ts';
 import { boardVerb } from './verbs/board.ts';
 import { briefingVerb } from './verbs/briefing.ts';
 import { checkProjectSetupVerb } from './verbs/check-project-setup.ts';
+import { completionVerb } from './verbs/completion.ts';
 import { configVerbs } from './verbs/config.ts';
 import { contextVerbs } from './verbs/context.ts';
 import { demoVerb } from './verbs/demo.ts';
@@ -74,7 +75,8 @@ export function buildProgram(terminal: Terminal): CommandUnknownOpts {
     .addCommand(mcpVerb(terminal))
     .addCommand(checkProjectSetupVerb(terminal))
     .addCommand(setupWebhooksVerb(terminal))
-    .addCommand(resolveTrackerIdsVerb(terminal));
+    .addCommand(resolveTrackerIdsVerb(terminal))
+    .addCommand(completionVerb(terminal));
   prepare(program, terminal);
   return program;
 }

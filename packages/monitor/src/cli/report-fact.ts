@@ -17,7 +17,7 @@ export function createReporter(terminal: Pick<Terminal, 'err' | 'now'>, machine:
     try {
       daemon ??= connectDaemon(machine);
       const client = await daemon;
-      if (client !== undefined) await client.postJson('/api/events', draft);
+      if (client !== undefined) await client.post('/api/events', { body: draft });
       return client !== undefined;
     } catch (error) {
       // It went away or refuses; the spool keeps the fact, and the daemon says there why it cannot be taken.

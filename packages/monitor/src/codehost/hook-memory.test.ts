@@ -13,6 +13,8 @@ test('remembers over a restart, whatever the spelling, in a file for us alone', 
   expect(again.fingerprintOf('acme/web', 1)).toBe('f1');
   expect(again.fingerprintOf('acme/api', 2)).toBe('f2');
   expect(again.fingerprintOf('acme/web', 2)).toBeUndefined();
+  await again.remember('acme/web', 3, 'f3');
+  expect(again.repos()).toEqual(['acme/web', 'acme/api']);
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 

@@ -2,13 +2,18 @@
 // this is how a rotation is noticed. Losing the file costs one needless mend per hook.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { repoKey } from '@svc/core';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
 
 export type HookMemory = {
+  /** The repositories that have or had a hook of ours. */
+  repos: () => string[];
   fingerprintOf: (repo: string, hookId: number) => string | undefined;
   remember: (repo: string, hookId: number, fingerprint: string) => Promise<void>;
 };
+
+export const hookMemoryFile = (dataDir: string): string => join(dataDir, 'hook-secrets.json');
 
 /** Tells two secrets apart; the secret cannot be had from it. */
 export function secretFingerprint(secret: string): string {
@@ -19,6 +24,7 @@ export async function openHookMemory(path: string): Promise<HookMemory> {
   const known = new Map(Object.entries(await readKnown(path)));
   let writing: Promise<void> = Promise.resolve();
   return {
+    repos: () => [...new Set([...known.keys()].map(repoIn))],
     fingerprintOf: (repo, hookId) => known.get(keyOf(repo, hookId)),
     async remember(repo, hookId, fingerprint) {
       known.set(keyOf(repo, hookId), fingerprint);
@@ -32,6 +38,10 @@ export async function openHookMemory(path: string): Promise<HookMemory> {
 
 function keyOf(repo: string, hookId: number): string {
   return `${repoKey(repo)}#${hookId}`;
+}
+
+function repoIn(key: string): string {
+  return key.replace(/#\d+$/, '');
 }
 
 /** A file that is missing or broken knows nothing. */

@@ -6,7 +6,9 @@ import {
   formatProblem,
   type ProjectEntry,
   projectEntry,
+  withoutCredentials,
 } from '@svc/core';
+import { addressFingerprint } from './address-fingerprint.ts';
 import type { Machine } from './environment.ts';
 import { loadConfig } from './load.ts';
 
@@ -27,8 +29,8 @@ export async function reportConfig(
       secrets: files.secrets.file,
       global: files.global,
     },
-    values: values.map(configEntry),
-    machine: machine.settings,
+    values: values.map((value) => configEntry(value, addressFingerprint)),
+    machine: machine.settings.map((setting) => ({ ...setting, value: withoutCredentials(setting.value) })),
     problems: problems.map((problem) => ({ severity: problem.severity, text: formatProblem(problem) })),
   };
 }

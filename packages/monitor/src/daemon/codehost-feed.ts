@@ -1,9 +1,10 @@
 // The code host's part of the feeds: hooks where they can be had, replay of what was missed, and polling of
 // what has no hook.
 
-import { join } from 'node:path';
 import {
+  type ApiAnswer,
   type AwaitedDeploy,
+  type api,
   type CodehostProblem,
   type Config,
   type Environment,
@@ -12,7 +13,7 @@ import {
 } from '@svc/core';
 import type { Logger } from 'pino';
 import { createGh, type Gh } from '../codehost/gh.ts';
-import { openHookMemory } from '../codehost/hook-memory.ts';
+import { hookMemoryFile, openHookMemory } from '../codehost/hook-memory.ts';
 import { createHookApi } from '../codehost/hooks.ts';
 import { pollingReport } from '../codehost/polling-report.ts';
 import { createReconciler, RECONCILE_EVERY_MS } from '../codehost/reconcile.ts';
@@ -54,7 +55,7 @@ export type CodehostFeed = {
   gh: Gh;
   compare: (wish: { withinMs: number; repair: boolean }) => Promise<DeliveryReport[]>;
   coverage: () => Coverage[];
-  figures: () => object;
+  figures: () => ApiAnswer<typeof api.getFeeds>['codehost'];
   /** Calls made, and those that asking for everything would have made on top. */
   meter: () => { made: number; avoided: number };
   stop: () => Promise<void>;
@@ -96,7 +97,7 @@ export async function createCodehostFeed(options: {
     hooks,
     channelUrl,
     secretFor,
-    memory: await openHookMemory(join(options.dataDir, 'hook-secrets.json')),
+    memory: await openHookMemory(hookMemoryFile(options.dataDir)),
     now,
     warn: (warning) => logger.warn(warning, warning.message),
   });

@@ -1,10 +1,10 @@
 // The whole examination of `svc doctor`, for the dashboard: the same program, asked for JSON. It looks at files,
 // programs and clouds from outside, as a person would; one at a time, bounded in time.
-import type { DoctorFinding, DoctorVerdict, Environment } from '@svc/core';
+import type { ApiAnswer, api, Environment } from '@svc/core';
 import { type RunCommand, runCommand } from '../codehost/run-command.ts';
 import { Failure } from '../errors.ts';
 
-export type Examination = DoctorVerdict & { findings: DoctorFinding[] };
+type Examination = ApiAnswer<typeof api.examine>;
 
 const PATIENCE_MS = 90_000;
 const MOST_BYTES = 4 * 1024 * 1024;

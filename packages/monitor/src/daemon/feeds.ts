@@ -2,6 +2,8 @@
 // reconciliations that find out what no delivery told. In this order: the tunnel is up, then the watched
 // repositories are subscribed, then the last hour is replayed; the timers run from the start.
 import {
+  type ApiAnswer,
+  type api,
   type Config,
   type Environment,
   type FeedChannel,
@@ -10,7 +12,7 @@ import {
   feedEdge,
 } from '@svc/core';
 import type { Logger } from 'pino';
-import { type CoverageReport, coverageReport } from '../codehost/coverage-report.ts';
+import { coverageReport } from '../codehost/coverage-report.ts';
 import type { EventLog } from '../log/event-log.ts';
 import { type FeedName, trackerFeed } from '../receive/feed.ts';
 import type { Receiver } from '../receive/receiver.ts';
@@ -27,14 +29,12 @@ import type { TrackerPoll } from './tracker-poll.ts';
 
 const TUNNEL_PATIENCE_MS = 30_000;
 
-type FeedReport = FeedGrade & ReturnType<Tunnel['stats']> & { feeds: FeedName[]; channel: string };
-
 export type Feeds = {
   start: () => void;
   stop: () => Promise<void>;
   /** A signed delivery of our own through every live feed, and how long it took. */
   ping: (timeoutMs: number) => Promise<PingResult[]>;
-  report: () => { tunnels: FeedReport[]; repos: CoverageReport[]; codehost: object; tracker: object };
+  report: () => ApiAnswer<typeof api.getFeeds>;
 };
 
 export function createFeeds(options: {

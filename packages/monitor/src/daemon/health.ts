@@ -1,26 +1,29 @@
 // What works and what does not, for GET /api/health: each part with a state, the reason and the remedy.
-import { type ConfigProblem, formatProblem } from '@svc/core';
+import { type ApiAnswer, type api, type ConfigProblem, formatProblem } from '@svc/core';
 import type { LogStats } from '../log/event-log.ts';
 import type { LogNotice } from '../log/log-notice.ts';
 import type { OutboxFigures } from '../outbox/figures.ts';
 import type { FeedName } from '../receive/feed.ts';
 import type { Outcome } from '../receive/receiver.ts';
-import type { FeedSecrets, Secrets } from '../receive/secrets.ts';
+import { type FeedSecrets, type Secrets, SHORTEST_SECRET } from '../receive/secrets.ts';
 import type { FollowerReport } from '../rules/follow-rules.ts';
 import type { SignalFigures } from '../runs/watch-signals.ts';
-import type { StateProgress } from '../state/state-follower.ts';
 import { type Metrics, observe, observeLabelled } from '../telemetry/metrics.ts';
+import type { DaemonBoard } from './board.ts';
 
 const KEPT_NOTICES = 20;
+const FREE_DISK = 'Free disk space and check the data folder; it goes on by itself.';
 
 /** What becomes of the log: the board, the outbox, signal files (null until they are watched), runs and rules. */
 type StateFigures = {
-  board: () => StateProgress;
+  board: DaemonBoard['figures'];
   outbox: () => OutboxFigures;
   signals: () => SignalFigures | null;
   runs: () => { agents: number; problem: string | null };
   rules: () => FollowerReport;
 };
+
+type Health = ApiAnswer<typeof api.getHealth>;
 
 type FeedFigures = { lastAcceptedAt: number | null; outcomes: Partial<Record<Outcome, number>> };
 
@@ -38,15 +41,15 @@ export function createHealth(options: {
   };
   const notices: (LogNotice & { at: string })[] = [];
   let logStats: (() => LogStats) | undefined;
-  let feedsReport: (() => object) | undefined;
-  let telemetryReport: (() => object) | undefined;
+  let feedsReport: (() => NonNullable<Health['sources']>) | undefined;
+  let telemetryReport: (() => NonNullable<Health['telemetry']>) | undefined;
   let spoolRejected = 0;
   let stateFigures: StateFigures | undefined;
 
-  const feedReport = (name: FeedName): object => {
+  const feedReport = (name: FeedName): Health['feeds'][FeedName] => {
     const { lastAcceptedAt, outcomes } = feeds[name];
     const last = lastAcceptedAt === null ? null : new Date(lastAcceptedAt).toISOString();
-    return { ...receiverState(secrets[name]), lastAcceptedAt: last, outcomes };
+    return { ...receiverState(name, secrets[name]), lastAcceptedAt: last, outcomes };
   };
   observeLabelled(
     metrics,
@@ -60,7 +63,7 @@ export function createHealth(options: {
       }),
   );
 
-  const report = (): object => {
+  const report = (): Health => {
     const stats = logStats?.();
     const log = stats && logReport(stats, notices);
     const configuration = { folders: projects.folders, problems: projects.problems.map(formatProblem) };
@@ -68,18 +71,18 @@ export function createHealth(options: {
     const broken =
       projects.problems.some(({ severity }) => severity === 'error') ||
       log?.state !== 'live' ||
-      work?.some(({ state }) => state === 'degraded') === true;
+      Object.values(work ?? {}).some(({ state }) => state === 'degraded');
     return {
       status: broken ? 'degraded' : 'ok',
       ...identity,
       now: now().toISOString(),
       configuration,
       feeds: { codehost: feedReport('codehost'), tracker: feedReport('tracker') },
-      log,
-      ...(work && Object.fromEntries(work.map(({ name, ...figures }) => [name, figures]))),
+      ...(log && { log }),
+      ...work,
       spool: spoolReport(spoolRejected),
-      sources: feedsReport?.(),
-      telemetry: telemetryReport?.(),
+      ...(feedsReport && { sources: feedsReport() }),
+      ...(telemetryReport && { telemetry: telemetryReport() }),
     };
   };
 
@@ -113,10 +116,10 @@ export function createHealth(options: {
       );
       observe(metrics, 'svc_outbox_given_up', 'Effects that were given up', () => outbox().givenUp);
     },
-    watchFeeds(read: () => object): void {
+    watchFeeds(read: () => NonNullable<Health['sources']>): void {
       feedsReport = read;
     },
-    watchTelemetry(read: () => object): void {
+    watchTelemetry(read: () => NonNullable<Health['telemetry']>): void {
       telemetryReport = read;
     },
     watchLog(stats: () => LogStats): void {
@@ -138,11 +141,17 @@ export function createHealth(options: {
   };
 }
 
-function receiverState({ variables, values }: FeedSecrets): object {
-  if (values.length > 0) return { receiver: 'ready' };
+function receiverState(feed: FeedName, { variables, values, short = [] }: FeedSecrets) {
+  if (values.length > 0 && short.length > 0)
+    return {
+      receiver: 'ready' as const,
+      why: `${short.join(' and ')} is shorter than ${SHORTEST_SECRET} characters and could be guessed`,
+      remedy: `Make a new one: setup-webhooks.sh ${feed === 'tracker' ? '--linear-register ' : ''}--force; unset ${short.join(' ')} where it is exported; then: svc-monitor.sh restart`,
+    };
+  if (values.length > 0) return { receiver: 'ready' as const };
   const why = `no secret: ${variables.join(' and ')} not set`;
   return {
-    receiver: 'disabled',
+    receiver: 'disabled' as const,
     why,
     remedy: `Set ${variables.join(' or ')} and run: svc-monitor.sh restart`,
   };
@@ -154,47 +163,46 @@ function stateReport({ board, outbox, signals, runs, rules }: StateFigures) {
   const state = board();
   const pending = outbox();
   const files = signals();
-  return [
-    part('state', state.degraded, 'Free disk space and check the data folder; it goes on by itself.', {
+  return {
+    state: {
       ...state,
-      state: state.ready ? 'live' : 'connecting',
-    }),
-    part(
-      'outbox',
-      pending.failing,
-      'Free disk space and check the data folder; it goes on by itself.',
-      pending,
-    ),
-    part('signals', files?.problem ?? null, 'Check the folder of runs and its permissions.', files ?? {}),
-    part('runs', problem, 'In the project of the run: svc config validate; see: svc monitor logs', conducted),
-    part(
-      'rules',
-      rulesProblem,
-      'Free disk space, or mend the filter of the rule (svc rules test), and restart: svc monitor restart',
-      followed,
-    ),
-  ];
+      ...(state.degraded === null && !state.ready
+        ? { state: 'connecting' as const }
+        : standing(state.degraded, FREE_DISK)),
+    },
+    outbox: { ...pending, ...standing(pending.failing, FREE_DISK) },
+    signals: {
+      ...files,
+      ...standing(files?.problem ?? null, 'Check the folder of runs and its permissions.'),
+    },
+    runs: {
+      ...conducted,
+      ...standing(problem, 'In the project of the run: svc config validate; see: svc monitor logs'),
+    },
+    rules: {
+      ...followed,
+      ...standing(
+        rulesProblem,
+        'Free disk space, or mend the filter of the rule (svc rules test), and restart: svc monitor restart',
+      ),
+    },
+  };
 }
 
-function part(name: string, why: string | null, remedy: string, figures: object) {
-  if (why === null) return { state: 'live', ...figures, name };
-  return { ...figures, state: 'degraded', why, remedy, name };
+function standing(why: string | null, remedy: string) {
+  return why === null ? { state: 'live' as const } : { state: 'degraded' as const, why, remedy };
 }
 
-function spoolReport(rejected: number): object {
+function spoolReport(rejected: number): Health['spool'] {
   if (rejected === 0) return { rejected };
   const why = 'helpers left facts that cannot be taken';
   return { rejected, why, remedy: 'Look at the files in the folder spool/rejected of the data root.' };
 }
 
-function logReport(stats: LogStats, notices: readonly object[]) {
+function logReport(stats: LogStats, notices: NonNullable<Health['log']>['notices']) {
   const failing = stats.failing ?? stats.indexFailing;
   return {
-    state: failing === null ? 'live' : 'degraded',
-    ...(failing !== null && {
-      why: failing,
-      remedy: 'Free disk space and check the data folder; it goes on by itself.',
-    }),
+    ...standing(failing, FREE_DISK),
     ...stats,
     indexLag: stats.lastSeq - stats.indexedTo,
     notices,

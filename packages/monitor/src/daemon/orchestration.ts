@@ -1,6 +1,6 @@
 // The orchestrator with its collaborators: the projects as they are configured, and the agents' processes.
 import { hostname } from 'node:os';
-import { type Environment, formatProblem } from '@svc/core';
+import { type Config, type Environment, feedSecretVariables, formatProblem, withoutSecrets } from '@svc/core';
 import type { Logger } from 'pino';
 import type { Machine } from '../config/environment.ts';
 import { loadConfig } from '../config/load.ts';
@@ -10,22 +10,28 @@ import type { EventLog } from '../log/event-log.ts';
 import { createOrchestrator, type Orchestrator } from '../orchestrate/runs/orchestrator.ts';
 import type { AskDependencies } from '../orchestrate/runs/plan-by-dependencies.ts';
 import { createRunProjects, type RunProjects } from '../orchestrate/runs/run-project.ts';
+import type { ServedFolders } from '../orchestrate/runs/served-project.ts';
 import { createStartAgent } from '../orchestrate/runs/start-agent.ts';
 import { processStartsOf } from '../runs/process-start.ts';
 import type { SignalStore } from '../runs/signal-store.ts';
 import type { StateFollower } from '../state/state-follower.ts';
 import { askDependencies } from '../tracker/ask-dependencies.ts';
 import { createTrackerClient } from '../tracker/client.ts';
+import { loadProjects } from './projects.ts';
 
 export type Orchestration = {
   orchestrator: Orchestrator;
   projects: RunProjects;
+  served: ServedFolders;
   dependenciesOf: AskDependencies;
 };
 
 export function createOrchestration(options: {
   machine: Machine;
+  configs: readonly Config[];
   environment: Environment;
+  /** The one that the daemon was started from. */
+  folder: string;
   locks: FileLocks;
   signals: SignalStore;
   state: StateFollower;
@@ -36,6 +42,8 @@ export function createOrchestration(options: {
   const { machine, environment, locks, signals, state, log, logger, now } = options;
   const { home, dataDir, locksDir, runsDir } = machine;
   const processStarts = processStartsOf(process.platform);
+  // What is started for one project sees the webhook secrets of none.
+  const forPrograms = withoutSecrets(environment, options.configs.flatMap(feedSecretVariables));
   const projects = createRunProjects({
     async loadConfig(folder) {
       const { config, problems } = await loadConfig(machine, environment, folder);
@@ -47,7 +55,7 @@ export function createOrchestration(options: {
     locksDir,
     runsDir,
     locks,
-    environment,
+    environment: forPrograms,
     signals,
     append: log.appendOnce,
     now,
@@ -55,7 +63,7 @@ export function createOrchestration(options: {
   const startAgent = createStartAgent({
     runsDir,
     signals,
-    environment,
+    environment: forPrograms,
     hostname: hostname(),
     processStarts,
     now,
@@ -75,6 +83,8 @@ export function createOrchestration(options: {
   return {
     orchestrator,
     projects,
+    // One that a person has registered since the start is served too, without a restart.
+    served: async () => (await loadProjects(machine, environment, options.folder)).folders,
     async dependenciesOf(folder, tickets) {
       const { apiToken: token } = (await projects.of(folder)).config.svc.tracker;
       if (token === undefined)

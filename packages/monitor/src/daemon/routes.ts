@@ -1,5 +1,5 @@
 // Every route of the daemon, each with the parts that answer it.
-import type { Figures } from '@svc/core';
+import type { ApiAnswer, api, Figures } from '@svc/core';
 import type { FastifyPluginCallback } from 'fastify';
 import { archiveRoutes } from '../http/archive-routes.ts';
 import { attentionRoutes } from '../http/attention-routes.ts';
@@ -10,6 +10,7 @@ import { eventRoutes } from '../http/event-routes.ts';
 import { feedRoutes } from '../http/feed-routes.ts';
 import { figuresRoutes } from '../http/figures-routes.ts';
 import { healthRoutes } from '../http/health-routes.ts';
+import { openapiRoutes } from '../http/openapi-routes.ts';
 import { otelRoutes } from '../http/otel-routes.ts';
 import { outboxRoutes } from '../http/outbox-routes.ts';
 import { rulesRoutes } from '../http/rules-routes.ts';
@@ -36,7 +37,7 @@ import type { createSelfCheck } from './self-check.ts';
 import type { Telemetry } from './telemetry.ts';
 
 export function daemonRoutes(parts: {
-  health: () => object;
+  health: () => ApiAnswer<typeof api.getHealth>;
   metrics: Metrics;
   log: EventLog;
   jq: JqThreads;
@@ -56,6 +57,7 @@ export function daemonRoutes(parts: {
   figures: () => Figures;
   /** Names this process among those that serve the same log. */
   life: string;
+  version: string;
   now: () => Date;
 }): FastifyPluginCallback[] {
   const { log, board, feeds, effects, orchestration, signals, summaries, telemetry, now } = parts;
@@ -81,5 +83,6 @@ export function daemonRoutes(parts: {
     configRoutes(parts.reports.configuration),
     archiveRoutes(parts.reports.archive),
     figuresRoutes({ figures: parts.figures }),
+    openapiRoutes({ version: parts.version }),
   ];
 }

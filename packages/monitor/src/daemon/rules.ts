@@ -1,9 +1,9 @@
 // The rules of this machine at work: those that are on are followed, and any can be tried on the log.
 import {
+  type ApiAnswer,
+  type api,
   type Config,
   type ConfigProblem,
-  type Rule,
-  type RuleRecord,
   whatItDoes,
   whenItFires,
 } from '@svc/core';
@@ -18,21 +18,9 @@ import { createRuleFollower, type FollowerReport } from '../rules/follow-rules.t
 import { selectRules } from '../rules/select-rules.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
-type ListedRule = Pick<Rule, 'name' | 'enabled' | 'when' | 'then' | 'limit'> & {
-  /** In words. */
-  fires: string;
-  does: string[];
-  /** The line that switched it on; null while it is off. */
-  since: number | null;
-  fired: number;
-  last: RuleRecord['last'];
-};
-
-export type RulesReport = { rules: ListedRule[]; follower: FollowerReport };
-
 export type Rules = {
   start: () => void;
-  list: () => RulesReport;
+  list: () => ApiAnswer<typeof api.listRules>;
   report: () => FollowerReport;
   test: (request: RuleTestRequest, signal: AbortSignal) => Promise<BackTest>;
   stop: () => Promise<void>;

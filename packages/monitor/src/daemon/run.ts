@@ -1,5 +1,5 @@
 // The composition root: builds every part with its collaborators and starts them in order.
-import { type Environment, type EventDraft, formatProblem, isHelperTopic } from '@svc/core';
+import { type Environment, type EventDraft, formatProblem, helperRefusal } from '@svc/core';
 import type { DestinationStream } from 'pino';
 import type { Machine } from '../config/environment.ts';
 import { createFileLocks } from '../disk/lock.ts';
@@ -145,7 +145,9 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
   const signals = createSignalStore({ runsDir: machine.runsDir, locks, now });
   const orchestration = createOrchestration({
     machine,
+    configs,
     environment,
+    folder: options.folder,
     locks,
     signals,
     state,
@@ -268,6 +270,7 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
         lines: () => durableLines,
       }),
       life: identity.instance,
+      version,
       now,
     }),
     onAnswer,
@@ -335,8 +338,9 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
   };
 }
 
-/** The spool is a way in for helpers, and for nothing that only a delivery can say. */
+/** The spool is a way in for helpers, and for nothing that only a delivery or a person can say. */
 async function appendHelperFact(log: EventLog, draft: EventDraft): Promise<unknown> {
-  if (!isHelperTopic(draft.event)) throw new Failure('usage', `A helper cannot report ${draft.event}.`);
+  const refused = helperRefusal(draft);
+  if (refused !== undefined) throw new Failure('usage', refused.problem, refused.remedy);
   return log.appendOnce(draft);
 }

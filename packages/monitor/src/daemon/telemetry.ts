@@ -1,6 +1,8 @@
 // The daemon's telemetry: the ways to the metrics and log backends, and spans of its own work where an OTLP
 // endpoint is set.
 import {
+  type ApiAnswer,
+  type api,
   type BackendName,
   backendOf,
   type Config,
@@ -29,7 +31,7 @@ export type Telemetry = {
   /** What was made of an effect: counted, and a span from its line to its end. */
   noteEffect: (row: OutboxRow, settled: Settled) => void;
   /** For health and `GET /api/otel/status`. */
-  status: () => { metrics: object; logs: object; tracing: object };
+  status: () => ApiAnswer<typeof api.getTelemetry>;
   start: () => void;
   stop: () => Promise<void>;
 };

@@ -1,5 +1,5 @@
 // The tracker's part of the feeds that needs no delivery: every 5 minutes, one query per team.
-import type { Config } from '@svc/core';
+import type { ApiAnswer, api, Config } from '@svc/core';
 import type { Logger } from 'pino';
 import type { EventLog } from '../log/event-log.ts';
 import { createTrackerClient } from '../tracker/client.ts';
@@ -12,7 +12,7 @@ const POLL_EVERY_MS = 300_000;
 export type TrackerPoll = {
   start: () => void;
   stop: () => Promise<void>;
-  figures: () => object;
+  figures: () => ApiAnswer<typeof api.getFeeds>['tracker'];
   /** Requests since the start. */
   calls: () => number;
 };

@@ -111,6 +111,7 @@ describe('at the tracker', () => {
       removed: false,
       failures: [{ why: expect.any(String) }],
     });
+    expect(existsSync(file)).toBe(true);
     expect(readFileSync(file, 'utf8').split('\n')).toHaveLength(31);
     // It has begun at the tracker: what is left does not go elsewhere, now or at the next drain.
     expect(await drain({ destinations })).toMatchObject({ filed: 0, left: 25 });

@@ -1,5 +1,5 @@
 // GET /api/archive: the archived runs, a page at a time. GET /api/archive/:run: the manifest of one.
-import { type ArchivedRunState, type ArchiveList, ArchiveManifest, safeSegment } from '@svc/core';
+import { type ApiAnswer, type ArchivedRunState, ArchiveManifest, api, safeSegment } from '@svc/core';
 import type { FastifyPluginCallback } from 'fastify';
 import type { ArchiveIndex } from '../archive/archive-index.ts';
 import { listRuns } from '../archive/list-runs.ts';
@@ -16,15 +16,15 @@ export function archiveRoutes(options: {
   withIndex: <T>(work: (archive: { root: string; index: ArchiveIndex }) => Promise<T>) => Promise<T>;
 }): FastifyPluginCallback {
   return (app, _options, done) => {
-    app.get('/api/archive', (request): Promise<ArchiveList> => {
-      const given = fieldsOf(request.query, ['limit', 'after', 'state']);
+    app.get('/api/archive', (request): Promise<ApiAnswer<typeof api.listArchivedRuns>> => {
+      const given = fieldsOf(request.query, api.listArchivedRuns.query);
       const after = textOf('after', given.after, LONGEST_NAME);
       const state = stateOf(given.state);
       const limit = limitOf(given.limit);
       return options.withIndex((archive) => listRuns({ ...archive, after, state, limit }));
     });
     app.get<{ Params: { run: string } }>('/api/archive/:run', (request): Promise<ArchiveManifest> => {
-      fieldsOf(request.query, []);
+      fieldsOf(request.query, api.getArchivedRun.query);
       const { run } = request.params;
       if (!safeSegment(run))
         throw new Failure('usage', `${JSON.stringify(run.slice(0, 200))} is not the name of a run.`);

@@ -1,7 +1,15 @@
 // GET /api/attention: what needs a person. POST /api/attention/ack|snooze|hand-over|resolve: a person's word on one
 // item.
 // An id holds slashes, so that it stands in the body.
-import { type AttentionItem, attentionView, durationMs, type EventDraft } from '@svc/core';
+import {
+  type ApiAnswer,
+  type ApiFields,
+  type AttentionItem,
+  api,
+  attentionView,
+  durationMs,
+  type EventDraft,
+} from '@svc/core';
 import type { FastifyPluginCallback } from 'fastify';
 import { Failure } from '../errors.ts';
 import { fieldsOf, neededText, textOf } from './request-fields.ts';
@@ -13,8 +21,7 @@ const LONGEST_NOTE = 1_000;
 const LONGEST_SNOOZE_MS = 30 * 86_400_000;
 const A_PERSON = 'a person';
 
-/** `item` is the item as it stands afterwards; null when it is resolved. */
-export type AttentionAnswer = { ok: true; item: AttentionItem | null };
+type AttentionAnswer = ApiAnswer<typeof api.acknowledgeAttention>;
 
 export function attentionRoutes(options: {
   state: StateAccess;
@@ -43,39 +50,42 @@ export function attentionRoutes(options: {
   }
 
   return (app, _options, done) => {
-    app.get('/api/attention', (request) => {
-      fieldsOf(request.query, []);
+    app.get('/api/attention', (request): ApiAnswer<typeof api.getAttention> => {
+      fieldsOf(request.query, api.getAttention.query);
       return attentionView(boardOf(state), now());
     });
-    app.post('/api/attention/ack', async (request) => {
-      const { id, by } = wordOf(request.body, ['id', 'by']);
+    app.post('/api/attention/ack', async (request): Promise<AttentionAnswer> => {
+      const { id, by } = wordOf(request.body, api.acknowledgeAttention.body);
       const item = itemOf(id);
       return item.acknowledged === null ? tell(item, 'acknowledged', { by }) : { ok: true, item };
     });
     app.post('/api/attention/snooze', async (request) => {
-      const { id, by, given } = wordOf(request.body, ['id', 'by', 'for']);
+      const { id, by, given } = wordOf(request.body, api.snoozeAttention.body);
       const milliseconds = durationMs(neededText('for', given.for, 20)) ?? 0;
       if (milliseconds < 1 || milliseconds > LONGEST_SNOOZE_MS)
         throw new Failure('usage', 'for: expected a duration of at most 30d, like 2h.');
       return tell(itemOf(id), 'snoozed', { by, until: new Date(now() + milliseconds).toISOString() });
     });
     app.post('/api/attention/hand-over', async (request) => {
-      const { id, by, given } = wordOf(request.body, ['id', 'by', 'to', 'note']);
+      const { id, by, given } = wordOf(request.body, api.handOverAttention.body);
       const to = neededText('to', given.to, LONGEST_NAME).trim();
       if (to === '') throw new Failure('usage', 'to is needed.');
       const note = textOf('note', given.note, LONGEST_NOTE);
       return tell(itemOf(id), 'handed_over', { by, to, ...(note !== undefined && { note }) });
     });
     app.post('/api/attention/resolve', async (request) => {
-      const { id, by } = wordOf(request.body, ['id', 'by']);
+      const { id, by } = wordOf(request.body, api.resolveAttention.body);
       return tell(itemOf(id), 'resolved', { by });
     });
     done();
   };
 }
 
-function wordOf(body: unknown, names: readonly ('id' | 'by' | 'for' | 'to' | 'note')[]) {
-  const given = fieldsOf(body, names);
+function wordOf<Described extends typeof api.acknowledgeAttention.body & ApiFields>(
+  body: unknown,
+  described: Described,
+) {
+  const given = fieldsOf(body, described);
   return {
     given,
     id: neededText('id', given.id, LONGEST_ID),

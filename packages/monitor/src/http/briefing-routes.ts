@@ -1,5 +1,6 @@
 // GET /api/briefing: the last one; nobody is called. POST /api/briefing: a fresh one. Where the briefing is
 // disabled, both say so and do nothing.
+import { api } from '@svc/core';
 import type { FastifyPluginCallback } from 'fastify';
 import type { Briefing } from '../summarize/briefing.ts';
 import { whileClientWaits } from './client-waits.ts';
@@ -9,7 +10,7 @@ export function briefingRoutes({ briefing }: { briefing: Briefing }): FastifyPlu
   return (app, _options, done) => {
     app.get('/api/briefing', () => briefing.last());
     app.post('/api/briefing', async (request, reply) => {
-      fieldsOf(request.body, []);
+      fieldsOf(request.body, api.writeBriefing.body);
       return whileClientWaits(reply, briefing.fresh);
     });
     done();

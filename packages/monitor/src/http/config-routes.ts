@@ -1,6 +1,6 @@
 // GET /api/projects: the projects that the daemon serves. GET /api/config: every value of the configuration as the
-// files have it now, with its source and default; secrets are masked.
-import type { ConfigReport, ProjectEntry, ProjectList } from '@svc/core';
+// files have it now, with its source and default; secrets and addresses that open something are masked.
+import { api, type ConfigReport, type ProjectEntry, type ProjectList } from '@svc/core';
 import type { FastifyPluginCallback } from 'fastify';
 import { Failure } from '../errors.ts';
 import { fieldsOf, textOf } from './request-fields.ts';
@@ -14,11 +14,11 @@ export function configRoutes(options: {
 }): FastifyPluginCallback {
   return (app, _options, done) => {
     app.get('/api/projects', async (request): Promise<ProjectList> => {
-      fieldsOf(request.query, []);
+      fieldsOf(request.query, api.listProjects.query);
       return { projects: await options.projects() };
     });
     app.get('/api/config', async (request): Promise<ConfigReport> => {
-      const { project } = fieldsOf(request.query, ['project']);
+      const { project } = fieldsOf(request.query, api.getConfig.query);
       const asked = textOf('project', project, LONGEST_PROJECT);
       const projects = await options.projects();
       if (asked === undefined) return options.report(undefined, projects);

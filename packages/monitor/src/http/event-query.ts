@@ -1,17 +1,14 @@
 // The conditions of an event request, from its query. An unknown or empty condition is an error: a filter
 // that is not applied would answer a question that nobody asked.
-import { type EventFilter, parseSince, type Since, topicsOfGlob } from '@svc/core';
+import { api, type EventFilter, parseSince, type Since, topicsOfGlob } from '@svc/core';
 import { Failure } from '../errors.ts';
 import type { CountQuery } from '../log/count-lines.ts';
+import { namesIn } from './request-fields.ts';
 
 const MAX_LIMIT = 1000;
 const MAX_BUCKETS = 200;
 const DEFAULT_BUCKETS = 60;
 const DEFAULT_COUNTED_MS = 86_400_000;
-const conditionNames = ['event', 'ticket', 'repo', 'pr', 'since'] as const;
-const streamNames = [...conditionNames, 'filter'] as const;
-const listNames = [...streamNames, 'sha', 'orchestrator', 'until', 'limit', 'order'] as const;
-const countNames = [...conditionNames, 'sha', 'orchestrator', 'until', 'buckets'] as const;
 
 /** `jq` is the text of a jq filter, which is applied to what meets the other conditions. */
 export type StreamQuery = EventFilter & { since: Since | undefined; jq: string | undefined };
@@ -24,7 +21,7 @@ export type ListQuery = StreamQuery & {
 };
 
 export function streamQuery(query: unknown, now: number): StreamQuery {
-  const given = onlyKnown(query, streamNames);
+  const given = onlyKnown(query, namesIn(api.streamEvents.query));
   return {
     ...filterOf(given),
     since: pointOf('since', given.get('since'), now),
@@ -38,7 +35,7 @@ export function countQuery(
   now: number,
   timeOf: (seq: number) => number | undefined,
 ): CountQuery {
-  const given = onlyKnown(query, countNames);
+  const given = onlyKnown(query, namesIn(api.countEvents.query));
   const since = pointOf('since', given.get('since'), now) ?? { time: now - DEFAULT_COUNTED_MS };
   const until = pointOf('until', given.get('until'), now);
   const momentOf = (point: Since, otherwise: number): number =>
@@ -59,7 +56,7 @@ export function countQuery(
 }
 
 export function listQuery(query: unknown, now: number): ListQuery {
-  const given = onlyKnown(query, listNames);
+  const given = onlyKnown(query, namesIn(api.listEvents.query));
   const order = given.get('order') ?? 'newest-first';
   if (order !== 'oldest-first' && order !== 'newest-first')
     throw wrong('order', 'oldest-first or newest-first');

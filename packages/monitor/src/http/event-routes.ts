@@ -1,6 +1,6 @@
 // GET /api/events and /api/events/counts (from the index), GET /api/events/stream (live), POST /api/events (facts of
 // helpers), POST /api/events/reindex.
-import { isHelperTopic, parseEventDraft, type Since } from '@svc/core';
+import { type ApiAnswer, api, helperRefusal, parseEventDraft, type Since } from '@svc/core';
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify';
 import { Failure } from '../errors.ts';
 import type { EventLog } from '../log/event-log.ts';
@@ -8,6 +8,7 @@ import type { JqThreads } from '../log/jq-threads.ts';
 import { countQuery, listQuery, streamQuery } from './event-query.ts';
 import { streamEvents } from './event-stream.ts';
 import { listFiltered } from './list-filtered.ts';
+import { fieldsOf } from './request-fields.ts';
 
 const MAX_STREAMS = 1000;
 
@@ -25,16 +26,20 @@ export function eventRoutes(options: {
       closed();
     });
 
-    app.get('/api/events', async (request) => {
+    app.get('/api/events', async (request): Promise<ApiAnswer<typeof api.listEvents>> => {
       const query = listQuery(request.query, now());
       const page =
         query.jq === undefined ? await log.list(query) : await listFiltered(log, jq, query, query.jq);
       const { entries, next, indexedTo } = page;
-      const scanned = 'scanned' in page ? page.scanned : entries.length;
+      const scanned = 'scanned' in page && typeof page.scanned === 'number' ? page.scanned : entries.length;
       return { events: entries.map(({ line }) => line), next, indexedTo, scanned };
     });
 
-    app.get('/api/events/counts', (request) => log.counts(countQuery(request.query, now(), log.timeOf)));
+    app.get(
+      '/api/events/counts',
+      (request): Promise<ApiAnswer<typeof api.countEvents>> =>
+        log.counts(countQuery(request.query, now(), log.timeOf)),
+    );
 
     app.get('/api/events/stream', async (request, reply) => {
       const { since, jq: text, ...filter } = streamQuery(request.query, now());
@@ -56,7 +61,7 @@ export function eventRoutes(options: {
       }
     });
 
-    app.post('/api/events', async (request) => {
+    app.post('/api/events', async (request): Promise<ApiAnswer<typeof api.reportEvent>> => {
       const parsed = parseEventDraft({
         source: 'cli',
         via: 'local',
@@ -66,19 +71,14 @@ export function eventRoutes(options: {
       });
       if (!parsed.ok) throw new Failure('usage', `The event cannot be taken: ${parsed.problem}.`);
       const { draft } = parsed;
-      const ours = draft.via === 'local' && (draft.source === 'cli' || draft.source === 'orchestrator');
-      if (!ours || !isHelperTopic(draft.event)) {
-        throw new Failure(
-          'usage',
-          `A helper cannot report ${draft.event} from ${draft.source}.`,
-          'See: svc events append --help',
-        );
-      }
+      const refused = helperRefusal(draft);
+      if (refused !== undefined) throw new Failure('usage', refused.problem, refused.remedy);
       const { id, seq, duplicate } = await log.appendOnce(draft);
       return { ok: true, ...(duplicate ? { duplicate } : { event: draft.event }), id, seq };
     });
 
-    app.post('/api/events/reindex', async () => {
+    app.post('/api/events/reindex', async (request): Promise<ApiAnswer<typeof api.reindexEvents>> => {
+      fieldsOf(request.body, api.reindexEvents.body);
       const started = performance.now();
       await log.reindex();
       return {

@@ -1,7 +1,7 @@
 // GET /api/feeds: every feed with its state, reason and remedy. POST /api/feeds/check: the code host's list
 // of what it sent, held against the log, and repaired where that is asked for. POST /api/feeds/ping: a delivery
 // of our own through every live feed.
-import { durationMs } from '@svc/core';
+import { type ApiAnswer, api, durationMs } from '@svc/core';
 import type { FastifyPluginCallback } from 'fastify';
 import { Failure } from '../errors.ts';
 import { fieldsOf } from './request-fields.ts';
@@ -15,9 +15,9 @@ const LONGEST_TIMEOUT_MS = 60_000;
 export type CheckWish = { withinMs: number; repair: boolean };
 
 export function feedRoutes(options: {
-  report: () => object;
-  compare: (wish: CheckWish) => Promise<object[]>;
-  ping: (timeoutMs: number) => Promise<object[]>;
+  report: () => ApiAnswer<typeof api.getFeeds>;
+  compare: (wish: CheckWish) => Promise<ApiAnswer<typeof api.checkFeeds>['repos']>;
+  ping: (timeoutMs: number) => Promise<ApiAnswer<typeof api.pingFeeds>['feeds']>;
 }): FastifyPluginCallback {
   return (app, _options, done) => {
     app.get('/api/feeds', () => options.report());
@@ -28,7 +28,7 @@ export function feedRoutes(options: {
 }
 
 function wishOf(body: unknown): CheckWish {
-  const given = fieldsOf(body, ['since', 'repair']);
+  const given = fieldsOf(body, api.checkFeeds.body);
   const since = given.since ?? DEFAULT_SINCE;
   const withinMs = typeof since === 'string' ? durationMs(since) : undefined;
   if (withinMs === undefined || withinMs > LONGEST_MS) {
@@ -41,7 +41,7 @@ function wishOf(body: unknown): CheckWish {
 }
 
 function timeoutOf(body: unknown): number {
-  const { timeout = DEFAULT_TIMEOUT } = fieldsOf(body, ['timeout']);
+  const { timeout = DEFAULT_TIMEOUT } = fieldsOf(body, api.pingFeeds.body);
   const milliseconds = typeof timeout === 'string' ? durationMs(timeout) : undefined;
   if (milliseconds === undefined || milliseconds < 1 || milliseconds > LONGEST_TIMEOUT_MS)
     throw new Failure('usage', 'timeout: expected a duration from 1s to 60s.');

@@ -1,6 +1,8 @@
 // GET|POST /api/otel/query and /api/otel/logs: a question to the metrics or the log backend, and its own answer.
 // GET /api/otel/status: whether they are there.
 import {
+  type ApiAnswer,
+  api,
   type BackendChoice,
   type BackendName,
   type ProxyReading,
@@ -19,7 +21,7 @@ const MAX_FORM = 64 * 1024;
 
 export function otelRoutes(options: {
   backends: Readonly<Record<BackendName, OtelBackend>>;
-  status: () => object;
+  status: () => ApiAnswer<typeof api.getTelemetry>;
 }): FastifyPluginCallback {
   const answerWith = (name: BackendName, read: (given: Record<string, unknown>) => ProxyReading) => ({
     method: ['GET', 'POST'],
@@ -41,7 +43,7 @@ export function otelRoutes(options: {
     app.route({ url: '/api/otel/query', ...answerWith('metrics', readMetricsRequest) });
     app.route({ url: '/api/otel/logs', ...answerWith('logs', readLogsRequest) });
     app.get('/api/otel/status', (request) => {
-      fieldsOf(request.query, []);
+      fieldsOf(request.query, api.getTelemetry.query);
       return options.status();
     });
     done();

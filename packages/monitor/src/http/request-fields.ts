@@ -1,21 +1,34 @@
-// The fields of a query or a body, by name. One that there is not is refused: a wish that is not heard would
-// answer a question that nobody asked.
+// The fields of a query or a body, by the names that the route's description has. One that there is not is refused:
+// a wish that is not heard would answer a question that nobody asked.
+import type { ApiFields } from '@svc/core';
 import { Failure } from '../errors.ts';
 
+/** The names that a description has. */
+export function namesIn<Described extends ApiFields>(described: Described): FieldName<Described>[] {
+  const names: FieldName<Described>[] = Object.keys(described.shape);
+  return names;
+}
+
+type FieldName<Described extends ApiFields> = keyof Described['shape'] & string;
+
 /** No body is an empty one. */
-export function fieldsOf<Name extends string>(
+export function fieldsOf<Described extends ApiFields>(
   given: unknown,
-  names: readonly Name[],
-): { [Field in Name]?: unknown } {
+  described: Described,
+): { [Field in FieldName<Described>]?: unknown } {
   if (given === undefined || given === null) return {};
   if (typeof given !== 'object' || Array.isArray(given))
     throw new Failure('usage', 'The body must be a JSON object.');
-  const fields: { [Field in Name]?: unknown } = given;
-  const known: readonly string[] = names;
+  const fields: { [Field in FieldName<Described>]?: unknown } = given;
+  const known: readonly string[] = namesIn(described);
   const unknown = Object.keys(fields).find((name) => !known.includes(name));
   if (unknown === undefined) return fields;
-  const words = names.length === 1 ? `there is ${names[0]}` : `there are ${names.join(', ')}`;
-  throw new Failure('usage', `There is no ${JSON.stringify(unknown.slice(0, 60))}; ${words}.`);
+  throw new Failure('usage', `There is no ${JSON.stringify(unknown.slice(0, 60))}; ${wordsFor(known)}.`);
+}
+
+function wordsFor(names: readonly string[]): string {
+  if (names.length === 0) return 'nothing can be given here';
+  return names.length === 1 ? `there is ${names[0]}` : `there are ${names.join(', ')}`;
 }
 
 /** Undefined when it is not given; given, it is text of at most so many characters, and not empty. */

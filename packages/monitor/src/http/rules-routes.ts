@@ -1,6 +1,6 @@
 // GET /api/rules: the rules of this machine, and when each fired last. POST /api/rules/test: when rules would have
 // fired on the log, also those that are off, and one that stands in no configuration yet.
-import { parseSince, Rule, type Since } from '@svc/core';
+import { type ApiAnswer, api, parseSince, Rule, type Since } from '@svc/core';
 import type { FastifyPluginCallback } from 'fastify';
 import { Failure } from '../errors.ts';
 import { fieldsOf, textOf } from './request-fields.ts';
@@ -12,17 +12,17 @@ const LONGEST_POINT = 100;
 const DEFAULT_SINCE = '14d';
 
 export function rulesRoutes(options: {
-  list: () => object;
-  test: (request: RuleTestRequest, signal: AbortSignal) => Promise<object>;
+  list: () => ApiAnswer<typeof api.listRules>;
+  test: (request: RuleTestRequest, signal: AbortSignal) => Promise<ApiAnswer<typeof api.testRules>>;
   now: () => number;
 }): FastifyPluginCallback {
   return (app, _options, done) => {
     app.get('/api/rules', (request) => {
-      fieldsOf(request.query, []);
+      fieldsOf(request.query, api.listRules.query);
       return options.list();
     });
     app.post('/api/rules/test', async (request, reply) => {
-      const fields = fieldsOf(request.body, ['name', 'rule', 'since']);
+      const fields = fieldsOf(request.body, api.testRules.body);
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
       const name = textOf('name', fields.name, LONGEST_NAME);

@@ -1,4 +1,7 @@
+import { mkdirSync, realpathSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { foldLine } from '@svc/core';
+import { temporaryFolder } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../errors.ts';
 import { ownLine, RUN, type RunWorld, runWorld } from '../orchestrate/runs/testing/run-world.ts';
@@ -60,12 +63,37 @@ describe('begin', () => {
     [{ waves: [[]] }, 'waves[0]'],
     [{ plan: 7 }, 'plan'],
     [{ tickets: ['A-1'], project: 7 }, 'project'],
-    [{ tickets: ['A-1'], project: '/no/such/folder' }, 'cannot be read'],
   ])('refused: %j', async (body, words) => {
     const { world, post, project } = await serve();
     const refused = await post('/api/runs', { project, ...body });
     expect(refused).toMatchObject({ status: 400, body: { error: expect.stringContaining(words) } });
     expect(world.said).toEqual([]);
+  });
+
+  test('only in a project that is served, by its own name or its real one', async () => {
+    const world = runWorld();
+    const folder = realpathSync(temporaryFolder());
+    const [listed, other, gone] = [join(folder, 'listed'), join(folder, 'other'), join(folder, 'gone')];
+    mkdirSync(join(folder, 'real', 'below'), { recursive: true });
+    mkdirSync(other);
+    symlinkSync(join(folder, 'real'), listed);
+    const { post } = await startRunServer(world, { served: [gone, listed] });
+    for (const project of [other, join(listed, 'below'), `${listed}/../other`, '/no/such/folder', '.', gone])
+      expect([project, await post('/api/runs', { project, tickets: ['A-1'] })]).toMatchObject([
+        project,
+        {
+          status: 404,
+          body: { code: 'unknown-project', remedy: expect.stringContaining('check-project-setup.sh') },
+        },
+      ]);
+    expect(await post('/api/runs', { project: other, tickets: ['A-1'], dependencies: true })).toMatchObject({
+      body: { code: 'unknown-project' },
+    });
+    expect(world.said).toEqual([]);
+    for (const [index, project] of [listed, join(folder, 'real')].entries())
+      expect(
+        (await post('/api/runs', { project, tickets: [`A-${index}`], name: `r${index}` })).body,
+      ).toMatchObject({ project: join(folder, 'real') });
   });
 
   test('a project with a broken configuration, and tickets of another run', async () => {

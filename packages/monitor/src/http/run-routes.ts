@@ -1,12 +1,22 @@
 // POST /api/runs begins a run; GET /api/runs and /api/runs/:run tell of them; POST /api/runs/:run/pause, resume,
 // cancel and retry are a person's words on one.
-import { type EventDraft, isPreMerge, type Run, runView, type SignalFile, workerKey } from '@svc/core';
+import {
+  type ApiAnswer,
+  api,
+  type EventDraft,
+  isPreMerge,
+  type Run,
+  runView,
+  type SignalFile,
+  workerKey,
+} from '@svc/core';
 import type { FastifyPluginCallback } from 'fastify';
 import { Failure } from '../errors.ts';
 import { beginRun, type RunWish } from '../orchestrate/runs/begin-run.ts';
 import type { Hold, Orchestrator } from '../orchestrate/runs/orchestrator.ts';
 import { type AskDependencies, planByDependencies } from '../orchestrate/runs/plan-by-dependencies.ts';
 import type { RunProjects } from '../orchestrate/runs/run-project.ts';
+import { type ServedFolders, servedProject } from '../orchestrate/runs/served-project.ts';
 import type { SignalStore } from '../runs/signal-store.ts';
 import { fieldsOf, neededText, textOf } from './request-fields.ts';
 import { type Append, boardOf, type StateAccess, say } from './state-access.ts';
@@ -24,6 +34,7 @@ export function runRoutes(options: {
   state: StateAccess;
   append: Append;
   projects: RunProjects;
+  served: ServedFolders;
   signals: SignalStore;
   dependenciesOf: AskDependencies;
   orchestrator: Pick<Orchestrator, 'holds' | 'lookNow'>;
@@ -37,13 +48,14 @@ export function runRoutes(options: {
     throw new Failure('unknown-run', `There is no run named ${name}.`, 'See: svc orchestrate status');
   };
 
-  const viewOf = (run: Run) => ({
+  const viewOf = (run: Run): ApiAnswer<typeof api.getRun> => ({
     ...runView(boardOf(state), run, now().toISOString()),
     holds: orchestrator.holds(run.orchestrator).map(holdView),
   });
 
-  async function begin(body: unknown) {
-    const { byDependencies, ...given } = wishOf(body);
+  async function begin(body: unknown): Promise<ApiAnswer<typeof api.startRun>> {
+    const { byDependencies, ...asked } = wishOf(body);
+    const given = { ...asked, project: await servedProject(asked.project, options.served) };
     const { wish, outside } = byDependencies
       ? await planByDependencies(given, options.dependenciesOf)
       : { wish: given, outside: [] };
@@ -107,19 +119,19 @@ export function runRoutes(options: {
 
   return (app, _options, done) => {
     app.post('/api/runs', (request) => begin(request.body));
-    app.get('/api/runs', (request) => {
-      fieldsOf(request.query, []);
+    app.get('/api/runs', (request): ApiAnswer<typeof api.listRuns> => {
+      fieldsOf(request.query, api.listRuns.query);
       const runs = [...boardOf(state).runs.values()].toSorted((one, other) => other.lastSeq - one.lastSeq);
       return { runs: runs.map(viewOf) };
     });
     app.get<RunRoute>('/api/runs/:run', (request) => viewOf(runOf(request.params.run)));
     for (const word of ['pause', 'resume'] as const)
       app.post<RunRoute>(`/api/runs/:run/${word}`, (request) =>
-        giveWord(runOf(request.params.run), word, byOf(fieldsOf(request.body, ['by']).by)),
+        giveWord(runOf(request.params.run), word, byOf(fieldsOf(request.body, api[`${word}Run`].body).by)),
       );
     app.post<RunRoute>('/api/runs/:run/cancel', async (request) => {
       const run = runOf(request.params.run);
-      const given = fieldsOf(request.body, ['by', 'ticket']);
+      const given = fieldsOf(request.body, api.cancelRun.body);
       const ticket = textOf('ticket', given.ticket, LONGEST_NAME);
       if (ticket === undefined) return giveWord(run, 'cancel', byOf(given.by));
       refuseOver(run);
@@ -128,7 +140,7 @@ export function runRoutes(options: {
     });
     app.post<RunRoute>('/api/runs/:run/retry', async (request) => {
       const run = runOf(request.params.run);
-      const given = fieldsOf(request.body, ['by', 'ticket']);
+      const given = fieldsOf(request.body, api.retryTicket.body);
       const ticket = neededText('ticket', given.ticket, LONGEST_NAME);
       refuseOver(run);
       await retryTicket(run, ticket, byOf(given.by));
@@ -138,20 +150,8 @@ export function runRoutes(options: {
   };
 }
 
-const wishFields = [
-  'project',
-  'tickets',
-  'waves',
-  'plan',
-  'dependencies',
-  'name',
-  'maxParallel',
-  'base',
-  'by',
-] as const;
-
 function wishOf(body: unknown): RunWish & { byDependencies: boolean } {
-  const given = fieldsOf(body, wishFields);
+  const given = fieldsOf(body, api.startRun.body);
   const { tickets, waves, plan, maxParallel, dependencies = false } = given;
   if (typeof dependencies !== 'boolean') throw new Failure('usage', 'dependencies: expected true or false.');
   if (dependencies && tickets === undefined)

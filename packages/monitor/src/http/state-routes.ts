@@ -2,6 +2,8 @@
 // since a line, for whoever follows it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  type ApiAnswer,
+  api,
   type Board,
   boardView,
   createChangeTracker,
@@ -29,8 +31,8 @@ export function stateRoutes(options: {
   const { state, boardAt, life, now } = options;
   const tracker = createChangeTracker();
   return (app, _options, done) => {
-    app.get('/api/board', async (request, reply) => {
-      const { at, all, settled } = fieldsOf(request.query, ['at', 'all', 'settled']);
+    app.get('/api/board', async (request, reply): Promise<ApiAnswer<typeof api.getBoard>> => {
+      const { at, all, settled } = fieldsOf(request.query, api.getBoard.query);
       if (all !== undefined && all !== '1' && all !== '0')
         throw new Failure('usage', 'all: expected 1 or 0.');
       if (all === '1' && settled !== undefined)
@@ -42,8 +44,8 @@ export function stateRoutes(options: {
       reply.raw.once('close', () => gone.abort());
       return boardView(await boardAt(moment, gone.signal), shown);
     });
-    app.get('/api/board/changes', async (request) => {
-      const given = fieldsOf(request.query, ['after', 'life', 'settled', 'atLeast']);
+    app.get('/api/board/changes', async (request): Promise<ApiAnswer<typeof api.getBoardChanges>> => {
+      const given = fieldsOf(request.query, api.getBoardChanges.query);
       const settledMs = settledOf(given.settled);
       const isOurs = given.life === undefined || given.life === life;
       const after = isOurs ? seqOf('after', given.after) : undefined;

@@ -90,8 +90,11 @@ function pathOf(url: string): string {
   }
 }
 
+/** Routes for programs that are not below /api/. */
+const programPaths: ReadonlySet<string> = new Set(['/api', '/metrics', '/openapi.json']);
+
 function isOfTheRoutes(path: string): boolean {
-  return path === '/metrics' || path === '/api' || path.startsWith('/api/');
+  return programPaths.has(path) || path.startsWith('/api/');
 }
 
 /** A file by its name, else the page; nothing for a file that is not there. */

@@ -116,7 +116,7 @@ test.each([
   ['a ticket that is too long', `A-${'1'.repeat(80)}`, { phase: 'done' }, 'like ABC-12'],
   ['no phase', 'ABC-1', {}, 'expected the name'],
   ['a phase that is no text', 'ABC-1', { phase: 7 }, 'expected the name'],
-  ['a list', 'ABC-1', ['done'], 'there is phase'],
+  ['a list', 'ABC-1', ['done'], 'must be a JSON object'],
   ['a slip', 'ABC-1', { phase: 'inreveiw' }, 'did you mean inReview?'],
   ['a field that there is not', 'ABC-1', { phase: 'done', force: true }, 'There is no "force"'],
 ])('%s is refused, and nothing is reported', async (_, ticket, body, message) => {

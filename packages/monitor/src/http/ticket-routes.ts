@@ -1,19 +1,14 @@
 // POST /api/tickets/:ticket/phase: the ticket's phase changed. The fact goes into the log; what it causes goes
 // through the outbox, and the answer waits a while for it, so that the caller learns what became of it.
-import { type EventDraft, phaseNamed, ticketWritten } from '@svc/core';
+import { type ApiAnswer, api, type EventDraft, phaseNamed, ticketWritten } from '@svc/core';
 import type { FastifyPluginCallback } from 'fastify';
 import { Failure } from '../errors.ts';
-import type { TicketMove } from '../tracker/move-ticket.ts';
 import type { MoveEnding } from '../tracker/move-ticket-handler.ts';
+import { fieldsOf } from './request-fields.ts';
 
 const PATIENCE_MS = 15_000;
 
-/** `pending`: it was not over in time, and goes on by itself. */
-export type PhaseAnswer = Omit<TicketMove, 'outcome' | 'stateId'> & {
-  ticket: string;
-  phase: string;
-  outcome: TicketMove['outcome'] | 'pending';
-};
+type PhaseAnswer = ApiAnswer<typeof api.setTicketPhase>;
 
 export function ticketRoutes(options: {
   /** Resolves when the line is durable. */
@@ -58,13 +53,10 @@ function ticketOf(text: string): string {
 }
 
 function phaseOf(body: unknown): { phase: string; skill: string | undefined } {
-  const given = typeof body === 'object' && body !== null ? body : {};
-  const unknown = Object.keys(given).find((name) => name !== 'phase');
-  if (unknown !== undefined)
-    throw new Failure('usage', `There is no ${JSON.stringify(unknown.slice(0, 60))}; there is phase.`);
-  if (!('phase' in given) || typeof given.phase !== 'string')
+  const { phase } = fieldsOf(body, api.setTicketPhase.body);
+  if (typeof phase !== 'string')
     throw new Failure('usage', 'phase: expected the name of a phase or of a skill.');
-  const named = phaseNamed(given.phase);
+  const named = phaseNamed(phase);
   if (!named.ok) throw new Failure('usage', `phase: ${named.problem}`);
   return named;
 }

@@ -1,6 +1,6 @@
 // GET /api/workers/:ticket/trace: the way of a ticket through time, from its lines in the index.
 // GET /api/workers/:ticket/output: what its agent said, newest first asked, then on from a byte.
-import { createLookup, safeSegment, type Trace, type WorkerOutput } from '@svc/core';
+import { api, createLookup, safeSegment, type Trace, type WorkerOutput } from '@svc/core';
 import type { FastifyPluginCallback } from 'fastify';
 import { Failure } from '../errors.ts';
 import type { EventLog } from '../log/event-log.ts';
@@ -26,7 +26,7 @@ export function workerHistoryRoutes(options: {
   return (app, _options, done) => {
     app.get<TicketRoute>('/api/workers/:ticket/trace', async (request): Promise<Trace> => {
       const ticket = ticketIn(request.params.ticket);
-      const given = fieldsOf(request.query, ['orchestrator']);
+      const given = fieldsOf(request.query, api.getTrace.query);
       const orchestrator = textOf('orchestrator', given.orchestrator, LONGEST_NAME);
       const subject = createLookup(boardOf(state)).ofTicket(ticket, orchestrator);
       const trace = await gatherTrace({ log, ticket, orchestrator, subject, now: now() });
@@ -35,7 +35,7 @@ export function workerHistoryRoutes(options: {
     });
     app.get<TicketRoute>('/api/workers/:ticket/output', (request): Promise<WorkerOutput> => {
       const ticket = ticketIn(request.params.ticket);
-      const given = fieldsOf(request.query, ['orchestrator', 'after', 'limit']);
+      const given = fieldsOf(request.query, api.getWorkerOutput.query);
       const named = textOf('orchestrator', given.orchestrator, LONGEST_NAME);
       if (named !== undefined && !safeSegment(named))
         throw new Failure('usage', `${JSON.stringify(named)} is not the name of a run.`);

@@ -1,6 +1,8 @@
 // GET /api/workers/:ticket/why and /receipt: why a ticket is in its state, and whether it shipped.
 // POST /api/workers/:ticket/deploy: a person's word on a deploy: retry or accept.
 import {
+  type ApiAnswer,
+  api,
   createLookup,
   deployStep,
   type EventDraft,
@@ -25,8 +27,7 @@ const topics = { retry: 'orchestrator.deploy.retried', accept: 'orchestrator.dep
 type Word = keyof typeof topics;
 type TicketRoute = { Params: { ticket: string } };
 
-/** `why` is the state as it is after the word. */
-export type DeployWordAnswer = { ok: true; word: Word; why: Why };
+type DeployWordAnswer = ApiAnswer<typeof api.sayDeployWord>;
 
 export function workerRoutes(options: {
   state: StateAccess;
@@ -37,7 +38,7 @@ export function workerRoutes(options: {
 
   /** The word is tried out first: one that the lifecycle would not heed is no news for the log. */
   async function giveWord(ticket: string, body: unknown): Promise<DeployWordAnswer> {
-    const given = fieldsOf(body, ['word', 'by', 'note', 'orchestrator']);
+    const given = fieldsOf(body, api.sayDeployWord.body);
     const word = wordIn(given.word);
     const by = textOf('by', given.by, LONGEST_NAME) ?? A_PERSON;
     const note = textOf('note', given.note, LONGEST_NOTE);
@@ -76,7 +77,7 @@ export function workerRoutes(options: {
 }
 
 function askedOf({ params, query }: { params: { ticket: string }; query: unknown }) {
-  const { orchestrator } = fieldsOf(query, ['orchestrator']);
+  const { orchestrator } = fieldsOf(query, api.getWhy.query);
   return {
     ticket: ticketIn(params.ticket),
     orchestrator: textOf('orchestrator', orchestrator, LONGEST_NAME),

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import type { EventDraft } from '@svc/core';
 import { temporaryFolder } from '@svc/testkit';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createLineEncoder } from './line-encoder.ts';
 import type { LogEntry } from './log-entry.ts';
 import { LogNotWritable } from './log-errors.ts';
@@ -168,6 +168,9 @@ describe('time', () => {
   });
 
   test('a month ends at midnight UTC; the new name is made durable', async () => {
+    // Where the clock on the wall shows another month than UTC for most of a day.
+    vi.stubEnv('TZ', 'Pacific/Auckland');
+    onTestFinished(() => void vi.unstubAllEnvs());
     const folder = temporaryFolder();
     const { writer, clock, disk } = openWriter(folder);
     clock.time = Date.UTC(2026, 11, 1) - 1;

@@ -7,7 +7,12 @@ export type FeedSecrets = {
   variables: string[];
   /** The values of those that are set. */
   values: string[];
+  /** The variables of those that are so short that somebody could try them all. */
+  short?: string[];
 };
+
+/** Those that svc makes have 64 characters. */
+export const SHORTEST_SECRET = 16;
 
 export type Secrets = Record<FeedName, FeedSecrets>;
 
@@ -16,7 +21,11 @@ export function readSecrets(configs: readonly Config[], environment: Environment
   const named = (names: string[]): FeedSecrets => {
     const variables = [...new Set(names)];
     const values = variables.map((name) => environment[name] ?? '').filter((value) => value !== '');
-    return { variables, values: [...new Set(values)] };
+    const short = variables.filter((name) => {
+      const { length } = environment[name] ?? '';
+      return length > 0 && length < SHORTEST_SECRET;
+    });
+    return { variables, values: [...new Set(values)], short };
   };
   return {
     codehost: named(configs.map(({ svc }) => svc.monitor.github.webhookSecretEnv)),

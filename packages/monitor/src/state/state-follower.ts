@@ -5,7 +5,7 @@ import type { BoardRules } from './board-rules.ts';
 import type { EffectTaker } from './hand-over.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
 
-export type StateProgress = {
+type StateProgress = {
   /** The last line folded, and the log's last. */
   seq: number;
   of: number;

@@ -1,6 +1,6 @@
 // The briefing, through the gateway of the secrets file. It is written when somebody asks for a fresh one, or
 // by itself every so often where that is configured; asking for the last one never calls anybody.
-import { type Board, briefingRequest, readBriefing, type SuggestedLabel, type Worker } from '@svc/core';
+import { type ApiAnswer, type api, type Board, briefingRequest, readBriefing, type Worker } from '@svc/core';
 import type { Logger } from 'pino';
 import type { CallModel } from './call-model.ts';
 import type { Limiter } from './limiter.ts';
@@ -9,13 +9,7 @@ import type { BriefingSettings } from './settings.ts';
 import { createSharedCalls } from './shared-calls.ts';
 import { failureFor, tooManyRequests } from './summary-failure.ts';
 
-/** `briefing` and `generatedAt` are null until the first one is written. */
-export type BriefingAnswer = {
-  enabled: boolean;
-  briefing: string | null;
-  suggestedLabels: SuggestedLabel[];
-  generatedAt: string | null;
-};
+type BriefingAnswer = ApiAnswer<typeof api.getBriefing>;
 
 export type Briefing = {
   last: () => BriefingAnswer;

@@ -2,6 +2,8 @@
 // the limiter of the provider lets.
 import { createHash } from 'node:crypto';
 import {
+  type ApiAnswer,
+  type api,
   type Board,
   chooseModel,
   knowsRun,
@@ -25,15 +27,7 @@ const SUMMARY_LIFETIME_MS = 5 * 60_000;
 const MOST_SUMMARIES = 200;
 
 /** The answer of POST /api/summarize. `cost` and `tokens` are those of the call that wrote it. */
-export type Summary = {
-  summary: string;
-  provider: ProviderName;
-  model: string;
-  cost: number;
-  tokens: number;
-  cached: boolean;
-  generatedAt: string;
-};
+type Summary = ApiAnswer<typeof api.summarizeRun>;
 
 /** `ai-off`: no provider is enabled, or the project of the run has AI off. */
 type Summarized = Summary | 'ai-off';

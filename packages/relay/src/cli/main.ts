@@ -1,6 +1,12 @@
 // The process: builds the terminal from it, runs the command line, sets the exit code.
 import { runCommandLine } from './program.ts';
 
+/** A reader that has seen enough, such as `head`, is no failure. */
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  throw error;
+});
+
 const STOP_WITHIN_MS = 10_000;
 
 const stopped = new Promise<string>((resolve) => {

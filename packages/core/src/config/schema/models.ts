@@ -52,7 +52,7 @@ export const Summaries = z
 
 export const Briefing = z
   .object({
-    gateway: optionalField(kinds.url, { layers: secrets, description: 'Gateway URL of the briefing' }),
+    gateway: optionalField(safeUrl, { layers: secrets, description: 'Gateway URL of the briefing' }),
     provider: field(oneOf(['provider-a', 'provider-b']), {
       layers: secrets,
       description: 'Model vendor of the briefing',

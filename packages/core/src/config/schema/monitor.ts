@@ -11,13 +11,14 @@ const CodehostFeed = z
       layers: global,
       description: 'Relay channel URL of this machine for code-host deliveries',
       env: 'SVC_RELAY_CHANNEL',
+      opens: 'channel',
     }),
     relayReadKeyEnv: field(kinds.environmentName, {
       layers: global,
       description: 'Name of the variable that holds the read key of the code-host channel, where it has one',
       default: 'SVC_RELAY_READ_KEY',
     }),
-    webhookSecretEnv: field(kinds.environmentName, {
+    webhookSecretEnv: field(kinds.secretName, {
       layers: project,
       description: 'Name of the variable that holds the code-host HMAC secret',
       default: 'SVC_WEBHOOK_SECRET',
@@ -36,13 +37,14 @@ const TrackerFeed = z
       layers: global,
       description: 'Relay channel URL of this machine for issue-tracker deliveries',
       env: 'SVC_TRACKER_RELAY_CHANNEL',
+      opens: 'channel',
     }),
     relayReadKeyEnv: field(kinds.environmentName, {
       layers: global,
       description: 'Name of the variable that holds the read key of the tracker channel, where it has one',
       default: 'SVC_TRACKER_RELAY_READ_KEY',
     }),
-    webhookSecretEnv: field(kinds.environmentName, {
+    webhookSecretEnv: field(kinds.secretName, {
       layers: project,
       description: 'Name of the variable that holds the tracker HMAC secret',
       default: 'SVC_TRACKER_WEBHOOK_SECRET',
@@ -54,6 +56,7 @@ const TrackerFeed = z
     webhookUrl: optionalField(kinds.url, {
       layers: global,
       description: 'URL of the registered tracker webhook',
+      opens: 'channel',
     }),
     registeredAt: optionalField(kinds.time, {
       layers: global,

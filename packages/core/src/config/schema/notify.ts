@@ -36,12 +36,20 @@ export const Notify = z
       .prefault({}),
     webhook: z
       .object({
-        url: optionalField(safeUrl, { layers, description: 'URL that gets each notification as JSON' }),
+        url: optionalField(safeUrl, {
+          layers,
+          description: 'URL that gets each notification as JSON',
+          opens: 'notifier',
+        }),
       })
       .prefault({}),
     ntfy: z
       .object({
-        url: optionalField(safeUrl, { layers, description: 'Full URL of an ntfy topic' }),
+        url: optionalField(safeUrl, {
+          layers,
+          description: 'Full URL of an ntfy topic',
+          opens: 'notifier',
+        }),
       })
       .prefault({}),
     minSeverity: field(severity, {

@@ -1,5 +1,5 @@
 // Every part graded on what it did, by the same examination as `svc doctor`.
-import type { DoctorFinding, DoctorGrade } from '@svc/core';
+import type { ApiAnswer, api, DoctorFinding, DoctorGrade } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
 import { RefreshCw } from 'lucide-react';
 import { postJson } from '../../api/client.ts';
@@ -11,13 +11,7 @@ import { Pill } from '../../parts/pill.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 
-type Examination = {
-  ok: boolean;
-  broken: number;
-  warnings: number;
-  unknown: number;
-  findings: DoctorFinding[];
-};
+type Examination = ApiAnswer<typeof api.examine>;
 
 const meanings: Record<DoctorGrade, Meaning> = {
   broken: 'broken',

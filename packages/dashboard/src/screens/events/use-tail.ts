@@ -1,6 +1,6 @@
 // The lines that the screen shows: the newest page of history, then everything that comes, without a gap
 // between the two. Pausing closes the stream and remembers the last line; going on begins after it.
-import type { EventLine } from '@svc/core';
+import type { ApiAnswer, api, EventLine } from '@svc/core';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { ApiFailure, getJson, path } from '../../api/client.ts';
 import { openLineStream } from '../../live/line-stream.ts';
@@ -10,7 +10,7 @@ const PAGE = 200;
 /** Lines kept in the page; older ones are asked for again when somebody scrolls to them. */
 const MOST = 5_000;
 
-type Page = { events: EventLine[]; next: number | null; indexedTo: number };
+type Page = ApiAnswer<typeof api.listEvents>;
 
 export type Tail = {
   /** Newest first. */

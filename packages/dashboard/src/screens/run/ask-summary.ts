@@ -1,26 +1,17 @@
 // Asks for a run in words. A refusal is one of the kinds that the screen draws apart: AI that nobody configured is
 // no failure, and too many at once says when to come again.
-import { readSummaryAnswer, type SummaryAnswer } from './summary-answer.ts';
+import type { ApiAnswer, api } from '@svc/core';
+import { ApiFailure, postJson } from '../../api/client.ts';
+import { refusedSummary, type SummaryAnswer } from './summary-answer.ts';
 
 export async function askSummary(orchId: string, signal: AbortSignal): Promise<SummaryAnswer> {
-  let response: Response;
+  const wish = { orchId, template: 'run-summary' };
   try {
-    response = await fetch('/api/summarize', {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ orchId, template: 'run-summary' }),
-      signal,
-    });
+    const summary = await postJson<ApiAnswer<typeof api.summarizeRun>>('/api/summarize', wish, signal);
+    return { kind: 'summary', summary };
   } catch (error) {
     if (signal.aborted) return { kind: 'canceled' };
-    if (error instanceof TypeError)
-      return {
-        kind: 'failed',
-        words: 'The daemon does not answer.',
-        code: 'no-answer',
-        remedy: 'Run: svc monitor status',
-      };
+    if (error instanceof ApiFailure) return refusedSummary(error);
     throw error;
   }
-  return readSummaryAnswer(response.status, response.headers.get('Retry-After'), await response.text());
 }

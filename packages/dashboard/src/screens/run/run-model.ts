@@ -1,16 +1,14 @@
 // A run as its screens show it, from the board of any moment and, for now, from the daemon's own view of it. The
 // view knows tickets that have settled off the board.
 
-import type { BoardView, RunTicketView, RunView } from '@svc/core';
+import type { ApiAnswer, api, BoardView, RunTicketView } from '@svc/core';
 import { isAgentsWork } from '@svc/core/browser';
 import type { LiveBoard } from '../../live/board-store.ts';
 import { type Standing, standingOf, statusMeaning, statusWords } from '../../parts/status-meaning.ts';
 
 export type WorkerRow = BoardView['workers'][number];
 export type RunRow = BoardView['runs'][number];
-type Hold = { ticket: string | null; why: string; message: string; until: string | null };
-/** The answer of GET /api/runs/:run. */
-export type RunDetail = RunView & { holds: Hold[]; name?: string | null };
+export type RunDetail = ApiAnswer<typeof api.getRun>;
 
 export type RunTicket = {
   ticket: string;
@@ -47,8 +45,8 @@ export type RunModel = {
   working: number;
   costUsd: number | null;
   tokens: { input: number; output: number } | null;
-  waited: RunView['waited'] | null;
-  holds: Hold[];
+  waited: RunDetail['waited'] | null;
+  holds: RunDetail['holds'];
 };
 
 type Boards = Pick<LiveBoard, 'workers' | 'tickets' | 'pullRequests'>;

@@ -1,17 +1,9 @@
-// The answer of POST /api/summarize, read. 503 with no code is AI that nobody configured.
-
-type Summary = {
-  summary: string;
-  provider: string;
-  model: string;
-  cost: number;
-  tokens: number;
-  cached: boolean;
-  generatedAt: string;
-};
+// What became of the wish for a summary. A 503 without a code of its own is AI that nobody configured.
+import type { ApiAnswer, api } from '@svc/core';
+import type { ApiFailure } from '../../api/client.ts';
 
 export type SummaryAnswer =
-  | { kind: 'summary'; summary: Summary }
+  | { kind: 'summary'; summary: ApiAnswer<typeof api.summarizeRun> }
   | { kind: 'not-configured'; words: string; remedy: string }
   /** Come again after so many seconds. */
   | { kind: 'later'; words: string; seconds: number }
@@ -21,33 +13,12 @@ export type SummaryAnswer =
 const DEFAULT_WAIT_SEC = 5;
 const LONGEST_WAIT_SEC = 3_600;
 
-export function readSummaryAnswer(status: number, retryAfter: string | null, body: string): SummaryAnswer {
-  const said = fieldsOf(body);
-  if (status === 200 && typeof said['summary'] === 'string')
-    return { kind: 'summary', summary: said as unknown as Summary };
-  const text = (name: string): string | null => (typeof said[name] === 'string' ? said[name] : null);
-  const words = text('error') ?? `The daemon answered ${status}.`;
-  if (status === 503 && (text('code') === null || text('code') === 'not-configured'))
-    return {
-      kind: 'not-configured',
-      words,
-      remedy: text('remedy') ?? 'Run: svc config set svc.ai.enabled true',
-    };
-  if (status === 429) return { kind: 'later', words, seconds: secondsIn(retryAfter) };
-  return { kind: 'failed', words, code: text('code') ?? `http-${status}`, remedy: text('remedy') };
-}
+type Refusal = Pick<ApiFailure, 'status' | 'code' | 'message' | 'remedy' | 'retryAfter'>;
 
-function secondsIn(retryAfter: string | null): number {
-  const seconds = /^\d{1,6}$/.test(retryAfter ?? '') ? Number(retryAfter) : DEFAULT_WAIT_SEC;
-  return Math.min(Math.max(1, seconds), LONGEST_WAIT_SEC);
-}
-
-function fieldsOf(body: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(body);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-  } catch (error) {
-    if (error instanceof SyntaxError) return {};
-    throw error;
-  }
+export function refusedSummary({ status, code, message: words, remedy, retryAfter }: Refusal): SummaryAnswer {
+  if (status === 503 && (code === 'http-503' || code === 'not-configured'))
+    return { kind: 'not-configured', words, remedy: remedy ?? 'Run: svc config set svc.ai.enabled true' };
+  if (status !== 429) return { kind: 'failed', words, code, remedy };
+  const seconds = Math.min(Math.max(1, retryAfter ?? DEFAULT_WAIT_SEC), LONGEST_WAIT_SEC);
+  return { kind: 'later', words, seconds };
 }

@@ -1,5 +1,6 @@
 // The figures of the backends, asked through the daemon. A backend that is off or does not answer says so, with
 // its remedy; it never looks like "nothing happened".
+import type { ApiAnswer, api } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
 import { getJson, path } from '../../api/client.ts';
 import { OutsideText } from '../../parts/outside.tsx';
@@ -11,7 +12,8 @@ import { ChartLegend, TimeChart } from '../../parts/time-chart.tsx';
 import { type LogsPanel, logsPanels, type MetricsPanel, metricsPanels } from './agent-queries.ts';
 import { chartOf, countsOf } from './backend-answers.ts';
 
-type Backend = { state: string; why: string | null; remedy: string | null; url: string | null };
+type Backends = ApiAnswer<typeof api.getTelemetry>;
+type Backend = Backends['metrics'];
 export type Range = { hours: number; step: string };
 
 const REFRESH_MS = 30_000;
@@ -19,7 +21,7 @@ const REFRESH_MS = 30_000;
 export function BackendPanels({ range }: { range: Range }) {
   const { data, error, refetch } = useQuery({
     queryKey: ['otel', 'status'],
-    queryFn: ({ signal }) => getJson<{ metrics: Backend; logs: Backend }>('/api/otel/status', signal),
+    queryFn: ({ signal }) => getJson<Backends>('/api/otel/status', signal),
     refetchInterval: REFRESH_MS,
   });
   if (error) return <Failed error={error} again={() => void refetch()} />;

@@ -6,11 +6,8 @@ import {
   judgeFeeds,
   judgeHealth,
   judgeSelfCheck,
-  type ReportedFeeds,
-  type ReportedHealth,
-  type SelfCheck,
 } from '@svc/core';
-import { type DaemonClient, daemonAt } from '../daemon-client.ts';
+import { daemonAt } from '../daemon-client.ts';
 import { speaker } from '../need-daemon.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Check, type Found, fixableBy } from './check.ts';
@@ -41,15 +38,18 @@ export function daemonChecks(
     {
       part: 'state',
       async look() {
-        const health = (await daemon.getJson('/api/health')) as ReportedHealth & ServedFolders;
+        const health = await daemon.get('/api/health');
         return [...fixes(judgeHealth(health)), ...notServed(health, await projects)];
       },
     },
     {
       part: 'feeds',
-      look: async () => judgeFeeds((await daemon.getJson('/api/feeds')) as ReportedFeeds),
+      look: async () => judgeFeeds(await daemon.get('/api/feeds')),
     },
-    { part: 'log', look: async () => fixes(judgeSelfCheck(await selfCheck(terminal, daemon))) },
+    {
+      part: 'log',
+      look: async () => fixes(judgeSelfCheck(await daemon.post('/api/doctor', { body: speaker(terminal) }))),
+    },
   ];
 }
 
@@ -74,11 +74,7 @@ export function nobodyCanTell(state: string): DoctorFinding {
   return doctorFinding('log', 'unknown', words, { remedy: 'Run this again when it runs: svc doctor' });
 }
 
-async function selfCheck(terminal: Terminal, daemon: DaemonClient): Promise<SelfCheck> {
-  return (await daemon.postJson('/api/doctor', speaker(terminal))) as SelfCheck;
-}
-
 async function reindex(url: string): Promise<string> {
-  const { lines } = (await daemonAt(url).postJson('/api/events/reindex', {})) as { lines: number };
+  const { lines } = await daemonAt(url).post('/api/events/reindex');
   return `built the index anew: ${lines} lines`;
 }

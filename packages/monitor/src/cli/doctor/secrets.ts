@@ -2,6 +2,7 @@
 import { chmod, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { doctorFinding } from '@svc/core';
+import { hookMemoryFile } from '../../codehost/hook-memory.ts';
 import type { Machine } from '../../config/environment.ts';
 import { secretFilesIn } from '../../config/locate.ts';
 import { systemErrorCode } from '../../errors.ts';
@@ -16,7 +17,7 @@ export async function checkSecretFiles({ configDir, dataDir }: Machine): Promise
   const configs = names
     .filter((name) => /^config(?:-.*)?\.json$/.test(name))
     .map((name) => join(configDir, name));
-  const files = [...configs, ...secretFilesIn(configDir), join(dataDir, 'hook-secrets.json')];
+  const files = [...configs, ...secretFilesIn(configDir), hookMemoryFile(dataDir)];
   const wide = (await readableByOthers(files)).map(({ path, mode }) =>
     fixableBy(
       doctorFinding('secrets', 'broken', `others may read ${path}`, {

@@ -43,7 +43,7 @@ export function createLookups(
 ): Lookups {
   const { environment, interrupted: signal } = terminal;
   const now = (): number => terminal.now().getTime();
-  const git = createGit({ run, environment });
+  const git = createGit({ run, environment, secretNames: [] });
   const gh = createGh({ environment, run, now, signal, timeoutMs: PATIENCE_MS });
   const tracker = (token: string): TrackerClient =>
     createTrackerClient({

@@ -9,12 +9,12 @@ import { stopDaemon } from '../../daemon/control-stop.ts';
 import { findDaemon } from '../../daemon/status.ts';
 import { openTracker } from '../../tracker/open-tracker.ts';
 import { resolveTrackerIds, trackerGroup } from '../../tracker/resolve-ids.ts';
+import { counted } from '../counted.ts';
 import { connectDaemon } from '../daemon-client.ts';
 import type { DoctorTools, Found } from '../doctor/check.ts';
 import { examine } from '../doctor/examine.ts';
 import { AnswerIsNo, Interrupted } from '../endings.ts';
 import { openSession, requireConfig, type Session } from '../session.ts';
-import { foldersIn } from '../setup-checks/daemon.ts';
 import { checkRepository } from '../setup-checks/programs.ts';
 import { lastingFolder, register } from '../setup-checks/registration.ts';
 import { startFromTerminal } from '../start-from-terminal.ts';
@@ -226,17 +226,13 @@ async function runDaemon(
   const before = await findDaemon(machine.dataDir);
   const folder = (await session.load()).files.project.folder ?? quiet.folder;
   if (before.state === 'running') {
-    const health = await (await connectDaemon(machine))?.getJson('/api/health');
+    const health = await (await connectDaemon(machine))?.get('/api/health');
     const { pid, url } = before.daemon;
-    if (!hasChanged && foldersIn(health)?.includes(folder) === true)
+    if (!hasChanged && health?.configuration.folders.includes(folder) === true)
       return { url, end: { outcome: 'unchanged', what: `running: pid ${pid}, ${url}` } };
     await stopDaemon({ dataDir: machine.dataDir, signal: host.signal, interrupted: quiet.interrupted });
   }
   const { daemon } = await startFromTerminal({ ...quiet, folder }, host, session);
   const word = before.state === 'running' ? 'restarted' : 'started';
   return { url: daemon.url, end: { outcome: 'done', what: `${word}: pid ${daemon.pid}, ${daemon.url}` } };
-}
-
-function counted(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? '' : 's'}`;
 }

@@ -15,11 +15,6 @@ test('a failure keeps its code and its remedy', () => {
   expect(problemText(problem)).toBe('error unknown-ticket: Nobody knows ENG-9.\nSee: svc board');
 });
 
-test('a daemon that goes away in the middle of a call is no bug', () => {
-  const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
-  expect(problemOf(new TypeError('fetch failed', { cause: refused }), terminal).code).toBe('daemon-needed');
-});
-
 test('a bug is told on standard error with its stack, and to the client without', () => {
   const problem = problemOf(new RangeError('secret detail'), terminal);
   expect(problem.code).toBe('bug');

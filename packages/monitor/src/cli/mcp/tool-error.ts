@@ -1,5 +1,5 @@
 // A call that failed, as a result that a model can read: the code, the message and the remedy. The server goes on.
-import { Failure, systemErrorCode } from '../../errors.ts';
+import { Failure } from '../../errors.ts';
 import { plainText } from '../plain-text.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -10,12 +10,6 @@ export function problemOf(error: unknown, terminal: Pick<Terminal, 'err'>): Tool
     const { code, message, remedy = null } = error;
     return { code, message, remedy };
   }
-  if (isGone(error))
-    return {
-      code: 'daemon-needed',
-      message: 'The daemon went away.',
-      remedy: 'Start it: svc-monitor.sh start',
-    };
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   terminal.err(`svc mcp: a call failed by a bug:\n${stack}`);
   return {
@@ -29,9 +23,4 @@ export function problemOf(error: unknown, terminal: Pick<Terminal, 'err'>): Tool
 export function problemText({ code, message, remedy }: ToolProblem): string {
   const lines = message.split('\n').map(plainText);
   return [`error ${code}: ${lines.join('\n')}`, ...(remedy === null ? [] : [plainText(remedy)])].join('\n');
-}
-
-/** `fetch` tells a refused or broken connection by its cause. */
-function isGone(error: unknown): boolean {
-  return error instanceof TypeError && systemErrorCode(error.cause) !== undefined;
 }

@@ -1,15 +1,27 @@
 // The service manager of the machine that svc runs on, for the person who runs it.
 import { userInfo } from 'node:os';
 import { runCommand } from '../../codehost/run-command.ts';
+import { systemErrorCode } from '../../errors.ts';
 import type { Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { findService, type InstalledService } from './installed.ts';
 import { type ServiceHost, type ServiceManager, serviceManagerOf } from './manager.ts';
 
-export const thisMachine = (): ServiceHost => {
-  const { uid, username } = userInfo();
+export const thisMachine = (read: typeof userInfo = userInfo): ServiceHost => {
+  const { uid, username } = whoRuns(read);
   return { platform: process.platform, uid, user: username, run: runCommand };
 };
+
+/** A user of a container may have a number and no name: a service manager takes the number too. */
+function whoRuns(read: typeof userInfo): { uid: number; username: string } {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof Error) || systemErrorCode(error) !== 'ERR_SYSTEM_ERROR') throw error;
+    const uid = process.getuid?.() ?? -1;
+    return { uid, username: String(uid) };
+  }
+}
 
 export function managerFor(terminal: Terminal, { machine }: Session, host: ServiceHost): ServiceManager {
   return serviceManagerOf(host, {

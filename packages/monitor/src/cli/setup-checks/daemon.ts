@@ -56,8 +56,8 @@ async function serving(
   daemon: Running,
 ): Promise<SetupFinding> {
   const found = `running: pid ${daemon.pid}, ${daemon.url}`;
-  const health = await (await connectDaemon(machine))?.getJson('/api/health');
-  if (project === undefined || foldersIn(health)?.includes(project) !== false)
+  const health = await (await connectDaemon(machine))?.get('/api/health');
+  if (project === undefined || health?.configuration.folders.includes(project) !== false)
     return { check, level: 'ok', found };
   return {
     check,
@@ -65,10 +65,4 @@ async function serving(
     found: `${found}; it was started before it knew of this project`,
     remedy: 'Run: svc-monitor.sh restart',
   };
-}
-
-/** The projects that the daemon serves, as its health says. */
-export function foldersIn(health: unknown): unknown[] | undefined {
-  const { configuration } = (health ?? {}) as { configuration?: { folders?: unknown } };
-  return Array.isArray(configuration?.folders) ? configuration.folders : undefined;
 }

@@ -20,7 +20,7 @@ export type CheckedRepository = { finding: SetupFinding; repository: Repository 
 export async function checkRepository(terminal: Terminal): Promise<CheckedRepository> {
   const check = 'git';
   const { folder, environment, interrupted: signal } = terminal;
-  const git = createGit({ run: runCommand, environment });
+  const git = createGit({ run: runCommand, environment, secretNames: [] });
   const top = await git.ask(folder, ['rev-parse', '--show-toplevel'], { timeoutMs: GIT_TIMEOUT_MS, signal });
   const root = top.stdout.replace(/\n$/, '');
   if (top.exitCode !== 0 || root === '') {

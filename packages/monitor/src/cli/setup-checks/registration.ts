@@ -6,8 +6,9 @@ import type { ConfigFiles } from '../../config/load.ts';
 import { locateProject } from '../../config/locate.ts';
 import { createConfigStore } from '../../config/store.ts';
 import { Failure } from '../../errors.ts';
-import type { Session } from '../session.ts';
-import type { Repository } from './programs.ts';
+import { openSession, projectFolderOf, type Session } from '../session.ts';
+import type { Terminal } from '../terminal.ts';
+import { checkRepository, type Repository } from './programs.ts';
 
 const KEY = ['svc', 'projects'] as const;
 
@@ -26,8 +27,35 @@ export async function register(
   files: ConfigFiles,
   folder: string,
 ): Promise<SetupFinding> {
+  const { file, changed } = await list(session, files, folder);
+  const found = changed ? `${folder} is now listed in ${file}` : `${folder} is listed in ${file}`;
+  return { check: 'registration', level: 'ok', found };
+}
+
+/**
+ * The folder of the project that the verb was started in, registered. Only the command line does this: whoever types
+ * it there means this folder, and whoever reaches the daemon's port may be anybody.
+ */
+export async function registeredFolder(terminal: Terminal): Promise<string> {
+  const folder = await projectFolderOf(terminal);
+  const { repository } = await checkRepository(terminal);
+  const lasting = lastingFolder(folder, repository, terminal.home);
+  const session = openSession(terminal);
+  const { file, changed } = await list(session, (await session.load()).files, lasting);
+  if (changed)
+    terminal.err(
+      `${lasting} is now registered in ${file}. For its feeds and deploy settings too: svc-monitor.sh restart`,
+    );
+  return lasting;
+}
+
+function list(
+  session: Pick<Session, 'locks'>,
+  files: ConfigFiles,
+  folder: string,
+): Promise<{ file: string; changed: boolean }> {
   const store = createConfigStore({ locks: session.locks, files });
-  const { file, changed } = await store.update('global', KEY, (current) => {
+  return store.update('global', KEY, (current) => {
     const listed = current ?? [];
     if (!Array.isArray(listed)) {
       throw new Failure(
@@ -39,6 +67,4 @@ export async function register(
     const isThere = listed.some((entry) => typeof entry === 'string' && resolve(entry) === folder);
     return isThere ? current : [...(listed as unknown[]), folder];
   });
-  const found = changed ? `${folder} is now listed in ${file}` : `${folder} is listed in ${file}`;
-  return { check: 'registration', level: 'ok', found };
 }

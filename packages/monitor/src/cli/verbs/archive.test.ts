@@ -272,9 +272,11 @@ describe('sweep', () => {
   });
 
   test('without syncToThoughts it does not', async () => {
-    const { svc, endedRun, at } = home();
+    const { svc, endedRun, at, write } = home();
+    // There is a project to copy it to.
+    write('.svc/config.json', JSON.stringify({ svc: { projectKey: 'demo' } }));
     endedRun('orch-1');
-    await svc('sweep');
+    expect(await svc('sweep')).toBe(0);
     expect(existsSync(at('thoughts'))).toBe(false);
   });
 });

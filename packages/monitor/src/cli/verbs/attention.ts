@@ -1,7 +1,6 @@
 // svc attention [list] | ack | snooze | hand-over | resolve
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import type { AttentionEntry, AttentionView } from '@svc/core';
-import type { AttentionAnswer } from '../../http/attention-routes.ts';
+import type { AttentionAnswer, AttentionEntry, AttentionView } from '@svc/client';
 import { needDaemon, speaker } from '../need-daemon.ts';
 import { plainText } from '../plain-text.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
@@ -43,7 +42,17 @@ function wordVerb(terminal: Terminal, word: 'ack' | 'resolve', summary: string):
   })
     .argument('<id>')
     .option('--json', 'print JSON')
-    .action((id, { json }) => tell(terminal, word, { id }, json === true));
+    .action(async (id, { json }) => {
+      const daemon = await needDaemon(terminal);
+      const answer = await daemon.post(`/api/attention/${word}`, { body: { id, ...speaker(terminal) } });
+      print(
+        terminal,
+        json,
+        id,
+        answer,
+        (item) => `acknowledged by ${plainText(item.acknowledged?.by ?? 'nobody')}`,
+      );
+    });
 }
 
 function snoozeVerb(terminal: Terminal): CommandUnknownOpts {
@@ -55,7 +64,18 @@ function snoozeVerb(terminal: Terminal): CommandUnknownOpts {
     .argument('<id>')
     .requiredOption('--for <duration>', 'how long, at most 30d')
     .option('--json', 'print JSON')
-    .action((id, options) => tell(terminal, 'snooze', { id, for: options.for }, options.json === true));
+    .action(async (id, { for: duration, json }) => {
+      const daemon = await needDaemon(terminal);
+      const body = { id, for: duration, ...speaker(terminal) };
+      const answer = await daemon.post('/api/attention/snooze', { body });
+      print(
+        terminal,
+        json,
+        id,
+        answer,
+        (item) => `put off until ${timeText(item.snoozedUntil, terminal.now())}`,
+      );
+    });
 }
 
 function handOverVerb(terminal: Terminal): CommandUnknownOpts {
@@ -68,35 +88,34 @@ function handOverVerb(terminal: Terminal): CommandUnknownOpts {
     .requiredOption('--to <name>', 'who has it from now on')
     .option('--note <text>', 'what they should know')
     .option('--json', 'print JSON')
-    .action((id, { to, note, json }) =>
-      tell(terminal, 'hand-over', { id, to, ...(note !== undefined && { note }) }, json === true),
-    );
+    .action(async (id, { to, note, json }) => {
+      const daemon = await needDaemon(terminal);
+      const body = { id, to, note, ...speaker(terminal) };
+      const answer = await daemon.post('/api/attention/hand-over', { body });
+      print(
+        terminal,
+        json,
+        id,
+        answer,
+        (item) => `handed over to ${plainText(item.handedOver?.to ?? 'nobody')}`,
+      );
+    });
 }
 
-async function tell(
+function print(
   terminal: Terminal,
-  word: 'ack' | 'snooze' | 'hand-over' | 'resolve',
-  body: Record<string, string>,
-  json: boolean,
-): Promise<void> {
-  const daemon = await needDaemon(terminal);
-  const answer = (await daemon.postJson(`/api/attention/${word}`, {
-    ...body,
-    ...speaker(terminal),
-  })) as AttentionAnswer;
+  json: true | undefined,
+  id: string,
+  answer: AttentionAnswer,
+  words: (item: NonNullable<AttentionAnswer['item']>) => string,
+): void {
   if (json) return printJson(terminal, answer);
   const { item } = answer;
-  const id = plainText(body['id'] ?? '');
-  if (item === null) return terminal.out(`${id} is resolved.`);
-  if (word === 'snooze')
-    return terminal.out(`${id} is put off until ${timeText(item.snoozedUntil, terminal.now())}.`);
-  if (word === 'hand-over')
-    return terminal.out(`${id} is handed over to ${plainText(item.handedOver?.to ?? 'nobody')}.`);
-  terminal.out(`${id} is acknowledged by ${plainText(item.acknowledged?.by ?? 'nobody')}.`);
+  terminal.out(`${plainText(id)} is ${item === null ? 'resolved' : words(item)}.`);
 }
 
 async function list(terminal: Terminal, json: boolean): Promise<void> {
-  const view = (await (await needDaemon(terminal)).getJson('/api/attention')) as AttentionView;
+  const view = await (await needDaemon(terminal)).get('/api/attention');
   if (json) return printJson(terminal, view);
   printAttention(terminal, view);
 }

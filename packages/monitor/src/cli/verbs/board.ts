@@ -1,6 +1,7 @@
 // svc board
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { type BoardView, boardColumns, type WorkerView } from '@svc/core';
+import { counted } from '../counted.ts';
 import { needDaemon } from '../need-daemon.ts';
 import { plainText } from '../plain-text.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
@@ -19,11 +20,11 @@ export function boardVerb(terminal: Terminal): CommandUnknownOpts {
     .option('--json', 'print JSON')
     .action(async ({ at, all, settled, json }) => {
       const query = {
-        ...(at !== undefined && { at }),
-        ...(all === true && { all: '1' }),
-        ...(settled !== undefined && { settled }),
+        at,
+        settled,
+        ...(all === true && { all: '1' as const }),
       };
-      const view = (await (await needDaemon(terminal)).getJson('/api/board', query)) as BoardView;
+      const view = await (await needDaemon(terminal)).get('/api/board', { query });
       if (json) return printJson(terminal, view);
       printBoard(terminal, view, at === undefined ? terminal.now() : new Date(view.at ?? terminal.now()));
     });
@@ -45,7 +46,9 @@ function printBoard(terminal: Terminal, view: BoardView, moment: Date): void {
     byRun.map((worker) => workerRow(terminal, worker)),
   );
   const open = view.pullRequests.filter(({ state }) => state === 'open').length;
-  terminal.out(`${open} open pull requests, ${view.attention.length} items of attention (svc attention)`);
+  terminal.out(
+    `${counted(open, 'open pull request')}, ${counted(view.attention.length, 'item')} of attention (svc attention)`,
+  );
   for (const { feed, grade, reason, remedy } of view.feeds) {
     if (grade === 'live' || grade === 'disabled') continue;
     const why = [reason, remedy].filter((text) => text !== null).join('. ');

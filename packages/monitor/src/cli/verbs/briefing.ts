@@ -1,6 +1,6 @@
 // svc briefing
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import type { BriefingAnswer } from '../../summarize/briefing.ts';
+import type { Briefing } from '@svc/client';
 import { AnswerIsNo } from '../endings.ts';
 import { needDaemon } from '../need-daemon.ts';
 import { plainText } from '../plain-text.ts';
@@ -19,19 +19,14 @@ export function briefingVerb(terminal: Terminal): CommandUnknownOpts {
     .option('--json', 'print JSON')
     .action(async ({ fresh, json }) => {
       const daemon = await needDaemon(terminal);
-      const answer = (await (fresh
-        ? daemon.postJson('/api/briefing', {})
-        : daemon.getJson('/api/briefing'))) as BriefingAnswer;
+      const answer = await (fresh ? daemon.post('/api/briefing') : daemon.get('/api/briefing'));
       if (json) printJson(terminal, answer);
       else print(terminal, answer);
       if (answer.briefing === null) throw new AnswerIsNo();
     });
 }
 
-function print(
-  terminal: Terminal,
-  { enabled, briefing, suggestedLabels, generatedAt }: BriefingAnswer,
-): void {
+function print(terminal: Terminal, { enabled, briefing, suggestedLabels, generatedAt }: Briefing): void {
   if (briefing === null) {
     return terminal.err(
       enabled

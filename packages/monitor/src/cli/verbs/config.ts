@@ -8,13 +8,16 @@ import {
   jsonSchemaOf,
   layers,
   maskedValue,
+  publicValue,
   type ResolvedValue,
   sourceText,
+  withoutCredentials,
 } from '@svc/core';
+import { addressFingerprint } from '../../config/address-fingerprint.ts';
 import { createConfigStore } from '../../config/store.ts';
 import { Failure } from '../../errors.ts';
 import { fieldForWriting, layerForWriting, valueForWriting } from '../config-input.ts';
-import { explainLines, valueText } from '../config-text.ts';
+import { explainLines, shownText } from '../config-text.ts';
 import { AnswerIsNo } from '../endings.ts';
 import { ruleFilterProblems } from '../rule-filters.ts';
 import { openSession } from '../session.ts';
@@ -42,7 +45,7 @@ export function configVerbs(terminal: Terminal): CommandUnknownOpts {
 
 function showVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('show', {
-    summary: 'Every value and where it came from; secrets are masked',
+    summary: 'Every value and where it came from; secrets and addresses that open something are masked',
     example: 'svc config show --json',
   })
     .option('--json', 'print JSON')
@@ -56,13 +59,13 @@ function showVerb(terminal: Terminal): CommandUnknownOpts {
           values: Object.fromEntries(
             loaded.values.map((value) => [
               value.key,
-              { value: maskedValue(value), source: sourceText(value) },
+              { value: publicValue(value, addressFingerprint), source: sourceText(value) },
             ]),
           ),
           machine: Object.fromEntries(
             session.machine.settings.map(({ variable, value, fromEnvironment }) => [
               variable,
-              { value, fromEnvironment },
+              { value: withoutCredentials(value), fromEnvironment },
             ]),
           ),
           problems: loaded.problems,
@@ -73,7 +76,7 @@ function showVerb(terminal: Terminal): CommandUnknownOpts {
         terminal,
         loaded.values.map((value) => [
           value.key,
-          valueText(value),
+          shownText(value),
           paint(terminal, 'dim', sourceText(value)),
         ]),
       );
@@ -82,7 +85,7 @@ function showVerb(terminal: Terminal): CommandUnknownOpts {
         terminal,
         session.machine.settings.map(({ variable, value, fromEnvironment }) => [
           variable,
-          value,
+          withoutCredentials(value),
           paint(terminal, 'dim', fromEnvironment ? 'environment' : 'default'),
         ]),
       );

@@ -1,7 +1,6 @@
 // svc deploy retry | svc deploy accept
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import type { DeployWordAnswer } from '../../http/worker-routes.ts';
-import { needDaemon, speaker, workerPath } from '../need-daemon.ts';
+import { needDaemon, speaker } from '../need-daemon.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 import { verb, verbGroup } from '../verb.ts';
 import { printWhy } from './why.ts';
@@ -32,13 +31,10 @@ function wordVerb(terminal: Terminal, word: 'retry' | 'accept', summary: string)
     .option('--json', 'print JSON')
     .action(async (ticket, { json, note, orchestrator }) => {
       const daemon = await needDaemon(terminal);
-      const body = {
-        word,
-        ...speaker(terminal),
-        ...(note !== undefined && { note }),
-        ...(orchestrator !== undefined && { orchestrator }),
-      };
-      const answer = (await daemon.postJson(workerPath(ticket, 'deploy'), body)) as DeployWordAnswer;
+      const answer = await daemon.post('/api/workers/{ticket}/deploy', {
+        params: { ticket },
+        body: { word, ...speaker(terminal), note, orchestrator },
+      });
       if (json) return printJson(terminal, answer);
       printWhy(terminal, answer.why);
     });

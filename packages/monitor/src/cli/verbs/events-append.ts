@@ -1,6 +1,6 @@
 // svc events append: a helper's fact into the log. When no daemon runs it waits in the spool.
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { isHelperTopic, parseEventDraft } from '@svc/core';
+import { helperRefusal, parseEventDraft } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import { leaveInSpool } from '../../log/spool.ts';
 import { connectDaemon } from '../daemon-client.ts';
@@ -36,10 +36,10 @@ export function appendVerb(terminal: Terminal): CommandUnknownOpts {
       };
       const parsed = parseEventDraft(draft);
       if (!parsed.ok) throw new Failure('usage', `The event cannot be taken: ${parsed.problem}.`);
-      if (!isHelperTopic(parsed.draft.event))
-        throw new Failure('usage', `A helper cannot report ${parsed.draft.event}.`);
+      const refused = helperRefusal(parsed.draft);
+      if (refused !== undefined) throw new Failure('usage', refused.problem, refused.remedy);
       const daemon = await connectDaemon(machine);
-      if (daemon) return printJson(terminal, await daemon.postJson('/api/events', parsed.draft));
+      if (daemon) return printJson(terminal, await daemon.post('/api/events', { body: parsed.draft }));
       const name = await leaveInSpool({
         folder: machine.spoolDir,
         draft: parsed.draft,

@@ -1,6 +1,5 @@
 // svc events counts
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import type { EventCounts } from '@svc/core';
 import { conditionOptions, pointText, readConditions } from '../event-conditions.ts';
 import { needDaemon } from '../need-daemon.ts';
 import { printJson, printTable, type Terminal } from '../terminal.ts';
@@ -20,13 +19,9 @@ export function countsVerb(terminal: Terminal): CommandUnknownOpts {
   for (const option of conditionOptions()) counts.addOption(option);
   return counts.action(async (options) => {
     const { query, since } = readConditions(options, terminal.now().getTime());
-    const answer = (await (
-      await needDaemon(terminal)
-    ).getJson('/api/events/counts', {
-      ...query,
-      ...(since !== undefined && { since: pointText(since) }),
-      buckets: options.buckets,
-    })) as EventCounts;
+    const answer = await (await needDaemon(terminal)).get('/api/events/counts', {
+      query: { ...query, since: since && pointText(since), buckets: options.buckets },
+    });
     if (options.json) return printJson(terminal, answer);
     const most = Math.max(1, ...answer.buckets.map(({ count }) => count));
     printTable(

@@ -17,10 +17,10 @@ export function reindexVerb(terminal: Terminal): CommandUnknownOpts {
       const { machine } = openSession(terminal);
       const daemon = await connectDaemon(machine);
       const answer = daemon
-        ? await daemon.postJson('/api/events/reindex', {})
+        ? await daemon.post('/api/events/reindex')
         : await reindexAlone(machine, terminal.now);
       if (options.json) return printJson(terminal, answer);
-      const { lines, seconds } = answer as { lines: number; seconds: number };
+      const { lines, seconds } = answer;
       terminal.out(`${lines} lines indexed in ${seconds} s`);
     });
 }

@@ -78,7 +78,7 @@ function waitForVerb(terminal: Terminal): CommandUnknownOpts {
     const over = new AbortController();
     const until = AbortSignal.any([signal, over.signal]);
     const batches = watchEvents(machine, conditions, until, terminal.now);
-    const blind = options.strict ? untilBlind(machine, conditions.query['event'], until) : undefined;
+    const blind = options.strict ? untilBlind(machine, conditions.query.event, until) : undefined;
     try {
       const found = await firstOf(batches, matches, blind);
       if (found !== undefined) return terminal.out(found.text);

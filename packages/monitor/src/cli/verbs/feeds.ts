@@ -1,46 +1,13 @@
 // svc feeds | svc feeds check | svc feeds ping
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { Failure } from '../../errors.ts';
-import { connectDaemon, type DaemonClient } from '../daemon-client.ts';
+import type { Answer, Tunnel } from '@svc/client';
 import { AnswerIsNo } from '../endings.ts';
-import { openSession } from '../session.ts';
+import { needDaemon } from '../need-daemon.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { verb } from '../verb.ts';
 
-type TunnelReport = {
-  feeds: string[];
-  grade: string;
-  since: number | null;
-  why: string | null;
-  remedy: string | null;
-  lastMessageAt: number | null;
-  unauthorisedLastHour: { exact: number; reserialised: number };
-};
-type RepoReport = { repo: string; by: string; why: string | null; remedy: string | null };
-type Trouble = { why: string | null; remedy: string | null };
-type FeedsReport = {
-  tunnels: TunnelReport[];
-  repos: RepoReport[];
-  codehost: Trouble & { state: string; lastAt: string | null; clock: Trouble | null };
-  tracker: {
-    state: string;
-    why?: string;
-    remedy?: string;
-    teams: { team: string; lastAt: string | null; error: string | null; remedy: string | null }[];
-  };
-};
-type CheckReport = {
-  repo: string;
-  sent: number;
-  received: number;
-  missing: number;
-  repaired: number;
-  problem: { message: string } | null;
-};
-
-type PingReport =
-  | { feed: string; ok: true; milliseconds: number }
-  | { feed: string; ok: false; disabled: boolean; why: string; remedy: string | null };
+type CheckReport = Answer<'POST', '/api/feeds/check'>['repos'][number];
+type PingReport = Answer<'POST', '/api/feeds/ping'>['feeds'][number];
 
 export function feedsVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('feeds', {
@@ -50,7 +17,7 @@ export function feedsVerb(terminal: Terminal): CommandUnknownOpts {
   })
     .option('--json', 'print JSON')
     .action(async (options) => {
-      const report = (await (await daemonOf(terminal)).getJson('/api/feeds')) as FeedsReport;
+      const report = await (await needDaemon(terminal)).get('/api/feeds');
       if (options.json) return printJson(terminal, report);
       printTable(
         terminal,
@@ -82,9 +49,8 @@ function checkVerb(terminal: Terminal): CommandUnknownOpts {
     .option('--repair', 'bring in what is missing')
     .option('--json', 'print JSON')
     .action(async (options) => {
-      const wish = { since: options.since, repair: options.repair === true };
-      const answer = await (await daemonOf(terminal)).postJson('/api/feeds/check', wish);
-      const { repos } = answer as { repos: CheckReport[] };
+      const body = { since: options.since, repair: options.repair === true };
+      const { repos } = await (await needDaemon(terminal)).post('/api/feeds/check', { body });
       if (options.json) printJson(terminal, repos);
       else if (repos.length === 0) terminal.out('No repository is subscribed; see: svc feeds');
       else
@@ -106,10 +72,8 @@ function pingVerb(terminal: Terminal): CommandUnknownOpts {
     .option('--timeout <duration>', 'how long to wait, from 1s to 60s', '10s')
     .option('--json', 'print JSON')
     .action(async (options) => {
-      const answer = await (await daemonOf(terminal)).postJson('/api/feeds/ping', {
-        timeout: options.timeout,
-      });
-      const { feeds } = answer as { feeds: PingReport[] };
+      const body = { timeout: options.timeout };
+      const { feeds } = await (await needDaemon(terminal)).post('/api/feeds/ping', { body });
       if (options.json) printJson(terminal, feeds);
       else
         printTable(
@@ -133,7 +97,7 @@ function checkRow({ repo, sent, received, missing, repaired, problem }: CheckRep
   return [repo, ...[sent, received, missing, repaired].map(String), problem?.message ?? ''];
 }
 
-function tunnelRow(terminal: Terminal, tunnel: TunnelReport): string[] {
+function tunnelRow(terminal: Terminal, tunnel: Tunnel): string[] {
   const { feeds, grade, since, why, remedy, lastMessageAt, unauthorisedLastHour } = tunnel;
   const colour =
     grade === 'live' ? 'green' : grade === 'disabled' || grade === 'connecting' ? 'gray' : 'yellow';
@@ -156,10 +120,4 @@ function timeText(time: number): string {
 function reason(why: string | null, remedy: string | null): string {
   if (why === null) return '';
   return `  ${why.replace(/\.$/, '')}${remedy === null ? '' : `. ${remedy}`}`;
-}
-
-async function daemonOf(terminal: Terminal): Promise<DaemonClient> {
-  const daemon = await connectDaemon(openSession(terminal).machine);
-  if (daemon) return daemon;
-  throw new Failure('daemon-needed', 'The daemon is not running.', 'Start it: svc-monitor.sh start');
 }

@@ -8,6 +8,7 @@ import { createDrainJournal } from '../../feedback/journal.ts';
 import { openDestinations } from '../../feedback/open-destinations.ts';
 import { createFindingsQueue, type FindingsQueue, type QueueLine } from '../../feedback/queue.ts';
 import { findingsFile } from '../../feedback/queue-path.ts';
+import { counted } from '../counted.ts';
 import { plainText } from '../plain-text.ts';
 import { createReporter, type ReportFact } from '../report-fact.ts';
 import { openSession, requireConfig, type Session } from '../session.ts';
@@ -44,7 +45,10 @@ export function drainVerb(terminal: Terminal): CommandUnknownOpts {
       if (options.dryRun)
         return say(planned(waiting, places), { filed: 0, left: waiting.length, destinations: places });
       if (!options.yes && !(await isAllowed(terminal, session, loaded, waiting, places)))
-        return say(`${counted(waiting.length)} kept in ${queue.file}.`, { filed: 0, left: waiting.length });
+        return say(`${counted(waiting.length, 'finding')} kept in ${queue.file}.`, {
+          filed: 0,
+          left: waiting.length,
+        });
       const report = await drain(terminal, session, { queue, loaded, destinations });
       say(ended(report), {
         filed: report.filed,
@@ -54,7 +58,7 @@ export function drainVerb(terminal: Terminal): CommandUnknownOpts {
       });
       if (report.unreadable > 0)
         terminal.err(
-          `warning: ${counted(report.unreadable)} could not be read; see ${queue.file}.unreadable`,
+          `warning: ${counted(report.unreadable, 'finding')} could not be read; see ${queue.file}.unreadable`,
         );
       if (report.failures.length === 0) return;
       if (report.left > 0) throw notFiled(report, queue.file);
@@ -79,7 +83,7 @@ async function isAllowed(
     return false;
   }
   const answer = await terminal.ask(
-    `File ${counted(waiting.length)} as tickets (${places.join(', else ')}), now and at the end of each run? [y/N] `,
+    `File ${counted(waiting.length, 'finding')} as tickets (${places.join(', else ')}), now and at the end of each run? [y/N] `,
   );
   if (!/^y(?:es)?$/i.test(answer?.trim() ?? '')) return false;
   terminal.err(await grantConsent(session, files));
@@ -125,14 +129,14 @@ async function tellEnd(report: ReportFact, file: string, { filed, left }: DrainR
 function planned(waiting: readonly QueueLine[], places: readonly string[]): string {
   const titles = waiting.map(({ read }) => ('finding' in read ? read.finding.title : `(${read.problem})`));
   return [
-    `${counted(waiting.length)} would be filed (${places.join(', else ')}):`,
+    `${counted(waiting.length, 'finding')} would be filed (${places.join(', else ')}):`,
     ...titles.map((title) => `  ${plainText(title)}`),
   ].join('\n');
 }
 
 function ended({ filed, left, destination }: DrainReport): string {
   const where = destination === undefined ? '' : ` (${destination.words})`;
-  return `${counted(filed)} filed${where}${left === 0 ? '' : `, ${left} kept`}.`;
+  return `${counted(filed, 'finding')} filed${where}${left === 0 ? '' : `, ${left} kept`}.`;
 }
 
 function reasonsOf({ failures }: DrainReport): string {
@@ -143,11 +147,7 @@ function notFiled(report: DrainReport, file: string): Failure {
   const remedies = report.failures.flatMap(({ remedy }) => remedy ?? []);
   return new Failure(
     'not-filed',
-    `${counted(report.left)} could not be filed; kept in ${file}. ${reasonsOf(report)}.`,
+    `${counted(report.left, 'finding')} could not be filed; kept in ${file}. ${reasonsOf(report)}.`,
     [...remedies, 'Then run again: svc findings drain; what is filed is not filed twice.'].join('\n'),
   );
-}
-
-function counted(count: number): string {
-  return count === 1 ? '1 finding' : `${count} findings`;
 }

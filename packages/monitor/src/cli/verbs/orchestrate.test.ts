@@ -1,5 +1,5 @@
 // svc orchestrate, against the real routes.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testTerminal } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
@@ -24,7 +24,7 @@ async function machine() {
     version: '1.2.3',
     startedAt: now,
   });
-  const { port, holds } = await startRunServer(world, { identity });
+  const { port, holds } = await startRunServer(world, { identity, served: [terminal.home] });
   const instance = claimInstance(join(terminal.home, 'svc'));
   onTestFinished(() => instance?.withdraw());
   await instance?.announce({ state: 'running', ...identity(port) });
@@ -53,6 +53,17 @@ test('start: tickets, waves or a plan, with what is wished', async () => {
     [[['ABC-6'], ['ABC-7']], 3, 'main'],
   ]);
   expect(world.said[0]?.detail).toMatchObject({ by: 'kim', project: terminal.home });
+});
+
+test('start: the project is registered, once and with a word', async () => {
+  const { terminal, svc } = await machine();
+  const listed = (): unknown =>
+    JSON.parse(readFileSync(join(terminal.home, '.config/svc/config.json'), 'utf8')).svc.projects;
+  expect(await svc('start', 'ABC-1', '--name', RUN, '--json')).toBe(0);
+  expect(JSON.parse(terminal.printed())).toMatchObject({ orchestrator: RUN });
+  expect(await svc('start', 'ABC-2', '--name', 'two', '--json')).toBe(0);
+  expect(listed()).toEqual([terminal.home]);
+  expect(terminal.complained().match(/is now registered in/g)).toHaveLength(1);
 });
 
 test('start: what cannot be is refused, and nothing is begun', async () => {

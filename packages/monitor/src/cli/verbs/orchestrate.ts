@@ -1,20 +1,14 @@
 // svc orchestrate start | status | pause | resume | cancel | retry
 import { readFile } from 'node:fs/promises';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import type { OutsideBlocker, RunView } from '@svc/core';
+import type { RunDetail } from '@svc/client';
 import { Failure } from '../../errors.ts';
 import { needDaemon, speaker } from '../need-daemon.ts';
 import { plainText } from '../plain-text.ts';
-import { projectFolderOf } from '../session.ts';
+import { registeredFolder } from '../setup-checks/registration.ts';
 import { printJson, printTable, type Terminal } from '../terminal.ts';
 import { ageText, timeText } from '../time-text.ts';
 import { verb, verbGroup } from '../verb.ts';
-
-type RunAnswer = RunView & {
-  holds: { ticket: string | null; message: string; until: string | null }[];
-  /** Only of a run that was just begun. */
-  outsideBlockers?: OutsideBlocker[];
-};
 
 export function orchestrateVerbs(terminal: Terminal): CommandUnknownOpts {
   return verbGroup(
@@ -58,20 +52,23 @@ function startVerb(terminal: Terminal): CommandUnknownOpts {
     .option('--json', 'print JSON')
     .action(async (tickets, options) => {
       const daemon = await needDaemon(terminal);
-      const answer = (await daemon.postJson('/api/runs', {
-        project: await projectFolderOf(terminal),
-        ...(await planOf(tickets, options)),
-        ...(options.maxParallel !== undefined && { maxParallel: options.maxParallel }),
-        ...(options.dependencies === true && { dependencies: true }),
-        ...(options.base !== undefined && { base: options.base }),
-        ...(options.name !== undefined && { name: options.name }),
-        ...speaker(terminal),
-      })) as RunAnswer;
+      const { maxParallel, dependencies, base, name } = options;
+      const answer = await daemon.post('/api/runs', {
+        body: {
+          ...(await planOf(tickets, options)),
+          project: await registeredFolder(terminal),
+          maxParallel,
+          dependencies,
+          base,
+          name,
+          ...speaker(terminal),
+        },
+      });
       if (options.json) return printJson(terminal, answer);
       const { orchestrator, tickets: count, waves } = answer;
       const words = waves.length === 1 ? 'one wave' : `${waves.length} waves`;
       terminal.out(`${orchestrator} has begun: ${count} tickets in ${words}.`);
-      for (const { ticket, blocker, state } of answer.outsideBlockers ?? [])
+      for (const { ticket, blocker, state } of answer.outsideBlockers)
         terminal.out(
           `${plainText(ticket)} is blocked by ${plainText(blocker)} (${plainText(state)}), which is not in this run.`,
         );
@@ -105,17 +102,17 @@ function statusVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('status', {
     summary: 'What each run is doing, and why what waits waits',
     example: ['svc orchestrate status', 'svc orchestrate status web-20260102-030405'],
-    route: 'GET /api/runs',
+    route: 'GET /api/runs; of one run GET /api/runs/:run',
   })
     .argument('[run]')
     .option('--json', 'print JSON')
     .action(async (run, { json }) => {
       const daemon = await needDaemon(terminal);
       if (run !== undefined) {
-        const answer = (await daemon.getJson(`/api/runs/${encodeURIComponent(run)}`)) as RunAnswer;
+        const answer = await daemon.get('/api/runs/{run}', { params: { run } });
         return json ? printJson(terminal, answer) : printRun(terminal, answer);
       }
-      const { runs } = (await daemon.getJson('/api/runs')) as { runs: RunAnswer[] };
+      const { runs } = await daemon.get('/api/runs');
       if (json) return printJson(terminal, runs);
       if (runs.length === 0) terminal.out('There is no run. Begin one: svc orchestrate start <tickets…>');
       printTable(
@@ -131,7 +128,7 @@ function statusVerb(terminal: Terminal): CommandUnknownOpts {
     });
 }
 
-function printRun(terminal: Terminal, run: RunAnswer): void {
+function printRun(terminal: Terminal, run: RunDetail): void {
   terminal.out(`${plainText(run.orchestrator)}: ${run.state}, ${run.done} of ${run.tickets} done`);
   if (run.startedAt !== null) terminal.out(`  began   ${timeText(run.startedAt, terminal.now())}`);
   const { hours, waiting } = run.waited;
@@ -168,7 +165,11 @@ function wordVerb(terminal: Terminal, word: 'pause' | 'resume', summary: string)
   })
     .argument('<run>')
     .option('--json', 'print JSON')
-    .action((run, { json }) => tell(terminal, run, word, {}, json === true));
+    .action(async (run, { json }) => {
+      const daemon = await needDaemon(terminal);
+      const said = { params: { run }, body: speaker(terminal) };
+      show(terminal, json, await daemon.post(`/api/runs/{run}/${word}`, said));
+    });
 }
 
 function cancelVerb(terminal: Terminal): CommandUnknownOpts {
@@ -180,9 +181,11 @@ function cancelVerb(terminal: Terminal): CommandUnknownOpts {
     .argument('<run>')
     .argument('[ticket]')
     .option('--json', 'print JSON')
-    .action((run, ticket, { json }) =>
-      tell(terminal, run, 'cancel', ticket === undefined ? {} : { ticket }, json === true),
-    );
+    .action(async (run, ticket, { json }) => {
+      const daemon = await needDaemon(terminal);
+      const said = { params: { run }, body: { ticket, ...speaker(terminal) } };
+      show(terminal, json, await daemon.post('/api/runs/{run}/cancel', said));
+    });
 }
 
 function retryVerb(terminal: Terminal): CommandUnknownOpts {
@@ -194,19 +197,14 @@ function retryVerb(terminal: Terminal): CommandUnknownOpts {
     .argument('<run>')
     .argument('<ticket>')
     .option('--json', 'print JSON')
-    .action((run, ticket, { json }) => tell(terminal, run, 'retry', { ticket }, json === true));
+    .action(async (run, ticket, { json }) => {
+      const daemon = await needDaemon(terminal);
+      const said = { params: { run }, body: { ticket, ...speaker(terminal) } };
+      show(terminal, json, await daemon.post('/api/runs/{run}/retry', said));
+    });
 }
 
-async function tell(
-  terminal: Terminal,
-  run: string,
-  word: string,
-  body: Record<string, string>,
-  json: boolean,
-): Promise<void> {
-  const daemon = await needDaemon(terminal);
-  const path = `/api/runs/${encodeURIComponent(run)}/${word}`;
-  const answer = (await daemon.postJson(path, { ...body, ...speaker(terminal) })) as RunAnswer;
+function show(terminal: Terminal, json: true | undefined, answer: RunDetail): void {
   if (json) return printJson(terminal, answer);
   printRun(terminal, answer);
 }

@@ -1,14 +1,11 @@
 // svc outbox | svc outbox retry <key>
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import type { OutboxFigures } from '../../outbox/figures.ts';
-import type { OutboxRow } from '../../outbox/outbox-row.ts';
+import type { OutboxEffect } from '@svc/client';
 import { needDaemon } from '../need-daemon.ts';
 import { plainText } from '../plain-text.ts';
 import { printJson, printTable, type Terminal } from '../terminal.ts';
 import { ageText } from '../time-text.ts';
 import { verb } from '../verb.ts';
-
-type OutboxAnswer = { figures: OutboxFigures; effects: OutboxRow[] };
 
 const SHOWN = 20;
 
@@ -20,7 +17,7 @@ export function outboxVerbs(terminal: Terminal): CommandUnknownOpts {
   })
     .option('--json', 'print JSON')
     .action(async ({ json }) => {
-      const answer = (await (await needDaemon(terminal)).getJson('/api/outbox')) as OutboxAnswer;
+      const answer = await (await needDaemon(terminal)).get('/api/outbox');
       if (json) return printJson(terminal, answer);
       const { figures, effects } = answer;
       terminal.out(
@@ -42,13 +39,16 @@ export function outboxVerbs(terminal: Terminal): CommandUnknownOpts {
       })
         .argument('<key>')
         .action(async (key) => {
-          await (await needDaemon(terminal)).postJson('/api/outbox/retry', { key });
+          await (await needDaemon(terminal)).post('/api/outbox/retry', { body: { key } });
           terminal.out(`${plainText(key)} is tried again; see: svc outbox`);
         }),
     );
 }
 
-function effectRow({ key, state, attempts, lastError, outcome, createdAt }: OutboxRow, now: Date): string[] {
+function effectRow(
+  { key, state, attempts, lastError, outcome, createdAt }: OutboxEffect,
+  now: Date,
+): string[] {
   const said = state === 'done' ? outcome : lastError;
   return [
     state,

@@ -2,7 +2,7 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Link, Receipt } from '@svc/core';
 import { AnswerIsNo } from '../endings.ts';
-import { needDaemon, workerPath } from '../need-daemon.ts';
+import { needDaemon } from '../need-daemon.ts';
 import { plainText } from '../plain-text.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { utcText } from '../time-text.ts';
@@ -20,9 +20,8 @@ export function receiptVerb(terminal: Terminal): CommandUnknownOpts {
     .option('--json', 'print JSON')
     .action(async (ticket, options) => {
       const daemon = await needDaemon(terminal);
-      const { orchestrator } = options;
-      const query = orchestrator === undefined ? {} : { orchestrator };
-      const answer = (await daemon.getJson(workerPath(ticket, 'receipt'), query)) as Receipt;
+      const query = { orchestrator: options.orchestrator };
+      const answer = await daemon.get('/api/workers/{ticket}/receipt', { params: { ticket }, query });
       if (options.json) printJson(terminal, answer);
       else printReceipt(terminal, answer);
       if (answer.shipped !== true) throw new AnswerIsNo();

@@ -1,7 +1,7 @@
 // svc rules list | test
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import type { RuleList } from '@svc/client';
 import { whatItDoes, whenItFires } from '@svc/core';
-import type { RulesReport } from '../../daemon/rules.ts';
 import { connectDaemon } from '../daemon-client.ts';
 import { plainText } from '../plain-text.ts';
 import { openSession, requireConfig } from '../session.ts';
@@ -10,9 +10,9 @@ import { ageText } from '../time-text.ts';
 import { verb, verbGroup } from '../verb.ts';
 import { rulesTestVerb } from './rules-test.ts';
 
-type Shown = Pick<RulesReport['rules'][number], 'name' | 'enabled' | 'fires' | 'does'> & {
+type Shown = Pick<RuleList['rules'][number], 'name' | 'enabled' | 'fires' | 'does'> & {
   fired: number | null;
-  last: RulesReport['rules'][number]['last'];
+  last: RuleList['rules'][number]['last'];
 };
 
 export function rulesVerbs(terminal: Terminal): CommandUnknownOpts {
@@ -54,7 +54,7 @@ function listVerb(terminal: Terminal): CommandUnknownOpts {
 async function knownRules(terminal: Terminal): Promise<Shown[]> {
   const session = openSession(terminal);
   const daemon = await connectDaemon(session.machine);
-  if (daemon) return ((await daemon.getJson('/api/rules')) as RulesReport).rules;
+  if (daemon) return (await daemon.get('/api/rules')).rules;
   terminal.err('The daemon is not running; when a rule fired last is not known.');
   const { config } = await requireConfig(terminal, session);
   return config.svc.rules.map(({ name, enabled, when, then }) => ({

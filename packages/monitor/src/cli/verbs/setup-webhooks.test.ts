@@ -1,15 +1,19 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
+  codehostForTest,
+  ghEnvironment,
   type HostileOptions,
   type HostileRelay,
   startHostileRelay,
   startPublicRelay,
   startRecordingServer,
   testTerminal,
+  testToken,
   testTracker,
 } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { hookMemoryFile, openHookMemory } from '../../codehost/hook-memory.ts';
 import { runCommandLine } from '../run.ts';
 
 const TOKEN = 'tracker-token';
@@ -86,6 +90,29 @@ test('--force rotates channel and secret', async () => {
   expect(secret()).not.toBe(old);
 });
 
+test('--force removes the old hooks wherever the daemon has made one', async () => {
+  const codehost = await codehostForTest();
+  const old = 'https://relay.example/old';
+  const { setup, path, terminal } = await house({
+    project: { svc: { projectKey: 'demo', monitor: { github: { watchRepos: ['Acme/Web'] } } } },
+    global: { svc: { monitor: { github: { smeeChannel: old } } } },
+    environment: ghEnvironment(codehost, testToken),
+  });
+  // One watched, one found in a signal file, one that is not ours.
+  for (const repo of ['acme/web', 'acme/found', 'acme/other']) {
+    codehost.cloud.addRepo(repo);
+    codehost.cloud.addHook(repo, { config: { url: old } });
+  }
+  const memory = await openHookMemory(hookMemoryFile(path('svc')));
+  await memory.remember('acme/found', 7, 'fingerprint');
+  await memory.remember('acme/web', 8, 'fingerprint');
+  expect(await setup('--force'), terminal.complained()).toBe(0);
+  const left = (repo: string): number => codehost.cloud.repoOf(repo).hooks.length;
+  expect([left('acme/web'), left('acme/found'), left('acme/other')]).toEqual([0, 0, 1]);
+  expect(terminal.printed()).toContain('Old hooks removed at acme/found: 1');
+  expect(terminal.printed().match(/Old hooks removed at acme\/web/gi)).toHaveLength(1);
+});
+
 test('a channel left in layer 1 moves to the global file', async () => {
   const channel = 'https://relay.example/left-in-layer-1';
   const { setup, project, global } = await house({
@@ -110,7 +137,7 @@ test('--linear-secret-env writes the name to layer 1', async () => {
   const { setup, project } = await house();
   expect(await setup('--linear-secret-env', 'MY_TRACKER_SECRET')).toBe(0);
   expect(project().monitor).toEqual({ linear: { webhookSecretEnv: 'MY_TRACKER_SECRET' } });
-  expect(await setup('--linear-secret-env', 'not a name')).toBe(2);
+  for (const name of ['not a name', 'LANG']) expect(await setup('--linear-secret-env', name)).toBe(2);
 });
 
 test('--linear-register makes a channel, registers, and writes record and secret; again it makes no call', async () => {

@@ -1,8 +1,9 @@
 // svc setup-webhooks: relay channel, secret, watched repositories, the tracker's webhook
 
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { type Config, codehostProblemWords, kinds, relayOfChannel } from '@svc/core';
+import { type Config, codehostProblemWords, kinds, relayOfChannel, repoKey } from '@svc/core';
 import { createGh } from '../../codehost/gh.ts';
+import { hookMemoryFile, openHookMemory } from '../../codehost/hook-memory.ts';
 import { createHookApi } from '../../codehost/hooks.ts';
 import { runCommand } from '../../codehost/run-command.ts';
 import { unsubscribe } from '../../codehost/unsubscribe.ts';
@@ -92,8 +93,8 @@ async function addRepos(terminal: Terminal, session: Session, repos: readonly st
 }
 
 async function nameTrackerSecret(terminal: Terminal, session: Session, name: string): Promise<void> {
-  if (!kinds.environmentName.schema.safeParse(name).success) {
-    throw new Failure('usage', `--linear-secret-env: expected ${kinds.environmentName.expects}.`);
+  if (!kinds.secretName.schema.safeParse(name).success) {
+    throw new Failure('usage', `--linear-secret-env: expected ${kinds.secretName.expects}.`);
   }
   const { files } = await requireConfig(terminal, session);
   const store = createConfigStore({ locks: session.locks, files });
@@ -125,7 +126,7 @@ export async function setUpCodehostFeed(
   });
   if (done.replaced !== undefined) {
     await tellOtherReaders(terminal, session, done.replaced, keyBefore);
-    await removeOldHooks(terminal, loaded.config, done.replaced);
+    await removeOldHooks(terminal, session, loaded.config, done.replaced);
   }
   terminal.out(
     `Done. Take it into use: svc-monitor.sh restart (it fills ${done.variable} from the secret file)`,
@@ -167,9 +168,19 @@ async function tellOtherReaders(
   );
 }
 
-/** Hooks of the channel before would go on sending to a mailbox that anybody with its address can read. */
-async function removeOldHooks(terminal: Terminal, config: Config, channel: string): Promise<void> {
-  const { watchRepos } = config.svc.monitor.github;
+/**
+ * Hooks of the channel before would go on sending to a mailbox that anybody with its address can read. They are at the
+ * watched repositories, and at all others that the daemon has given one: of other projects, and found in signal files.
+ */
+async function removeOldHooks(
+  terminal: Terminal,
+  { machine }: Session,
+  config: Config,
+  channel: string,
+): Promise<void> {
+  const hooked = (await openHookMemory(hookMemoryFile(machine.dataDir))).repos();
+  const watched = config.svc.monitor.github.watchRepos;
+  const repos = new Map([...hooked, ...watched].map((repo) => [repoKey(repo), repo])).values();
   const now = (): number => terminal.now().getTime();
   const gh = createGh({
     environment: terminal.environment,
@@ -177,7 +188,7 @@ async function removeOldHooks(terminal: Terminal, config: Config, channel: strin
     now,
     signal: terminal.interrupted,
   });
-  for (const { repo, removed, problem } of await unsubscribe(createHookApi(gh), channel, watchRepos)) {
+  for (const { repo, removed, problem } of await unsubscribe(createHookApi(gh), channel, [...repos])) {
     if (problem === null) terminal.out(`Old hooks removed at ${repo}: ${removed}`);
     else {
       const { why, remedy } = codehostProblemWords(problem);

@@ -1,8 +1,8 @@
 // svc summarize
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { summaryTemplates } from '@svc/core';
+import type { Summary } from '@svc/client';
+import { readSummaryRequest, summaryTemplates } from '@svc/core';
 import { Failure } from '../../errors.ts';
-import type { Summary } from '../../summarize/summarizer.ts';
 import type { DaemonClient } from '../daemon-client.ts';
 import { needDaemon } from '../need-daemon.ts';
 import { plainText } from '../plain-text.ts';
@@ -43,8 +43,10 @@ export async function askForSummary(
   run: string,
   wishes: SummaryWishes,
 ): Promise<Summary> {
+  const read = readSummaryRequest({ orchId: run, ...wishes });
+  if (!read.ok) throw new Failure('usage', read.problem);
   try {
-    return (await daemon.postJson('/api/summarize', { orchId: run, ...wishes })) as Summary;
+    return await daemon.post('/api/summarize', { body: read.request });
   } catch (error) {
     throw withRemedy(error);
   }

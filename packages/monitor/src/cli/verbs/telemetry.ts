@@ -1,7 +1,7 @@
 // svc telemetry attributes | figures
 import { hostname } from 'node:os';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { type Figures, formatAttributes, type RecentTimes, resourceAttributes } from '@svc/core';
+import { formatAttributes, type RecentTimes, resourceAttributes } from '@svc/core';
 import { createContextStore } from '../../context/context-store.ts';
 import { gitBranch } from '../../context/git-branch.ts';
 import { worktreeRoot } from '../../context/worktree-root.ts';
@@ -58,7 +58,7 @@ function figuresVerb(terminal: Terminal): CommandUnknownOpts {
   })
     .option('--json', 'print JSON')
     .action(async (options) => {
-      const figures = (await (await needDaemon(terminal)).getJson('/api/figures')) as Figures;
+      const figures = await (await needDaemon(terminal)).get('/api/figures');
       if (options.json) return printJson(terminal, figures);
       const { codehost, tracker, deliveries, commits, lines } = figures;
       const now = terminal.now();

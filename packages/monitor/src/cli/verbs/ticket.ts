@@ -1,10 +1,10 @@
 // svc ticket phase
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import type { PhaseAnswer } from '@svc/client';
 import { phaseNamed, ticketWritten } from '@svc/core';
 import { createContextStore } from '../../context/context-store.ts';
 import { worktreeRoot } from '../../context/worktree-root.ts';
 import { Failure } from '../../errors.ts';
-import type { PhaseAnswer } from '../../http/ticket-routes.ts';
 import { leaveInSpool } from '../../log/spool.ts';
 import { connectDaemon } from '../daemon-client.ts';
 import { AnswerIsNo } from '../endings.ts';
@@ -39,7 +39,7 @@ function phaseVerb(terminal: Terminal): CommandUnknownOpts {
       const ticket = given === undefined ? await currentTicket(terminal, session) : ticketGiven(given);
       const daemon = await connectDaemon(session.machine);
       const answer = daemon
-        ? ((await daemon.postJson(`/api/tickets/${ticket}/phase`, { phase: text })) as PhaseAnswer)
+        ? await daemon.post('/api/tickets/{ticket}/phase', { params: { ticket }, body: { phase: text } })
         : await leaveForDaemon(terminal, session, { ticket, ...named });
       if (options.json) printJson(terminal, answer);
       else terminal.out(sentence(answer));

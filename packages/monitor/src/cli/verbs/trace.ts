@@ -1,7 +1,7 @@
 // svc trace
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { type AxisSegment, axisScale, type Trace, type TraceSpan } from '@svc/core';
-import { needDaemon, workerPath } from '../need-daemon.ts';
+import { needDaemon } from '../need-daemon.ts';
 import { plainText } from '../plain-text.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { spanText, utcText } from '../time-text.ts';
@@ -25,8 +25,10 @@ export function traceVerb(terminal: Terminal): CommandUnknownOpts {
     .option('--json', 'print JSON')
     .action(async (ticket, { orchestrator, json }) => {
       const daemon = await needDaemon(terminal);
-      const query = orchestrator === undefined ? {} : { orchestrator };
-      const trace = (await daemon.getJson(workerPath(ticket, 'trace'), query)) as Trace;
+      const trace = await daemon.get('/api/workers/{ticket}/trace', {
+        params: { ticket },
+        query: { orchestrator },
+      });
       if (json) return printJson(terminal, trace);
       printTrace(terminal, trace);
     });

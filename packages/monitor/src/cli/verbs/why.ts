@@ -1,7 +1,7 @@
 // svc why
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Why } from '@svc/core';
-import { needDaemon, workerPath } from '../need-daemon.ts';
+import { needDaemon } from '../need-daemon.ts';
 import { plainText } from '../plain-text.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { timeText, utcText } from '../time-text.ts';
@@ -18,9 +18,8 @@ export function whyVerb(terminal: Terminal): CommandUnknownOpts {
     .option('--json', 'print JSON')
     .action(async (ticket, options) => {
       const daemon = await needDaemon(terminal);
-      const { orchestrator } = options;
-      const query = orchestrator === undefined ? {} : { orchestrator };
-      const answer = (await daemon.getJson(workerPath(ticket, 'why'), query)) as Why;
+      const query = { orchestrator: options.orchestrator };
+      const answer = await daemon.get('/api/workers/{ticket}/why', { params: { ticket }, query });
       if (options.json) return printJson(terminal, answer);
       printWhy(terminal, answer);
     });

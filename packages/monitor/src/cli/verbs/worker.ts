@@ -1,16 +1,18 @@
 // svc worker output
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import type { OutputLine, WorkerOutput } from '@svc/core';
+import type { WorkerOutput } from '@svc/client';
+import type { OutputLine } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import type { DaemonClient } from '../daemon-client.ts';
 import { AnswerIsNo } from '../endings.ts';
-import { needDaemon, workerPath } from '../need-daemon.ts';
+import { needDaemon } from '../need-daemon.ts';
 import { plainText } from '../plain-text.ts';
 import { paint, printJson, type Terminal } from '../terminal.ts';
 import { verb, verbGroup } from '../verb.ts';
 
 const LOOK_EVERY_MS = 1_000;
+const ROUTE = '/api/workers/{ticket}/output';
 
 export function workerVerbs(terminal: Terminal): CommandUnknownOpts {
   return verbGroup(
@@ -34,8 +36,7 @@ function outputVerb(terminal: Terminal): CommandUnknownOpts {
     .action(async (ticket, { orchestrator, limit, follow, json }) => {
       if (follow && json) throw new Failure('usage', '--follow and --json: one of them.');
       const daemon = await needDaemon(terminal);
-      const run = orchestrator === undefined ? {} : { orchestrator };
-      const first = await ask(daemon, ticket, { ...run, limit });
+      const first = await daemon.get(ROUTE, { params: { ticket }, query: { orchestrator, limit } });
       if (json) return printJson(terminal, first);
       print(terminal, first.lines);
       if (follow) return followOn(terminal, daemon, first);
@@ -49,7 +50,8 @@ async function followOn(terminal: Terminal, daemon: DaemonClient, first: WorkerO
   let { to } = first;
   const { ticket, orchestrator } = first;
   while (!terminal.interrupted.aborted) {
-    const part = await ask(daemon, ticket, { orchestrator, after: String(to), limit: '1000' });
+    const query = { orchestrator, after: to, limit: 1_000 };
+    const part = await daemon.get(ROUTE, { params: { ticket }, query });
     if (part.restarted) terminal.err('The output begins anew.');
     print(terminal, part.lines);
     const isMore = part.to > to && part.to < part.size;
@@ -58,14 +60,6 @@ async function followOn(terminal: Terminal, daemon: DaemonClient, first: WorkerO
     if (!isMore)
       await sleep(LOOK_EVERY_MS, undefined, { signal: terminal.interrupted }).catch(() => undefined);
   }
-}
-
-async function ask(
-  daemon: DaemonClient,
-  ticket: string,
-  query: Record<string, string>,
-): Promise<WorkerOutput> {
-  return (await daemon.getJson(workerPath(ticket, 'output'), query)) as WorkerOutput;
 }
 
 function print(terminal: Terminal, lines: readonly OutputLine[]): void {

@@ -15,6 +15,8 @@ export async function startRunServer(
     identity?: (port: number) => object;
     ready?: () => boolean;
     dependenciesOf?: AskDependencies;
+    /** Folders of projects besides the world's own. */
+    served?: readonly string[];
   } = {},
 ) {
   const holds: Hold[] = [];
@@ -41,6 +43,7 @@ export async function startRunServer(
         ...world,
         state,
         append,
+        served: async () => [world.root, ...(given.served ?? [])],
         dependenciesOf:
           given.dependenciesOf ?? (() => Promise.reject(new Error('the tracker was asked for nothing'))),
         orchestrator: { holds: (run) => (run === RUN ? holds : []), lookNow: async () => undefined },

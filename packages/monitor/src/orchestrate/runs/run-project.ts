@@ -6,6 +6,7 @@ import {
   type ProjectLimits,
   type RunPlan,
   repoNameIn,
+  secretVariables,
 } from '@svc/core';
 import { type RunCommand, runCommand } from '../../codehost/run-command.ts';
 import type { FileLocks } from '../../disk/lock.ts';
@@ -47,15 +48,15 @@ const originOf = /[:/]([A-Za-z0-9][A-Za-z0-9_-]*\/[A-Za-z0-9._-]+?)(?:\.git)?\/?
 
 export function createRunProjects(options: RunProjectOptions): RunProjects {
   const { loadConfig, environment, run = runCommand } = options;
-  const git = createGit({ run, environment });
   // The tests of two projects at once would slow each other down.
   const gate: Gate = oneAtATime();
   const known = new Map<string, Promise<RunProject>>();
 
-  async function repoOf(folder: string, { svc }: Config): Promise<string | null> {
-    const { org, name } = svc.repository;
+  async function repoOf(folder: string, config: Config): Promise<string | null> {
+    const { org, name } = config.svc.repository;
     const configured = `${org ?? ''}/${name ?? ''}`;
     if (repoNameIn(configured) !== undefined) return configured;
+    const git = createGit({ run, environment, secretNames: secretVariables(config) });
     const asked = await git.ask(folder, ['remote', 'get-url', 'origin']);
     return asked.exitCode === 0 ? (originOf.exec(asked.stdout)?.[1] ?? null) : null;
   }

@@ -3,8 +3,8 @@
 import {
   agentEnvironment,
   agentPrompt,
-  type Config,
   type Environment,
+  feedSecretVariables,
   fillAgentTemplate,
   type RunPlan,
   type SignalFile,
@@ -114,7 +114,7 @@ function environmentOf(
   return agentEnvironment({
     inherited,
     agentEnv: svc.orchestration.agentEnv,
-    secretNames: secretNamesOf(project.config),
+    secretNames: feedSecretVariables(project.config),
     orchestrator,
     ticket,
     signalFile: signalPath(runsDir, orchestrator, ticket),
@@ -128,14 +128,6 @@ function environmentOf(
       orchestration: orchestrator,
     },
   });
-}
-
-/** Webhook secrets and read keys are the daemon's alone. */
-function secretNamesOf({ svc }: Config): string[] {
-  return [svc.monitor.github, svc.monitor.linear].flatMap((feed) => [
-    feed.webhookSecretEnv,
-    feed.relayReadKeyEnv,
-  ]);
 }
 
 function withProcess(before: SignalFile, pid: number, startedAt: string | null): SignalFile {

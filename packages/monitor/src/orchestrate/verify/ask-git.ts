@@ -3,7 +3,7 @@
 import type { Environment } from '@svc/core';
 import type { RunCommand } from '../../codehost/run-command.ts';
 import { Failure } from '../../errors.ts';
-import { withoutGitLocals } from '../worktrees/git.ts';
+import { gitEnvironment } from '../worktrees/git.ts';
 import { askWhole, isHalfWritten } from '../worktrees/half-written.ts';
 
 const TIMEOUT_MS = 120_000;
@@ -17,9 +17,18 @@ export type AskGit = (
   options?: { timeoutMs?: number; maxBytes?: number; signal?: AbortSignal | undefined },
 ) => Promise<GitReply>;
 
-export function createAskGit({ run, environment }: { run: RunCommand; environment: Environment }): AskGit {
+export function createAskGit({
+  run,
+  environment,
+  secretNames,
+}: {
+  run: RunCommand;
+  environment: Environment;
+  /** Variables that hold secrets, besides those that always do. */
+  secretNames: readonly string[];
+}): AskGit {
   const own = {
-    ...withoutGitLocals(environment),
+    ...gitEnvironment(environment, secretNames),
     LC_ALL: 'C',
     GIT_TERMINAL_PROMPT: '0',
     GIT_EDITOR: 'false',

@@ -1,4 +1,4 @@
-// What the tests of a merged commit see of the environment: what a tool needs to be found and to work, and no
+// What the setup and the tests of a merged commit see of the environment: what a tool needs to be found and to work, and no
 // secret of any kind. Nobody has looked at that commit yet.
 import type { Environment } from '@svc/core';
 import { Failure } from '../../errors.ts';

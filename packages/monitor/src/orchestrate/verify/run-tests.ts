@@ -15,7 +15,6 @@ import { hookSteps, shellStep } from '../worktrees/hooks.ts';
 import { endGroup } from '../worktrees/process-group.ts';
 import { runStep, type Step, type StepEnd } from '../worktrees/run-step.ts';
 import { setupSteps } from '../worktrees/setup.ts';
-import { stepEnvironment } from '../worktrees/step-environment.ts';
 import { openStepLog, type StepLog } from '../worktrees/step-log.ts';
 import { testEnvironment } from './environment.ts';
 
@@ -44,8 +43,10 @@ export async function runTests(options: {
   remember: (pid: number) => Promise<void>;
 }): Promise<TestsRun> {
   const { worktree, config, now } = options;
+  const forTests = testEnvironment(options.environment, options);
+  // Its setup is code of the commit too (`npm ci` runs scripts): it sees no more than the tests.
+  const forSetup = { ...forTests, ...options.variables };
   const log = limited(await openStepLog({ file: options.logFile, append: false }), MAX_LOG_BYTES);
-  const setupEnvironment = stepEnvironment(options.environment, config, options.variables);
 
   async function run(
     step: Step,
@@ -78,7 +79,7 @@ export async function runTests(options: {
     const setup = [...(await setupSteps(worktree, config)), ...hookSteps(config, 'setup')];
     let tests: TestsRun | undefined;
     for (const step of setup) {
-      const end = await run(step, setupEnvironment, options.setupTimeoutMs);
+      const end = await run(step, forSetup, options.setupTimeoutMs);
       if (end.ended === 'exit' && end.exitCode === 0) continue;
       tests = {
         tests: { state: 'setup-failed', step: step.title.slice(0, LONGEST_COMMAND), how: endWords(end) },
@@ -89,8 +90,7 @@ export async function runTests(options: {
     }
     tests ??= await runTestCommand();
     // Its failure is in the log; what it should have undone is not the commit's fault.
-    for (const step of hookSteps(config, 'teardown'))
-      await run(step, setupEnvironment, options.setupTimeoutMs);
+    for (const step of hookSteps(config, 'teardown')) await run(step, forSetup, options.setupTimeoutMs);
     return tests;
   } finally {
     await log.close();
@@ -102,8 +102,7 @@ export async function runTests(options: {
       await log.heading(`[svc ${now().toISOString()}] no test command was found`);
       return { tests: { state: 'no-command' }, exitCode: null, durationMs: 0 };
     }
-    const environment = testEnvironment(options.environment, options);
-    const end = await run(shellStep(found.command, found.from), environment, options.testTimeoutMs);
+    const end = await run(shellStep(found.command, found.from), forTests, options.testTimeoutMs);
     return testsRun(found.command.slice(0, LONGEST_COMMAND), end);
   }
 }

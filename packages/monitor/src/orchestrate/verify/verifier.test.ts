@@ -331,7 +331,7 @@ test('setup runs first, with the six variables as values; its failure is a findi
   expect(broken.left()).toEqual(nothingLeft);
 });
 
-test('the tests see no secret', async () => {
+test('the setup and the tests see no secret', async () => {
   const secrets = [
     'SVC_WEBHOOK_SECRET',
     'ANTHROPIC_API_KEY',
@@ -341,12 +341,16 @@ test('the tests see no secret', async () => {
     'GIT_DIR',
   ];
   const { repository, verify } = world(
-    { orchestration: { testCommand: 'env' }, worktree: { setup: [] } },
+    {
+      orchestration: { testCommand: 'env', hooks: { teardown: ['env'] } },
+      worktree: { setup: ['echo setup of ${TICKET_ID}; env'] },
+    },
     // A variable that would steer git elsewhere does not.
     { environment: Object.fromEntries(secrets.map((name) => [name, 'hidden-value'])) },
   );
   const log = readFileSync(resultOf(await verify(repository.commit(start))).evidence.logPath, 'utf8');
-  expect(log).toContain('CI=true');
+  expect(log).toContain('setup of ENG-1\n');
+  expect(log.match(/^CI=true$/gm)).toHaveLength(3);
   expect(log).not.toContain('hidden-value');
 });
 

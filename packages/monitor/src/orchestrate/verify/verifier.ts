@@ -11,6 +11,7 @@ import {
   type EventDraft,
   scanDiff,
   scopeOfDiff,
+  secretVariables,
   setupVariables,
   testTypesPresent,
   tooLarge,
@@ -84,10 +85,11 @@ export function createVerifier(options: {
 }): Verifier {
   const { config, environment, runsDir, signals, append, now, gate = oneAtATime() } = options;
   const run = options.run ?? runCommand;
-  const git = createAskGit({ run, environment });
+  const secretNames = secretVariables(config);
+  const git = createAskGit({ run, environment, secretNames });
   const workspaces = createWorkspaces({
     git,
-    worktrees: createGit({ run, environment }),
+    worktrees: createGit({ run, environment, secretNames }),
     processStarts: options.processStarts ?? processStartsOf(process.platform),
   });
   const advisory = config.svc.orchestration.allowSelfReportedCompletion;

@@ -1,7 +1,15 @@
 // Real git, real commands.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { temporaryFolder } from '@svc/testkit';
@@ -161,6 +169,35 @@ describe('setup', () => {
     expect(seen).not.toMatch(/hush|GIT_DIR|GIT_INDEX_FILE/);
     expect(everything(root).filter((file) => file.endsWith('/x'))).toEqual([]);
     expect(path.startsWith(`${base}/feat-`)).toBe(true);
+  });
+
+  test('the hooks of git see no secret either', async () => {
+    const root = temporaryFolder();
+    const { worktrees, folder, write, read } = testRepository(root);
+    write(folder, '.git/hooks/post-checkout', `#!/bin/sh\nenv > '${root}/hook-env'\n`);
+    chmodSync(join(folder, '.git/hooks/post-checkout'), 0o755);
+    const config = {
+      worktree: { setup: [] },
+      monitor: {
+        github: { webhookSecretEnv: 'APP_HOOK_SECRET' },
+        linear: { relayReadKeyEnv: 'APP_READ_KEY' },
+      },
+      ai: { providers: { 'provider-a': { apiKeyEnv: 'MODEL_KEY' } } },
+    };
+    const secrets = [
+      'SVC_WEBHOOK_SECRET',
+      'SVC_TRACKER_WEBHOOK_SECRET',
+      'SVC_RELAY_READ_KEY',
+      'SVC_TRACKER_RELAY_READ_KEY',
+      'SVC_RELAY_CHANNEL',
+      'APP_HOOK_SECRET',
+      'APP_READ_KEY',
+      'MODEL_KEY',
+    ];
+    const environment = { MINE: 'yes', ...Object.fromEntries(secrets.map((name) => [name, 'hush'])) };
+    await worktrees({ config, environment }).create('ABC-1');
+    expect(read(root, 'hook-env')).toContain('MINE=yes');
+    expect(read(root, 'hook-env')).not.toContain('hush');
   });
 
   test('detected: make setup, else the lockfile; a program that is not there is named', async () => {

@@ -1,6 +1,7 @@
 // Runs git for worktrees: no shell, bounded in time and output, never asking, never steered to another repository
-// by a variable that happens to be set. Each argument from outside stands behind a `--` or is a whole ref.
-import type { Environment } from '@svc/core';
+// by a variable that happens to be set. Each argument from outside stands behind a `--` or is a whole ref. Git runs
+// the repository's hooks, which see what git sees: none of our secrets.
+import { type Environment, withoutSecrets } from '@svc/core';
 import type { CommandEnd, RunCommand } from '../../codehost/run-command.ts';
 import { Failure } from '../../errors.ts';
 import { askWhole, isHalfWritten } from './half-written.ts';
@@ -25,9 +26,18 @@ export type Git = {
   run: (folder: string, args: readonly string[], options?: GitOptions) => Promise<string>;
 };
 
-export function createGit({ run, environment }: { run: RunCommand; environment: Environment }): Git {
+export function createGit({
+  run,
+  environment,
+  secretNames,
+}: {
+  run: RunCommand;
+  environment: Environment;
+  /** Variables that hold secrets, besides those that always do. */
+  secretNames: readonly string[];
+}): Git {
   const own = {
-    ...withoutGitLocals(environment),
+    ...gitEnvironment(environment, secretNames),
     LC_ALL: 'C',
     GIT_TERMINAL_PROMPT: '0',
     GIT_EDITOR: 'false',
@@ -97,9 +107,10 @@ function lastLines(text: string): string {
 const local =
   /^GIT_(?:ALTERNATE_OBJECT_DIRECTORIES|CONFIG|CONFIG_PARAMETERS|CONFIG_COUNT|OBJECT_DIRECTORY|DIR|WORK_TREE|IMPLICIT_WORK_TREE|GRAFT_FILE|INDEX_FILE|NO_REPLACE_OBJECTS|REPLACE_REF_BASE|PREFIX|SHALLOW_FILE|COMMON_DIR|NAMESPACE|INTERNAL_SUPER_PREFIX|QUARANTINE_PATH)$/;
 
-export function withoutGitLocals(environment: Environment): Record<string, string> {
-  const kept: Record<string, string> = {};
-  for (const [name, value] of Object.entries(environment))
-    if (value !== undefined && !local.test(name)) kept[name] = value;
-  return kept;
+export function gitEnvironment(
+  environment: Environment,
+  secretNames: readonly string[],
+): Record<string, string> {
+  const entries = Object.entries(withoutSecrets(environment, secretNames));
+  return Object.fromEntries(entries.filter(([name]) => !local.test(name)));
 }

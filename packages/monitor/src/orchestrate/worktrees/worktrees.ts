@@ -3,7 +3,7 @@
 //   const worktrees = createWorktrees({ projectFolder, config, home, dataDir, locksDir, locks, environment, now });
 //   const { path } = await worktrees.create('ABC-12', { base: 'main' });
 //   await worktrees.remove('ABC-12');
-import type { Config, Environment } from '@svc/core';
+import { type Config, type Environment, secretVariables } from '@svc/core';
 import { type RunCommand, runCommand } from '../../codehost/run-command.ts';
 import type { FileLocks } from '../../disk/lock.ts';
 import { processStartsOf } from '../../runs/process-start.ts';
@@ -44,7 +44,7 @@ export function createWorktrees(options: {
   stepTimeoutMs?: number;
 }): Worktrees {
   const { config, home, locks, locksDir, environment, now, run = runCommand } = options;
-  const git = createGit({ run, environment });
+  const git = createGit({ run, environment, secretNames: secretVariables(config) });
 
   async function room(): Promise<Room> {
     const place = await findPlace({ ...options, git });

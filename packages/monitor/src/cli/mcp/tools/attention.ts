@@ -1,8 +1,8 @@
 // attention: what needs a person. attention_act: a word on one item, in the name of the person and of this server.
-import type { AttentionView } from '@svc/core';
+import type { AttentionAnswer } from '@svc/client';
 import { z } from 'zod';
 import { Failure } from '../../../errors.ts';
-import type { AttentionAnswer } from '../../../http/attention-routes.ts';
+import type { DaemonClient } from '../../daemon-client.ts';
 import { needDaemon, speaker } from '../../need-daemon.ts';
 import { plainText } from '../../plain-text.ts';
 import { printAttention } from '../../verbs/attention.ts';
@@ -28,7 +28,7 @@ export const attentionTool = tool({
   input: z.strictObject({}),
   output: z.looseObject({ open: z.array(entry), snoozed: z.array(entry) }),
   async call(_given, { terminal }) {
-    const view = (await (await needDaemon(terminal)).getJson('/api/attention')) as AttentionView;
+    const view = await (await needDaemon(terminal)).get('/api/attention');
     const { open, snoozed } = view;
     return {
       structured: view,
@@ -60,13 +60,11 @@ export const attentionActTool = tool({
   output: z.looseObject({ ok: z.boolean(), item: entry.nullable() }),
   async call({ id, action, ...given }, { terminal }) {
     refuseOthers(action, given);
-    const daemon = await needDaemon(terminal);
-    const words = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-    const answer = (await daemon.postJson(`/api/attention/${action}`, {
+    const answer = await act(await needDaemon(terminal), action, {
       id,
-      ...words,
+      ...given,
       by: nameOf(speaker(terminal).by),
-    })) as AttentionAnswer;
+    });
     return {
       structured: answer,
       text: answer.item === null ? 'It is resolved.' : `Done: ${action}.`,
@@ -74,6 +72,27 @@ export const attentionActTool = tool({
     };
   },
 });
+
+type Given = {
+  id: string;
+  by: string;
+  for?: string | undefined;
+  to?: string | undefined;
+  note?: string | undefined;
+};
+
+function act(daemon: DaemonClient, action: keyof typeof actions, given: Given): Promise<AttentionAnswer> {
+  const { id, by, for: duration = '', to = '', note } = given;
+  switch (action) {
+    case 'snooze':
+      return daemon.post('/api/attention/snooze', { body: { id, by, for: duration } });
+    case 'hand-over':
+      return daemon.post('/api/attention/hand-over', { body: { id, by, to, note } });
+    case 'ack':
+    case 'resolve':
+      return daemon.post(`/api/attention/${action}`, { body: { id, by } });
+  }
+}
 
 /** A field that the action does not take is an error: it would do nothing, and look as if it had. */
 function refuseOthers(action: keyof typeof actions, given: Record<string, string | undefined>): void {

@@ -1,5 +1,5 @@
 // board: what each worker is doing and waits for. A worker is shown short; `why` tells the rest.
-import type { BoardView, WorkerView } from '@svc/core';
+import type { Worker } from '@svc/client';
 import { z } from 'zod';
 import { needDaemon } from '../../need-daemon.ts';
 import { plainText } from '../../plain-text.ts';
@@ -37,8 +37,8 @@ export const boardTool = tool({
   }),
   async call({ run, ticket, at, all }, { terminal }) {
     const daemon = await needDaemon(terminal);
-    const query = { ...(at !== undefined && { at }), ...(all === true && { all: '1' }) };
-    const view = (await daemon.getJson('/api/board', query)) as BoardView;
+    const query = { at, ...(all === true && { all: '1' as const }) };
+    const view = await daemon.get('/api/board', { query });
     const wanted = view.workers.filter(
       (worker) =>
         (run === undefined || worker.orchestrator === run) &&
@@ -66,7 +66,7 @@ export const boardTool = tool({
   },
 });
 
-function shortWorker(worker: WorkerView) {
+function shortWorker(worker: Worker) {
   const { ticket, status, statusSince, phase, repo, branch, wave, pullRequest } = worker;
   const { rule, waitsFor, until, attempts, budget, contradictions, error } = worker;
   return {

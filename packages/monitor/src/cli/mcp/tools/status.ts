@@ -3,22 +3,6 @@ import { z } from 'zod';
 import { needDaemon } from '../../need-daemon.ts';
 import { looksOnly, tool } from '../tool.ts';
 
-type Health = {
-  status: string;
-  version: string;
-  url: string;
-  startedAt: string;
-  configuration: { folders: string[]; problems: string[] };
-  log?: { state: string; lastSeq: number; why?: string; remedy?: string };
-};
-type Feed = {
-  feeds: string[];
-  grade: string;
-  since?: string | null;
-  why: string | null;
-  remedy: string | null;
-};
-
 export const statusTool = tool({
   name: 'status',
   title: 'Health of the daemon and its feeds',
@@ -35,15 +19,12 @@ export const statusTool = tool({
   }),
   async call(_given, { terminal }) {
     const daemon = await needDaemon(terminal);
-    const [health, { tunnels }] = await Promise.all([
-      daemon.getJson('/api/health') as Promise<Health>,
-      daemon.getJson('/api/feeds') as Promise<{ tunnels: Feed[] }>,
-    ]);
+    const [health, { tunnels }] = await Promise.all([daemon.get('/api/health'), daemon.get('/api/feeds')]);
     const { status, version, url, startedAt, configuration, log } = health;
     const feeds = tunnels.map(({ feeds: names, grade, since, why, remedy }) => ({
       feeds: names,
       grade,
-      since: since ?? null,
+      since,
       why,
       remedy,
     }));

@@ -1,26 +1,21 @@
 // why and receipt: one ticket, as the verbs of these names tell it.
-import type { Receipt, Why } from '@svc/core';
 import { z } from 'zod';
-import { needDaemon, workerPath } from '../../need-daemon.ts';
+import { needDaemon } from '../../need-daemon.ts';
 import { plainText } from '../../plain-text.ts';
 import { printReceipt } from '../../verbs/receipt.ts';
 import { printWhy } from '../../verbs/why.ts';
 import { linesOf } from '../answer-text.ts';
-import { looksOnly, type ToolContext, tool } from '../tool.ts';
+import { looksOnly, tool } from '../tool.ts';
 
 const input = z.strictObject({
   ticket: z.string().min(1).max(120).describe('like ABC-12'),
   run: z.string().min(1).max(120).optional().describe('the worker of this run; default: the newest'),
 });
 
-const ask = async (
-  what: 'why' | 'receipt',
-  { ticket, run }: z.output<typeof input>,
-  { terminal }: ToolContext,
-): Promise<unknown> => {
-  const query = run === undefined ? {} : { orchestrator: run };
-  return (await needDaemon(terminal)).getJson(workerPath(ticket, what), query);
-};
+const asked = ({ ticket, run }: z.output<typeof input>) => ({
+  params: { ticket },
+  query: { orchestrator: run },
+});
 
 export const whyTool = tool({
   name: 'why',
@@ -32,7 +27,8 @@ export const whyTool = tool({
   input,
   output: z.looseObject({ ticket: z.string(), status: z.string(), rule: z.string() }),
   async call(given, context) {
-    const answer = (await ask('why', given, context)) as Why;
+    const daemon = await needDaemon(context.terminal);
+    const answer = await daemon.get('/api/workers/{ticket}/why', asked(given));
     return {
       structured: answer,
       text: `${plainText(given.ticket)} is ${answer.status}.`,
@@ -51,7 +47,8 @@ export const receiptTool = tool({
   input,
   output: z.looseObject({ ticket: z.string(), status: z.string(), shipped: z.boolean().nullable() }),
   async call(given, context) {
-    const answer = (await ask('receipt', given, context)) as Receipt;
+    const daemon = await needDaemon(context.terminal);
+    const answer = await daemon.get('/api/workers/{ticket}/receipt', asked(given));
     const verdict = answer.shipped === null ? 'cannot be told' : answer.shipped ? 'yes' : 'no';
     return {
       structured: answer,

@@ -50,9 +50,9 @@ export const waitForTool = tool({
     const { machine } = openSession(terminal);
     const asked = conditionsOf(given, terminal.now());
     // The point from which on it counts is fixed first: what comes while the rest is set up is not missed.
-    const { log } = (await daemon.getJson('/api/health')) as { log: { lastSeq: number } };
+    const { log } = await daemon.get('/api/health');
     if (filter !== undefined) await jq.matches(filter, []);
-    const conditions: Conditions = { ...asked, since: asked.since ?? { seq: log.lastSeq } };
+    const conditions: Conditions = { ...asked, since: asked.since ?? { seq: log?.lastSeq ?? 0 } };
 
     const over = new AbortController();
     const until = AbortSignal.any([context.signal, over.signal, AbortSignal.timeout(timeout * 1000)]);

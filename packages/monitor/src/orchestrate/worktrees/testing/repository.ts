@@ -7,7 +7,7 @@ import { createFileLocks } from '../../../disk/lock.ts';
 import { createWorktrees, type Worktrees } from '../worktrees.ts';
 
 type Options = {
-  config?: { worktree?: object; orchestration?: object; thoughts?: object; project?: object };
+  config?: Partial<Record<'worktree' | 'orchestration' | 'thoughts' | 'project' | 'monitor' | 'ai', object>>;
   remote?: boolean;
   now?: () => Date;
   stepTimeoutMs?: number;

@@ -1,0 +1,49 @@
+// The package that is published, as somebody else uses it: imported by Node, and compiled against with strict types.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const client = join(import.meta.dirname, '..');
+const tsc = join(client, '..', '..', 'node_modules', '.bin', 'tsc');
+
+const program = `import { ApiFailure, createClient, type Board } from '@svc/client';
+const client = createClient('http://127.0.0.1:9');
+export const board: Promise<Board> = client.get('/api/board');
+board.catch((error: unknown) => console.log(error instanceof ApiFailure && error.code));
+// @ts-expect-error there is no such route
+export const nothing = (): unknown => client.get('/api/nothing');
+`;
+
+test('it is imported by Node and its types are read by TypeScript, without our sources', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-client-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const dist = join(folder, 'node_modules', '@svc', 'client');
+  mkdirSync(join(folder, 'node_modules', '@svc'), { recursive: true });
+  execFileSync(process.execPath, [join(client, 'build.ts'), dist], { stdio: 'pipe' });
+  expect(readdirSync(dist).filter((name) => !/\.(?:js|d\.ts)$/.test(name))).toEqual(['package.json']);
+  const manifest = JSON.parse(readFileSync(join(dist, 'package.json'), 'utf8')) as Record<string, unknown>;
+  expect(manifest).toMatchObject({
+    name: '@svc/client',
+    exports: { '.': { types: './index.d.ts', default: './index.js' } },
+  });
+  expect(manifest['dependencies']).toBeUndefined();
+
+  const compilerOptions = {
+    module: 'nodenext',
+    lib: ['es2024', 'dom', 'dom.iterable'],
+    types: [],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: false,
+  };
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  writeFileSync(join(folder, 'index.ts'), program);
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['index.ts'] }));
+  execFileSync(tsc, ['-p', folder], { stdio: 'pipe' });
+  const printed = execFileSync(process.execPath, [join(folder, 'index.js')], { encoding: 'utf8' });
+  expect(printed.trim()).toBe('no-answer');
+});

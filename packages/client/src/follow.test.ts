@@ -1,0 +1,95 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { createClient } from './client.ts';
+
+/** A stream for each connection, in their order; the last one stays open. */
+async function streams(...scripts: ((response: ServerResponse) => void)[]) {
+  const asked: { url: string | undefined; after: unknown }[] = [];
+  const server = createServer((request: IncomingMessage, response) => {
+    asked.push({ url: request.url, after: request.headers['last-event-id'] });
+    const script = scripts[asked.length - 1];
+    if (script === undefined) return void response.writeHead(503).end('{}');
+    script(response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+}
+
+const open = (response: ServerResponse): void => {
+  response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+};
+const line = (seq: number): string =>
+  `id: ${seq}\ndata: ${JSON.stringify({ seq, event: 'codehost.push' })}\n\n`;
+
+test('lines come in order, over a connection that breaks and a daemon that is away, without a gap', async () => {
+  const { url, asked } = await streams(
+    (response) => {
+      open(response);
+      response.write('event: ready\ndata: {"after":4}\n\n: keep-alive\n\n');
+      response.end();
+    },
+    (response) => {
+      open(response);
+      // A frame may come in pieces.
+      const text = line(5) + line(6);
+      response.write(text.slice(0, 20));
+      setTimeout(() => {
+        response.write(text.slice(20));
+        setTimeout(() => response.destroy(), 20);
+      }, 20);
+    },
+    (response) => void response.writeHead(503).end('{"error":"busy","code":"busy"}'),
+    (response) => {
+      open(response);
+      response.write(`${line(7)}event: seen\nid: 900\ndata: {}\n\n${line(901)}`);
+    },
+  );
+  const seen: number[] = [];
+  for await (const { seq } of createClient(url).follow({ query: { event: 'codehost.*' } })) {
+    seen.push(seq);
+    if (seen.length === 4) break;
+  }
+  expect(seen).toEqual([5, 6, 7, 901]);
+  expect(asked.map(({ after }) => after)).toEqual([undefined, '4', '6', '6']);
+  expect(asked[0]?.url).toBe('/api/events/stream?event=codehost.*');
+});
+
+test('a filter that the daemon refuses ends it with the reason', async () => {
+  const { url } = await streams((response) => {
+    response.writeHead(400, { 'Content-Type': 'application/json' });
+    response.end('{"error":"filter: not jq.","code":"usage"}');
+  });
+  const lines = createClient(url).follow({ query: { filter: '.[' } });
+  await expect(lines.next()).rejects.toMatchObject({
+    code: 'usage',
+    status: 400,
+    message: 'filter: not jq.',
+  });
+});
+
+test('a filter that fails in the middle ends it too', async () => {
+  const { url } = await streams((response) => {
+    open(response);
+    response.end('event: filter-failed\ndata: {"error":"It takes too long.","code":"filter-too-slow"}\n\n');
+  });
+  await expect(createClient(url).follow().next()).rejects.toMatchObject({ code: 'filter-too-slow' });
+});
+
+test('it ends with its signal, connected or waiting', async () => {
+  const { url } = await streams((response) => {
+    open(response);
+    response.write(line(1));
+  });
+  const stop = new AbortController();
+  const lines = createClient(url).follow({ signal: stop.signal });
+  expect((await lines.next()).value).toMatchObject({ seq: 1 });
+  setTimeout(() => stop.abort(), 20);
+  expect(await lines.next()).toEqual({ done: true, value: undefined });
+  const away = createClient('http://127.0.0.1:9').follow({ signal: AbortSignal.timeout(50) });
+  expect(await away.next()).toEqual({ done: true, value: undefined });
+});

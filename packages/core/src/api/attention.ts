@@ -1,0 +1,69 @@
+// What needs a person, and a person's word on it.
+import { z } from 'zod';
+import type { AttentionView as AttentionViewType } from '../state/views/attention-view.ts';
+import { AttentionEntry, AttentionItem } from './entities.ts';
+import { apiRoute, by, sameAs, text } from './route.ts';
+
+const AttentionView = sameAs<AttentionViewType>()(
+  z.object({
+    open: z.array(AttentionEntry).describe('Most urgent first'),
+    snoozed: z.array(AttentionEntry).describe('Put off until later'),
+  }),
+).meta({ id: 'AttentionView' });
+
+const AttentionAnswer = z
+  .object({
+    ok: z.literal(true),
+    item: AttentionItem.nullable().describe('As it stands afterwards; null when it is resolved'),
+  })
+  .meta({ id: 'AttentionAnswer' });
+
+const id = text(500).describe('the id of the item');
+
+const word = {
+  method: 'POST',
+  tag: 'attention',
+  answer: AttentionAnswer,
+  failures: ['usage', 'unknown-attention', 'state-not-ready', 'log-not-writable'],
+} as const;
+
+export const attentionRoutes = {
+  getAttention: apiRoute({
+    method: 'GET',
+    path: '/api/attention',
+    tag: 'attention',
+    summary: 'What needs a person, most urgent first',
+    verbs: ['svc attention', 'svc attention list'],
+    query: z.strictObject({}),
+    answer: AttentionView,
+    failures: ['usage', 'state-not-ready'],
+  }),
+  acknowledgeAttention: apiRoute({
+    ...word,
+    path: '/api/attention/ack',
+    summary: 'Somebody has seen it and is at it',
+    verbs: ['svc attention ack'],
+    body: z.strictObject({ id, by }),
+  }),
+  snoozeAttention: apiRoute({
+    ...word,
+    path: '/api/attention/snooze',
+    summary: 'Put it off until later',
+    verbs: ['svc attention snooze'],
+    body: z.strictObject({ id, by, for: text(20).describe('a duration of at most 30d, like 2h') }),
+  }),
+  handOverAttention: apiRoute({
+    ...word,
+    path: '/api/attention/hand-over',
+    summary: 'Give it to somebody',
+    verbs: ['svc attention hand-over'],
+    body: z.strictObject({ id, by, to: text(100), note: text(1_000).optional() }),
+  }),
+  resolveAttention: apiRoute({
+    ...word,
+    path: '/api/attention/resolve',
+    summary: 'A person says that its cause is gone',
+    verbs: ['svc attention resolve'],
+    body: z.strictObject({ id, by }),
+  }),
+};

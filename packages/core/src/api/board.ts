@@ -1,0 +1,86 @@
+// The board: the state of now or of any past moment, and what of it changed.
+import { z } from 'zod';
+import type { BoardChanges as BoardChangesType } from '../state/views/board-changes.ts';
+import type { BoardView } from '../state/views/board-view.ts';
+import { AttentionOnBoard, Deployment, Feed, PullRequest, Run, Ticket, Worker } from './entities.ts';
+import { apiRoute, Seq, sameAs, Time } from './route.ts';
+
+const settled = z
+  .string()
+  .max(12)
+  .optional()
+  .describe('for how long what has settled is still shown: a duration like 24h; default: 7d');
+const life = z
+  .string()
+  .describe('Names the process that answered: after a restart the whole board is asked for again');
+
+const shown = {
+  seq: Seq.describe('The last line that the board knows'),
+  at: Time.nullable().describe('When that line was accepted; null while there is none'),
+  workers: z.array(Worker),
+  pullRequests: z.array(PullRequest),
+  deployments: z.array(Deployment),
+  tickets: z.array(Ticket),
+  runs: z.array(Run),
+  attention: z.array(AttentionOnBoard),
+  feeds: z.array(Feed),
+};
+const keys = z.array(z.string());
+
+const Board = sameAs<BoardView & { life?: string | undefined }>()(
+  z.object({ life: life.optional().describe('Only of the board of now'), ...shown }),
+).meta({ id: 'Board' });
+
+const BoardChanges = sameAs<BoardChangesType & { life: string }>()(
+  z.object({
+    life,
+    ...shown,
+    full: z.boolean().describe('Everything is here: what the reader had before does not count any more'),
+    gone: z
+      .object({
+        workers: keys,
+        pullRequests: keys,
+        deployments: keys,
+        tickets: keys,
+        runs: keys,
+        attention: keys,
+        feeds: keys,
+      })
+      .describe('Keys of what is no longer shown'),
+  }),
+).meta({ id: 'BoardChanges' });
+
+export const boardRoutes = {
+  getBoard: apiRoute({
+    method: 'GET',
+    path: '/api/board',
+    tag: 'board',
+    summary: 'The state of now, or of any past moment',
+    verbs: ['svc board'],
+    query: z.strictObject({
+      at: z
+        .string()
+        .max(40)
+        .optional()
+        .describe('a seq, an ISO time, or how long ago, like 2h; default: now'),
+      all: z.enum(['0', '1']).optional().describe('1: also what has settled long ago'),
+      settled,
+    }),
+    answer: Board,
+    failures: ['usage', 'state-not-ready'],
+  }),
+  getBoardChanges: apiRoute({
+    method: 'GET',
+    path: '/api/board/changes',
+    tag: 'board',
+    summary: 'What of the board changed since a line, for whoever follows it',
+    query: z.strictObject({
+      after: Seq.optional().describe('the `seq` of the last answer; without it everything is told'),
+      life: z.string().optional().describe('the `life` of the last answer'),
+      settled,
+      atLeast: Seq.optional().describe('waits a second for this line to be on the board'),
+    }),
+    answer: BoardChanges,
+    failures: ['usage', 'state-not-ready'],
+  }),
+};

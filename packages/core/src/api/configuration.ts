@@ -1,0 +1,82 @@
+// The configuration as the files have it, and the projects that the daemon serves.
+import { z } from 'zod';
+import type { ConfigReport as ConfigReportType, ProjectEntry } from '../config/config-report.ts';
+import { apiRoute, sameAs, text } from './route.ts';
+
+const Project = sameAs<ProjectEntry>()(
+  z.object({
+    id: z.string().describe('Its key, or its folder when it has none'),
+    key: z.string().nullable(),
+    name: z.string().nullable(),
+    folder: z.string(),
+    repo: z.string().nullable().describe('owner/name'),
+    ticketPrefix: z.string().nullable(),
+  }),
+).meta({ id: 'Project' });
+
+const ConfigReport = sameAs<ConfigReportType>()(
+  z.object({
+    project: z.string().nullable().describe('The project that it is of; null outside of any'),
+    projects: z.array(Project),
+    files: z.object({ project: z.string().nullable(), secrets: z.string(), global: z.string() }),
+    values: z.array(
+      z.object({
+        key: z.string(),
+        value: z
+          .unknown()
+          .describe('Masked where it is a secret or opens something; null when it is not set'),
+        isSet: z.boolean(),
+        isSecret: z.boolean(),
+        source: z.object({
+          kind: z.enum(['environment', 'file', 'default', 'unset']),
+          text: z.string(),
+          file: z.string().nullable(),
+          line: z.int().nullable(),
+          variable: z.string().nullable(),
+        }),
+        default: z.unknown(),
+        description: z.string(),
+        expects: z.string(),
+        env: z.string().nullable().describe('The environment variable that wins over every file'),
+        layers: z.array(z.string()).readonly().describe('The files that may hold it'),
+        deprecated: z.string().nullable(),
+      }),
+    ),
+    machine: z
+      .array(
+        z.object({
+          variable: z.string(),
+          value: z.string(),
+          fromEnvironment: z.boolean(),
+          description: z.string(),
+        }),
+      )
+      .describe('Settings of the machine, which only the environment gives'),
+    problems: z.array(z.object({ severity: z.string(), text: z.string() })),
+  }),
+).meta({ id: 'ConfigReport' });
+
+export const configurationRoutes = {
+  listProjects: apiRoute({
+    method: 'GET',
+    path: '/api/projects',
+    tag: 'configuration',
+    summary: 'The projects that the daemon serves',
+    query: z.strictObject({}),
+    answer: z.object({ projects: z.array(Project) }),
+    failures: ['usage', 'file-unusable'],
+  }),
+  getConfig: apiRoute({
+    method: 'GET',
+    path: '/api/config',
+    tag: 'configuration',
+    summary: 'Every value of the configuration, its source and its default; secrets are masked',
+    query: z.strictObject({
+      project: text(4_096)
+        .optional()
+        .describe('the id of a project; default: the one the daemon was started in'),
+    }),
+    answer: ConfigReport,
+    failures: ['usage', 'unknown-project', 'file-unusable'],
+  }),
+};

@@ -1,0 +1,77 @@
+// The daemon tries itself, and the examination of `svc doctor`.
+import { z } from 'zod';
+import { type DoctorFinding, type DoctorVerdict, doctorGrades, doctorParts } from '../doctor/finding.ts';
+import type { SelfCheck as SelfCheckType, TriedDelivery } from '../doctor/judge-self-check.ts';
+import { apiRoute, by, noFields, Seq, sameAs } from './route.ts';
+
+const why = { why: z.string(), remedy: z.string().nullable() };
+const Tried = sameAs<TriedDelivery>()(
+  z.union([
+    z.object({ feed: z.string(), ok: z.literal(true), milliseconds: z.number() }),
+    z.object({ feed: z.string(), ok: z.literal(false), disabled: z.boolean(), ...why }),
+  ]),
+);
+
+const SelfCheck = sameAs<SelfCheckType>()(
+  z.object({
+    log: z.union([
+      z.object({ ok: z.literal(true), seq: Seq, milliseconds: z.number() }),
+      z.object({ ok: z.literal(false), step: z.enum(['write', 'index', 'file']), ...why }),
+    ]),
+    receivers: z.array(Tried),
+    providers: z.object({
+      enabled: z.boolean(),
+      present: z.array(z.string()),
+      missing: z.array(z.object({ provider: z.string(), variable: z.string() })),
+    }),
+  }),
+).meta({ id: 'SelfCheck' });
+
+const Fixed = z.object({
+  part: z.enum(doctorParts),
+  what: z.string(),
+  done: z.string().nullable(),
+  failed: z.string().nullable(),
+});
+
+const Examination = sameAs<DoctorVerdict & { findings: DoctorFinding[]; fixed: z.output<typeof Fixed>[] }>()(
+  z.object({
+    ok: z.boolean().describe('Nothing is broken'),
+    broken: z.int(),
+    warnings: z.int(),
+    unknown: z.int(),
+    findings: z.array(
+      z.object({
+        part: z.enum(doctorParts),
+        grade: z.enum(doctorGrades),
+        what: z.string(),
+        evidence: z.string().nullable(),
+        remedy: z.string().nullable(),
+        fixable: z.boolean().describe('`svc doctor --fix` mends it'),
+      }),
+    ),
+    fixed: z.array(Fixed).describe('What --fix mended; the daemon only looks'),
+  }),
+).meta({ id: 'Examination' });
+
+export const doctorRoutes = {
+  checkDaemon: apiRoute({
+    method: 'POST',
+    path: '/api/doctor',
+    tag: 'doctor',
+    summary: 'The daemon tries itself: a line written and read back, a delivery to each receiver',
+    verbs: ['svc doctor', 'svc init'],
+    body: z.strictObject({ by }),
+    answer: SelfCheck,
+    failures: ['usage'],
+  }),
+  examine: apiRoute({
+    method: 'POST',
+    path: '/api/doctor/examine',
+    tag: 'doctor',
+    summary: 'Everything that `svc doctor` looks at, as it prints it',
+    body: noFields,
+    answer: Examination,
+    failures: ['usage', 'busy', 'start-failed', 'not-in-this-version'],
+  }),
+};

@@ -1,0 +1,304 @@
+// What stands on the board, as answers show it: workers, pull requests, deployments, tickets, runs, attention, feeds.
+import { z } from 'zod';
+import type { DeployProgress, DeployWorker } from '../deploy/deploy-worker.ts';
+import type { DeployPolicy } from '../deploy/policy.ts';
+import { EventVia } from '../log/event-line.ts';
+import { reactionCauses } from '../orchestrate/reaction-causes.ts';
+import { WorkerPhase, WorkerStatus } from '../runs/signal-file.ts';
+import type { AttentionItem as AttentionItemType } from '../state/attention-item.ts';
+import type { Deployment as DeploymentType } from '../state/deployment.ts';
+import { ticketPhases } from '../state/effect.ts';
+import type { FeedState } from '../state/feed-state.ts';
+import type { Run as RunType } from '../state/run.ts';
+import type { Ticket as TicketType } from '../state/ticket.ts';
+import type { Keyed, PullRequestView, WorkerView } from '../state/views/board-view.ts';
+import { Seq, sameAs, Time } from './route.ts';
+
+const key = z
+  .string()
+  .describe('Its name on the board: unique among its kind, and the same for as long as it lives');
+const last = { lastSeq: Seq.describe('The last line that told of it'), lastAt: Time };
+const ReactionCause = z.enum(reactionCauses);
+
+const Policy = sameAs<DeployPolicy>()(
+  z.object({
+    timeoutSec: z.number(),
+    productionEnvironment: z.string(),
+    stagingEnvironment: z.string(),
+    skipDeployVerification: z.boolean(),
+    acceptDescendants: z.boolean(),
+  }),
+).describe('How a merge of its repository is proven');
+
+const Deploy = sameAs<DeployProgress>()(
+  z.object({
+    environment: z.string(),
+    deploymentId: z.int().nullable().describe('The newest deployment of the merge'),
+    attempts: z.array(
+      z.object({
+        deploymentId: z.int(),
+        state: z.enum(['failure', 'error']),
+        failedAt: Time,
+        description: z.string().optional(),
+        logUrl: z.string().optional(),
+      }),
+    ),
+    retried: z
+      .object({ times: z.int(), failedUpTo: z.int().nullable() })
+      .exactOptional()
+      .describe("A person's retries; absent while there was none"),
+    startedAt: Time.nullable(),
+    deadline: Time.describe('When it is given up as stalled'),
+    completedAt: Time.nullable(),
+    result: z.enum(['success', 'accepted', 'budget-exhausted', 'timeout']).nullable(),
+    containedIn: z.array(z.string()).describe('Commits that were proven to contain the merge, newest last'),
+    provenBy: z.object({ deploymentId: z.int(), sha: z.string() }).nullable(),
+  }),
+);
+
+const Claim = sameAs<NonNullable<DeployWorker['claim']>>()(
+  z.object({ status: WorkerStatus, at: Time, seq: Seq, old: z.literal(true).exactOptional() }),
+);
+
+export const Worker = sameAs<WorkerView>()(
+  z.object({
+    key,
+    orchestrator: z.string().describe('The run'),
+    ticket: z.string(),
+    name: z.string(),
+    status: WorkerStatus,
+    statusSince: Time,
+    statusSeq: Seq.describe('The line that made the status what it is'),
+    claim: Claim.nullable().describe('What its signal file says, where it is not believed'),
+    policy: Policy,
+    merge: z.object({ sha: z.string().nullable(), at: Time, seq: Seq }).nullable(),
+    deploy: Deploy.nullable(),
+    phase: WorkerPhase.nullable(),
+    repo: z.string().nullable().describe('owner/name'),
+    branch: z.string().nullable(),
+    wave: z.int().nullable(),
+    pr: z.object({ number: z.int(), url: z.string().nullable() }).nullable(),
+    life: z
+      .object({
+        state: z.enum(['alive', 'dead', 'unknown']),
+        since: Time,
+        seq: Seq,
+        reviving: z.literal(true).exactOptional().describe('A new process is about to be started for it'),
+      })
+      .describe('Of its process'),
+    corrupt: z
+      .object({ path: z.string(), problem: z.string(), seq: Seq })
+      .nullable()
+      .describe('Its signal file cannot be read'),
+    removed: z.boolean().describe('Its signal file is gone'),
+    verification: z
+      .object({
+        state: z.enum(['running', 'passed', 'failed']),
+        sha: z.string().nullable(),
+        summary: z.string().nullable(),
+        advisory: z.boolean().describe('A failure that blocks nothing'),
+        remediation: z.string().nullable().describe('What was filed about a failure'),
+        seq: Seq,
+      })
+      .nullable()
+      .describe('Of its merged commit'),
+    retriedAt: Time.nullable().describe('When a person last said that it is to be started anew'),
+    reactions: z
+      .object({ checks: z.array(z.string()).readonly(), review: z.array(z.string()).readonly() })
+      .readonly()
+      .describe('What it was told of its pull request'),
+    recall: z
+      .object({ cause: ReactionCause, at: Time, seq: Seq })
+      .nullable()
+      .describe('An agent is to be started for what it was told'),
+    recalls: z.int(),
+    error: z.string().nullable(),
+    cost: z
+      .object({
+        usd: z.number().nullable(),
+        inputTokens: z.int().nullable(),
+        outputTokens: z.int().nullable(),
+      })
+      .nullable(),
+    attempts: z.int().describe('Failed deployments'),
+    budget: z.int().describe('How many there may be'),
+    pullRequest: z.string().nullable().describe('The linked pull request, owner/name#number'),
+    pullRequestKey: z.string().nullable().describe('The same by its key in pullRequests'),
+    rule: z.string().describe('Why it is in its status, in words'),
+    waitsFor: z.string().nullable(),
+    until: Time.nullable(),
+    contradictions: z.array(z.string()).describe('Where the facts disagree'),
+    ...last,
+  }),
+).meta({ id: 'Worker' });
+
+export const PullRequest = sameAs<PullRequestView>()(
+  z.object({
+    key,
+    name: z.string().describe('owner/name#number'),
+    repo: z.string(),
+    number: z.int(),
+    title: z.string().nullable(),
+    url: z.string().nullable(),
+    author: z.string().nullable(),
+    branch: z.string().nullable(),
+    headRepo: z.string().nullable(),
+    base: z.string().nullable(),
+    ticket: z.string().nullable(),
+    state: z.enum(['open', 'closed', 'merged']),
+    draft: z.boolean().nullable(),
+    mergeable: z.boolean().nullable(),
+    mergeableState: z.string().nullable(),
+    headSha: z.string().nullable(),
+    checks: z.array(
+      z.object({
+        name: z.string(),
+        suiteId: z.int().nullable(),
+        conclusion: z.string().nullable().describe('Null while it runs'),
+        at: Time.nullable(),
+        seq: Seq,
+      }),
+    ),
+    reviews: z.array(z.object({ reviewer: z.string(), state: z.string(), at: Time.nullable(), seq: Seq })),
+    reviewDecision: z.enum(['approved', 'changes_requested']).nullable(),
+    unresolvedThreads: z.array(z.string()),
+    previews: z.array(z.string()).describe('Addresses of preview deployments'),
+    openedAt: Time.nullable(),
+    merge: z.object({ sha: z.string().nullable(), at: Time, seq: Seq, via: z.string() }).nullable(),
+    closedAt: Time.nullable(),
+    firstSeq: Seq,
+    firstVia: EventVia,
+    via: EventVia,
+    readiness: z
+      .object({ ready: z.boolean().nullable(), reasons: z.array(z.string()) })
+      .describe('Whether it could be merged now; null is unknown'),
+    ...last,
+  }),
+).meta({ id: 'PullRequest' });
+
+const DeploymentState = z.enum([
+  'created',
+  'pending',
+  'queued',
+  'waiting',
+  'in_progress',
+  'success',
+  'failure',
+  'error',
+  'inactive',
+]);
+
+export const Deployment = sameAs<Keyed<DeploymentType>>()(
+  z.object({
+    key,
+    repo: z.string(),
+    id: z.int(),
+    sha: z.string(),
+    ref: z.string().nullable(),
+    environment: z.string(),
+    production: z.boolean().nullable(),
+    state: DeploymentState,
+    stateAt: Time,
+    states: z.array(z.object({ state: DeploymentState, at: Time, seq: Seq, via: z.string() })),
+    environmentUrl: z.string().nullable(),
+    logUrl: z.string().nullable(),
+    description: z.string().nullable(),
+    ...last,
+  }),
+).meta({ id: 'Deployment' });
+
+export const Ticket = sameAs<Keyed<TicketType>>()(
+  z.object({
+    key,
+    ticket: z.string(),
+    title: z.string().nullable(),
+    url: z.string().nullable(),
+    state: z
+      .object({ id: z.string().nullable(), name: z.string().nullable(), type: z.string().nullable() })
+      .nullable()
+      .describe("The tracker's"),
+    assignee: z.string().nullable(),
+    priority: z.number().nullable(),
+    labels: z.array(z.string()),
+    phase: z
+      .object({ phase: z.enum(ticketPhases), at: Time, seq: Seq })
+      .nullable()
+      .describe('Of our workflow'),
+    removed: z.boolean(),
+    toldAt: Time.nullable(),
+    via: EventVia,
+    ...last,
+  }),
+).meta({ id: 'Ticket' });
+
+export const Run = sameAs<Keyed<RunType>>()(
+  z.object({
+    key,
+    orchestrator: z.string(),
+    name: z.string().nullable(),
+    state: z.enum(['running', 'paused', 'completed', 'canceled', 'unknown']),
+    startedAt: Time.nullable(),
+    endedAt: Time.nullable(),
+    tickets: z.array(z.string()),
+    plan: z
+      .object({
+        waves: z.array(z.array(z.string())),
+        project: z.string(),
+        base: z.string(),
+        workerCommand: z.string(),
+        workerModel: z.string(),
+        maxParallel: z.int(),
+      })
+      .nullable()
+      .describe('Null for a run that somebody else conducts'),
+    blockedBy: z.record(z.string(), z.array(z.string())).nullable(),
+    maxParallel: z.int().nullable(),
+    waves: z.array(
+      z.object({
+        wave: z.int(),
+        state: z.enum(['started', 'completed', 'blocked']),
+        tickets: z.array(z.string()),
+        seq: Seq,
+      }),
+    ),
+    ...last,
+  }),
+).meta({ id: 'Run' });
+
+const attentionFields = {
+  id: z.string().describe('<run or ->/<ticket or feed or ->/<reason>'),
+  orchestrator: z.string().nullable(),
+  ticket: z.string().nullable(),
+  feed: z.string().nullable(),
+  reason: z.string(),
+  message: z.string(),
+  remedy: z.string().nullable(),
+  severity: z.string(),
+  openedAt: Time,
+  openedSeq: Seq,
+  evidence: z.array(Seq).describe('The lines that raised it, newest last, at most 20'),
+  times: z.int(),
+  acknowledged: z.object({ by: z.string(), at: Time }).nullable(),
+  snoozedUntil: Time.nullable(),
+  handedOver: z.object({ to: z.string(), by: z.string(), at: Time, note: z.string().nullable() }).nullable(),
+};
+
+export const AttentionItem = sameAs<AttentionItemType>()(z.object(attentionFields)).meta({
+  id: 'AttentionItem',
+});
+export const AttentionEntry = z
+  .object({ ...attentionFields, ageMs: z.number().nonnegative() })
+  .meta({ id: 'AttentionEntry' });
+export const AttentionOnBoard = z.object({ key, ...attentionFields }).meta({ id: 'AttentionOnBoard' });
+
+export const Feed = sameAs<Keyed<FeedState>>()(
+  z.object({
+    key,
+    feed: z.string(),
+    grade: z.string(),
+    since: z.string(),
+    reason: z.string().nullable(),
+    remedy: z.string().nullable(),
+    lastSeq: Seq,
+  }),
+).meta({ id: 'Feed' });

@@ -1,0 +1,162 @@
+// Feeds: what each is doing, what it missed, and whether a delivery comes through.
+import { z } from 'zod';
+import type { ReportedFeeds } from '../doctor/judge-feeds.ts';
+import { feedGrades } from '../log/own-details.ts';
+import { apiRoute, Time } from './route.ts';
+
+const FeedName = z.enum(['codehost', 'tracker']);
+const milliseconds = z.number().describe('Milliseconds since 1970');
+const trouble = { why: z.string().nullable(), remedy: z.string().nullable() };
+const coded = { code: z.string().nullable(), ...trouble };
+const mode = z.enum(['disabled', 'starting', 'polling', 'failing']);
+const twoKinds = z
+  .object({ exact: z.int(), reserialised: z.int() })
+  .describe("exact: over the sender's bytes; reserialised: the relay wrote the JSON anew");
+
+const Tunnel = z
+  .object({
+    feeds: z.array(FeedName),
+    channel: z.string().describe('A fingerprint: the address itself is a secret'),
+    grade: z.enum(feedGrades),
+    since: milliseconds.nullable(),
+    ...coded,
+    deliveries: z.object({
+      accepted: z.int(),
+      duplicate: z.int(),
+      unauthorised: twoKinds,
+      refused: z.int(),
+      malformed: z.int(),
+      tooLarge: z.int(),
+      failed: z.int(),
+      selfTest: z.int(),
+    }),
+    unauthorisedLastHour: twoKinds,
+    waiting: z.int().describe('Deliveries that are not handed over yet'),
+    connectedSince: milliseconds.nullable(),
+    lastHeardAt: milliseconds.nullable(),
+    lastPingAt: milliseconds.nullable(),
+    lastMessageAt: milliseconds.nullable(),
+    reconnects: z.int(),
+    gaps: z.int(),
+    lastError: z.object({ at: milliseconds, why: z.string() }).nullable(),
+    cursor: z.string().nullable().describe('Everything up to here is settled'),
+  })
+  .meta({ id: 'Tunnel' });
+
+const Coverage = z.object({
+  repo: z.string(),
+  by: z.enum(['webhook', 'polling']),
+  since: Time,
+  hookId: z.int().nullable(),
+  ...coded,
+  retryAt: Time.nullable(),
+});
+
+const quota = { limit: z.int(), remaining: z.int() };
+
+export const FeedsReport = z
+  .object({
+    tunnels: z.array(Tunnel),
+    repos: z.array(Coverage).describe('What covers each watched repository'),
+    codehost: z.object({
+      state: mode,
+      lastAt: Time.nullable(),
+      ...coded,
+      clock: z
+        .object({ aheadMs: z.number(), why: z.string(), remedy: z.string() })
+        .nullable()
+        .describe("Set when our clock is off the code host's"),
+      calls: z.object({ made: z.int(), avoided: z.int() }),
+      budget: z.object({
+        calls: z.int(),
+        callsInLastHour: z.int(),
+        callsPerHour: z.int(),
+        pausedUntil: Time.nullable(),
+        quotas: z
+          .record(z.string(), z.object({ resource: z.string(), ...quota, resetAt: milliseconds }).readonly())
+          .readonly(),
+        clockAheadMs: z.number().nullable(),
+      }),
+    }),
+    tracker: z.object({
+      state: mode,
+      why: z.string().exactOptional(),
+      remedy: z.string().exactOptional(),
+      teams: z.array(
+        z.object({
+          team: z.string(),
+          lastAt: Time.nullable(),
+          news: z.int(),
+          error: z.string().nullable(),
+          remedy: z.string().nullable(),
+          calls: z.int(),
+          quota: z.object({ ...quota, resetAt: milliseconds.optional() }).nullable(),
+        }),
+      ),
+    }),
+  })
+  .meta({ id: 'FeedsReport' }) satisfies z.ZodType<ReportedFeeds>;
+
+const Problem = z.looseObject({ kind: z.string(), message: z.string() });
+
+export const feedRoutes = {
+  getFeeds: apiRoute({
+    method: 'GET',
+    path: '/api/feeds',
+    tag: 'feeds',
+    summary: 'Every feed with its grade, the reason and what mends it',
+    verbs: ['svc feeds', 'svc doctor', 'svc init'],
+    answer: FeedsReport,
+    failures: [],
+  }),
+  checkFeeds: apiRoute({
+    method: 'POST',
+    path: '/api/feeds/check',
+    tag: 'feeds',
+    summary: "The code host's list of what it sent, held against the log, and repaired where asked",
+    verbs: ['svc feeds check'],
+    body: z.strictObject({
+      since: z.string().optional().describe('a duration of at most 3d; default: 1h'),
+      repair: z.boolean().optional(),
+    }),
+    answer: z.object({
+      repos: z.array(
+        z.object({
+          repo: z.string(),
+          sent: z.int(),
+          received: z.int(),
+          missing: z.int(),
+          repaired: z.int(),
+          refused: z.int(),
+          problem: Problem.nullable(),
+        }),
+      ),
+    }),
+    failures: ['usage'],
+  }),
+  pingFeeds: apiRoute({
+    method: 'POST',
+    path: '/api/feeds/ping',
+    tag: 'feeds',
+    summary: 'A signed delivery of our own through every live feed',
+    verbs: ['svc feeds ping'],
+    body: z.strictObject({
+      timeout: z.string().optional().describe('a duration from 1s to 60s; default: 10s'),
+    }),
+    answer: z.object({
+      feeds: z.array(
+        z.union([
+          z.object({ feed: FeedName, ok: z.literal(true), milliseconds: z.number() }),
+          z.object({
+            feed: FeedName,
+            ok: z.literal(false),
+            disabled: z.boolean(),
+            why: z.string(),
+            remedy: z.string().nullable(),
+          }),
+        ]),
+      ),
+    }),
+    failures: ['usage'],
+  }),
+};

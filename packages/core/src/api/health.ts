@@ -1,0 +1,107 @@
+// What works and what does not.
+import { z } from 'zod';
+import { DaemonIdentity } from '../daemon/daemon-record.ts';
+import type { ReportedHealth } from '../doctor/judge-health.ts';
+import { FeedsReport } from './feeds.ts';
+import { Telemetry } from './otel.ts';
+import { OutboxFigures } from './outbox.ts';
+import { apiRoute, Seq, Time } from './route.ts';
+import { RuleFollower } from './rules.ts';
+
+const trouble = {
+  why: z.string().exactOptional().describe('Only when it is degraded'),
+  remedy: z.string().exactOptional(),
+};
+const part = { state: z.enum(['live', 'degraded']), ...trouble };
+
+const Receiver = z.object({
+  receiver: z.enum(['ready', 'disabled']),
+  ...trouble,
+  lastAcceptedAt: Time.nullable(),
+  outcomes: z.record(z.string(), z.int()).describe('Deliveries by what became of them'),
+});
+
+/** Each kind has fields of its own. */
+const LogNotice = z.looseObject({ kind: z.string(), at: Time });
+
+const LogHealth = z.object({
+  ...part,
+  queued: z.int(),
+  commits: z.int(),
+  lines: z.int(),
+  bytes: z.int(),
+  failedCommits: z.int(),
+  lastCommitMs: z.number(),
+  lastSeq: Seq,
+  file: z.string(),
+  fileBytes: z.int(),
+  failing: z.string().nullable(),
+  clockBehindMs: z.number(),
+  indexedTo: Seq,
+  indexFailing: z.string().nullable(),
+  rebuilding: z.boolean(),
+  recentDeliveries: z.int(),
+  tailReaders: z.int(),
+  corruptLines: z.int(),
+  indexLag: z.int(),
+  notices: z.array(LogNotice),
+});
+
+const StateHealth = z.object({
+  ...part,
+  state: z.enum(['live', 'connecting', 'degraded']),
+  seq: Seq,
+  of: Seq,
+  ready: z.boolean(),
+  cursor: Seq,
+  backlog: z.int(),
+  snapshotSeq: Seq,
+  brokenLines: z.int(),
+  degraded: z.string().nullable(),
+  snapshots: z.object({ count: z.int(), bytes: z.int() }),
+});
+
+const SignalsHealth = z.object({
+  ...part,
+  files: z.int().exactOptional().describe('Absent until the folder of runs is watched'),
+  corrupt: z.int().exactOptional(),
+  ignored: z.int().exactOptional(),
+  lastScanAt: Time.nullable().exactOptional(),
+  problem: z.string().nullable().exactOptional(),
+});
+
+const Health = DaemonIdentity.extend({
+  status: z.enum(['ok', 'degraded']),
+  now: Time,
+  configuration: z.object({ folders: z.array(z.string()), problems: z.array(z.string()) }),
+  feeds: z.object({ codehost: Receiver, tracker: Receiver }),
+  log: LogHealth.exactOptional(),
+  state: StateHealth.exactOptional(),
+  outbox: OutboxFigures.extend(part).exactOptional(),
+  signals: SignalsHealth.exactOptional(),
+  runs: z.object({ ...part, agents: z.int() }).exactOptional(),
+  rules: RuleFollower.omit({ problem: true }).extend(part).exactOptional(),
+  spool: z.object({ rejected: z.int(), ...trouble }),
+  sources: FeedsReport.exactOptional(),
+  telemetry: Telemetry.exactOptional(),
+}).meta({ id: 'Health' }) satisfies z.ZodType<ReportedHealth>;
+
+export const healthRoutes = {
+  getHealth: apiRoute({
+    method: 'GET',
+    path: '/api/health',
+    tag: 'health',
+    summary: 'What works and what does not: each part with its state, the reason and the remedy',
+    verbs: [
+      'svc monitor start',
+      'svc monitor stop',
+      'svc monitor restart',
+      'svc monitor status',
+      'svc check-project-setup',
+      'svc doctor',
+      'svc init',
+    ],
+    answer: Health,
+    failures: [],
+  }),
+};

@@ -1,0 +1,88 @@
+// The metrics and the log backend, asked through the daemon.
+import { z } from 'zod';
+import { apiRoute } from './route.ts';
+
+const state = z.enum(['disabled', 'connecting', 'live', 'degraded']);
+const trouble = { why: z.string().nullable(), remedy: z.string().nullable(), url: z.string().nullable() };
+const Backend = z.object({
+  state,
+  since: z.string().nullable(),
+  ...trouble,
+  lastAnswerAt: z.string().nullable(),
+});
+
+export const Telemetry = z
+  .object({
+    metrics: Backend,
+    logs: Backend,
+    tracing: z.object({ state, ...trouble, sent: z.int(), lost: z.int() }).describe("The daemon's own spans"),
+  })
+  .meta({ id: 'Telemetry' });
+
+/** On the wire every value is text; a JSON body may also give numbers. */
+const value = z.union([z.string().max(64), z.number()]).optional();
+const query = z.string().min(1).describe('at most 16 KiB');
+const metricsFields = z.strictObject({
+  query: query.describe('PromQL, at most 16 KiB'),
+  time: value.describe('one moment: seconds since 1970 or an ISO time'),
+  start: value.describe('a range: with end and step'),
+  end: value,
+  step: value.describe('seconds, or a duration like 15s'),
+});
+const logsFields = z.strictObject({
+  query: query.describe('LogQL, at most 16 KiB'),
+  start: value.describe('nanoseconds or seconds since 1970, or an ISO time'),
+  end: value,
+  limit: z
+    .union([z.string(), z.int().min(1).max(5_000)])
+    .optional()
+    .describe('from 1 to 5000'),
+  direction: z.enum(['forward', 'backward']).optional(),
+});
+
+const answer = z.looseObject({}).describe("The backend's own answer, and its own status");
+const failures = ['usage', 'not-configured', 'backend-failed', 'backend-slow'] as const;
+const bodyTypes = ['application/json', 'application/x-www-form-urlencoded'];
+const proxied = { tag: 'telemetry', answer, failures } as const;
+
+export const otelRoutes = {
+  queryMetrics: apiRoute({
+    ...proxied,
+    method: 'GET',
+    path: '/api/otel/query',
+    summary: 'A question to the metrics backend',
+    query: metricsFields,
+  }),
+  postMetricsQuery: apiRoute({
+    ...proxied,
+    method: 'POST',
+    path: '/api/otel/query',
+    summary: 'The same, with the question in the body',
+    body: metricsFields,
+    bodyTypes,
+  }),
+  queryLogs: apiRoute({
+    ...proxied,
+    method: 'GET',
+    path: '/api/otel/logs',
+    summary: 'A question to the log backend',
+    query: logsFields,
+  }),
+  postLogsQuery: apiRoute({
+    ...proxied,
+    method: 'POST',
+    path: '/api/otel/logs',
+    summary: 'The same, with the question in the body',
+    body: logsFields,
+    bodyTypes,
+  }),
+  getTelemetry: apiRoute({
+    method: 'GET',
+    path: '/api/otel/status',
+    tag: 'telemetry',
+    summary: 'Whether the backends are there, and whether spans are sent',
+    query: z.strictObject({}),
+    answer: Telemetry,
+    failures: ['usage'],
+  }),
+};

@@ -1,0 +1,73 @@
+// A route of the daemon as data: what it is called with, what it answers, and by which codes it refuses. The routes
+// themselves, the OpenAPI description and the typed client are all made from it.
+import { z } from 'zod';
+import type { ApiFailureCode } from './failures.ts';
+
+/** The fields of a query, a body, a path or the headers, by name. */
+export type ApiFields = z.ZodObject;
+
+export type ApiRoute = {
+  method: 'GET' | 'POST';
+  /** A parameter stands in braces: `/api/runs/{run}`. */
+  path: string;
+  tag: string;
+  summary: string;
+  description?: string;
+  /** The verbs of the command line that call it. */
+  verbs?: readonly string[];
+  params?: ApiFields;
+  query?: ApiFields;
+  headers?: ApiFields;
+  /** An object of named fields, unless the body is somebody else's. */
+  body?: z.ZodType;
+  /** How the body is written; JSON unless said otherwise. */
+  bodyTypes?: readonly string[];
+  answer: z.ZodType;
+  /** How the answer is written; JSON unless said otherwise. */
+  answerType?: string;
+  failures: readonly ApiFailureCode[];
+  /** An error answer that is not of the usual shape, by its status. */
+  otherFailures?: Readonly<Record<number, z.ZodType>>;
+};
+
+/** Keeps the types of the schemas, so that handlers and answers are checked by them. */
+export function apiRoute<const Route extends ApiRoute>(route: Route): Route {
+  return route;
+}
+
+/** What a route answers with. */
+export type ApiAnswer<Route extends Pick<ApiRoute, 'answer'>> = z.output<Route['answer']>;
+
+/**
+ * Ties a schema to a type that stands elsewhere: where one has a field that the other has not, it does not compile.
+ *
+ *     const Why = sameAs<WhyType>()(z.object({ ticket: z.string(), … }));
+ */
+export function sameAs<Type>() {
+  return <Schema extends z.ZodType<Type>>(
+    schema: Schema & ([Type] extends [z.output<Schema>] ? unknown : ['the type says more than the schema']),
+  ): Schema => schema;
+}
+
+/** A moment, ISO 8601. */
+export const Time = z.iso.datetime({ offset: true });
+/** The place of a line in the log. */
+export const Seq = z.int().nonnegative();
+
+/** A text of a request: not empty, and bounded. */
+export function text(longest: number): z.ZodString {
+  return z.string().min(1).max(longest);
+}
+
+export const noFields = z.strictObject({});
+/** Whoever says something may say who they are. */
+export const by = text(100).optional().describe('who says it; default: a person');
+export const TicketParams = z.strictObject({
+  ticket: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,119}$/)
+    .describe('like ABC-12'),
+});
+export const OfRun = {
+  orchestrator: text(120).optional().describe('the worker of this run; default: the newest'),
+};

@@ -1,0 +1,40 @@
+// Every route of the daemon, by the name of its operation.
+import { archiveRoutes } from './archive.ts';
+import { attentionRoutes } from './attention.ts';
+import { boardRoutes } from './board.ts';
+import { configurationRoutes } from './configuration.ts';
+import { descriptionRoutes } from './description.ts';
+import { doctorRoutes } from './doctor.ts';
+import { eventRoutes } from './events.ts';
+import { feedRoutes } from './feeds.ts';
+import { figuresRoutes } from './figures.ts';
+import { healthRoutes } from './health.ts';
+import { otelRoutes } from './otel.ts';
+import { outboxRoutes } from './outbox.ts';
+import { rulesRoutes } from './rules.ts';
+import { runRoutes } from './runs.ts';
+import { summaryRoutes } from './summaries.ts';
+import { ticketRoutes } from './tickets.ts';
+import { webhookRoutes } from './webhooks.ts';
+import { workerRoutes } from './workers.ts';
+
+export const api = {
+  ...healthRoutes,
+  ...boardRoutes,
+  ...eventRoutes,
+  ...attentionRoutes,
+  ...workerRoutes,
+  ...runRoutes,
+  ...ticketRoutes,
+  ...feedRoutes,
+  ...rulesRoutes,
+  ...outboxRoutes,
+  ...doctorRoutes,
+  ...summaryRoutes,
+  ...otelRoutes,
+  ...figuresRoutes,
+  ...configurationRoutes,
+  ...archiveRoutes,
+  ...webhookRoutes,
+  ...descriptionRoutes,
+};

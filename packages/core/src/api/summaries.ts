@@ -1,0 +1,83 @@
+// Texts that a model writes: the summary of a run, and the briefing.
+import { z } from 'zod';
+import type { SuggestedLabel } from '../summarize/briefing-prompt.ts';
+import { providerNames } from '../summarize/provider-names.ts';
+import { summaryTemplates } from '../summarize/templates.ts';
+import { realProvider } from '../vendor-names.ts';
+import { apiRoute, noFields, sameAs, Time } from './route.ts';
+
+const realNames = providerNames.flatMap((name) => realProvider(name) ?? []);
+
+const Label = sameAs<SuggestedLabel>()(z.object({ ticket: z.string(), label: z.string() }));
+const Briefing = z
+  .object({
+    enabled: z.boolean(),
+    briefing: z.string().nullable().describe('Null until the first one is written'),
+    suggestedLabels: z.array(Label),
+    generatedAt: Time.nullable(),
+  })
+  .meta({ id: 'Briefing' });
+
+export const summaryRoutes = {
+  summarizeRun: apiRoute({
+    method: 'POST',
+    path: '/api/summarize',
+    tag: 'summaries',
+    summary: 'A run in words, written by a model provider',
+    description:
+      'Refused in this order: AI off, a request that cannot be read, a provider without a key, an unknown run. A kept summary is answered before the limit of calls.',
+    verbs: ['svc summarize'],
+    body: z.strictObject({
+      orchId: z
+        .string()
+        .regex(/^[A-Za-z0-9._-]{1,120}$/)
+        .describe('the name of the run'),
+      template: z.enum(summaryTemplates).optional().describe('default: run-summary'),
+      provider: z.enum([...providerNames, ...realNames]).optional(),
+      model: z
+        .string()
+        .regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,119}$/)
+        .optional(),
+    }),
+    answer: z
+      .object({
+        summary: z.string(),
+        provider: z.enum(providerNames),
+        model: z.string(),
+        cost: z.number().describe('In US dollars'),
+        tokens: z.int(),
+        cached: z.boolean(),
+        generatedAt: Time,
+      })
+      .meta({ id: 'Summary' }),
+    failures: [
+      'usage',
+      'not-configured',
+      'unknown-run',
+      'too-many-requests',
+      'provider-failed',
+      'provider-timed-out',
+      'state-not-ready',
+    ],
+    otherFailures: { 503: z.object({ error: z.literal('AI not configured') }) },
+  }),
+  getBriefing: apiRoute({
+    method: 'GET',
+    path: '/api/briefing',
+    tag: 'summaries',
+    summary: 'The last briefing; nobody is called',
+    verbs: ['svc briefing'],
+    answer: Briefing,
+    failures: [],
+  }),
+  writeBriefing: apiRoute({
+    method: 'POST',
+    path: '/api/briefing',
+    tag: 'summaries',
+    summary: 'A fresh briefing',
+    verbs: ['svc briefing'],
+    body: noFields,
+    answer: Briefing,
+    failures: ['usage', 'too-many-requests', 'provider-failed', 'provider-timed-out', 'state-not-ready'],
+  }),
+};

@@ -1,0 +1,54 @@
+// The two receivers. Who sends to them is the code host, the tracker, or the tunnel on their behalf.
+import { z } from 'zod';
+import { apiRoute } from './route.ts';
+
+const payload = z.looseObject({}).describe("The sender's own payload, at most 25 MiB");
+const answer = z
+  .union([
+    z.object({ ok: z.literal(true), event: z.string(), id: z.string() }),
+    z.object({ ok: z.literal(true), duplicate: z.literal(true), id: z.string() }),
+    z.object({ ok: z.literal(true), selfTest: z.literal(true) }),
+  ])
+  .meta({ id: 'DeliveryAnswer' });
+const received = {
+  method: 'POST',
+  tag: 'webhooks',
+  body: payload,
+  answer,
+  failures: [
+    'no-secret',
+    'bad-signature',
+    'bad-payload',
+    'no-delivery-id',
+    'too-large',
+    'busy',
+    'log-not-writable',
+  ],
+} as const;
+
+export const webhookRoutes = {
+  receiveCodehost: apiRoute({
+    ...received,
+    path: '/api/webhook',
+    summary: 'A delivery of the code host',
+    description: "Answered with 2xx when its line is durable. The vendor's own header names work too.",
+    bodyTypes: ['application/json', 'application/x-www-form-urlencoded'],
+    headers: z.strictObject({
+      'X-Hub-Signature-256': z.string().describe('sha256=<HMAC-SHA-256 of the raw body>'),
+      'X-Codehost-Delivery': z.string(),
+      'X-Codehost-Event': z.string().optional().describe('told from the payload when it is missing'),
+    }),
+  }),
+  receiveTracker: apiRoute({
+    ...received,
+    path: '/api/webhook/tracker',
+    summary: 'A delivery of the issue tracker',
+    description:
+      "Answered with 2xx when its line is durable. The vendor's own path and header names work too.",
+    headers: z.strictObject({
+      'Tracker-Signature': z.string().describe('HMAC-SHA-256 of the raw body'),
+      'Tracker-Delivery': z.string(),
+      'Tracker-Event': z.string().optional().describe('told from the payload when it is missing'),
+    }),
+  }),
+};

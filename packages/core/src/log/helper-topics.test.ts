@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+import { helperRefusal, isHelperTopic } from './helper-topics.ts';
+import { topics } from './topics.ts';
+
+const fact = (event: string, more: object = {}) => ({
+  event,
+  source: 'orchestrator' as const,
+  via: 'local' as const,
+  detail: {},
+  ...more,
+});
+
+describe('what a helper may report', () => {
+  test.each([
+    ['orchestrator.run.started', { plan: [['ABC-1']], tickets: ['ABC-1'], maxParallel: 8 }],
+    ['orchestrator.run.completed', {}],
+    ['orchestrator.worker.status_changed', { to: 'implementing' }],
+    ['orchestrator.deploy.succeeded', {}],
+    ['workflow.ticket.phase_changed', { to: 'inReview' }],
+    ['comms.attention', { reason: 'stuck' }],
+    ['feedback.finding_added', {}],
+    ['archive.swept', {}],
+  ])('%s', (event, detail) => {
+    expect(helperRefusal(fact(event, { detail }))).toBeUndefined();
+    expect(helperRefusal(fact(event, { detail, source: 'cli' }))).toBeUndefined();
+  });
+
+  test.each([
+    ['orchestrator.deploy.accepted', 'svc deploy accept'],
+    ['orchestrator.deploy.retried', 'svc deploy retry'],
+    ['orchestrator.worker.retried', 'svc orchestrate retry'],
+  ])('not %s: a person says it', (event, command) => {
+    expect(isHelperTopic(event)).toBe(false);
+    expect(helperRefusal(fact(event))?.remedy).toContain(command);
+  });
+
+  test('no run of a project: the daemon would start its agents', () => {
+    for (const word of ['started', 'paused', 'resumed', 'completed', 'canceled'])
+      expect(helperRefusal(fact(`orchestrator.run.${word}`, { detail: { project: '/src/web' } }))).toEqual({
+        problem: expect.stringContaining('with a project'),
+        remedy: expect.stringContaining('svc orchestrate start'),
+      });
+  });
+
+  test('nothing that a delivery, the daemon or the tunnel says', () => {
+    const others = topics.filter((topic) => /^(?:codehost|tracker|monitor|workflow\.rule)\./.test(topic));
+    expect(others.length).toBeGreaterThan(20);
+    for (const topic of others) expect([topic, helperRefusal(fact(topic))]).not.toEqual([topic, undefined]);
+    const told = 'orchestrator.run.completed';
+    for (const more of [
+      { source: 'monitor' },
+      { source: 'codehost.webhook' },
+      { via: 'live' },
+      { via: 'replay' },
+      { relay: { channel: 'c', id: '9' } },
+    ])
+      expect([more, helperRefusal(fact(told, more) as never)]).not.toEqual([more, undefined]);
+  });
+});

@@ -1,0 +1,18 @@
+// Every route that the daemon registers, in the words of its server; nothing is behind them here.
+import Fastify from 'fastify';
+import { daemonRoutes } from '../src/daemon/routes.ts';
+
+export async function registeredRoutes(): Promise<{ method: string; url: string }[]> {
+  const anything: unknown = new Proxy(() => anything, {
+    get: (_target, key) => (key === 'then' ? undefined : anything),
+  });
+  const found: { method: string; url: string }[] = [];
+  const app = Fastify({ exposeHeadRoutes: false });
+  app.addHook('onRoute', ({ method, url }) => {
+    for (const one of [method].flat()) found.push({ method: one, url });
+  });
+  for (const routes of daemonRoutes(anything as Parameters<typeof daemonRoutes>[0])) app.register(routes);
+  await app.ready();
+  await app.close();
+  return found;
+}

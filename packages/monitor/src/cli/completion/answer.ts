@@ -1,0 +1,42 @@
+// What `svc complete -- <words>` prints: a line for each word that may come next, `value<Tab>description`, and at the
+// end `:4`, or `:0` where the shell is to offer files. It is the form that cobra's and tab's scripts use too, so that
+// what completes through them (`npm exec svc`) works.
+import { findPlace, type Offered } from './find-place.ts';
+import { isPlainValue } from './plain-value.ts';
+import { type DaemonKind, daemonKinds, type StaticKind, staticKinds, type ValueKind } from './value-kinds.ts';
+import type { Vocabulary } from './vocabulary.ts';
+
+const FILES = ':0';
+const NO_FILES = ':4';
+/** More than this nobody reads, and a shell asks before it shows them. */
+const MOST_LINES = 1_000;
+
+export async function answerCompletion(
+  words: readonly string[],
+  known: Vocabulary,
+  ask: (kind: DaemonKind) => Promise<readonly Offered[]>,
+): Promise<string[]> {
+  const { typed, offered, kind } = findPlace(known.program, words);
+  const looked = kind === undefined ? [] : await lookUp(kind, known, ask);
+  const lines = new Map<string, string>();
+  for (const { value, description } of [...offered, ...looked])
+    if (value.startsWith(typed) && isPlainValue(value) && !lines.has(value))
+      lines.set(value, description === '' ? value : `${value}\t${description}`);
+  return [...[...lines.values()].slice(0, MOST_LINES), kind === 'file' ? FILES : NO_FILES];
+}
+
+async function lookUp(
+  kind: ValueKind,
+  { values }: Vocabulary,
+  ask: (kind: DaemonKind) => Promise<readonly Offered[]>,
+): Promise<readonly Offered[]> {
+  if (isOneOf(staticKinds, kind)) return values[kind];
+  return isOneOf(daemonKinds, kind) ? ask(kind) : [];
+}
+
+function isOneOf<Kind extends StaticKind | DaemonKind>(
+  kinds: readonly Kind[],
+  kind: ValueKind,
+): kind is Kind {
+  return kinds.some((one) => one === kind);
+}

@@ -1,0 +1,76 @@
+// The names that only the running daemon knows. Whoever presses Tab waits for it, so that it is asked once and for
+// less than a third of a second; without a daemon, or with a slow one, there are no names and no complaint.
+import type { IncomingMessage } from 'node:http';
+import type { ArchiveList, BoardView } from '@svc/core';
+import { readRecord } from '../../daemon/instance.ts';
+import { plainText } from '../plain-text.ts';
+import type { Offered } from './find-place.ts';
+import type { DaemonKind } from './value-kinds.ts';
+
+const PATIENCE_MS = 300;
+const MOST_BYTES = 8 * 1024 * 1024;
+const LONGEST_DESCRIPTION = 100;
+
+export async function askDaemon(
+  dataDir: string,
+  kind: DaemonKind,
+  patienceMs: number = PATIENCE_MS,
+): Promise<Offered[]> {
+  const record = readRecord(dataDir);
+  if (record === undefined) return [];
+  const ask = (path: string) => getJson(record.port, path, AbortSignal.timeout(patienceMs));
+  try {
+    if (kind === 'archived-run') return archivedRuns((await ask('/api/archive?limit=500')) as ArchiveList);
+    const board = (await ask('/api/board')) as BoardView & { life: string };
+    // The record can outlive its daemon, and the port be somebody else's by now.
+    return board.life === record.instance ? namesOn[kind](board) : [];
+  } catch (error) {
+    // Gone, slow, refusing, or not a daemon at all: there is nothing to offer.
+    if (error instanceof Error) return [];
+    throw error;
+  }
+}
+
+const namesOn: Readonly<Record<Exclude<DaemonKind, 'archived-run'>, (board: BoardView) => Offered[]>> = {
+  ticket: ({ workers, tickets }) => [
+    ...workers.map(({ ticket, status, orchestrator }) => offer(ticket, `${status}, ${orchestrator}`)),
+    ...tickets.map(({ ticket, title }) => offer(ticket, title ?? '')),
+  ],
+  run: ({ runs, workers }) => [
+    ...runs.map(({ orchestrator, state }) => offer(orchestrator, state)),
+    ...workers.map(({ orchestrator }) => offer(orchestrator, '')),
+  ],
+  'attention-item': ({ attention }) => attention.map(({ id, message }) => offer(id, message)),
+};
+
+function archivedRuns({ runs }: ArchiveList): Offered[] {
+  return runs.map(({ orchestrator, state }) => offer(orchestrator, state));
+}
+
+function offer(value: string, description: string): Offered {
+  return { value, description: plainText(description).slice(0, LONGEST_DESCRIPTION) };
+}
+
+function getJson(port: number, path: string, signal: AbortSignal): Promise<unknown> {
+  // Importing it would load a WebSocket client, too, which takes longer than all the rest of this program.
+  const { Agent, get } = process.getBuiltinModule('node:http');
+  return new Promise((resolve, reject) => {
+    // An agent of its own: the shared one may be told to use a proxy, and loopback never does.
+    const options = { host: '127.0.0.1', port, path, agent: new Agent(), signal };
+    get(options, (response) => {
+      readJson(response).then(resolve, reject);
+    }).on('error', reject);
+  });
+}
+
+async function readJson(response: IncomingMessage): Promise<unknown> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of response as AsyncIterable<Buffer>) {
+    bytes += part.length;
+    if (bytes > MOST_BYTES) throw new Error('the answer is too large');
+    parts.push(part);
+  }
+  if (response.statusCode !== 200) throw new Error(`status ${response.statusCode}`);
+  return JSON.parse(Buffer.concat(parts).toString('utf8'));
+}

@@ -1,0 +1,104 @@
+// Where in the command line somebody is: which verb, and what may come next. Pure; it reads words as commander does,
+// so that what is offered is what would be accepted.
+import type {
+  DescribedArgument,
+  DescribedOption,
+  DescribedValue,
+  DescribedVerb,
+} from '../describe-program.ts';
+import { kindAt, type ValueKind } from './value-kinds.ts';
+
+export type Offered = { value: string; description: string };
+
+export type Place = {
+  /** What of the word that is being typed counts: of `--layer=pro` only `pro`. */
+  typed: string;
+  /** Verbs, options and closed lists. */
+  offered: Offered[];
+  /** What else may stand here, to be looked up. */
+  kind: ValueKind | undefined;
+};
+
+type Reading = {
+  verb: DescribedVerb;
+  /** Arguments that were given to the verb already. */
+  given: number;
+  /** The option whose value comes next; with `must` even when it begins with a dash. */
+  open: { option: DescribedOption; value: DescribedValue; must: boolean } | undefined;
+  /** After `--` a dash is a letter like every other. */
+  plain: boolean;
+};
+
+/** `words` are those behind `svc`; the last one is being typed, and may be empty. */
+export function findPlace(program: DescribedVerb, words: readonly string[]): Place {
+  const start: Reading = { verb: program, given: 0, open: undefined, plain: false };
+  const { verb, given, open, plain } = words.slice(0, -1).reduce(readWord, start);
+  const typed = words.at(-1) ?? '';
+  const isDashed = !plain && typed.startsWith('-');
+  if (open !== undefined && (open.must || !isDashed)) return valuePlace(verb, open.option, typed);
+  if (isDashed) return optionPlace(verb, typed);
+  const argument = verb.arguments[given] ?? lastIfVariadic(verb);
+  const verbs = given === 0 ? verb.verbs : [];
+  // Where nothing else can follow, the options do.
+  if (argument === undefined && verbs.length === 0 && !plain) return optionPlace(verb, typed);
+  return {
+    typed,
+    offered: [
+      ...verbs.map(({ name, summary }) => ({ value: name, description: summary })),
+      ...choicesOf(argument),
+    ],
+    kind: argument && kindOf(verb, argument.name, argument),
+  };
+}
+
+function readWord(reading: Reading, word: string): Reading {
+  const { verb, given, open, plain } = reading;
+  const next = open?.value.variadic === true ? { ...open, must: false } : undefined;
+  if (open?.must === true) return { ...reading, open: next };
+  if (!plain && word === '--') return { ...reading, open: undefined, plain: true };
+  if (!plain && word.startsWith('-') && word !== '-') return { ...reading, open: opened(verb, word) };
+  if (open !== undefined) return { ...reading, open: next };
+  const child = given === 0 ? verb.verbs.find(({ name }) => name === word) : undefined;
+  return child === undefined ? { ...reading, given: given + 1 } : { ...reading, verb: child };
+}
+
+function opened(verb: DescribedVerb, name: string): Reading['open'] {
+  const option = optionNamed(verb, name);
+  if (option === undefined || option.value === null) return undefined;
+  return { option, value: option.value, must: option.value.required };
+}
+
+/** The name of an option, or behind `--name=` its value. */
+function optionPlace(verb: DescribedVerb, typed: string): Place {
+  const end = typed.indexOf('=');
+  if (end === -1) return { typed, offered: verb.options.flatMap(namesOf), kind: undefined };
+  return valuePlace(verb, optionNamed(verb, typed.slice(0, end)), typed.slice(end + 1));
+}
+
+function valuePlace(verb: DescribedVerb, option: DescribedOption | undefined, typed: string): Place {
+  const value = option?.value ?? undefined;
+  const kind = value && kindOf(verb, option?.long ?? option?.short ?? '', value);
+  return { typed, offered: choicesOf(value), kind };
+}
+
+/** A closed list says all that there is. */
+function kindOf(verb: DescribedVerb, name: string, value: DescribedValue): ValueKind | undefined {
+  return value.choices.length > 0 ? undefined : kindAt(verb, name, value);
+}
+
+function optionNamed({ options }: DescribedVerb, name: string): DescribedOption | undefined {
+  return options.find(({ long, short }) => long === name || short === name);
+}
+
+function namesOf({ long, short, description }: DescribedOption): Offered[] {
+  return [long, short].filter((name) => name !== null).map((value) => ({ value, description }));
+}
+
+function choicesOf(value: DescribedValue | undefined): Offered[] {
+  return (value?.choices ?? []).map((choice) => ({ value: choice, description: '' }));
+}
+
+function lastIfVariadic({ arguments: all }: DescribedVerb): DescribedArgument | undefined {
+  const last = all.at(-1);
+  return last?.variadic === true ? last : undefined;
+}

@@ -1,0 +1,38 @@
+// Gathers the vocabulary of completion from the program and from the lists in core.
+import {
+  type ConfigNode,
+  configTree,
+  documentTypes,
+  formatKey,
+  layers,
+  layerTitles,
+  ticketPhases,
+  topics,
+} from '@svc/core';
+import { describeSvc } from '../describe-svc.ts';
+import type { Offered } from './find-place.ts';
+import type { Vocabulary } from './vocabulary.ts';
+
+export function makeVocabulary(): Vocabulary {
+  return {
+    program: describeSvc(),
+    values: {
+      topic: bare(topics),
+      'config-key': configKeys(configTree, []),
+      layer: layers.map((layer) => ({ value: layer, description: layerTitles[layer] })),
+      'document-type': bare(documentTypes),
+      phase: bare(ticketPhases),
+    },
+  };
+}
+
+/** Every key of a single value. Those below a name from outside (`svc.deploy.<owner/repo>`) cannot be listed. */
+function configKeys(node: ConfigNode, path: readonly string[]): Offered[] {
+  if (node.kind === 'field') return [{ value: formatKey(path), description: node.description }];
+  if (node.kind === 'keyed') return [];
+  return [...node.children].flatMap(([name, child]) => configKeys(child, [...path, name]));
+}
+
+function bare(values: readonly string[]): Offered[] {
+  return values.map((value) => ({ value, description: '' }));
+}

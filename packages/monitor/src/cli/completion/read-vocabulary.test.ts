@@ -1,0 +1,36 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryFolder } from '@svc/testkit';
+import { expect, test } from 'vitest';
+import { everyVerb } from '../describe-program.ts';
+import { describeSvc } from '../describe-svc.ts';
+import { isPlainValue } from './plain-value.ts';
+import { readVocabulary } from './read-vocabulary.ts';
+import { VOCABULARY_FILE } from './vocabulary.ts';
+
+test('a build’s file is read as it is', async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, VOCABULARY_FILE), '{"program":{"name":"x"}}');
+  expect(await readVocabulary(folder)).toEqual({ program: { name: 'x' } });
+});
+
+test('without one it is that of the source, and survives being written to a file', async () => {
+  const known = await readVocabulary(temporaryFolder());
+  expect(known.program).toEqual(describeSvc());
+  expect(JSON.parse(JSON.stringify(known))).toEqual(known);
+});
+
+test('all of it can be offered: no verb, option or value needs a quote in any shell', async () => {
+  const { program, values } = await readVocabulary();
+  const words = everyVerb(program).flatMap(({ path, options, arguments: all }) => [
+    ...path,
+    ...options.flatMap(({ long, short, value }) => [long, short, ...(value?.choices ?? [])]),
+    ...all.flatMap(({ choices }) => choices),
+  ]);
+  const listed = Object.values(values).flatMap((list) => list.map(({ value }) => value));
+  const odd = [...words, ...listed].filter((word) => word !== null && !isPlainValue(word));
+  expect(odd).toEqual([]);
+  expect(listed).toEqual(
+    expect.arrayContaining(['codehost.pr.merged', 'svc.projectKey', 'project', 'plans', 'inReview']),
+  );
+});

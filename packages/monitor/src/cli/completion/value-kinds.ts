@@ -1,0 +1,60 @@
+// What may stand where a verb or an option takes a value. Most places say it by the name of their placeholder; the
+// others are named here, and a test holds that each of them exists.
+import type { DescribedValue, DescribedVerb } from '../describe-program.ts';
+
+/** Known when svc is built. */
+export const staticKinds = ['topic', 'config-key', 'layer', 'document-type', 'phase'] as const;
+/** Known to the running daemon alone. */
+export const daemonKinds = ['ticket', 'run', 'archived-run', 'attention-item'] as const;
+
+export type StaticKind = (typeof staticKinds)[number];
+export type DaemonKind = (typeof daemonKinds)[number];
+export type ValueKind = StaticKind | DaemonKind | 'file';
+
+const byPlaceholder: Readonly<Record<string, ValueKind>> = {
+  ticket: 'ticket',
+  tickets: 'ticket',
+  run: 'run',
+  topic: 'topic',
+  layer: 'layer',
+  phase: 'phase',
+  file: 'file',
+  path: 'file',
+  folder: 'file',
+};
+
+/** `<verb> <argument or option>` */
+export const byPlace: Readonly<Record<string, ValueKind>> = {
+  'archive restore orchId': 'archived-run',
+  'archive show orchId': 'archived-run',
+  'archive sweep orchId': 'run',
+  'archive verify orchId': 'archived-run',
+  'attention ack id': 'attention-item',
+  'attention hand-over id': 'attention-item',
+  'attention resolve id': 'attention-item',
+  'attention snooze id': 'attention-item',
+  'config explain key': 'config-key',
+  'config set key': 'config-key',
+  'config unset key': 'config-key',
+  'context add type': 'document-type',
+  'context recent type': 'document-type',
+  'context set-orchestration name': 'run',
+  'context set-ticket id': 'ticket',
+  'context ticket id': 'ticket',
+  'events append --orchestrator': 'run',
+  'events append --ticket': 'ticket',
+  'events counts --event': 'topic',
+  'events counts --ticket': 'ticket',
+  'events list --event': 'topic',
+  'events list --ticket': 'ticket',
+  'events tail --event': 'topic',
+  'events tail --ticket': 'ticket',
+  'events topics glob': 'topic',
+  'events wait-for --event': 'topic',
+  'events wait-for --ticket': 'ticket',
+};
+
+/** `name` is the argument's own, or the option's with its dashes. */
+export function kindAt(verb: DescribedVerb, name: string, value: DescribedValue): ValueKind | undefined {
+  return byPlace[[...verb.path, name].join(' ')] ?? byPlaceholder[value.name];
+}

@@ -1,0 +1,56 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { daemonAt } from './daemon-client.ts';
+
+async function serve(answer: RequestListener) {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+const refusing =
+  (status: number, body: object): RequestListener =>
+  (_request, response) =>
+    void response.writeHead(status).end(JSON.stringify(body));
+
+describe('what the daemon refuses is the failure that it names', () => {
+  test.each([
+    [
+      404,
+      { error: 'Nobody knows it.', code: 'unknown-ticket', remedy: 'See: svc board' },
+      'unknown-ticket',
+      1,
+    ],
+    [400, { error: 'No.', code: 'bad-request' }, 'usage', 2],
+    [418, { error: 'No.', code: 'of-a-later-version' }, 'daemon-refused', 6],
+  ])('%i', async (status, body, code, exitCode) => {
+    const { url } = await serve(refusing(status, body));
+    await expect(daemonAt(url).get('/api/health')).rejects.toMatchObject({
+      code,
+      exitCode,
+      message: body.error,
+      remedy: 'remedy' in body ? body.remedy : undefined,
+    });
+  });
+});
+
+test('a daemon that goes away in the middle of a call is no bug', async () => {
+  const { url } = await serve((request) => void request.socket.destroy());
+  await expect(daemonAt(url).post('/api/events/reindex')).rejects.toMatchObject({
+    code: 'daemon-needed',
+    remedy: 'Start it: svc-monitor.sh start',
+  });
+});
+
+test('one that does not answer in time is said to', async () => {
+  const { url } = await serve(() => undefined);
+  await expect(daemonAt(url, 100).get('/api/feeds')).rejects.toMatchObject({
+    code: 'not-answering',
+    message: 'The daemon did not answer within 0.1 s.',
+  });
+});

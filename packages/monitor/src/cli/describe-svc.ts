@@ -1,0 +1,23 @@
+// The description of svc itself, for whoever prints it: the man page, completion, the reference of verbs.
+import { type DescribedVerb, describeProgram } from './describe-program.ts';
+import { buildProgram } from './program.ts';
+import type { Terminal } from './terminal.ts';
+
+/** No verb runs for it: nothing is written, read or asked. */
+const nobody: Terminal = {
+  out: () => {},
+  err: () => {},
+  readInput: async () => '',
+  inputIsTerminal: false,
+  ask: async () => undefined,
+  colour: false,
+  environment: {},
+  home: '/',
+  folder: '/',
+  now: () => new Date(0),
+  interrupted: new AbortController().signal,
+};
+
+export function describeSvc(): DescribedVerb {
+  return describeProgram(buildProgram(nobody));
+}

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { auditLine, readAudit } from './audit.ts';
+
+const shipped = [{ name: 'pino', version: '1.0.0', licence: 'MIT' }];
+const answer = (...found: [name: string, severity: string][]): string =>
+  JSON.stringify({
+    vulnerabilities: Object.fromEntries(
+      found.map(([name, severity]) => [name, { name, severity, range: '<2' }]),
+    ),
+  });
+
+test.each([
+  ['nothing', answer(), 'clear', 'audit: nothing high or critical in what ships'],
+  ['a lesser one', answer(['pino', 'moderate']), 'clear', 'in what ships; lesser: pino <2 (moderate)'],
+  ['one of a tool', answer(['vite', 'critical']), 'clear', 'nothing high or critical in what ships'],
+  ['a high one', answer(['pino', 'high']), 'found', 'audit: pino <2 (high)'],
+  ['a critical one', answer(['pino', 'critical'], ['vite', 'high']), 'found', 'audit: pino <2 (critical)'],
+  [
+    'a registry without audits',
+    JSON.stringify({
+      message: '405 Method Not Allowed - POST https://host.example/-/npm/v1/x',
+      statusCode: 405,
+    }),
+    'unknown',
+    'audit: unknown (405 Method Not Allowed - POST the registry)',
+  ],
+  ['an error without words', '{"error":{}}', 'unknown', 'audit: unknown (no answer)'],
+  ['no JSON', 'npm ERR!', 'unknown', 'audit: unknown (npm audit gave no JSON)'],
+])('%s', (_, printed, kind, line) => {
+  const audit = readAudit(printed, shipped);
+  expect(audit.kind).toBe(kind);
+  expect(auditLine(audit)).toContain(line);
+});

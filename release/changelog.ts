@@ -1,0 +1,34 @@
+// The changelog of a release: what stands under [Unreleased] becomes the section of the version, and an empty
+// [Unreleased] stays above it. Pure: text in, text out.
+
+const UNRELEASED = '## [Unreleased]';
+
+export type ChangelogEdit = { text: string; notes: string } | { problem: string };
+
+/** `date` as YYYY-MM-DD. A release without a word of what changed, and a second one of a version, are refused. */
+export function releaseChangelog(text: string, version: string, date: string): ChangelogEdit {
+  const lines = text.split('\n');
+  if (lines.some((line) => line.startsWith(`## [${version}]`)))
+    return { problem: `CHANGELOG.md has a section for ${version} already: choose the next version` };
+  const starts = lines.flatMap((line, at) => (line.trim() === UNRELEASED ? [at] : []));
+  const [start] = starts;
+  if (start === undefined || starts.length > 1)
+    return {
+      problem: `CHANGELOG.md must have the heading "${UNRELEASED}" once, it has it ${starts.length} times`,
+    };
+  const after = lines.findIndex((line, at) => at > start && isSectionEnd(line));
+  const end = after === -1 ? lines.length : after;
+  const notes = withoutForecast(lines.slice(start + 1, end))
+    .join('\n')
+    .trim();
+  if (!/^- \S/m.test(notes)) return { problem: 'CHANGELOG.md: nothing is listed under [Unreleased]' };
+  const section = [UNRELEASED, '', `## [${version}] - ${date}`, '', notes, ''];
+  return { text: [...lines.slice(0, start), ...section, ...lines.slice(end)].join('\n'), notes };
+}
+
+/** The next version's heading, or the list of links at the end of the file. */
+const isSectionEnd = (line: string): boolean => line.startsWith('## ') || /^\[[^\]]+\]: /.test(line);
+
+/** "What will be version 0.1.0." is no longer true once it is. */
+const withoutForecast = (lines: readonly string[]): string[] =>
+  lines.filter((line) => !/^What will be version \S+$/.test(line.trim()));

@@ -1,0 +1,52 @@
+import { expect, it, test } from 'vitest';
+import { type ContentsRule, contentProblems, type Packed, type PackedFile } from './contents.ts';
+
+const rule: ContentsRule = {
+  allowed: [/^dist\/.*$/],
+  required: ['dist/THIRD-PARTY-NOTICES.txt'],
+  maxPackedBytes: 1_000,
+  maxUnpackedBytes: 5_000,
+};
+const file = (path: string, mode = 0o644): PackedFile => ({ path, size: 10, mode });
+const good: Packed = {
+  files: [
+    ...['package.json', 'README.md', 'LICENSE', 'dist/THIRD-PARTY-NOTICES.txt'].map((path) => file(path)),
+    file('dist/svc.js', 0o755),
+    file('dist/index.d.ts'),
+  ],
+  packedBytes: 1_000,
+  unpackedBytes: 5_000,
+  bin: { svc: './dist/svc.js' },
+};
+const withFile = (path: string): Packed => ({ ...good, files: [...good.files, file(path)] });
+const without = (path: string): Packed => ({
+  ...good,
+  files: good.files.filter((each) => each.path !== path),
+});
+
+it('may be as it is meant', () => expect(contentProblems(rule, good)).toEqual([]));
+
+test.each<[name: string, packed: Packed, words: string]>([
+  ['a file beside the list', withFile('notes.txt'), 'notes.txt is not on the list'],
+  ['a test', withFile('dist/log.test.js'), 'dist/log.test.js is a test'],
+  ['a folder of tests', withFile('dist/e2e/http.js'), 'is a test'],
+  ['a source map', withFile('dist/svc.js.map'), 'is a source map'],
+  ['source', withFile('dist/start.ts'), 'is source'],
+  ['source of a page', withFile('dist/app.tsx'), 'is source'],
+  ['a hidden file', withFile('dist/.npmrc'), 'is a hidden file'],
+  ['a hidden folder', withFile('dist/.vite/license.json'), 'is a hidden file'],
+  ['a key', withFile('dist/tls.pem'), 'is a key'],
+  ['no readme', without('README.md'), 'README.md is missing'],
+  ['no licence', without('LICENSE'), 'LICENSE is missing'],
+  ['no notices', without('dist/THIRD-PARTY-NOTICES.txt'), 'NOTICES.txt is missing'],
+  ['a command without its file', without('dist/svc.js'), 'the command svc starts ./dist/svc.js'],
+  [
+    'a command that is no program',
+    { ...good, files: [...without('dist/svc.js').files, file('dist/svc.js', 0o644)] },
+    'cannot be executed',
+  ],
+  ['too much to load', { ...good, packedBytes: 1_001 }, 'packed it has 2 kB, and may have 1 kB'],
+  ['too much to keep', { ...good, unpackedBytes: 5_001 }, 'unpacked it has 6 kB, and may have 5 kB'],
+])('may not have %s', (_, packed, words) => {
+  expect(contentProblems(rule, packed)).toEqual([expect.stringContaining(words)]);
+});

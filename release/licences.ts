@@ -1,0 +1,75 @@
+// Which licences may be in what is shipped. It holds for what npm installs beside a package (the lock file, without
+// what only development needs) and for what is bundled into one (its notices).
+
+export type Licensed = { name: string; version: string; licence: string | undefined };
+
+/** Each of these lets anybody ship the code unchanged, if its words go with it. */
+const ALLOWED: ReadonlySet<string> = new Set([
+  '0BSD',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'CC0-1.0',
+  'ISC',
+  'MIT',
+  'MIT-0',
+  'Python-2.0',
+  'Unlicense',
+  'Zlib',
+]);
+
+/** By name and licence: a package that changes its licence is looked at again. */
+const EXCEPTIONS: readonly { name: string; licence: string; reason: string }[] = [
+  {
+    name: '@fontsource-variable/inter',
+    licence: 'OFL-1.1',
+    reason: 'a typeface: it may be bundled with any program as long as it is not sold by itself',
+  },
+];
+
+/** One line for each package whose licence is missing, unknown or not on the list. */
+export function licenceProblems(packages: readonly Licensed[]): string[] {
+  return packages.flatMap(({ name, version, licence }) => {
+    if (licence === undefined || licence.trim() === '') return [`${name} ${version} names no licence`];
+    if (isAllowed(licence)) return [];
+    if (EXCEPTIONS.some((exception) => exception.name === name && exception.licence === licence)) return [];
+    return [`${name} ${version} has the licence ${licence}, which is not on the list of release/licences.ts`];
+  });
+}
+
+/** Of `(A OR B)` one is enough, of `A AND B` each is needed. What mixes the two is for a person to read. */
+export function isAllowed(expression: string): boolean {
+  const inner = /^\(([^()]*)\)$/.exec(expression.trim())?.[1] ?? expression.trim();
+  const choices = inner.split(/\s+OR\s+/);
+  const parts = inner.split(/\s+AND\s+/);
+  if (choices.length > 1 && parts.length > 1) return false;
+  return choices.length > 1
+    ? choices.some((licence) => ALLOWED.has(licence))
+    : parts.every((licence) => ALLOWED.has(licence));
+}
+
+export type Lock = {
+  packages: Record<string, LockEntry>;
+};
+type LockEntry = {
+  name?: string;
+  version?: string;
+  license?: string;
+  resolved?: string;
+  dev?: boolean;
+  link?: boolean;
+  peerDependencies?: Record<string, string>;
+  dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
+};
+
+/** What npm may install for somebody who uses a package of ours, optional ones included. */
+export function shippedOf(lock: Lock): Licensed[] {
+  return Object.entries(lock.packages).flatMap(([path, entry]) => {
+    const at = path.lastIndexOf('node_modules/');
+    if (at === -1 || entry.dev === true || entry.link === true) return [];
+    const name = entry.name ?? path.slice(at + 'node_modules/'.length);
+    return [{ name, version: entry.version ?? 'of no version', licence: entry.license }];
+  });
+}

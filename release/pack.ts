@@ -1,0 +1,75 @@
+// Makes the tarball of a package: a folder with what is published and nothing else, then `npm pack` of that folder.
+// The tarball is taken apart again, so that every check reads what a person would get.
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { Packed, PackedFile } from './contents.ts';
+import { type Manifest, publishedManifest } from './manifest.ts';
+import type { PublishedPackage } from './packages.ts';
+import { mustRun } from './run-command.ts';
+import { root } from './version-files.ts';
+
+const out = join(root, 'release', 'out');
+
+export type Tarball = {
+  name: string;
+  version: string;
+  path: string;
+  /** Its files, taken out of the tarball. */
+  folder: string;
+  manifest: Manifest;
+  packed: Packed;
+};
+
+type PackReport = {
+  filename: string;
+  version: string;
+  size: number;
+  unpackedSize: number;
+  files: PackedFile[];
+};
+
+/** `node` runs the build as it would by hand. */
+export async function buildPackage(each: PublishedPackage): Promise<void> {
+  if (!existsSync(join(root, each.build))) throw new Error(`${each.name} has no ${each.build}`);
+  await mustRun(process.execPath, [each.build], { cwd: root });
+}
+
+/** Of what is built; `into` is emptied of what an earlier one of this package left there. */
+export async function packPackage(each: PublishedPackage, into: string = out): Promise<Tarball> {
+  const from = join(root, each.from);
+  for (const part of each.copy)
+    if (!existsSync(join(from, part))) throw new Error(`${each.name} is not built. Run: node ${each.build}`);
+  const short = each.name.replace(/^@/, '').replace('/', '-');
+  const stage = join(into, 'stage', short);
+  rmSync(stage, { recursive: true, force: true });
+  mkdirSync(stage, { recursive: true });
+  for (const part of each.copy) cpSync(join(from, part), join(stage, part), { recursive: true });
+  const source = JSON.parse(readFileSync(join(from, 'package.json'), 'utf8')) as Manifest;
+  writeFileSync(join(stage, 'package.json'), `${JSON.stringify(publishedManifest(source), null, 2)}\n`);
+  cpSync(join(root, each.folder, 'README.md'), join(stage, 'README.md'));
+  cpSync(join(root, 'LICENSE'), join(stage, 'LICENSE'));
+
+  const words = ['pack', '--json', '--ignore-scripts', '--pack-destination', into];
+  const { stdout } = await mustRun('npm', words, { cwd: stage });
+  const report = firstReport(JSON.parse(stdout));
+  const path = join(into, basename(report.filename));
+  const folder = await takeApart(path, join(into, 'unpacked', short));
+  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
+  const { size, unpackedSize, files, version } = report;
+  const packed = { files, packedBytes: size, unpackedBytes: unpackedSize, bin: manifest.bin ?? {} };
+  return { name: each.name, version, path, folder, manifest, packed };
+}
+
+/** A list with npm 11, and by name with npm 12. */
+function firstReport(answer: unknown): PackReport {
+  const [report] = Object.values(answer as Record<string, PackReport>);
+  if (report === undefined) throw new Error('npm pack reported nothing');
+  return report;
+}
+
+async function takeApart(tarball: string, folder: string): Promise<string> {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  await mustRun('tar', ['-xzf', tarball, '-C', folder], { cwd: folder });
+  return join(folder, 'package');
+}

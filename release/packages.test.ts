@@ -1,0 +1,55 @@
+// What the packages of this repository promise in their package.json, against the repository itself.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, test } from 'vitest';
+import { declaredBy, type Manifest, publishedManifest } from './manifest.ts';
+import { packageNamed, packages } from './packages.ts';
+import { root } from './version-files.ts';
+
+const manifestOf = (folder: string): Manifest =>
+  JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) as Manifest;
+
+test.each(packages.map(({ name, folder }) => [name, folder]))(
+  '%s has a name, a licence and a README',
+  (name, folder) => {
+    const { license, engines, ...manifest } = manifestOf(folder);
+    expect([manifest.name, license, engines]).toEqual([name, 'MIT', { node: '>=24' }]);
+    expect(existsSync(join(root, folder, 'README.md'))).toBe(true);
+  },
+);
+
+it('svc installs every name of the interface that bin/ has', () => {
+  const names = readdirSync(join(root, 'bin')).filter((name) => name.endsWith('.sh'));
+  const { bin } = manifestOf(packageNamed('svc').folder);
+  expect(bin).toEqual({
+    svc: 'dist/svc.js',
+    ...Object.fromEntries(names.map((name) => [name, `dist/bin/${name}`])),
+  });
+});
+
+it('svc names its manual page in a list: npm links no other', () => {
+  expect(manifestOf(packageNamed('svc').folder)['man']).toEqual(['dist/man/svc.1']);
+});
+
+it('what is published has no tool and no script of the repository', () => {
+  const manifest = publishedManifest({
+    name: 'x',
+    version: '1.0.0',
+    private: true,
+    scripts: { postinstall: 'node x.js' },
+    dependencies: { a: '1' },
+    optionalDependencies: { b: '1' },
+    devDependencies: { c: '1' },
+  });
+  expect(manifest).toEqual({
+    name: 'x',
+    version: '1.0.0',
+    dependencies: { a: '1' },
+    optionalDependencies: { b: '1' },
+  });
+  expect([...declaredBy(manifest)]).toEqual(['a', 'b']);
+});
+
+it('an unknown package is named', () => {
+  expect(() => packageNamed('y')).toThrow('no package y');
+});

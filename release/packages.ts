@@ -1,0 +1,84 @@
+// The packages that are published: where each is built, what it may hold, and how large it may be.
+import type { ContentsRule } from './contents.ts';
+import { NOTICES } from './notices.ts';
+
+export type PublishedPackage = {
+  name: string;
+  /** In the repository: its README stands there. */
+  folder: string;
+  /** The program that builds it, run with node. */
+  build: string;
+  /** Folder with the package.json that is published, and what of it goes into the package. */
+  from: string;
+  copy: readonly string[];
+  contents: ContentsRule;
+};
+
+const MEGABYTE = 1_000_000;
+/** A program, or a part of one that is loaded when it is needed. */
+const CHUNK = String.raw`[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*\.js`;
+
+export const packages: readonly PublishedPackage[] = [
+  {
+    name: 'svc',
+    folder: 'packages/monitor',
+    build: 'packages/monitor/build.ts',
+    from: 'packages/monitor',
+    copy: ['dist'],
+    contents: {
+      allowed: [
+        new RegExp(`^dist/(?:demo/)?${CHUNK}$`),
+        /^dist\/bin\/[a-z-]+\.sh$/,
+        /^dist\/man\/[a-z-]+\.1$/,
+        /^dist\/dashboard\/(?:index\.html|favicon\.svg)(?:\.br|\.gz)?$/,
+        /^dist\/dashboard\/assets\/[A-Za-z0-9_.-]+\.(?:(?:js|css)(?:\.br|\.gz)?|woff2)$/,
+        // What completion knows of the program.
+        /^dist\/completion\.json$/,
+        new RegExp(`^dist/${NOTICES}$`),
+      ],
+      required: [
+        'dist/svc.js',
+        'dist/jq-thread.js',
+        'dist/demo/demo.js',
+        'dist/dashboard/index.html',
+        'dist/man/svc.1',
+        'dist/completion.json',
+        `dist/${NOTICES}`,
+      ],
+      maxPackedBytes: 3 * MEGABYTE,
+      maxUnpackedBytes: 9 * MEGABYTE,
+    },
+  },
+  {
+    name: 'svc-relay',
+    folder: 'packages/relay',
+    build: 'packages/relay/build.ts',
+    from: 'packages/relay',
+    copy: ['dist'],
+    contents: {
+      allowed: [new RegExp(`^dist/${CHUNK}$`), /^dist\/man\/[a-z-]+\.1$/, new RegExp(`^dist/${NOTICES}$`)],
+      required: ['dist/svc-relay.js', `dist/${NOTICES}`],
+      maxPackedBytes: 0.1 * MEGABYTE,
+      maxUnpackedBytes: 0.4 * MEGABYTE,
+    },
+  },
+  {
+    name: '@svc/client',
+    folder: 'packages/client',
+    build: 'packages/client/build.ts',
+    from: 'packages/client/dist',
+    copy: ['.'],
+    contents: {
+      allowed: [/^[a-z-]+\.(?:js|d\.ts)$/],
+      required: ['index.js', 'index.d.ts'],
+      maxPackedBytes: 0.05 * MEGABYTE,
+      maxUnpackedBytes: 0.3 * MEGABYTE,
+    },
+  },
+];
+
+export function packageNamed(name: string): PublishedPackage {
+  const found = packages.find((each) => each.name === name);
+  if (found === undefined) throw new Error(`There is no package ${name} in release/packages.ts`);
+  return found;
+}

@@ -1,0 +1,15 @@
+// The command refuses before it changes or builds anything.
+import { expect, test } from 'vitest';
+import { run } from './run-command.ts';
+import { readVersionFiles, root } from './version-files.ts';
+
+test.each([
+  ['a step back', ['--version', '0.0.1'], 'not below it'],
+  ['what is no version', ['--version', 'next'], 'three numbers'],
+  ['an unknown option', ['--publish'], 'Usage: npm run release'],
+])('%s is refused', async (_, words, said) => {
+  const before = readVersionFiles();
+  const { code, stderr } = await run(process.execPath, ['release/release.ts', ...words], { cwd: root });
+  expect([code, stderr]).toEqual([2, expect.stringContaining(said)]);
+  expect(readVersionFiles()).toEqual(before);
+});

@@ -1,0 +1,105 @@
+// `npm run release -- --version 0.2.0`: the version and the changelog, then the packages, built, packed and checked.
+// Nothing is published and nothing is tagged: the commands for that are printed at the end. When a check fails, the
+// files are put back as they were. With `--dry-run` no file of the repository changes.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { parseArgs } from 'node:util';
+import { releaseChangelog } from './changelog.ts';
+import { checkRelease } from './check.ts';
+import type { Tarball } from './pack.ts';
+import { mustRun } from './run-command.ts';
+import { currentVersion, readVersionFiles, root } from './version-files.ts';
+import { changedVersions, isNoStepBack } from './versions.ts';
+
+const USAGE = 'Usage: npm run release -- [--version x.y.z] [--dry-run]';
+const EXIT_USAGE = 2;
+
+const { version, isDry } = readWords();
+const edits = planEdits(version);
+if ('problem' in edits) refuse(edits.problem);
+const { files, notes } = edits;
+if (!isDry) await refuseUncommitted();
+for (const path of files.keys()) console.log(`${isDry ? 'would change' : 'changes'} ${path}`);
+
+if (isDry) {
+  console.log(`\n[${version}] would say:\n\n${notes}\n`);
+  const { problems } = await checkRelease();
+  finish(problems);
+} else {
+  const before = new Map([...files.keys()].map((path) => [path, read(path)]));
+  process.once('SIGINT', () => {
+    writeAll(before);
+    process.exit(130);
+  });
+  writeAll(files);
+  try {
+    const { tarballs, problems } = await checkRelease();
+    finish(problems);
+    if (problems.length === 0) console.log(nextCommands(tarballs));
+    else {
+      writeAll(before);
+      console.log(`The files are as they were. What is built still has ${version}; run: npm run build`);
+    }
+  } catch (error) {
+    writeAll(before);
+    throw error;
+  }
+}
+
+function readWords(): { version: string; isDry: boolean } {
+  try {
+    const { values } = parseArgs({
+      options: { version: { type: 'string' }, 'dry-run': { type: 'boolean' } },
+    });
+    return { version: values.version ?? currentVersion(), isDry: values['dry-run'] === true };
+  } catch (error) {
+    return refuse(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
+  }
+}
+
+/** Every file that the release changes, as it will be. */
+function planEdits(next: string): { files: Map<string, string>; notes: string } | { problem: string } {
+  const last = currentVersion();
+  if (!isNoStepBack(next, last))
+    return { problem: `The version is ${last}: the next is three numbers, and not below it\n${USAGE}` };
+  const changelog = releaseChangelog(read('CHANGELOG.md'), next, new Date().toISOString().slice(0, 10));
+  if ('problem' in changelog) return changelog;
+  const edited = changedVersions(readVersionFiles(), next);
+  return { files: new Map([['CHANGELOG.md', changelog.text], ...edited]), notes: changelog.notes };
+}
+
+async function refuseUncommitted(): Promise<void> {
+  const { stdout } = await mustRun('git', ['status', '--porcelain'], { cwd: root });
+  if (stdout.trim() !== '') refuse(`There are changes that are not committed:\n${stdout}Commit them first.`);
+}
+
+function finish(problems: readonly string[]): void {
+  for (const problem of problems) console.error(`FAIL  ${problem}`);
+  const found = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
+  console.log(problems.length === 0 ? 'every check passed' : `${found}; nothing is released`);
+  if (problems.length > 0) process.exitCode = 1;
+}
+
+function nextCommands(tarballs: readonly Tarball[]): string {
+  const publish = tarballs.map(({ path }) => `  npm publish --access public ./${relative(root, path)}`);
+  return [
+    '\nNow read the difference, and then run:\n',
+    `  git commit --all --message 'Release ${version}'`,
+    `  git tag --annotate v${version} --message 'Release ${version}'`,
+    '  git push --follow-tags',
+    ...publish,
+  ].join('\n');
+}
+
+function refuse(words: string): never {
+  console.error(words);
+  process.exit(EXIT_USAGE);
+}
+
+function read(path: string): string {
+  return readFileSync(join(root, path), 'utf8');
+}
+
+function writeAll(texts: ReadonlyMap<string, string>): void {
+  for (const [path, text] of texts) writeFileSync(join(root, path), text);
+}
