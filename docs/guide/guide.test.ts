@@ -1,0 +1,87 @@
+// Every command of the guide, run as a reader would: page by page, in order, in a home and a checkout of its own. What
+// a page shows as output is what comes out.
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import { isAsShown, stepsOf } from './guide-page.ts';
+import { doDeed } from './guide-story.ts';
+import { guideWorld } from './guide-world.ts';
+
+// A machine that is busy with other tests starts a program slowly.
+vi.setConfig({ testTimeout: 120_000 });
+
+const pages = globSync(join(import.meta.dirname, '*.md')).toSorted();
+
+/** What is shown and not run, each with the reason. */
+const notRun: Readonly<Record<string, string>> = {
+  'svc demo': 'takes three minutes; packages/demo/e2e plays it',
+  'npm ci && npm run build\nexport PATH="$PWD/bin:$PATH"': 'builds what is being tested',
+  'gh auth login -s admin:repo_hook': 'opens a browser at the code host',
+  'svc init': 'asks a person; packages/monitor/e2e/init.test.ts plays it at a pseudo-terminal',
+  'svc monitor install':
+    'needs systemd or launchd; packages/monitor/e2e/service.test.ts runs the printed unit',
+  'docker compose -f examples/relay/compose.yaml up -d':
+    'needs Docker; packages/relay/e2e/examples.test.ts checks it',
+};
+
+test.each(pages.map((file) => [basename(file), file]))(
+  'every command of %s runs, and prints what is shown',
+  async (_name, file) => {
+    const world = await guideWorld();
+    let at = await world.machine('first');
+    let runs = 0;
+    for (const step of stepsOf(readFileSync(file, 'utf8'))) {
+      const where = `${basename(file)}:${step.line}`;
+      if (step.kind === 'machine') at = await world.machine(step.name);
+      if (step.kind === 'world') await doDeed(world, at, step.what);
+      if (step.kind === 'shown') expect(Object.keys(notRun), where).toContain(step.commands);
+      if (step.kind !== 'run') continue;
+      const printed = at.asShown(await at.shell.run(step.commands));
+      runs += 1;
+      if (step.prints === undefined || isAsShown(step.prints, printed)) continue;
+      expect.fail(`${where} shows\n\n${step.prints}\n\nand this was printed:\n\n${printed}`);
+    }
+    expect(runs).toBeGreaterThan(0);
+  },
+);
+
+test('what is shown and not run is still shown', () => {
+  const shown = pages
+    .flatMap((file) => stepsOf(readFileSync(file, 'utf8')))
+    .flatMap((step) => (step.kind === 'shown' ? [step.commands] : []));
+  expect(Object.keys(notRun).filter((commands) => !shown.includes(commands))).toEqual([]);
+});
+
+describe('reading a page', () => {
+  test('commands, their output, what is only shown, what others do', () => {
+    const page = [
+      '```sh\na\nb\n```\n\n```text\nout\n```',
+      '<!-- world: it rains -->\n<!-- machine: second -->\n```console\nc\n```',
+    ].join('\n');
+    expect(stepsOf(page)).toEqual([
+      { kind: 'run', commands: 'a\nb', prints: 'out', line: 1 },
+      { kind: 'world', what: 'it rains', line: 9 },
+      { kind: 'machine', name: 'second', line: 10 },
+      { kind: 'shown', commands: 'c', line: 11 },
+    ]);
+  });
+
+  test.each([
+    ['```bash\na\n```', 'not "bash"'],
+    ['```text\na\n```', 'behind no commands'],
+    ['```sh\na', 'does not end'],
+    ['```json\n{a}\n```', 'JSON'],
+  ])('%j is refused', (page, words) => expect(() => stepsOf(page)).toThrow(words));
+
+  test.each([
+    ['a', 'a\n', true],
+    ['a', 'b\n', false],
+    ['pid …, up', 'pid 12, up', true],
+    ['pid …, up', 'pid 12, down', false],
+    ['a\n…\nz', 'a\nb\nc\nz', true],
+    ['a\n…\nz', 'a\nz', true],
+    ['a\n…', 'a\nb', true],
+    ['a', 'a\nb', false],
+    ['(a)', '(a)', true],
+  ])('%j shows %j: %s', (shown, printed, is) => expect(isAsShown(shown, printed)).toBe(is));
+});

@@ -1,0 +1,41 @@
+// A mutation: one behaviour of the product, broken on purpose. The test that the conformance table names for it
+// has to fail then.
+
+export type Mutation = {
+  /** The row of docs/conformance.md. */
+  row: string;
+  /** One of the tests that the row names, as it stands there. */
+  test: string;
+  /**
+   * The names of the tests, where the row names them by a line of their table. `%s` and the like stand for
+   * anything, as they do in the row itself.
+   */
+  named?: string;
+  file: string;
+  /** Occurs exactly once in the file. */
+  find: string;
+  replace: string;
+  /** What the break would do to somebody who relies on the sentence. */
+  harm: string;
+};
+
+/** The file and the names of the tests that have to fail. */
+export function testsOf({ test, named }: Mutation): { file: string; names: RegExp } {
+  const [file = '', fragment = ''] = test.split(' › ');
+  return { file, names: namePattern(named ?? fragment) };
+}
+
+/** `%s: nobody is called` is any name that has something before those words. */
+function namePattern(name: string): RegExp {
+  const parts = name.split(/%[sdifjoO]|\$[a-z]+/i);
+  return new RegExp(parts.map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('.*'));
+}
+
+type Mutated = { ok: true; text: string } | { ok: false; why: string };
+
+export function applyMutation(text: string, { file, find, replace }: Mutation): Mutated {
+  const parts = text.split(find);
+  return parts.length === 2
+    ? { ok: true, text: parts.join(replace) }
+    : { ok: false, why: `the text to replace occurs ${parts.length - 1} times in ${file}` };
+}

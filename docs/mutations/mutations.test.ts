@@ -1,0 +1,67 @@
+// The table stays applicable: rows and tests as the conformance table has them, code as it stands.
+import { readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { conformanceById } from './conformance-rows.ts';
+import { applyMutation } from './mutation.ts';
+import { mutations } from './mutations.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+const rows = conformanceById(read('docs/conformance.md'));
+
+test.each(mutations)('$row is held by the test, and can be broken', (mutation) => {
+  const references = rows.get(mutation.row)?.heldBy.map(({ file, fragment }) => `${file} › ${fragment}`);
+  expect(references).toContain(mutation.test);
+  const text = read(mutation.file);
+  const broken = applyMutation(text, mutation);
+  expect(broken).toMatchObject({ ok: true });
+  if (!broken.ok) return;
+  expect(broken.text).not.toBe(text);
+  // A file that does not load shows nothing.
+  expect(stripTypeScriptTypes(broken.text)).not.toBe('');
+});
+
+test('a row stands once, and a test file is never what is broken', () => {
+  expect(new Set(mutations.map(({ row }) => row)).size).toBe(mutations.length);
+  expect(mutations.filter(({ file }) => /\.test\.ts$|\/testing\/|\/testkit\//.test(file))).toEqual([]);
+});
+
+test('every subject of the specification has a row that is shown to hold', () => {
+  const prefixes = new Set(mutations.map(({ row }) => row.replace(/-\d+$/, '')));
+  const subjects = [
+    'AUTH',
+    'HOOK',
+    'THK',
+    'EVT',
+    'TOP',
+    'TYP',
+    'ATT',
+    'WAIT',
+    'CFG',
+    'ENV',
+    'MAP',
+    'TKT',
+    'REG',
+  ];
+  const others = [
+    'SUB',
+    'TUN',
+    'DEP',
+    'ORC',
+    'WT',
+    'SIG',
+    'FQ',
+    'FND',
+    'SUM',
+    'BRF',
+    'ARC',
+    'CTX',
+    'OTP',
+    'TEL',
+  ];
+  expect([...subjects, ...others, 'LIVE', 'ERR', 'LIM', 'VER'].filter((one) => !prefixes.has(one))).toEqual(
+    [],
+  );
+});

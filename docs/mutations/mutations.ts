@@ -1,0 +1,30 @@
+// The behaviours that are broken on purpose, by subject of the specification. Rows whose loss would hurt most come
+// first in each subject; no row stands twice.
+import type { Mutation } from './mutation.ts';
+import { archive } from './rows/archive.ts';
+import { board } from './rows/board.ts';
+import { codehost } from './rows/codehost.ts';
+import { configuration } from './rows/configuration.ts';
+import { daemon } from './rows/daemon.ts';
+import { deliveries } from './rows/deliveries.ts';
+import { deploys } from './rows/deploys.ts';
+import { eventLog } from './rows/event-log.ts';
+import { findings } from './rows/findings.ts';
+import { orchestration } from './rows/orchestration.ts';
+import { summaries } from './rows/summaries.ts';
+import { tracker } from './rows/tracker.ts';
+
+export const mutations: readonly Mutation[] = [
+  ...deliveries,
+  ...eventLog,
+  ...configuration,
+  ...codehost,
+  ...tracker,
+  ...deploys,
+  ...board,
+  ...orchestration,
+  ...findings,
+  ...summaries,
+  ...archive,
+  ...daemon,
+];

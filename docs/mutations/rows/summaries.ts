@@ -1,0 +1,70 @@
+// Mutations of summaries and the briefing: off means off, and their price has bounds.
+import type { Mutation } from '../mutation.ts';
+
+export const summaries: readonly Mutation[] = [
+  {
+    row: 'CFG-35',
+    test: "packages/monitor/src/summarize/summarize.test.ts › ['AI off', { ai: { enabled: false } }]",
+    named: 'AI off: before the body is read, and nobody is called',
+    file: 'packages/monitor/src/summarize/settings.ts',
+    find: 'const on = configs.filter(({ svc }) => svc.ai.enabled);',
+    replace: 'const on = configs;',
+    harm: 'What the project holds is sent to a provider although AI is off.',
+  },
+  {
+    row: 'BRF-4',
+    test: 'packages/monitor/src/summarize/briefing.test.ts › disabled, %s: it says so, and nobody is called',
+    file: 'packages/monitor/src/summarize/settings.ts',
+    find: 'if (!svc.ai.enabled || gateway === undefined || apiKey === undefined) continue;',
+    replace: 'if (gateway === undefined || apiKey === undefined) continue;',
+    harm: 'The briefing sends tickets out although AI is off.',
+  },
+  {
+    row: 'SUM-17',
+    test: 'packages/monitor/src/summarize/summarize.test.ts › at most 2 at once',
+    file: 'packages/monitor/src/summarize/limiter.ts',
+    find: 'if (running >= AT_ONCE)',
+    replace: 'if (running > AT_ONCE)',
+    harm: 'A burst costs what a day should.',
+  },
+  {
+    row: 'ERR-4',
+    test: 'packages/monitor/src/summarize/summarize.test.ts › calls of a provider are 500 ms apart',
+    file: 'packages/monitor/src/summarize/limiter.ts',
+    find: 'if (wait > 0) return { ok: false, retryAfterMs: wait };',
+    replace: '',
+    harm: 'The provider locks the key out.',
+  },
+  {
+    row: 'SUM-13',
+    test: 'packages/monitor/src/summarize/summarize.test.ts › a summary is kept for 5 minutes, and cached says so',
+    file: 'packages/monitor/src/summarize/summarizer.ts',
+    find: 'const SUMMARY_LIFETIME_MS = 5 * 60_000;',
+    replace: 'const SUMMARY_LIFETIME_MS = 50 * 60_000;',
+    harm: 'A summary of before the incident is shown during it.',
+  },
+  {
+    row: 'SUM-14',
+    test: 'packages/monitor/src/summarize/summarize.test.ts › orchId, template, snapshot, provider and model are its key',
+    file: 'packages/monitor/src/summarize/summarizer.ts',
+    find: 'JSON.stringify([orchId, template, snapshotHash(prompt), provider, model]);',
+    replace: 'JSON.stringify([orchId, template, snapshotHash(prompt), provider]);',
+    harm: 'Who asks for another model gets the answer of the first.',
+  },
+  {
+    row: 'CFG-40',
+    test: 'packages/monitor/src/summarize/summarize.test.ts › an empty key',
+    file: 'packages/monitor/src/summarize/settings.ts',
+    find: "if (key === '') missing.set(name, apiKeyEnv);",
+    replace: "if (key === 'none') missing.set(name, apiKeyEnv);",
+    harm: 'A provider without a key is asked, and refuses, each time.',
+  },
+  {
+    row: 'AUTH-10',
+    test: 'packages/monitor/src/summarize/summarize.test.ts › %s: exactly the fields, its own default model, cost and tokens',
+    file: 'packages/monitor/src/summarize/settings.ts',
+    find: 'providers.set(name, { key, baseUrl });',
+    replace: 'providers.set(name, { key: apiKeyEnv, baseUrl });',
+    harm: 'No summary is ever written.',
+  },
+];

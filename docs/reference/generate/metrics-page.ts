@@ -1,0 +1,100 @@
+// docs/reference/metrics.md: every metric of the daemon and of the relay. Both are started in memory and a temporary
+// folder, and what they register is written down: labels stand in the registry alone, not in what /metrics prints.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readMachine } from '../../../packages/monitor/src/config/environment.ts';
+import { runDaemon } from '../../../packages/monitor/src/daemon/run.ts';
+import { createLogger } from '../../../packages/relay/src/http/logger.ts';
+import { createMetrics } from '../../../packages/relay/src/http/metrics.ts';
+import { createRoom } from '../../../packages/relay/src/http/read-body.ts';
+import { createRelayServer } from '../../../packages/relay/src/http/server.ts';
+import { createMemoryEngine } from '../../../packages/relay/src/http/testing/memory-engine.ts';
+import { noLimits } from '../../../packages/relay/src/limits/limits.ts';
+import { noNetworks } from '../../../packages/relay/src/limits/networks.ts';
+import { code, codes, page, table, words } from './markdown.ts';
+
+type Registering = { registerMetric: (this: Registering, metric: Described) => void };
+type Described = { name: string; help: string; type: string; labelNames: readonly string[] };
+
+export async function metricsPage(): Promise<string> {
+  const daemon = await registeredBy(startDaemon);
+  const relay = await registeredBy(startRelay);
+  return page('Metrics', intro, [
+    `## The daemon\n\n\`GET /metrics\`, for requests from this machine.\n\n${metricTable(daemon)}`,
+    `## The relay\n\n\`GET /metrics\` of \`svc-relay\`, for local and private addresses. Node’s own figures (\`process_…\`, \`nodejs_…\`) are there too.\n\n${metricTable(relay)}`,
+  ]);
+}
+
+const intro = [
+  'Every metric in Prometheus format. How to scrape, chart and alert on them: [observability](../observability.md). Ready-made files: [`examples/observability/`](../../examples/observability/), [`examples/relay/observability/`](../../examples/relay/observability/).',
+];
+
+function metricTable(metrics: readonly Described[]): string {
+  return table(
+    ['Metric', 'Type', 'Labels', 'What it says'],
+    metrics
+      .filter(({ name }) => name.startsWith('svc_'))
+      .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+      .map(({ name, type, labelNames, help }) => [code(name), type, codes(labelNames), words(help)]),
+  );
+}
+
+/** What is registered, in whatever registry, while it is started. */
+async function registeredBy(start: () => Promise<void>): Promise<Described[]> {
+  const seen = new Map<string, Described>();
+  const prototype = Object.getPrototypeOf(createMetrics().registry) as Registering;
+  const original = prototype.registerMetric;
+  prototype.registerMetric = function (metric) {
+    const { name, help, labelNames } = metric;
+    seen.set(name, { name, help, labelNames, type: metric.constructor.name.toLowerCase() });
+    original.call(this, metric);
+  };
+  try {
+    await start();
+  } finally {
+    prototype.registerMetric = original;
+  }
+  return [...seen.values()];
+}
+
+async function startDaemon(): Promise<void> {
+  const home = mkdtempSync(join(tmpdir(), 'svc-reference-'));
+  try {
+    const environment = { SVC_MONITOR_PORT: '0' };
+    const daemon = await runDaemon({
+      machine: readMachine(environment, home),
+      environment,
+      folder: home,
+      version: '0.0.0',
+      pid: process.pid,
+      program: [],
+      logTo: { write: () => undefined },
+      now: () => new Date(),
+    });
+    await daemon.close();
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+async function startRelay(): Promise<void> {
+  createRelayServer({
+    engine: createMemoryEngine(() => new Error('there is no engine')),
+    limits: noLimits,
+    settings: {
+      version: '0.0.0',
+      publicUrl: null,
+      openChannels: false,
+      pingSeconds: 30,
+      stallMs: 60_000,
+      trustedProxies: noNetworks,
+      allowedSenders: null,
+      createKeyHash: null,
+    },
+    logger: createLogger({ write: () => undefined }, 'debug'),
+    metrics: createMetrics(),
+    room: createRoom(1),
+    now: Date.now,
+  });
+}

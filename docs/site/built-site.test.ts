@@ -1,0 +1,43 @@
+// The built site in a real browser, from the disk: search, narrow screens, and nothing that goes out.
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { temporaryFolder } from '@svc/testkit';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { openChromium } from '../../packages/dashboard/e2e/chromium.ts';
+import { buildSite } from './build-site.ts';
+import { pageProblems } from './check-pages.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+test('every page fits a narrow screen, asks nothing of the network, and the search leads there', async () => {
+  const site = join(temporaryFolder(), 'site');
+  await buildSite(site);
+  expect(pageProblems(site)).toEqual([]);
+  const browser = await openChromium();
+  onTestFinished(() => browser.close());
+  const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+  const complaints: string[] = [];
+  page.on('console', (message) => complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('request', (request) => {
+    if (!/^(?:file|data):/.test(request.url())) complaints.push(request.url());
+  });
+
+  const pages = globSync(join(site, '**/*.html'));
+  expect(pages.length).toBeGreaterThan(40);
+  const wide: string[] = [];
+  for (const file of pages) {
+    await page.goto(pathToFileURL(file).href);
+    const over = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+    if (over > 0) wide.push(`${file}: ${over} px`);
+  }
+  expect(wide).toEqual([]);
+
+  await page.goto(pathToFileURL(join(site, 'relay/security.html')).href);
+  await page.keyboard.press('/');
+  await page.keyboard.type('daemon is not running');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/guide\/troubleshooting\.html#the-daemon$/);
+  expect(complaints).toEqual([]);
+});
