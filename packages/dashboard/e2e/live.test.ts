@@ -86,6 +86,22 @@ describe('the board', { timeout: PATIENCE_MS }, () => {
     await card(page, 'TID-135').waitFor();
     expect(new URL(page.url()).searchParams.has('at')).toBe(false);
   });
+
+  it('shows nothing of now while it waits for a past moment', async () => {
+    const page = await openAt('/');
+    await card(page, 'TID-135').waitFor();
+    const held = Promise.withResolvers<void>();
+    await page.route('**/api/board?at=400*', async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await page.goto(`${tape.daemon().url}/?at=400`);
+    await page.getByText('You look at the past').waitFor();
+    expect(await page.locator('main a[href^="/tickets/"]').count()).toBe(0);
+    held.resolve();
+    await page.locator('main a[href^="/tickets/"]').first().waitFor();
+    expect(await card(page, 'TID-135').count()).toBe(0);
+  });
 });
 
 describe('a ticket', { timeout: PATIENCE_MS }, () => {

@@ -19,6 +19,7 @@ import {
   type BoardStore,
   boardOf,
   createBoardStore,
+  emptyLiveBoard,
   type LiveBoard,
 } from './board-store.ts';
 import { type LinkState, openLineStream } from './line-stream.ts';
@@ -106,6 +107,8 @@ export type ShownBoard = {
   /** The moment that is looked at, as the address has it; null is now. */
   moment: string | null;
   loading: boolean;
+  /** Another moment was asked for, and the one before is shown until it is there. */
+  settling: boolean;
   failure: Error | null;
 };
 
@@ -121,8 +124,12 @@ export function useBoard(): ShownBoard {
     placeholderData: (previous) => previous,
   });
   const pastBoard = useMemo(() => past.data && boardOf(past.data), [past.data]);
-  if (at === undefined) return { board: live, moment: null, loading: live.seq === null, failure: null };
-  return { board: pastBoard ?? live, moment: at, loading: past.isPending, failure: past.error };
+  if (at === undefined)
+    return { board: live, moment: null, loading: live.seq === null, settling: false, failure: null };
+  // Nothing until it is there: the board of now is not the past.
+  const board = pastBoard ?? emptyLiveBoard;
+  const { isPending: loading, isPlaceholderData: settling, error: failure } = past;
+  return { board, moment: at, loading, settling, failure };
 }
 
 const clockListeners = new Set<() => void>();

@@ -8,10 +8,10 @@ import { clockWords, durationWords, exactWords } from '../parts/time-words.ts';
 import { linkTo } from './link-to.ts';
 
 export function PastBand() {
-  const { board, moment, failure } = useBoard();
+  const { board, moment, settling, failure } = useBoard();
   const { pathname, search } = useLocation();
   if (moment === null) return null;
-  const time = timeOfMoment(moment, board.at);
+  const time = timeOfMoment(settling ? null : moment, board.at);
   return (
     <div
       role="status"

@@ -370,7 +370,9 @@ describe('refused before anything is made', () => {
     '!x#y',
     '{a,b}=c',
   ];
-  test('names that git allows: made inside the base, no command runs, and they go again', async () => {
+  test('names that git allows: made inside the base, no command runs, and they go again', {
+    timeout: 60_000,
+  }, async () => {
     const root = temporaryFolder();
     const config = {
       worktree: {
