@@ -3,13 +3,15 @@ import { type AddressInfo, createConnection, createServer, type Socket } from 'n
 
 export type CuttingProxy = {
   url: string;
+  /** Until then it is a good way: a page that never loads has nothing to show. */
+  begin: (everyMs: number) => void;
   /** How often it has cut so far. */
   cuts: () => number;
   close: () => Promise<void>;
 };
 
-/** All connections at once, every `everyMs`. */
-export async function startCuttingProxy(port: number, everyMs: number): Promise<CuttingProxy> {
+/** From `begin` on it cuts all connections at once, every `everyMs`. */
+export async function startCuttingProxy(port: number): Promise<CuttingProxy> {
   const open = new Set<Socket>();
   let cuts = 0;
   const server = createServer((incoming) => {
@@ -29,12 +31,15 @@ export async function startCuttingProxy(port: number, everyMs: number): Promise<
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
-  const timer = setInterval(() => {
-    cuts += open.size > 0 ? 1 : 0;
-    for (const socket of open) socket.destroy();
-  }, everyMs);
+  let timer: NodeJS.Timeout | undefined;
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    begin(everyMs) {
+      timer = setInterval(() => {
+        cuts += open.size > 0 ? 1 : 0;
+        for (const socket of open) socket.destroy();
+      }, everyMs);
+    },
     cuts: () => cuts,
     close: () =>
       new Promise((resolve) => {

@@ -18,12 +18,13 @@ it(
   'shows every line in order, without a hole, however often the way is cut',
   async () => {
     const daemon = tape.daemon();
-    const proxy = await startCuttingProxy(daemon.port, CUT_EVERY_MS);
+    const proxy = await startCuttingProxy(daemon.port);
     onTestFinished(proxy.close);
     const { page } = await tape.open({ offline: true });
     const first = await newestSeq(daemon.url);
     await page.goto(`${proxy.url}/events`);
     await page.locator(`#line-${first}`).waitFor();
+    proxy.begin(CUT_EVERY_MS);
 
     const live = liveEvents(daemon, { perMinute: 400 });
     await sleep(LISTEN_MS);
@@ -44,11 +45,12 @@ it(
   'has the board of the daemon afterwards',
   async () => {
     const daemon = tape.daemon();
-    const proxy = await startCuttingProxy(daemon.port, CUT_EVERY_MS);
+    const proxy = await startCuttingProxy(daemon.port);
     onTestFinished(proxy.close);
     const { page } = await tape.open({ offline: true });
     await page.goto(proxy.url);
     await page.locator('section[aria-labelledby^=column-]').first().waitFor();
+    proxy.begin(CUT_EVERY_MS);
 
     const live = liveEvents(daemon, { perMinute: 400, seed: 8 });
     await sleep(LISTEN_MS / 2);

@@ -24,7 +24,6 @@ export function archiveRoutes(options: {
       return options.withIndex((archive) => listRuns({ ...archive, after, state, limit }));
     });
     app.get<{ Params: { run: string } }>('/api/archive/:run', (request): Promise<ArchiveManifest> => {
-      fieldsOf(request.query, api.getArchivedRun.query);
       const { run } = request.params;
       if (!safeSegment(run))
         throw new Failure('usage', `${JSON.stringify(run.slice(0, 200))} is not the name of a run.`);

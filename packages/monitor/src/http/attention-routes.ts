@@ -50,10 +50,7 @@ export function attentionRoutes(options: {
   }
 
   return (app, _options, done) => {
-    app.get('/api/attention', (request): ApiAnswer<typeof api.getAttention> => {
-      fieldsOf(request.query, api.getAttention.query);
-      return attentionView(boardOf(state), now());
-    });
+    app.get('/api/attention', (): ApiAnswer<typeof api.getAttention> => attentionView(boardOf(state), now()));
     app.post('/api/attention/ack', async (request): Promise<AttentionAnswer> => {
       const { id, by } = wordOf(request.body, api.acknowledgeAttention.body);
       const item = itemOf(id);

@@ -13,10 +13,7 @@ export function configRoutes(options: {
   report: (folder: string | undefined, projects: ProjectEntry[]) => Promise<ConfigReport>;
 }): FastifyPluginCallback {
   return (app, _options, done) => {
-    app.get('/api/projects', async (request): Promise<ProjectList> => {
-      fieldsOf(request.query, api.listProjects.query);
-      return { projects: await options.projects() };
-    });
+    app.get('/api/projects', async (): Promise<ProjectList> => ({ projects: await options.projects() }));
     app.get('/api/config', async (request): Promise<ConfigReport> => {
       const { project } = fieldsOf(request.query, api.getConfig.query);
       const asked = textOf('project', project, LONGEST_PROJECT);

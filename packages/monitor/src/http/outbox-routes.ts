@@ -16,10 +16,7 @@ export function outboxRoutes(options: {
   tryAgain: (key: string) => boolean;
 }): FastifyPluginCallback {
   return (app, _options, done) => {
-    app.get('/api/outbox', (request): OutboxAnswer => {
-      fieldsOf(request.query, api.getOutbox.query);
-      return { figures: options.figures(), effects: options.list() };
-    });
+    app.get('/api/outbox', (): OutboxAnswer => ({ figures: options.figures(), effects: options.list() }));
     app.post('/api/outbox/retry', (request) => {
       const key = neededText('key', fieldsOf(request.body, api.retryEffect.body).key, LONGEST_KEY);
       if (options.tryAgain(key)) return { ok: true };

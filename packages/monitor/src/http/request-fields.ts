@@ -1,13 +1,6 @@
-// The fields of a query or a body, by the names that the route's description has. One that there is not is refused:
-// a wish that is not heard would answer a question that nobody asked.
+// The fields of a query or a body, by the names that the route's description has. One that there is not is refused.
 import type { ApiFields } from '@svc/core';
 import { Failure } from '../errors.ts';
-
-/** The names that a description has. */
-export function namesIn<Described extends ApiFields>(described: Described): FieldName<Described>[] {
-  const names: FieldName<Described>[] = Object.keys(described.shape);
-  return names;
-}
 
 type FieldName<Described extends ApiFields> = keyof Described['shape'] & string;
 
@@ -20,9 +13,13 @@ export function fieldsOf<Described extends ApiFields>(
   if (typeof given !== 'object' || Array.isArray(given))
     throw new Failure('usage', 'The body must be a JSON object.');
   const fields: { [Field in FieldName<Described>]?: unknown } = given;
-  const known: readonly string[] = namesIn(described);
-  const unknown = Object.keys(fields).find((name) => !known.includes(name));
-  if (unknown === undefined) return fields;
+  refuseUnknown(fields, Object.keys(described.shape));
+  return fields;
+}
+
+export function refuseUnknown(given: unknown, known: readonly string[]): void {
+  const unknown = Object.keys(given ?? {}).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
   throw new Failure('usage', `There is no ${JSON.stringify(unknown.slice(0, 60))}; ${wordsFor(known)}.`);
 }
 

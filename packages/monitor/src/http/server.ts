@@ -5,6 +5,7 @@ import Fastify, { type FastifyInstance, type FastifyPluginCallback } from 'fasti
 import type { Logger } from 'pino';
 import { Failure } from '../errors.ts';
 import { refusalOf } from './guard.ts';
+import { refuseUnknownQuery } from './refuse-unknown-query.ts';
 
 const MAX_JSON_BODY = 1024 * 1024;
 const SWEEP_MS = 20;
@@ -64,6 +65,7 @@ export function createHttpServer(options: {
     );
     done();
   });
+  refuseUnknownQuery(app);
   for (const route of options.routes) app.register(route);
   return {
     async listen(port) {

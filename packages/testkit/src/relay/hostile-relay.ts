@@ -25,6 +25,9 @@ export type Connected = {
 };
 export type ScriptedAnswer = { status: number; headers?: OutgoingHttpHeaders; body?: string };
 
+/** A delivery that is to come after the next one waits so long for it: a busy machine needs its time. */
+const HELD_MS = 200;
+
 export type HostileRelay = {
   url: string;
   newChannel: () => string;
@@ -121,7 +124,7 @@ export async function startHostileRelay(options: HostileOptions = {}): Promise<H
     held = null;
     if (before === null && random.chance(faults.reorder)) {
       held = go;
-      return void setTimeout(() => (held === go ? release() : undefined), 20).unref();
+      return void setTimeout(() => (held === go ? release() : undefined), HELD_MS).unref();
     }
     go();
     before?.();
