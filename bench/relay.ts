@@ -83,11 +83,15 @@ async function bareEngine(engine: Engine): Promise<void> {
   const inFlight = options['in-flight'];
   console.log(`\n(a) against the bare engine: ${rounds} rounds in turn, ${inFlight} in flight, 10 KB`);
   const given = { rounds, seconds, warmUp: options['warm-up'], inFlight, bytes: 10 * 1024 };
-  const { ratio, bare, ours, refused } = await againstBareEngine(engine, load, {
+  const { ratio, bare, repeating, ours, refused } = await againstBareEngine(engine, load, {
     ...given,
     profiled: options.profile,
   });
-  console.table({ 'library publish': summaryOf(bare), 'svc-relay, HTTP': summaryOf(ours) });
+  console.table({
+    'library publish': summaryOf(bare),
+    'the same, stream repeats': summaryOf(repeating),
+    'svc-relay, HTTP': summaryOf(ours),
+  });
   const isReached = goal(
     ratio >= options.goal,
     `ratio to the bare engine ${ratio.toFixed(2)}, goal ${options.goal}`,

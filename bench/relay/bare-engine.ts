@@ -13,6 +13,8 @@ import { type Engine, startBenchRelay } from './world.ts';
 type Round = { perSecond: number; p50Ms: number; p99Ms: number; cpuMicroseconds: number };
 
 const STREAM = 'BARE';
+/** As a shard of the relay: it repeats what it stores, for the readers. */
+const REPEATING = 'BARE_REPEATING';
 
 export async function againstBareEngine(
   engine: Engine,
@@ -25,14 +27,15 @@ export async function againstBareEngine(
     bytes: number;
     profiled: boolean;
   },
-): Promise<{ ratio: number; bare: Round[]; ours: Round[]; refused: number }> {
-  await addStream(engine);
+): Promise<{ ratio: number; bare: Round[]; repeating: Round[]; ours: Round[]; refused: number }> {
+  await addStream(engine, STREAM, {});
+  await addStream(engine, REPEATING, { republish: { src: `${REPEATING}.>`, dest: 'bare.live.>' } });
   const publisher = startChild<PublishOrder, PublishFigures>('bare-publisher.ts');
   const relay = await startBenchRelay(engine, { profiled: given.profiled });
   let refused = 0;
-  const publish = async (seconds: number): Promise<Round> => {
+  const publish = async (stream: string, seconds: number): Promise<Round> => {
     const { inFlight, bytes } = given;
-    const order = { servers: engine.urls, subject: `${STREAM}.a`, bytes, inFlight, seconds };
+    const order = { servers: engine.urls, subject: `${stream}.a`, bytes, inFlight, seconds };
     return measured(publisher.pid, () => publisher.ask(order));
   };
   const post = async (seconds: number): Promise<Round> => {
@@ -52,12 +55,14 @@ export async function againstBareEngine(
     });
   };
   const bare: Round[] = [];
+  const repeating: Round[] = [];
   const ours: Round[] = [];
   try {
-    await publish(given.warmUp);
+    await publish(STREAM, given.warmUp);
     await post(given.warmUp);
     for (let round = 0; round < given.rounds; round += 1) {
-      bare.push(await publish(given.seconds));
+      bare.push(await publish(STREAM, given.seconds));
+      repeating.push(await publish(REPEATING, given.seconds));
       ours.push(await post(given.seconds));
     }
     if (given.profiled) await printProfile(relay);
@@ -66,7 +71,7 @@ export async function againstBareEngine(
     await relay.stop();
   }
   const ratio = medianOf(ours.map(({ perSecond }, index) => perSecond / (bare[index]?.perSecond ?? 1)));
-  return { ratio, bare, ours, refused };
+  return { ratio, bare, repeating, ours, refused };
 }
 
 /** `pid` is the process that does the work in question: a busy machine changes its speed, and its time much less. */
@@ -87,9 +92,9 @@ export function summaryOf(rounds: readonly Round[]) {
 }
 
 /** A plain stream in a file, with the dedupe window that every stream has. */
-async function addStream({ urls }: Engine): Promise<void> {
-  const config = { name: STREAM, subjects: [`${STREAM}.>`], storage: 'file', num_replicas: 1 };
+async function addStream({ urls }: Engine, name: string, more: object): Promise<void> {
+  const config = { name, subjects: [`${name}.>`], storage: 'file', num_replicas: 1, ...more };
   const port = Number(new URL(urls[0] ?? '').port);
-  const answer = await askNats(port, `$JS.API.STREAM.CREATE.${STREAM}`, JSON.stringify(config));
+  const answer = await askNats(port, `$JS.API.STREAM.CREATE.${name}`, JSON.stringify(config));
   if (/"error"/.test(answer)) throw new Error(`The bare stream was not made: ${answer}`);
 }
