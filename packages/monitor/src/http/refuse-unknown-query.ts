@@ -4,19 +4,19 @@ import { type ApiFields, api } from '@svc/core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { refuseUnknown } from './request-fields.ts';
 
+/** They take the parameters of the backends, from a query or from a form, and refuse what they do not know themselves. */
+export const passedOn: ReadonlySet<string> = new Set(['/api/otel/query', '/api/otel/logs']);
+
 const described = new Map<string, ApiFields | undefined>(
-  Object.values(api).map((route) => [
-    `${route.method} ${route.path}`,
-    'query' in route ? route.query : undefined,
-  ]),
+  Object.values(api)
+    .filter(({ path }) => path.startsWith('/api/') && !passedOn.has(path))
+    .map((route) => [`${route.method} ${route.path}`, 'query' in route ? route.query : undefined]),
 );
 
 export function refuseUnknownQuery(app: FastifyInstance): void {
   app.addHook('preHandler', async (request) => {
     const name = nameOf(request);
-    // Metrics are asked for by programs of others, which may have wishes for others.
-    if (name.includes(' /api/') && described.has(name))
-      refuseUnknown(request.query, Object.keys(described.get(name)?.shape ?? {}));
+    if (described.has(name)) refuseUnknown(request.query, Object.keys(described.get(name)?.shape ?? {}));
   });
 }
 
