@@ -49,6 +49,7 @@ const failures = {
 } as const satisfies Described & Record<string, { exit: number; status: number }>;
 
 export type FailureCode = keyof typeof failures;
+export const failureCodes = Object.keys(failures) as FailureCode[];
 
 export function isFailureCode(code: unknown): code is FailureCode {
   return typeof code === 'string' && Object.hasOwn(failures, code);

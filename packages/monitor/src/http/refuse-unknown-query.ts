@@ -1,22 +1,26 @@
 // A field of a query that the route's description does not have is refused, on every route of the API alike: a wish that
 // is not heard would answer a question that nobody asked.
-import { type ApiFields, api } from '@svc/core';
+import { api } from '@svc/core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { refuseUnknown } from './request-fields.ts';
 
 /** They take the parameters of the backends, from a query or from a form, and refuse what they do not know themselves. */
 export const passedOn: ReadonlySet<string> = new Set(['/api/otel/query', '/api/otel/logs']);
 
-const described = new Map<string, ApiFields | undefined>(
+/** The names that each route's query may have. */
+const described = new Map<string, readonly string[]>(
   Object.values(api)
     .filter(({ path }) => path.startsWith('/api/') && !passedOn.has(path))
-    .map((route) => [`${route.method} ${route.path}`, 'query' in route ? route.query : undefined]),
+    .map((route) => [
+      `${route.method} ${route.path}`,
+      'query' in route ? Object.keys(route.query.shape) : [],
+    ]),
 );
 
 export function refuseUnknownQuery(app: FastifyInstance): void {
   app.addHook('preHandler', async (request) => {
-    const name = nameOf(request);
-    if (described.has(name)) refuseUnknown(request.query, Object.keys(described.get(name)?.shape ?? {}));
+    const known = described.get(nameOf(request));
+    if (known !== undefined) refuseUnknown(request.query, known);
   });
 }
 

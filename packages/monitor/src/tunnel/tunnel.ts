@@ -19,7 +19,6 @@
 // A relay of ours (core, tunnel/relay-protocol.ts) is recognised by its first answer and asked again, for raw
 // bytes and for what followed the newest durable position. The public relay can do neither: whatever was sent
 // while the connection was down is missing, and `onGap` says so.
-import { createHash } from 'node:crypto';
 import {
   disabledTunnel,
   type FeedChannel,
@@ -34,6 +33,7 @@ import {
   type TunnelMode,
 } from '@svc/core';
 import type { Logger } from 'pino';
+import { addressFingerprint } from '../config/address-fingerprint.ts';
 import { systemClock, type TunnelClock } from './clock.ts';
 import { type Connect, createConnect } from './connect.ts';
 import type { Receive } from './delivery.ts';
@@ -101,7 +101,7 @@ const DRAIN_MS = 5000;
 export function createTunnel(options: TunnelOptions): Tunnel {
   const { feed, channel, cursorOf, logger, onState, onGap, selfTest } = options;
   const { clock = systemClock, random = Math.random } = options;
-  const channelKey = keyOf(channel.use ? channel.url : '');
+  const channelKey = addressFingerprint(channel.use ? channel.url : '');
   const waitingToBeUp = new Set<() => void>();
   let state = channel.use ? idleTunnel() : disabledTunnel(channel.why, channel.remedy);
   let kept: KeptConnection | null = null;
@@ -245,8 +245,4 @@ export function createTunnel(options: TunnelOptions): Tunnel {
         waitingToBeUp.add(tell);
       }),
   };
-}
-
-function keyOf(url: string): string {
-  return createHash('sha256').update(url).digest('hex').slice(0, 16);
 }

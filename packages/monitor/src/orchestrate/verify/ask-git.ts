@@ -3,7 +3,7 @@
 import type { Environment } from '@svc/core';
 import type { RunCommand } from '../../codehost/run-command.ts';
 import { Failure } from '../../errors.ts';
-import { gitEnvironment } from '../worktrees/git.ts';
+import { silentGitEnvironment } from '../worktrees/git.ts';
 import { askWhole, isHalfWritten } from '../worktrees/half-written.ts';
 
 const TIMEOUT_MS = 120_000;
@@ -28,10 +28,7 @@ export function createAskGit({
   secretNames: readonly string[];
 }): AskGit {
   const own = {
-    ...gitEnvironment(environment, secretNames),
-    LC_ALL: 'C',
-    GIT_TERMINAL_PROMPT: '0',
-    GIT_EDITOR: 'false',
+    ...silentGitEnvironment(environment, secretNames),
     GIT_NO_REPLACE_OBJECTS: '1',
   };
   const askOnce: AskGit = async (

@@ -36,12 +36,7 @@ export function createGit({
   /** Variables that hold secrets, besides those that always do. */
   secretNames: readonly string[];
 }): Git {
-  const own = {
-    ...gitEnvironment(environment, secretNames),
-    LC_ALL: 'C',
-    GIT_TERMINAL_PROMPT: '0',
-    GIT_EDITOR: 'false',
-  };
+  const own = silentGitEnvironment(environment, secretNames);
 
   const ask: Git['ask'] = (folder, args, options) =>
     askWhole(() => askOnce(folder, args, options), isHalfWritten);
@@ -113,4 +108,13 @@ export function gitEnvironment(
 ): Record<string, string> {
   const entries = Object.entries(withoutSecrets(environment, secretNames));
   return Object.fromEntries(entries.filter(([name]) => !local.test(name)));
+}
+
+/** For git as we run it ourselves: in words that we know, never asking. */
+export function silentGitEnvironment(
+  environment: Environment,
+  secretNames: readonly string[],
+): Record<string, string> {
+  const never = { LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_EDITOR: 'false' };
+  return { ...gitEnvironment(environment, secretNames), ...never };
 }
