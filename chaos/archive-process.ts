@@ -1,6 +1,73 @@
-// One of the processes of archive.ts: runs `svc archive …`, and says when it begins.
+// One of the processes of archive.ts: `archive-process.ts <kind> <step> <words of svc archive…>`. It kills itself with -9
+// at its step of that kind and number; 0 is never. A step is whatever changes the disk, so that no moment between two of
+// them is another: only within a step there is one more, and every second kill is there. Most steps are about blobs, so
+// that there is a kind without those. In the end it prints how many steps of each kind it made.
+import { open } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { runCommandLine } from '../packages/monitor/src/cli/run.ts';
 import { quietTerminal } from './quiet-terminal.ts';
 
-process.stdout.write('begin\n');
-process.exitCode = await runCommandLine(quietTerminal, ['archive', ...process.argv.slice(2)]);
+export type Steps = { any: number; 'no-blob': number };
+type Call = (...given: unknown[]) => unknown;
+
+const [kind, killAt = '0', ...words] = process.argv.slice(2);
+const steps: Steps = { any: 0, 'no-blob': 0 };
+/** Open files that are blobs. */
+const blobs = new WeakSet<object>();
+
+const handle = await open('/dev/null');
+countSteps(Object.getPrototypeOf(handle), ['write', 'writeFile', 'sync', 'truncate']);
+await handle.close();
+countSteps(process.getBuiltinModule('node:fs/promises'), [
+  'appendFile',
+  'mkdir',
+  'open',
+  'rename',
+  'rm',
+  'unlink',
+  'writeFile',
+]);
+const { DatabaseSync, StatementSync } = process.getBuiltinModule('node:sqlite');
+countSteps(DatabaseSync.prototype, ['exec']);
+countSteps(StatementSync.prototype, ['run']);
+syncBuiltinESMExports();
+
+process.exitCode = await runCommandLine(quietTerminal, ['archive', ...words]);
+process.stdout.write(JSON.stringify(steps));
+
+function countSteps(owner: object, names: readonly string[]): void {
+  for (const name of names) {
+    const real = Reflect.get(owner, name) as Call;
+    Reflect.set(owner, name, function (this: unknown, ...given: unknown[]): unknown {
+      const isBlob = given.some(isBlobPath) || (isObject(this) && blobs.has(this));
+      steps.any += 1;
+      if (!isBlob) steps['no-blob'] += 1;
+      const number = kind === 'any' ? steps.any : steps['no-blob'];
+      const isLast = number === Number(killAt) && (kind === 'any' || !isBlob);
+      if (isLast && number % 2 === 0) die();
+      const result = real.apply(this, given);
+      // An asynchronous step is under way now.
+      if (isLast) die();
+      return isBlob && result instanceof Promise ? result.then(noteBlob) : result;
+    });
+  }
+}
+
+function noteBlob(made: unknown): unknown {
+  if (isObject(made)) blobs.add(made);
+  return made;
+}
+
+function isBlobPath(given: unknown): boolean {
+  return typeof given === 'string' && given.includes('/blobs/');
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function die(): void {
+  process.kill(process.pid, 'SIGKILL');
+  // Not one more instruction of the program.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+}

@@ -1,4 +1,4 @@
-// Sweeps are killed at random points while runs go on changing between them. After a kill each archive must be the
+// Sweeps are killed at random steps while runs go on changing between them. After a kill each archive must be the
 // old or the new one, never a mixture; after the next sweep index and blobs must agree, and nothing may be lost.
 // Then many runs are archived, and listing them is timed.
 // `npm run chaos:archive` (12 runs, 50 kills, 1,000 listed); `-- --kills 5 --listed 100`.
@@ -18,13 +18,15 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { text } from 'node:stream/consumers';
 import { createBlobFolder } from '../packages/monitor/src/archive/blobs.ts';
 import { readManifest } from '../packages/monitor/src/archive/manifest-file.ts';
 import { runCommandLine } from '../packages/monitor/src/cli/run.ts';
 import { describeMachine } from '../packages/testkit/src/daemon/process-figures.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+import type { Steps } from './archive-process.ts';
+import { bundleProcess } from './bundle-process.ts';
 
 const options = scriptOptions({
   runs: 12,
@@ -34,7 +36,8 @@ const options = scriptOptions({
   seed: 1,
   sabotage: false,
 });
-const LONGEST_MS = 20 * 60_000;
+/** So often as many sweeps as kills may be tried before enough of them were killed in their midst. */
+const TRIES_EACH = 10;
 const LONG_AGO = new Date('2026-01-01T00:00:00Z');
 
 const random = createRandom(options.seed);
@@ -52,6 +55,7 @@ process.on('exit', () => {
   rmSync(home, { recursive: true, force: true });
 });
 
+const sweeper = await bundleProcess('archive-process.ts');
 console.log(describeMachine());
 await killSweeps();
 if (!options.sabotage) await timeList();
@@ -64,14 +68,18 @@ async function killSweeps(): Promise<void> {
   const names = Array.from({ length: options.runs }, (_, number) => `orch-${number}`);
   for (const name of names) change(name, 12);
   const figures = { kills: 0, whole: 0, withNew: 0, cutInside: 0 };
-  let length = 400;
-  while (figures.kills < options.kills && performance.now() - started < LONGEST_MS) {
+  /** Of the last sweep that was not killed. */
+  let length = (await sweepAndKill('any', 0)) ?? { any: 1, 'no-blob': 1 };
+  const isEnough = (): boolean =>
+    figures.kills >= options.kills && figures.withNew > 0 && figures.cutInside > 0;
+  for (let left = options.kills * TRIES_EACH; !isEnough() && left > 0; left -= 1) {
     for (const name of names) if (random.chance(0.6)) change(name, 1 + random.below(4));
     const before = await manifestTimes(names);
-    const { killed, ms } = await sweepAndKill(random.below(Math.ceil(length * 1.1)));
-    if (!killed) {
+    const kind = random.pick(['any', 'no-blob'] as const);
+    const steps = await sweepAndKill(kind, 1 + random.below(length[kind]));
+    if (steps !== undefined) {
       figures.whole += 1;
-      length = (length + ms) / 2;
+      length = steps;
       continue;
     }
     figures.kills += 1;
@@ -90,9 +98,9 @@ async function killSweeps(): Promise<void> {
   }
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   console.log(
-    `${figures.kills} sweeps killed in ${seconds} s (${figures.whole} ended before): ${figures.withNew} between two archives, ${figures.cutInside} inside one; ${truth.size} runs, ${[...truth.values()].reduce((sum, files) => sum + files.size, 0)} files; after each, the next sweep and verify`,
+    `${figures.kills} sweeps killed in ${seconds} s (${figures.whole} ended before): ${figures.withNew} with new archives, ${figures.cutInside} inside one; ${truth.size} runs, ${[...truth.values()].reduce((sum, files) => sum + files.size, 0)} files; after each, the next sweep and verify`,
   );
-  if (figures.kills < options.kills) problems.push('it took too long');
+  if (!isEnough()) problems.push('too few of the kills were in the midst of a sweep');
 }
 
 /** Files of a run come, change and go; lines are added to the log. */
@@ -125,22 +133,19 @@ function write(path: string, content: Buffer | string): void {
   utimesSync(whole, LONG_AGO, LONG_AGO);
 }
 
-async function sweepAndKill(afterMs: number): Promise<{ killed: boolean; ms: number }> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'archive-process.ts'), 'sweep'], {
+/** Kills it at its step of that kind and number, or never for 0. The steps it made; undefined when it was killed. */
+async function sweepAndKill(kind: keyof Steps, step: number): Promise<Steps | undefined> {
+  const child = spawn(process.execPath, [sweeper, kind, String(step), 'sweep'], {
     cwd: home,
     env: { HOME: home, PATH: process.env['PATH'] },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   children.add(child);
-  const ended = once(child, 'exit');
-  await Promise.race([once(child.stdout, 'data'), ended]);
-  const began = performance.now();
-  const isOver = await Promise.race([ended.then(() => true), sleep(afterMs, false)]);
-  child.kill('SIGKILL');
-  const [code] = (await ended) as [number | null];
+  const [printed, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
   children.delete(child);
-  if (isOver && code !== 0) problems.push(`a sweep ended with ${code}`);
-  return { killed: code === null, ms: performance.now() - began };
+  if (code === null) return undefined;
+  if (code !== 0) problems.push(`a sweep ended with ${code}`);
+  return JSON.parse(printed) as Steps;
 }
 
 async function manifestTimes(names: readonly string[]): Promise<Map<string, string>> {
@@ -260,7 +265,7 @@ async function svc(verb: string, ...rest: (string | { printed: string[] })[]): P
   const into = rest.find((word) => typeof word === 'object');
   return runCommandLine(
     {
-      out: (text) => void into?.printed.push(text),
+      out: (line) => void into?.printed.push(line),
       err: () => undefined,
       readInput: async () => '',
       inputIsTerminal: false,

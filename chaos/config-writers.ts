@@ -5,13 +5,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+import { bundleProcess } from './bundle-process.ts';
 
-const { values } = parseArgs({
-  options: { processes: { type: 'string', default: '8' }, sets: { type: 'string', default: '200' } },
-});
-const processes = Number(values.processes);
-const sets = Number(values.sets);
+const { processes, sets } = scriptOptions({ processes: 8, sets: 200 });
+const writer = await bundleProcess('config-writer.ts');
 const home = mkdtempSync(join(tmpdir(), 'svc-chaos-config-'));
 const file = join(home, '.svc', 'config.json');
 
@@ -52,7 +50,6 @@ function isWhole(text: string): boolean {
 }
 
 function runWriter(number: number): Promise<void> {
-  const writer = join(import.meta.dirname, 'config-writer.ts');
   const child = spawn(process.execPath, [writer, String(number), String(sets)], {
     cwd: home,
     env: { HOME: home, PATH: process.env['PATH'] },

@@ -22,6 +22,7 @@ import { auditLog } from '../packages/testkit/src/log/audit-log.ts';
 import { isKept, judge, verdictLine } from '../packages/testkit/src/log/verdict.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+import { until, WAIT_MS } from '../packages/testkit/src/waiting.ts';
 
 type Variant = {
   name: string;
@@ -32,7 +33,13 @@ type Variant = {
   databaseToo: boolean;
 };
 
-const options = scriptOptions({ 'at-once': 16, refusals: 200, 'full-ms': 1000, seed: 1, 'deadline-s': 60 });
+const options = scriptOptions({
+  'at-once': 16,
+  refusals: 200,
+  'full-ms': 1000,
+  seed: 1,
+  'deadline-s': (10 * WAIT_MS) / 1000,
+});
 const variants: Variant[] = [
   { name: 'log', deliveries: 2000, diskMebibytes: 4, roomMebibytes: 1, databaseToo: false },
   { name: 'log and database', deliveries: 6000, diskMebibytes: 24, roomMebibytes: 3.3, databaseToo: true },
@@ -117,7 +124,7 @@ async function burst(variant: Variant, disk: SmallDisk, port: number) {
       if (report.acknowledged.size === variant.deliveries) throw new Error('The disk was never full');
     }
     await sleep(options['full-ms']);
-    const full = describeFailing(await health(port));
+    const full = await until(async () => describeFailing(await health(port)));
     disk.makeRoom();
     roomAt = performance.now();
     await sending;
@@ -132,14 +139,12 @@ type Health = {
   log?: { state?: string; failing?: string | null; indexFailing?: string | null; indexLag?: number };
 };
 
-/** Whether health says within some seconds that all is well: the index tries again every second. */
+/** Whether health says in the end that all is well: the index tries again every second. */
 async function untilLive(port: number): Promise<boolean> {
-  for (let attempt = 0; attempt < 50; attempt += 1) {
+  return until(async () => {
     const { log } = await health(port);
-    if (log?.state === 'live' && log.indexLag === 0) return true;
-    await sleep(100);
-  }
-  return false;
+    return log?.state === 'live' && log.indexLag === 0;
+  }).catch(() => false);
 }
 
 async function health(port: number): Promise<Health> {
@@ -147,6 +152,8 @@ async function health(port: number): Promise<Health> {
   return JSON.parse(await response.text());
 }
 
-function describeFailing({ log }: Health): string {
-  return `health says log ${log?.failing ?? 'ok'}; index ${log?.indexFailing ?? 'ok'}`;
+/** Nothing while the log does not say that it fails. */
+function describeFailing({ log }: Health): string | undefined {
+  if (typeof log?.failing !== 'string') return undefined;
+  return `health says log ${log.failing}; index ${log.indexFailing ?? 'ok'}`;
 }

@@ -1,5 +1,6 @@
 // Many processes add findings to one queue at once. Then the queue is drained into a fake tracker by a process that
-// is killed again and again, while answers of the tracker are lost on purpose and one more process adds findings.
+// is killed again and again, while answers of the tracker are lost on purpose. In the end one more process adds a
+// finding each time that the last one is a ticket: while the queue is being removed.
 // Every line must be whole, and every finding a ticket, none twice.
 // `npm run chaos:findings` (20 processes, 500 findings each, 50 kills); `-- --processes 5 --findings 40 --kills 6`.
 // `--sabotage` takes the drain's notes away at each kill: the verdict has to notice.
@@ -24,24 +25,29 @@ import { describeMachine } from '../packages/testkit/src/daemon/process-figures.
 import { createRandom } from '../packages/testkit/src/random.ts';
 import { scriptOptions } from '../packages/testkit/src/script-options.ts';
 import { startFakeTracker } from '../packages/testkit/src/tracker/fake-tracker.ts';
+import { until, WAIT_MS } from '../packages/testkit/src/waiting.ts';
+import { bundleProcess } from './bundle-process.ts';
 
 const options = scriptOptions({
   processes: 20,
   findings: 500,
-  /** Added while the queue is drained. */
+  /** Added while the queue is removed. */
   late: 100,
   kills: 50,
   seed: 1,
   sabotage: false,
 });
 const TOKEN = 'lin_api_chaos';
-const LONGEST_MS = 20 * 60_000;
+const LONGEST_MS = 20 * WAIT_MS;
+/** Added when the queue is empty and not every kill has taken place. */
+const MORE = 50;
 
 const random = createRandom(options.seed);
 const home = realpathSync(mkdtempSync(join(tmpdir(), 'svc-chaos-findings-')));
 const queue = join(home, '.svc', 'findings', 'current.jsonl');
 const early = options.processes * options.findings;
-const total = early + options.late;
+/** Findings that were added. */
+let total = early;
 const tracker = await startFakeTracker();
 const children = new Set<ChildProcess>();
 const problems: string[] = [];
@@ -52,6 +58,7 @@ process.on('exit', () => {
 });
 
 setUp();
+const script = await bundleProcess('findings-process.ts');
 console.log(describeMachine());
 await addAll();
 await drainAll();
@@ -96,46 +103,102 @@ async function addAll(): Promise<void> {
   if (lines.length !== early || new Set(whole).size !== early) problems.push('lines are lost or torn');
 }
 
+type PlannedKill = { while: 'starting' } | { while: 'filing'; after: number };
+
+/** Most die in the middle of their work, some while they start: when they have asked the tracker, and filed nothing. */
+function planKills(): PlannedKill[] {
+  const points = Array.from({ length: options.kills }, () => random.below(early)).toSorted((a, b) => a - b);
+  return points.map((after, index) => (index % 4 === 3 ? { while: 'starting' } : { while: 'filing', after }));
+}
+
 async function drainAll(): Promise<void> {
   const started = performance.now();
-  const late = endOf(start(['add', early, options.late], 'inherit'));
-  const points = Array.from({ length: options.kills }, () => random.below(early)).toSorted((a, b) => a - b);
-  const figures = { lives: 0, kills: 0, lost: 0 };
-  for (let isLateDone = false; existsSync(queue) || !isLateDone; ) {
+  const plan = planKills();
+  const figures = { lives: 0, starting: 0, filing: 0, lost: 0 };
+  while (existsSync(queue) || plan.length > 0) {
     if (performance.now() - started > LONGEST_MS) return void problems.push('the drain does not end');
-    // The last life begins after the last finding was added.
-    isLateDone = await Promise.race([late.then(() => true), sleep(0, false)]);
-    figures.lives += 1;
-    const child = start(['drain'], 'ignore');
-    const ended = endOf(child).then(() => true);
-    let nextLoss = tracker.cloud.issues.length + random.below(60);
-    while (!(await Promise.race([ended, sleep(1, false)]))) {
-      const made = tracker.cloud.issues.length;
-      if (made >= nextLoss) {
-        tracker.failNext(
-          { kind: 'cut', when: random.pick(['before', 'after', 'within'] as const) },
-          // Now and then the question whether it is there is lost as well.
-          { field: random.chance(0.1) ? 'issues' : 'issueCreate' },
-        );
-        figures.lost += 1;
-        nextLoss = made + 20 + random.below(80);
-      }
-      // Some die while they start, most in the middle of their work.
-      const [point] = points;
-      if (point === undefined || (made < point && !random.chance(0.0005))) continue;
-      points.shift();
-      await sleep(random.next() * 12);
-      child.kill('SIGKILL');
-      await ended;
-      figures.kills += 1;
-      if (options.sabotage) loseMemory();
+    if (!existsSync(queue)) {
+      await endOf(start(['add', total, MORE], 'inherit'));
+      total += MORE;
     }
+    figures.lives += 1;
+    const [kill] = plan;
+    const { killed, lost } = await liveUntilKilled(kill);
+    figures.lost += lost;
+    if (kill === undefined || !killed) continue;
+    plan.shift();
+    figures[kill.while] += 1;
+    if (options.sabotage) loseMemory();
   }
+  const late = await addWhileRemoved().catch(() => {
+    problems.push('a finding is neither in the queue nor filed');
+    for (const child of children) child.kill('SIGKILL');
+    return 0;
+  });
   console.log(
-    `${total} findings drained in ${secondsSince(started)} s: ${figures.lives} lives, ${figures.kills} killed, ${figures.lost} answers lost on purpose`,
+    `${total} findings drained in ${secondsSince(started)} s: ${figures.lives} lives, ${figures.filing} killed while they filed, ${figures.starting} while they started, ${figures.lost} answers lost on purpose; ${options.late} added while the queue was removed, in ${late} lives`,
   );
-  if (figures.kills < options.kills)
-    problems.push(`only ${figures.kills} of ${options.kills} kills took place`);
+}
+
+/** The count of drains: a finding that comes before the queue is removed is filed by the same one. */
+async function addWhileRemoved(): Promise<number> {
+  const adder = start(['add-when-told', total, options.late], 'inherit');
+  const ended = endOf(adder);
+  // It may have ended with an error; that is told below.
+  adder.stdin?.on('error', () => undefined);
+  let left = options.late;
+  let lives = 0;
+  const tellNext = (): void => {
+    if (left === 0 || tracker.cloud.issues.length < total) return;
+    left -= 1;
+    total += 1;
+    adder.stdin?.write('next\n');
+  };
+  const isOver = (): boolean => adder.exitCode !== null && !existsSync(queue);
+  for (; ; lives += 1) {
+    tellNext();
+    await until(() => existsSync(queue) || isOver());
+    if (isOver()) break;
+    const drained = endOf(start(['drain'], 'ignore')).then(() => true);
+    while (!(await Promise.race([drained, sleep(1, false)]))) tellNext();
+  }
+  if ((await ended) !== 0) problems.push('the last process that added failed');
+  return lives;
+}
+
+/** One drain, and whether it was killed as planned before it ended by itself. */
+async function liveUntilKilled(kill: PlannedKill | undefined): Promise<{ killed: boolean; lost: number }> {
+  const born = { made: tracker.cloud.issues.length, calls: tracker.calls().length };
+  const made = (): number => tracker.cloud.issues.length - born.made;
+  const calls = 1 + random.below(2);
+  const own = 1 + random.below(5);
+  // Between two tickets, and at every point of making one.
+  let turns = random.below(12);
+  const isDue = (): boolean => {
+    if (kill === undefined) return false;
+    if (kill.while === 'starting') return tracker.calls().length >= born.calls + calls;
+    return made() >= own && born.made + made() >= kill.after && --turns < 0;
+  };
+  const child = start(['drain'], 'ignore');
+  const ended = endOf(child);
+  const isOver = ended.then(() => true);
+  let nextLoss = random.below(60);
+  let lost = 0;
+  while (!(await Promise.race([isOver, sleep(1, false)]))) {
+    if (made() >= nextLoss) {
+      tracker.failNext(
+        { kind: 'cut', when: random.pick(['before', 'after', 'within'] as const) },
+        // Now and then the question whether it is there is lost as well.
+        { field: random.chance(0.1) ? 'issues' : 'issueCreate' },
+      );
+      lost += 1;
+      nextLoss = made() + 20 + random.below(80);
+    }
+    if (isDue()) child.kill('SIGKILL');
+  }
+  const wasStarting = made() === 0;
+  const killed = (await ended) === null && (kill?.while === 'starting') === wasStarting;
+  return { killed, lost };
 }
 
 /** What keeps a ticket from being made twice: the notes, the key in its text, and its id. */
@@ -169,11 +232,10 @@ function judge(): void {
 }
 
 function start(words: readonly (string | number)[], errors: 'inherit' | 'ignore'): ChildProcess {
-  const script = join(import.meta.dirname, 'findings-process.ts');
   const child = spawn(process.execPath, [script, ...words.map(String)], {
     cwd: home,
     env: { HOME: home, PATH: process.env['PATH'], SVC_TRACKER_API_URL: tracker.url },
-    stdio: ['ignore', 'ignore', errors],
+    stdio: ['pipe', 'ignore', errors],
   });
   children.add(child);
   return child;

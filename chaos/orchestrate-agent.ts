@@ -1,10 +1,12 @@
 // Stands in for an agent: `node orchestrate-agent.ts <stage> <ticket> <branch>`, in a worktree, with the environment
-// that svc gives it. What it does at which launch is written in `<stage>/<ticket>.json`. It writes its signal file
-// without a lock, as any program might.
+// that svc gives it. What it does at which launch is written in `<stage>/<ticket>.json`; it begins when there is a file
+// `<stage>/begin`. It writes its signal file without a lock, as any program might.
 import { execFileSync, spawn } from 'node:child_process';
-import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { WAIT_MS } from '../packages/testkit/src/waiting.ts';
 import type { Deed } from './orchestrate-cast.ts';
 
 export type AgentScript = { deeds: Deed[]; codehost: string; workMs: number };
@@ -21,7 +23,7 @@ const deed = deeds[Math.min(launch, deeds.length) - 1] ?? 'work';
 
 function git(...words: string[]): string {
   const person = ['-c', 'user.name=Agent', '-c', 'user.email=agent@example.com'];
-  return execFileSync('git', [...person, ...words], { encoding: 'utf8', timeout: 30_000 }).trim();
+  return execFileSync('git', [...person, ...words], { encoding: 'utf8', timeout: WAIT_MS }).trim();
 }
 
 function says(status: string, more: object = {}): void {
@@ -65,18 +67,30 @@ function changes(): void {
 async function opens(from: string): Promise<{ number: number; url: string }> {
   git('push', '--quiet', '--force', 'origin', `HEAD:refs/heads/${from}`);
   const body = JSON.stringify({ ticket, branch: from, headSha: git('rev-parse', 'HEAD') });
-  const response = await fetch(codehost, { method: 'POST', body, signal: AbortSignal.timeout(30_000) });
+  const response = await fetch(codehost, { method: 'POST', body, signal: AbortSignal.timeout(WAIT_MS) });
   if (!response.ok) throw new Error(`The code host says ${response.status}`);
   return (await response.json()) as { number: number; url: string };
 }
 
+/** A sign of life every second, also while the agent waits for git. */
+const PULSE = `
+const { writeSync } = require('node:fs');
+setInterval(() => writeSync(1, '{"type":"system"}\\n'), 1_000);
+`;
+
 prints(`launch ${launch}: ${deed}`);
+const pulse = new Worker(PULSE, { eval: true });
+pulse.unref();
+while (!existsSync(join(stage, 'begin'))) await sleep(20);
 says('implementing', { phase: 'implementing' });
 await sleep(workMs / 2);
 // What it started stays behind.
 if (deed === 'crash' || deed === 'hang') spawn('sleep', ['900'], { stdio: 'ignore' }).unref();
 if (deed === 'crash') process.exit(1);
-if (deed === 'hang') await sleep(900_000);
+if (deed === 'hang') {
+  await pulse.terminate();
+  await sleep(900_000);
+}
 changes();
 git('add', '--all');
 if (git('status', '--porcelain') !== '') git('commit', '--quiet', '-m', `${ticket}: change`);

@@ -12,11 +12,11 @@ import { codehostSecret } from '../packages/testkit/src/daemon/start-daemon.ts';
 import { createPost } from '../packages/testkit/src/deliveries/post-delivery.ts';
 import { signedDelivery } from '../packages/testkit/src/deliveries/signed-delivery.ts';
 import type { Random } from '../packages/testkit/src/random.ts';
+import { WAIT_MS } from '../packages/testkit/src/waiting.ts';
 import type { Player } from './orchestrate-cast.ts';
 import { REPO, type World } from './orchestrate-world.ts';
 import { deploymentSending, pullRequestSending, type Sending, statusSending } from './workers-payloads.ts';
 
-const PATIENCE_MS = 120_000;
 /** A person does not look at once, and a deploy takes its time. */
 const LONGEST_REST_MS = 800;
 
@@ -130,7 +130,7 @@ export async function startReviewer(world: World, random: Random) {
   async function seen(ticket: string, what: string, holds: (worker: WorkerView) => boolean): Promise<void> {
     const came = await daemon.waitFor(
       ({ workers }) => stopping.signal.aborted || workers.some((one) => one.ticket === ticket && holds(one)),
-      PATIENCE_MS,
+      2 * WAIT_MS,
     );
     stopping.signal.throwIfAborted();
     if (!came) throw new Error(`${ticket}: ${what} is not seen`);

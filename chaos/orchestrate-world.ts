@@ -11,15 +11,16 @@ import { freePort } from '../packages/testkit/src/daemon/free-port.ts';
 import { createDaemonHome } from '../packages/testkit/src/daemon/start-daemon.ts';
 import type { Random } from '../packages/testkit/src/random.ts';
 import { startFakeTracker } from '../packages/testkit/src/tracker/fake-tracker.ts';
+import { WAIT_MS } from '../packages/testkit/src/waiting.ts';
 import { createWorkersDaemon, type Said } from './workers-daemon.ts';
 
 export const REPO = 'acme/web';
 export const RUN = 'run-1';
 export const MOST_AGENTS = 3;
-/** Silent for so long, an agent counts as hanging. */
-const STALL_SEC = 8;
-/** As usual, in seconds instead of minutes. */
-const patience = { revivalDelaysSec: [1, 2, 3], settleSec: 2, claimSec: 60, afterEndSec: 10 };
+/** Silent for so long, an agent counts as hanging; one that works says something every second. */
+const STALL_SEC = 10;
+/** What is waited for, in seconds instead of minutes; what is only a limit, as usual. */
+const patience = { revivalDelaysSec: [3, 4, 5], settleSec: 4, claimSec: 900, afterEndSec: 120 };
 
 export type World = Awaited<ReturnType<typeof openWorld>>;
 
@@ -125,7 +126,7 @@ export async function openWorld(random: Random) {
       new Promise((resolve) => {
         const env = { PATH: process.env['PATH'], HOME: home.home, SVC_DATA_DIR: home.dataDir };
         const command = [join(home.home, 'dist/svc.js'), ...words];
-        execFile(process.execPath, command, { cwd: project, env, timeout: 30_000 }, (error, out, wrong) => {
+        execFile(process.execPath, command, { cwd: project, env, timeout: WAIT_MS }, (error, out, wrong) => {
           const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
           resolve({ code, printed: (out + wrong).trim() });
         });

@@ -19,8 +19,8 @@ const passages = {
   'after-give-up': 2,
   'after-attention': 2,
   'after-told': 2,
-  /** Killed from outside, after some milliseconds of work. */
-  'any-moment': 60,
+  /** Killed from outside, when it has said so often that it wrote a line. */
+  'any-moment': 12,
 } as const;
 
 export type KillPoint = keyof typeof passages;

@@ -7,17 +7,17 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describeMachine } from '../packages/testkit/src/daemon/process-figures.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+import { WAIT_MS } from '../packages/testkit/src/waiting.ts';
+import { bundleProcess } from './bundle-process.ts';
 import type { ChildOrders, Sabotage } from './outbox-child.ts';
 import { type KillPoint, killPoints, type PlannedKill, planKills } from './outbox-plan.ts';
 import { type ChaosTracker, startChaosTracker } from './outbox-tracker.ts';
 import { isKept, judgeOutbox, type OutboxVerdict, outboxVerdictLine } from './outbox-verdict.ts';
 
 const options = scriptOptions({ kills: 200, inputs: 15, 'last-inputs': 60, seed: 1, sabotage: false });
-const LIFE_MS = 60_000;
 /** A life may be over before it came to its point: then another is tried, at the first passage. */
 const TRIES = 5;
 const SABOTAGE_KILLS = 4;
@@ -40,6 +40,7 @@ process.on('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
+const script = await bundleProcess('outbox-child.ts');
 console.log(describeMachine());
 console.log(
   `${options.kills} kills over ${killPoints.length} points, ${options.inputs} lines in a life, ${options['last-inputs']} in the last, seed ${options.seed}`,
@@ -89,7 +90,6 @@ async function liveUntilKilled(orders: ChildOrders & { kill: PlannedKill }): Pro
 
 /** How it ended: an exit code or a signal. */
 async function live(orders: ChildOrders): Promise<number | string> {
-  const script = join(import.meta.dirname, 'outbox-child.ts');
   const child = spawn(process.execPath, [script, JSON.stringify(orders)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -97,9 +97,11 @@ async function live(orders: ChildOrders): Promise<number | string> {
   const ended = new Promise<number | string>((resolve) => {
     child.on('close', (code, signal) => resolve(code ?? signal ?? 'unknown'));
   });
-  const late = setTimeout(() => child.kill('SIGTERM'), LIFE_MS);
-  child.stdout.once('data', () => {
-    if (orders.kill?.point === 'any-moment') void sleep(orders.kill.nth).then(() => child.kill('SIGKILL'));
+  const late = setTimeout(() => child.kill('SIGTERM'), 3 * WAIT_MS);
+  let lines = 0;
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    lines += text.split('\n').length - 1;
+    if (orders.kill?.point === 'any-moment' && lines >= orders.kill.nth) child.kill('SIGKILL');
   });
   const ending = await ended;
   clearTimeout(late);
@@ -109,11 +111,15 @@ async function live(orders: ChildOrders): Promise<number | string> {
 
 /** Runs what must go wrong: the verdict has to notice each. */
 async function tryTheCheck(): Promise<void> {
-  for (const name of Object.keys(sabotages) as Sabotage[]) {
+  const names = Object.keys(sabotages) as Sabotage[];
+  const tries = names.map(async (name) => {
     const { points, says } = sabotages[name];
-    const run = await play(planKills(SABOTAGE_KILLS, random, points), name);
-    const line = outboxVerdictLine(run.verdict);
-    const noticed = says.test(line) && !isKept(run.verdict);
+    const { verdict } = await play(planKills(SABOTAGE_KILLS, random, points), name);
+    return { name, says, verdict };
+  });
+  for (const { name, says, verdict } of await Promise.all(tries)) {
+    const line = outboxVerdictLine(verdict);
+    const noticed = says.test(line) && !isKept(verdict);
     console.log(`sabotage, ${name}: ${line}: ${noticed ? 'noticed' : 'NOT NOTICED'}`);
     if (!noticed) process.exitCode = 1;
   }

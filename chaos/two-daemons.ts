@@ -1,21 +1,38 @@
-// Two daemons are started at the same moment on one data root, again and again; the winner is killed with -9
-// in one round and asked to stop in the next. `npm run chaos:two-daemons` (200 rounds); each round must have
-// exactly one that answers, and the other must end with code 6 and say who that is.
+// Two daemons are started on one data root, again and again. In one round both try for its lock at the same moment, in
+// the next the second one comes while the first has the lock and does not answer yet. The winner is killed with -9 or
+// asked to stop. `npm run chaos:two-daemons` (200 rounds); each round must have exactly one that answers, and the other
+// must end with code 6 and say who that is.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { createDaemonHome } from '../packages/testkit/src/daemon/start-daemon.ts';
+import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+import { until, WAIT_MS } from '../packages/testkit/src/waiting.ts';
+import { bundleProcess } from './bundle-process.ts';
 
-const ROUND_MS = 30_000;
 const EXIT_ALREADY_RUNNING = 6;
+/** How often a winner that does not answer yet is asked for. */
+const QUESTIONS = 6;
+/** A loser waits so long for the winner's first answer before it gives up. */
+const LOSER_WAITS_MS = 10_000;
 
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '200' } } });
-const rounds = Number(values.rounds);
+const { rounds } = scriptOptions({ rounds: 200 });
 const alive = new Set<ChildProcess>();
 
-type Contender = { child: ChildProcess; ended: Promise<number | string>; said: () => string };
+type Contender = {
+  child: ChildProcess;
+  ended: Promise<number | string>;
+  said: () => string;
+  /** It is about to try for the lock. */
+  atLock: Promise<void>;
+  /** It has the lock; never, when the other was first. */
+  locked: Promise<void>;
+  letThrough: () => void;
+  /** From the door to its end. */
+  waitedMs: () => number;
+};
 
 // No daemon outlives this script, however it ends; the home goes after them.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => process.exit(1));
@@ -23,71 +40,131 @@ process.on('exit', () => {
   for (const child of alive) child.kill('SIGKILL');
 });
 const { home, dataDir } = createDaemonHome('chaos-two-daemons');
+const gate = await bundleProcess('two-daemons-gate.ts');
 
 const started = performance.now();
 let exactlyOne = 0;
+/** Losers that waited in vain for the winner's first answer. */
+let impatient = 0;
 for (let round = 0; round < rounds; round += 1) {
-  const problem = await playRound(round % 2 === 0 ? 'SIGKILL' : 'SIGTERM');
+  const ending = round % 2 === 0 ? 'SIGTERM' : 'SIGKILL';
+  const problem = await playRound(ending, round % 4 < 2).catch((error: unknown) => String(error));
   if (problem === undefined) exactlyOne += 1;
   else console.error(`round ${round + 1}: ${problem}`);
 }
 const seconds = ((performance.now() - started) / 1000).toFixed(1);
-console.log(`two daemons at the same moment, half of the winners killed with -9; ${seconds} s`);
+console.log(
+  `two daemons at the same moment or one in the midst of the other's start, half of the winners killed with -9; ${seconds} s, ${impatient} losers waited in vain`,
+);
 console.log(`rounds ${rounds} exactly one ${exactlyOne}`);
 if (exactlyOne !== rounds) process.exitCode = 1;
 
 /** What went wrong in the round, or undefined. */
-async function playRound(ending: 'SIGKILL' | 'SIGTERM'): Promise<string | undefined> {
-  const contenders = [contend(), contend()];
+async function playRound(ending: 'SIGKILL' | 'SIGTERM', areTogether: boolean): Promise<string | undefined> {
+  const contenders = [contend(), contend()] as const;
+  const [one, other] = contenders;
+  const all: Contender[] = [...contenders];
   try {
+    await within(Promise.all([one.atLock, other.atLock]), 'both are at the lock');
+    one.letThrough();
+    if (!areTogether) await within(one.locked, 'the first has the lock');
+    other.letThrough();
     const first = await within(
-      ROUND_MS,
       Promise.race(contenders.map(async (each) => ({ each, code: await each.ended }))),
+      'one of them ends',
     );
-    if (first === undefined) return `both are still there after ${ROUND_MS / 1000} s`;
-    const loser = first.each;
-    const winner = contenders.find((each) => each !== loser);
-    if (first.code !== EXIT_ALREADY_RUNNING) return `one ended with ${first.code}: ${loser.said()}`;
-    const record = JSON.parse(readFileSync(join(dataDir, 'daemon.json'), 'utf8'));
-    const told = `pid ${winner?.child.pid}, ${record.url}`;
+    const winner = first.each === one ? other : one;
+    if (first.code !== EXIT_ALREADY_RUNNING) return `one ended with ${first.code}: ${first.each.said()}`;
+    const record = await recordOf(winner);
+    const told = `pid ${winner.child.pid}, ${record.url}`;
+    let loser = first.each;
+    // A winner that starts slowly is not there yet when the loser has waited enough: another one asks again.
+    for (let left = QUESTIONS; left > 0 && /is starting|does not answer/.test(loser.said()); left -= 1) {
+      impatient += 1;
+      if (loser.waitedMs() < LOSER_WAITS_MS) return `the loser did not wait: ${loser.said()}`;
+      loser = contend();
+      all.push(loser);
+      loser.letThrough();
+      const code = await within(loser.ended, 'one more ends');
+      if (code !== EXIT_ALREADY_RUNNING) return `one more ended with ${code}: ${loser.said()}`;
+    }
     if (!loser.said().includes(told)) return `the loser does not say "${told}": ${loser.said()}`;
-    const response = await fetch(`${record.url}/api/health`, { signal: AbortSignal.timeout(5_000) });
+    const response = await fetch(`${record.url}/api/health`, { signal: AbortSignal.timeout(WAIT_MS) });
     const health = (await response.json()) as { pid: number; instance: string };
-    if (health.pid !== winner?.child.pid || health.instance !== record.instance) return 'another one answers';
+    if (health.pid !== winner.child.pid || health.instance !== record.instance) return 'another one answers';
     winner.child.kill(ending);
-    const how = await within(ROUND_MS, winner.ended);
+    const how = await within(winner.ended, `the winner ends by ${ending}`);
     const expected = ending === 'SIGKILL' ? 'SIGKILL' : 0;
     return how === expected ? undefined : `the winner ended with ${how}: ${winner.said()}`;
   } finally {
-    for (const { child } of contenders) child.kill('SIGKILL');
-    await Promise.all(contenders.map(({ ended }) => ended));
+    for (const { child } of all) child.kill('SIGKILL');
+    await Promise.all(all.map(({ ended }) => ended));
   }
 }
 
 function contend(): Contender {
-  const child = spawn(process.execPath, [join(home, 'dist', 'svc.js'), 'monitor', 'run'], {
+  const child = spawn(process.execPath, ['--import', gate, join(home, 'dist', 'svc.js'), 'monitor', 'run'], {
     cwd: home,
     // A free port for each, so that the port does not decide.
     env: { HOME: home, SVC_DATA_DIR: dataDir, SVC_MONITOR_PORT: '0' },
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
   });
   alive.add(child);
+  const times = { through: 0, ended: 0 };
   let said = '';
-  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
   const ended = new Promise<number | string>((resolve) => {
     // `close`, not `exit`: by then everything it said has been read.
     child.on('close', (code, signal) => {
       alive.delete(child);
+      times.ended = performance.now();
       resolve(code ?? signal ?? 'unknown');
     });
   });
-  return { child, ended, said: () => said };
+  const atLock = Promise.withResolvers<void>();
+  const locked = Promise.withResolvers<void>();
+  const door = child.stdio[3] as Socket;
+  let heard = '';
+  door.on('data', (chunk: Buffer) => {
+    heard += chunk.toString();
+    if (heard.includes('here')) atLock.resolve();
+    if (heard.includes('locked')) locked.resolve();
+  });
+  // It was killed in front of the door.
+  door.on('error', () => undefined);
+  return {
+    child,
+    ended,
+    said: () => said,
+    atLock: atLock.promise,
+    locked: locked.promise,
+    letThrough() {
+      times.through = performance.now();
+      door.write('.');
+    },
+    waitedMs: () => times.ended - times.through,
+  };
 }
 
-async function within<T>(milliseconds: number, work: Promise<T>): Promise<T | undefined> {
+async function recordOf({ child }: Contender): Promise<{ url: string; instance: string }> {
+  return until(() => {
+    const record = JSON.parse(readFileSync(join(dataDir, 'daemon.json'), 'utf8'));
+    return record.pid === child.pid && record;
+  });
+}
+
+/** Rejects when it takes longer than anything should. */
+async function within<T>(work: Promise<T>, what: string): Promise<T> {
   const enough = new AbortController();
-  const late = sleep(milliseconds, undefined, { signal: enough.signal }).catch(() => undefined);
-  const result = await Promise.race([work, late]);
-  enough.abort();
-  return result;
+  const late = sleep(WAIT_MS, undefined, { signal: enough.signal }).then(
+    () => {
+      throw new Error(`not after ${WAIT_MS / 1000} s: ${what}`);
+    },
+    () => work,
+  );
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    enough.abort();
+  }
 }

@@ -7,8 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SignalFile, WorkerStatus } from '../packages/core/src/runs/signal-file.ts';
 import type { WorkerView } from '../packages/core/src/state/views/board-view.ts';
 import type { DeploymentRow } from '../packages/testkit/src/codehost/records.ts';
+import { until } from '../packages/testkit/src/waiting.ts';
 import { deploymentSending, pullRequestSending, statusSending } from './workers-payloads.ts';
-import { createSender, PATIENCE_MS, type Stage, Stuck } from './workers-sender.ts';
+import { createSender, type Stage, Stuck } from './workers-sender.ts';
 import type { World } from './workers-world.ts';
 
 export const RUN = 'run-1';
@@ -31,6 +32,7 @@ export function createActor(stage: Stage, subject: Subject) {
   const processes: ChildProcess[] = [];
   const { send, close } = createSender(stage, repo);
   let mergeSha = '';
+  let closedAt = 0;
 
   async function step(): Promise<void> {
     await sleep(random.below(stage.paceMs));
@@ -54,7 +56,7 @@ export function createActor(stage: Stage, subject: Subject) {
       const open = view.attention.filter((item) => item.ticket === ticket).map(({ reason }) => reason);
       seen = `${worker?.status ?? 'nothing'} ${open.join(' ')}`.trim();
       return worker !== undefined && holds(worker, open);
-    }, PATIENCE_MS);
+    });
     if (!came) throw new Stuck(`it does not get to ${what}: it is ${seen}`);
   }
 
@@ -67,12 +69,13 @@ export function createActor(stage: Stage, subject: Subject) {
   /** `true` once the word was taken; a daemon that is killed meanwhile is asked again. */
   async function untilHeard(words: readonly string[], isHeard: () => Promise<boolean>): Promise<void> {
     let printed = '';
-    for (const deadline = performance.now() + PATIENCE_MS; performance.now() < deadline; await sleep(300)) {
+    await until(async () => {
       const said = await daemon.svc(...words);
-      if (said.code === 0 || (await isHeard())) return;
       printed = said.printed;
-    }
-    throw new Stuck(`svc ${words.join(' ')}: ${printed}`);
+      return said.code === 0 || (await isHeard());
+    }).catch(() => {
+      throw new Stuck(`svc ${words.join(' ')}: ${printed}`);
+    });
   }
 
   return {
@@ -141,13 +144,14 @@ export function createActor(stage: Stage, subject: Subject) {
     },
     async closes(): Promise<void> {
       await step();
-      cloud.changePullRequest(repo, number, { state: 'CLOSED', closedAt: Date.now() });
+      closedAt = Date.now();
+      cloud.changePullRequest(repo, number, { state: 'CLOSED', closedAt });
       await send(pullRequestSending(repo, row(), 'closed'));
     },
     async reopens(): Promise<void> {
-      // Times of the code host are whole seconds: what happens within one cannot be told apart by them.
-      await sleep(1_100);
       await step();
+      // Times of the code host are whole seconds: what happens within one cannot be told apart by them.
+      await until(() => Math.floor(Date.now() / 1000) > Math.floor(closedAt / 1000));
       cloud.changePullRequest(repo, number, { state: 'OPEN', closedAt: null });
       await send(pullRequestSending(repo, row(), 'reopened'));
     },
@@ -203,6 +207,15 @@ export function createActor(stage: Stage, subject: Subject) {
     async counts(attempts: number): Promise<void> {
       await reached(`${attempts} attempts`, (worker) => worker.attempts === attempts);
     },
+    /** Whether a failed deploy was counted before the deadline passed. */
+    async countsInTime(): Promise<boolean> {
+      let isCounted = false;
+      await reached('a failed deploy or the deadline', ({ attempts, status }) => {
+        isCounted = attempts > 0;
+        return isCounted || status === 'stalled';
+      });
+      return isCounted;
+    },
     async needsAPerson(reason: string): Promise<void> {
       await reached(`attention ${reason}`, (_, open) => open.includes(reason));
     },
@@ -221,15 +234,14 @@ export function createActor(stage: Stage, subject: Subject) {
     async isIn(phase: string): Promise<string[]> {
       await step();
       const outcomes: string[] = [];
-      for (const deadline = performance.now() + PATIENCE_MS; performance.now() < deadline; await sleep(300)) {
+      await until(async () => {
         const { code, printed } = await daemon.svc('ticket', 'phase', phase, ticket, '--json');
-        if (code !== 0) {
-          outcomes.push('failed');
-          continue;
-        }
-        return [...outcomes, (JSON.parse(printed) as { outcome: string }).outcome];
-      }
-      throw new Stuck(`svc ticket phase ${phase} ${ticket}: ${outcomes.join(', ')}`);
+        outcomes.push(code === 0 ? (JSON.parse(printed) as { outcome: string }).outcome : 'failed');
+        return code === 0;
+      }).catch(() => {
+        throw new Stuck(`svc ticket phase ${phase} ${ticket}: ${outcomes.join(', ')}`);
+      });
+      return outcomes;
     },
     end(): void {
       close();

@@ -4,10 +4,13 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BoardView } from '../packages/core/src/state/views/board-view.ts';
+import type { ServerProcess } from '../packages/testkit/src/daemon/server-process.ts';
 import { type DaemonHome, startDaemon } from '../packages/testkit/src/daemon/start-daemon.ts';
+import { until, WAIT_MS } from '../packages/testkit/src/waiting.ts';
 
-const LOOK_EVERY_MS = 150;
-const QUIET_MS = 1_500;
+const LOOK_EVERY_MS = 100;
+/** Looks at a daemon that has nothing to do before that is believed. */
+const QUIET_LOOKS = 10;
 
 export type WorkersDaemon = ReturnType<typeof createWorkersDaemon>;
 export type Said = { code: number; printed: string };
@@ -19,11 +22,11 @@ export function createWorkersDaemon(options: {
 }) {
   const { home, port, environment } = options;
   const url = `http://127.0.0.1:${port}`;
-  let running: ReturnType<typeof startDaemon> | null = null;
+  let running: ServerProcess | null = null;
   let looking: Promise<BoardView | null> | null = null;
 
   async function get(path: string): Promise<unknown> {
-    const response = await fetch(url + path, { signal: AbortSignal.timeout(10_000) });
+    const response = await fetch(url + path, { signal: AbortSignal.timeout(WAIT_MS) });
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
     return response.json();
   }
@@ -49,8 +52,9 @@ export function createWorkersDaemon(options: {
   return {
     url,
     board,
-    start(): void {
+    start(): ServerProcess {
       running = startDaemon(home, { port, environment });
+      return running;
     },
     async ready(): Promise<void> {
       await running?.ready;
@@ -59,8 +63,8 @@ export function createWorkersDaemon(options: {
       await running?.kill();
     },
     stop: async (): Promise<number | string> => (await running?.stop()) ?? 'not started',
-    /** False when it did not come true in time. */
-    async waitFor(holds: (view: BoardView) => boolean, patienceMs: number): Promise<boolean> {
+    /** False when it did not come true in that time. */
+    async waitFor(holds: (view: BoardView) => boolean, patienceMs = WAIT_MS): Promise<boolean> {
       for (const deadline = performance.now() + patienceMs; performance.now() < deadline; ) {
         const view = await board();
         if (view !== null && holds(view)) return true;
@@ -68,18 +72,20 @@ export function createWorkersDaemon(options: {
       }
       return false;
     },
-    /** Waits until nothing is left to do and nothing more is told; false when that takes too long. */
-    async settle(patienceMs: number): Promise<boolean> {
-      let quietSince = performance.now();
+    /** Waits until nothing is left to do and nothing more is told; false when that is never so. */
+    async settle(): Promise<boolean> {
+      let quietLooks = 0;
       let seq = -1;
-      for (const deadline = performance.now() + patienceMs; performance.now() < deadline; ) {
-        const view = await board();
-        if (view === null || view.seq !== seq || !(await isIdle())) quietSince = performance.now();
-        else if (performance.now() - quietSince > QUIET_MS) return true;
-        seq = view?.seq ?? -1;
+      const isQuiet = until(async () => {
+        const before = quietLooks;
+        quietLooks = 0;
         await sleep(LOOK_EVERY_MS);
-      }
-      return false;
+        const view = await board();
+        if (view !== null && view.seq === seq && (await isIdle())) quietLooks = before + 1;
+        seq = view?.seq ?? -1;
+        return quietLooks >= QUIET_LOOKS;
+      });
+      return isQuiet.catch(() => false);
     },
     outbox: () => get('/api/outbox'),
     /** The command line, as a person uses it. */
@@ -87,10 +93,15 @@ export function createWorkersDaemon(options: {
       new Promise((resolve) => {
         const env = { PATH: process.env['PATH'], HOME: home.home, SVC_DATA_DIR: home.dataDir };
         const command = [join(home.home, 'dist/svc.js'), ...words];
-        execFile(process.execPath, command, { cwd: home.home, env, timeout: 30_000 }, (error, out, wrong) => {
-          const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
-          resolve({ code, printed: (out + wrong).trim() });
-        });
+        execFile(
+          process.execPath,
+          command,
+          { cwd: home.home, env, timeout: WAIT_MS },
+          (error, out, wrong) => {
+            const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
+            resolve({ code, printed: (out + wrong).trim() });
+          },
+        );
       }),
   };
 }

@@ -1,12 +1,10 @@
 // What the code host sends goes through the relay, straight to the daemon, or nowhere; some of it twice.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { codehostSecret } from '../packages/testkit/src/daemon/start-daemon.ts';
 import { createPost } from '../packages/testkit/src/deliveries/post-delivery.ts';
 import { signedDelivery } from '../packages/testkit/src/deliveries/signed-delivery.ts';
+import { until } from '../packages/testkit/src/waiting.ts';
 import type { Sending } from './workers-payloads.ts';
 import type { World } from './workers-world.ts';
-
-export const PATIENCE_MS = 60_000;
 
 export type Stage = {
   world: World;
@@ -29,10 +27,9 @@ export function createSender(stage: Stage, repo: string): Sender {
   const post = createPost(Number(new URL(daemon.url).port));
 
   async function hooked(): Promise<void> {
-    for (const deadline = performance.now() + PATIENCE_MS; performance.now() < deadline; await sleep(50)) {
-      if (codehost.cloud.repoOf(repo).hooks.length > 0) return;
-    }
-    throw new Stuck(`${repo} has no hook`);
+    await until(() => codehost.cloud.repoOf(repo).hooks.length > 0).catch(() => {
+      throw new Stuck(`${repo} has no hook`);
+    });
   }
 
   /** A delivery that fails is one that nobody heard: the code host does not repeat it. */

@@ -8,34 +8,39 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createStartKiller } from '../packages/testkit/src/daemon/kill-while-starting.ts';
 import { describeMachine } from '../packages/testkit/src/daemon/process-figures.ts';
 import { auditLog, type LogAudit } from '../packages/testkit/src/log/audit-log.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+import { until } from '../packages/testkit/src/waiting.ts';
 import { type Actor, createActor, signalFileOf } from './workers-actor.ts';
 import { paths } from './workers-paths.ts';
 import { phaseRows } from './workers-phases.ts';
 import { type Stage, Stuck } from './workers-sender.ts';
 import { type Cast, differences, type TicketEnd } from './workers-verdict.ts';
-import { openWorld } from './workers-world.ts';
+import { openWorld, repos } from './workers-world.ts';
 
 const options = scriptOptions({
   workers: 30,
   kills: 10,
-  /** The longest rest of a worker between two steps, and the longest life of a daemon that is to be killed. */
+  /** The longest rest of a worker between two steps. */
   'pace-ms': 800,
-  'life-ms': 4_000,
+  /** Without a step for so long, workers wait for what was lost, and a daemon that is to be killed is. */
+  'rest-ms': 3_000,
   seed: 1,
   sabotage: false,
 });
-const SETTLE_MS = 60_000;
-/** Stands for most of what a worker does. */
-const STEPS_EACH = 7;
+/** What a worker does at least. */
+const STEPS_EACH = 5;
 
 const random = createRandom(options.seed);
 const world = await openWorld(random);
 const { daemon } = world;
-const killed = { left: options.kills, running: 0, starting: 0 };
+const killWhileStarting = createStartKiller(world.home, random);
+/** `amid`: while workers were on their way. */
+const killed = { left: options.kills, running: 0, starting: 0, amid: 0 };
+const worked = { underWay: 0, finished: 0 };
 const stage: Stage = {
   world,
   paceMs: options['pace-ms'],
@@ -56,13 +61,20 @@ try {
   daemon.start();
   await daemon.ready();
   await Promise.all([playAll(), tellPhases(), killAndRestart()]);
-  if (!(await daemon.settle(SETTLE_MS)))
+  // What is written down comes true, and all that the code host sent arrives; then nothing may come that undoes it.
+  const wrong = async () => [
+    ...(await differences(world, { workers: cast, tickets })),
+    ...unheard(await auditLog(world.home.eventsDir)),
+  ];
+  await until(async () => (await wrong()).length === 0).catch(() => undefined);
+  if (!(await daemon.settle()))
     problems.push(`the outbox is not empty: ${JSON.stringify(await daemon.outbox())}`);
-  const found = [...problems, ...(await differences(world, { workers: cast, tickets }))];
+  const found = [...problems, ...(await wrong())];
   const audit = await auditLog(world.home.eventsDir);
   found.push(...audit.problems, ...doubledIn(audit.deliveries));
   report(found, audit.deliveries, (performance.now() - started) / 1000);
-  if (found.length > 0 || killed.running + killed.starting !== options.kills) process.exitCode = 1;
+  const isKilled = killed.running + killed.starting === options.kills && killed.amid === options.kills;
+  if (found.length > 0 || !isKilled) process.exitCode = 1;
   if (options.sabotage) await tryTheCheck();
   const ending = await daemon.stop();
   if (ending !== 0) {
@@ -84,10 +96,13 @@ async function playAll(): Promise<void> {
     cast.push({ ticket, team, path });
     actors.push(actor);
     await restALittle();
+    worked.underWay += 1;
     await path.play(actor).catch((error: unknown) => {
       if (!(error instanceof Stuck)) throw error;
       problems.push(`${ticket} (${path.name}): ${error.message}`);
     });
+    worked.underWay -= 1;
+    worked.finished += 1;
   });
   await Promise.all(plays);
 }
@@ -115,26 +130,44 @@ async function tellPhases(): Promise<void> {
   await Promise.all(tellings);
 }
 
-/** After a share of the steps, or when a life has been long enough; some while the daemon still starts. */
+/** After a share of the steps, or when workers wait for what was lost; some while the daemon still starts. */
 async function killAndRestart(): Promise<void> {
   const share = (options.workers * STEPS_EACH) / options.kills;
   for (let count = 0; count < options.kills; count += 1) {
-    if (count > 0 && random.chance(0.2)) {
-      await sleep(50 + random.below(500));
+    if (count % 5 === 2) {
+      await daemon.kill();
+      await killWhileStarting(() => daemon.start());
       killed.starting += 1;
     } else {
       await daemon.ready();
-      const born = performance.now();
-      const after = (count + random.next()) * share;
-      while (stage.done.steps < after && performance.now() - born < options['life-ms']) await sleep(5);
+      await untilSteps((count + random.next()) * share);
       await sleep(random.below(1_000));
       killed.running += 1;
     }
+    if (worked.underWay > 0) killed.amid += 1;
     killed.left -= 1;
     await daemon.kill();
     daemon.start();
   }
   await daemon.ready();
+}
+
+async function untilSteps(wanted: number): Promise<void> {
+  let steps = -1;
+  for (let since = 0; worked.finished < options.workers; await sleep(5)) {
+    if (stage.done.steps !== steps) since = performance.now();
+    steps = stage.done.steps;
+    const isEnough = steps >= wanted || performance.now() - since > options['rest-ms'];
+    if (isEnough && worked.underWay > 0) return;
+  }
+}
+
+/** What was lost is found again when the daemon is started again. */
+function unheard({ deliveries }: LogAudit): string[] {
+  const sent = Object.values(repos).flatMap((repo) => world.codehost.cloud.repoOf(repo).deliveries);
+  return [...new Set(sent.map(({ guid }) => guid))]
+    .filter((guid) => !deliveries.has(guid))
+    .map((guid) => `delivery ${guid} is not in the log`);
 }
 
 function doubledIn(deliveries: LogAudit['deliveries']): string[] {
@@ -202,7 +235,7 @@ async function tryTheCheck(): Promise<void> {
   world.tracker.mend();
   daemon.start();
   await daemon.ready();
-  await daemon.settle(SETTLE_MS);
+  await daemon.settle();
   console.log(`  ${taken.changes} effect taken away`);
   await notice(
     'an effect taken away',

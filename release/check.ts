@@ -7,13 +7,13 @@ import { clientConsumerProblems } from './client-consumer.ts';
 import { kilobytes } from './contents.ts';
 import { type Licensed, type Lock, licenceProblems, shippedOf } from './licences.ts';
 import { lintProblems } from './lint-package.ts';
-import { buildPackage, packPackage, type Tarball } from './pack.ts';
-import { type PublishedPackage, packages } from './packages.ts';
+import { packPackage, type Tarball } from './pack.ts';
+import { packages } from './packages.ts';
 import { auditOf, nameLine } from './registry.ts';
 import { currentVersion, readVersionFiles, root } from './version-files.ts';
 import { versionProblems } from './versions.ts';
 
-/** Builds, packs and checks; resolves with the tarballs and every problem, each in a line. */
+/** Packs and checks what is built; resolves with the tarballs and every problem, each in a line. */
 export async function checkRelease(): Promise<{ tarballs: Tarball[]; problems: string[] }> {
   const version = currentVersion();
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lock;
@@ -23,7 +23,8 @@ export async function checkRelease(): Promise<{ tarballs: Tarball[]; problems: s
   problems.push(...licenceProblems(shipped));
   for (const each of packages) {
     try {
-      const tarball = await makeTarball(each);
+      const tarball = await packPackage(each);
+      console.log(describeTarball(tarball));
       tarballs.push(tarball);
       shipped.push(...bundledOf(tarball));
       const found = [...tarballProblems(each, tarball, version, lock), ...(await lintProblems(tarball))];
@@ -40,13 +41,6 @@ export async function checkRelease(): Promise<{ tarballs: Tarball[]; problems: s
   if (audit.kind === 'found') problems.push(auditLine(audit));
   for (const { name } of packages) console.log(await nameLine(name));
   return { tarballs, problems };
-}
-
-async function makeTarball(each: PublishedPackage): Promise<Tarball> {
-  await buildPackage(each);
-  const tarball = await packPackage(each);
-  console.log(describeTarball(tarball));
-  return tarball;
 }
 
 function describeTarball({ name, version, path, packed, manifest }: Tarball): string {

@@ -1,12 +1,14 @@
 // `npm run release -- --version 0.2.0`: the version and the changelog, then the packages, built, packed and checked.
 // Nothing is published and nothing is tagged: the commands for that are printed at the end. When a check fails, the
-// files are put back as they were. With `--dry-run` no file of the repository changes.
+// files are put back as they were. With `--dry-run` no file of the repository changes, and what `npm run build` made is
+// packed and checked.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { releaseChangelog } from './changelog.ts';
 import { checkRelease } from './check.ts';
-import type { Tarball } from './pack.ts';
+import { buildPackage, type Tarball } from './pack.ts';
+import { packages } from './packages.ts';
 import { mustRun } from './run-command.ts';
 import { currentVersion, readVersionFiles, root } from './version-files.ts';
 import { changedVersions, isNoStepBack } from './versions.ts';
@@ -33,6 +35,8 @@ if (isDry) {
   });
   writeAll(files);
   try {
+    // The version is part of what is built.
+    for (const each of packages) await buildPackage(each);
     const { tarballs, problems } = await checkRelease();
     finish(problems);
     if (problems.length === 0) console.log(nextCommands(tarballs));

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsNode } from '../../packages/testkit/src/nats/nats-node.ts';
 import type { Random } from '../../packages/testkit/src/random.ts';
+import { until } from '../../packages/testkit/src/waiting.ts';
 import type { World } from './world.ts';
 
 export type Track = { name: string; times: number; disturb: () => Promise<void> };
@@ -23,27 +24,21 @@ export type Disturbances = {
   freezeEngine: () => Promise<void>;
 };
 
-const PATIENCE_MS = 60_000;
-
 export function createDisturbances(world: World, random: Random): Disturbances {
   const { cluster, relays, subscribers, front } = world;
 
   /** The stream that holds the deliveries: the one that grew most. */
   async function leader(): Promise<{ stream: string; node: NatsNode }> {
-    for (const deadline = performance.now() + PATIENCE_MS; performance.now() < deadline; await sleep(100)) {
-      const busiest = await cluster.busiestStream();
-      if (busiest?.leader !== undefined) return { stream: busiest.stream, node: busiest.leader };
-    }
-    throw new Error(`The stream has no leader after ${PATIENCE_MS} ms`);
+    const { stream, leader: node } = await until(() => cluster.busiestStream());
+    return { stream, node };
   }
 
   /** One that is down while another goes would cost the quorum, which is another experiment. */
   async function whole(): Promise<void> {
-    for (const deadline = performance.now() + PATIENCE_MS; performance.now() < deadline; await sleep(100)) {
+    await until(async () => {
       const healthy = await Promise.all(cluster.nodes.map((node) => node.healthy()));
-      if (healthy.every(Boolean) && (await cluster.isCurrent())) return;
-    }
-    throw new Error(`The cluster is not whole after ${PATIENCE_MS} ms`);
+      return healthy.every(Boolean) && (await cluster.isCurrent());
+    });
   }
 
   async function restartNode(end: (node: NatsNode) => Promise<void>): Promise<void> {

@@ -4,6 +4,7 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SignedDelivery } from '../../packages/testkit/src/deliveries/signed-delivery.ts';
+import { WAIT_MS } from '../../packages/testkit/src/waiting.ts';
 
 export type PhaseFigures = {
   name: string;
@@ -12,8 +13,9 @@ export type PhaseFigures = {
   acknowledged: number;
   /** Answers by status, and `none` for a connection that broke. */
   answers: Map<string, number>;
-  /** Posts that took longer than a sender of the impatient kind waits. */
+  /** Posts that took longer than `slowMs`. */
   slow: number;
+  slowMs: number;
   slowestMs: number;
 };
 
@@ -26,13 +28,12 @@ export type Senders = {
     name: string;
     deliveries: readonly SignedDelivery[];
     rate: () => number;
+    slowMs: number;
   }) => Promise<PhaseFigures>;
   close: () => void;
 };
 
-export const SLOW_MS = 5000;
 const MOST_AT_ONCE = 3000;
-const PATIENCE_MS = 30_000;
 const PAUSE_MS = 250;
 
 export function createSenders({
@@ -52,14 +53,14 @@ export function createSenders({
   /** The status; rejects when there was no whole answer. */
   function post({ headers, body }: SignedDelivery): Promise<number> {
     return new Promise((resolve, reject) => {
-      const options = { host: '127.0.0.1', port, path, method: 'POST', agent, timeout: PATIENCE_MS };
+      const options = { host: '127.0.0.1', port, path, method: 'POST', agent, timeout: WAIT_MS };
       const outgoing = request(options, (response) => {
         response.on('error', reject);
         response.on('end', () => resolve(response.statusCode ?? 0));
         response.resume();
       });
       outgoing.on('error', reject);
-      outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer after ${PATIENCE_MS} ms`)));
+      outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer after ${WAIT_MS} ms`)));
       for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value);
       outgoing.setHeader('content-length', body.length);
       outgoing.end(body);
@@ -87,8 +88,8 @@ export function createSenders({
   return {
     acknowledged,
     begun: () => begun,
-    async run({ name, deliveries, rate }) {
-      const figures = { name, posts: 0, acknowledged: 0, answers: new Map(), slow: 0, slowestMs: 0 };
+    async run({ name, deliveries, rate, slowMs }) {
+      const figures = { name, posts: 0, acknowledged: 0, answers: new Map(), slow: 0, slowMs, slowestMs: 0 };
       const underWay = new Set<Promise<void>>();
       let failed: Error | undefined;
       begun = 0;
@@ -117,7 +118,7 @@ function note(figures: PhaseFigures, status: number | undefined, milliseconds: n
   const answer = String(status ?? 'none');
   figures.posts += 1;
   figures.answers.set(answer, (figures.answers.get(answer) ?? 0) + 1);
-  if (milliseconds > SLOW_MS) figures.slow += 1;
+  if (milliseconds > figures.slowMs) figures.slow += 1;
   figures.slowestMs = Math.max(figures.slowestMs, milliseconds);
 }
 

@@ -4,17 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readDelivery } from '../../packages/monitor/src/tunnel/delivery.ts';
 import { createEventStream } from '../../packages/monitor/src/tunnel/event-stream.ts';
+import { WAIT_MS } from '../../packages/testkit/src/waiting.ts';
 import type { World } from './world.ts';
 
-const QUIET_MS = 10_000;
 const MAX_FRAME_BYTES = 36 * 1024 * 1024;
 
-/** Every delivery that the relay still has, by its id, with the positions under which it is kept. */
+/** Every delivery that the relay still has, by its id, with the positions under which it is kept: until it is quiet. */
 export async function readStore({ relays, channel }: World): Promise<Map<string, string[]>> {
   const stored = new Map<string, string[]>();
   const [relay] = relays;
   const enough = new AbortController();
-  let timer = setTimeout(() => enough.abort(), QUIET_MS);
+  let timer = setTimeout(() => enough.abort(), WAIT_MS);
   const response = await fetch(`${relay?.process().url}/${channel.channel}?raw=1&since=oldest`, {
     headers: {
       accept: 'text/event-stream',
@@ -28,7 +28,7 @@ export async function readStore({ relays, channel }: World): Promise<Map<string,
     onFrame({ event, id, data }) {
       if (event !== undefined || id === undefined) return;
       clearTimeout(timer);
-      timer = setTimeout(() => enough.abort(), QUIET_MS);
+      timer = setTimeout(() => enough.abort(), WAIT_MS);
       const read = readDelivery(data);
       if (!read.ok) return;
       const deliveryId = String(read.delivery.headers['x-codehost-delivery']);

@@ -2,11 +2,9 @@
 // readers do not see, and it really happens: a signed delivery goes through the relay to the daemon.
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { codehostExample, type JsonObject, patched } from '@svc/testkit';
+import { codehostExample, type JsonObject, patched, until } from '@svc/testkit';
 import type { GuideWorld, Machine } from './guide-world.ts';
 
-const PATIENCE_MS = 30_000;
 const HEAD = '9c31f0a7d2b85e64f1a0c3d7b9e2468013579bdf';
 const MERGE = '4be07c21d9f3a6e85b1c0d7f2a94e6b83c5d1f70';
 
@@ -22,15 +20,17 @@ const deeds: Readonly<Record<string, Deed>> = {
     await shell.run(`nats-server --jetstream --store_dir ~/nats --addr 127.0.0.1 --port 4222 > ~/nats.log 2>&1 &
 svc-relay provision --max-shard-bytes 64
 svc-relay serve > ~/relay.log 2>&1 &
-curl --silent --fail --retry 30 --retry-connrefused --retry-delay 1 http://127.0.0.1:7500/readyz`);
+until curl --silent --fail http://127.0.0.1:7500/readyz; do sleep 0.1; done`);
   },
-  'the daemon watches acme/web': (world, at) => until(() => isWatched(at), 'the repository has its hook'),
+  'the daemon watches acme/web': async (_world, at) => {
+    await until(() => isWatched(at));
+  },
   'pull request 42 is opened': (world) => happens(world, 'pull_request opened'),
   'the checks of pull request 42 pass': (world) => happens(world, 'check_suite success'),
   'pull request 42 is merged': (world) => happens(world, 'pull_request merged'),
   'a worker has opened pull request 42 for ENG-42': async (world, at) => {
     writeSignal(at.home);
-    await until(async () => logOf(at.home).includes('orchestrator.worker.'), 'the signal file is seen');
+    await until(() => logOf(at.home).includes('orchestrator.worker.'));
     await happens(world, 'pull_request opened');
   },
   'deployment # starts': (world, _at, id) => deployment(world, 'in_progress', id),
@@ -53,8 +53,7 @@ export async function doDeed(world: GuideWorld, at: Machine, what: string): Prom
   const deed = deeds[what] ?? deeds[what.replace(number, '#')];
   if (deed === undefined) throw new Error(`docs/guide/guide-story.ts does not know how to do: ${what}`);
   await deed(world, at, number);
-  for (const machine of [...world.machines.values()].filter(hasDaemon))
-    await until(() => isIdle(machine), `${what} is taken in`);
+  for (const machine of [...world.machines.values()].filter(hasDaemon)) await until(() => isIdle(machine));
 }
 
 async function deployment(world: GuideWorld, state: string, number: string): Promise<void> {
@@ -70,7 +69,7 @@ async function happens(world: GuideWorld, name: string, patch: JsonObject = {}):
   const { guid, deliveries } = await world.codehost.emit('acme/web', type, payload);
   if (deliveries.length === 0) throw new Error(`${name}: acme/web has no hook that wants it`);
   for (const { home } of [...world.machines.values()].filter(hasDaemon))
-    await until(async () => logOf(home).includes(guid), `${name} is in the log`);
+    await until(() => logOf(home).includes(guid));
 }
 
 /** The story in the words and the time of the guide. */
@@ -144,9 +143,4 @@ async function isWatched({ url }: Machine): Promise<boolean> {
     repos: { repo: string; by: string }[];
   };
   return repos.some(({ repo, by }) => repo === 'acme/web' && by === 'webhook');
-}
-
-async function until(holds: () => Promise<boolean>, what: string): Promise<void> {
-  for (const deadline = Date.now() + PATIENCE_MS; !(await holds()); await sleep(50))
-    if (Date.now() > deadline) throw new Error(`not within ${PATIENCE_MS} ms: ${what}`);
 }

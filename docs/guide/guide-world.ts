@@ -11,6 +11,7 @@ import {
   temporaryFolder,
   testToken,
   testTracker,
+  WAIT_MS,
 } from '@svc/testkit';
 import { onTestFinished } from 'vitest';
 import { freePort } from '../../packages/testkit/src/daemon/free-port.ts';
@@ -18,7 +19,6 @@ import { type GuideShell, openShell } from './guide-shell.ts';
 
 const repository = join(import.meta.dirname, '../..');
 const TOKEN = 'hush-tracker-token';
-const STUCK_AFTER_MS = 60_000;
 
 export type GuideWorld = Awaited<ReturnType<typeof guideWorld>>;
 export type Machine = {
@@ -75,7 +75,7 @@ export async function guideWorld() {
       folder,
       scratch: temporaryFolder(),
       environment,
-      stuckAfterMs: STUCK_AFTER_MS,
+      stuckAfterMs: WAIT_MS,
     });
     onTestFinished(async () => {
       await shell.end();
@@ -84,7 +84,7 @@ export async function guideWorld() {
         env: environment,
         stdio: 'ignore',
       });
-    }, STUCK_AFTER_MS);
+    });
     const swaps = Object.entries(ports).map(([shown, used]) => [shown, String(used)] as const);
     const made: Machine = {
       home,

@@ -2,13 +2,10 @@
 // a page shows as output is what comes out.
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { isAsShown, stepsOf } from './guide-page.ts';
 import { doDeed } from './guide-story.ts';
 import { guideWorld } from './guide-world.ts';
-
-// A machine that is busy with other tests starts a program slowly.
-vi.setConfig({ testTimeout: 120_000 });
 
 const pages = globSync(join(import.meta.dirname, '*.md')).toSorted();
 

@@ -2,7 +2,7 @@
 // has to fail then.
 
 export type Mutation = {
-  /** The row of docs/conformance.md. */
+  /** The row of docs/conformance.md, or SPEED-… for a test that must not depend on speed (rows/waits.ts). */
   row: string;
   /** One of the tests that the row names, as it stands there. */
   test: string;

@@ -13,6 +13,7 @@ import { findings } from './rows/findings.ts';
 import { orchestration } from './rows/orchestration.ts';
 import { summaries } from './rows/summaries.ts';
 import { tracker } from './rows/tracker.ts';
+import { waits } from './rows/waits.ts';
 
 export const mutations: readonly Mutation[] = [
   ...deliveries,
@@ -27,4 +28,5 @@ export const mutations: readonly Mutation[] = [
   ...summaries,
   ...archive,
   ...daemon,
+  ...waits,
 ];

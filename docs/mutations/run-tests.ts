@@ -8,7 +8,12 @@ import type { TestReport } from './verdict.ts';
 /** `undefined`: the time was over, or there is no report. */
 export async function runTests(
   folder: string,
-  wish: { files: readonly string[]; names: readonly RegExp[]; limitMs: number },
+  wish: {
+    files: readonly string[];
+    names: readonly RegExp[];
+    limitMs: number;
+    environment?: Record<string, string>;
+  },
 ): Promise<TestReport | undefined> {
   const report = join(folder, 'report.json');
   rmSync(report, { force: true });
@@ -27,7 +32,12 @@ export async function runTests(
       `--outputFile.json=${report}`,
     ],
     // A group of its own, so that all of it can be ended.
-    { cwd: folder, stdio: 'ignore', detached: true, env: { ...process.env, CI: '1', NO_COLOR: '1' } },
+    {
+      cwd: folder,
+      stdio: 'ignore',
+      detached: true,
+      env: { ...process.env, ...wish.environment, CI: '1', NO_COLOR: '1' },
+    },
   );
   const limit = setTimeout(() => endGroup(child.pid), wish.limitMs);
   const stop = (): void => endGroup(child.pid);

@@ -2,13 +2,11 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { temporaryFolder } from '@svc/testkit';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { temporaryFolder, WAIT_MS } from '@svc/testkit';
+import { expect, onTestFinished, test } from 'vitest';
 import { openChromium } from '../../packages/dashboard/e2e/chromium.ts';
 import { buildSite } from './build-site.ts';
 import { pageProblems } from './check-pages.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 test('every page fits a narrow screen, asks nothing of the network, and the search leads there', async () => {
   const site = join(temporaryFolder(), 'site');
@@ -17,6 +15,7 @@ test('every page fits a narrow screen, asks nothing of the network, and the sear
   const browser = await openChromium();
   onTestFinished(() => browser.close());
   const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+  page.setDefaultTimeout(WAIT_MS);
   const complaints: string[] = [];
   page.on('console', (message) => complaints.push(message.text()));
   page.on('pageerror', (error) => complaints.push(String(error)));

@@ -1,10 +1,7 @@
 // `npx svc demo` as a person starts it in their project, and Ctrl-C.
 import { spawn } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until, WAIT_MS } from '../../packages/testkit/src/waiting.ts';
 import type { Person } from './person.ts';
-
-const ADDRESS_WITHIN_MS = 60_000;
-const END_WITHIN_MS = 15_000;
 
 export type Demo = {
   printed: () => string;
@@ -32,23 +29,19 @@ export function startDemo({ project, environment }: Person): Demo {
   return {
     printed: () => printed,
     async url() {
-      const deadline = performance.now() + ADDRESS_WITHIN_MS;
-      for (;;) {
-        const url = /^Dashboard: (http:\/\/127\.0\.0\.1:\d+)$/m.exec(printed)?.[1];
-        if (url !== undefined) return url;
-        if (ended.code !== undefined) throw new Error(`svc demo ended with ${ended.code}`);
-        if (performance.now() > deadline) throw new Error('svc demo gave no address');
-        await sleep(20);
-      }
+      const url = (): string | undefined => /^Dashboard: (http:\/\/127\.0\.0\.1:\d+)$/m.exec(printed)?.[1];
+      await until(() => url() !== undefined || ended.code !== undefined);
+      const found = url();
+      if (found === undefined) throw new Error(`svc demo ended with ${ended.code}`);
+      return found;
     },
     async end() {
       if (ended.code !== undefined) return [`svc demo had ended by itself with ${ended.code}`];
       process.kill(-pid, 'SIGINT');
-      const deadline = performance.now() + END_WITHIN_MS;
-      while ((ended.code === undefined || isAlive(-pid)) && performance.now() < deadline) await sleep(20);
+      await until(() => ended.code !== undefined && !isAlive(-pid)).catch(() => undefined);
       if (isAlive(-pid)) {
         process.kill(-pid, 'SIGKILL');
-        return [`svc demo did not end within ${END_WITHIN_MS / 1_000} s of Ctrl-C:\n${printed}`];
+        return [`svc demo did not end within ${WAIT_MS / 1_000} s of Ctrl-C:\n${printed}`];
       }
       return printed.includes('Nothing is left behind')
         ? []

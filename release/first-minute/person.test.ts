@@ -41,8 +41,8 @@ it.runIf(process.platform === 'linux')(
   'sees a process that still runs, by its folder or its words',
   async () => {
     const person = await newPerson();
-    const inFolder = spawn('sleep', ['60'], { cwd: person.home });
-    const byWords = spawn(process.execPath, ['--eval', 'setTimeout(() => {}, 60_000)', person.project], {
+    const inFolder = spawn('sleep', ['600'], { cwd: person.home });
+    const byWords = spawn(process.execPath, ['--eval', 'setTimeout(() => {}, 600_000)', person.project], {
       cwd: '/',
     });
     onTestFinished(() => {

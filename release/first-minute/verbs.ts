@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../packages/testkit/src/daemon/free-port.ts';
 import { createRandom } from '../../packages/testkit/src/random.ts';
+import { WAIT_MS } from '../../packages/testkit/src/waiting.ts';
 import { run } from '../run-command.ts';
 import type { Person } from './person.ts';
 
@@ -54,7 +55,7 @@ export async function problemsOf(asked: Expected, cwd: string, env: NodeJS.Proce
   const { code, stdout, stderr } = await run('npx', ['--no', '--', ...words], {
     cwd,
     env,
-    timeoutMs: 60_000,
+    timeoutMs: WAIT_MS,
   });
   const said = `${stdout}\n${stderr}`;
   const isTrace = /^\s+at .*:\d+:\d+\)?$/m.test(said);

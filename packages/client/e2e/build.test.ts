@@ -3,9 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
-
-vi.setConfig({ testTimeout: 60_000 });
+import { expect, onTestFinished, test } from 'vitest';
 
 const client = join(import.meta.dirname, '..');
 const tsc = join(client, '..', '..', 'node_modules', '.bin', 'tsc');

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, expectTypeOf, onTestFinished, test } from 'vitest';
+import { WAIT_MS } from '../../testkit/src/waiting.ts';
 import type { Board, Why } from './api-types.ts';
 import { createClient } from './client.ts';
 import { ApiFailure } from './failure.ts';
@@ -131,7 +132,7 @@ describe('a failure', () => {
   test("a signal of the caller's own is no failure of the daemon", async () => {
     const { url } = await serve(() => undefined);
     const signal = AbortSignal.timeout(50);
-    const call = createClient(url, { timeoutMs: 10_000 }).get('/api/health', { signal });
+    const call = createClient(url, { timeoutMs: WAIT_MS }).get('/api/health', { signal });
     await expect(call).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 });

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { until } from '../../testkit/src/waiting.ts';
 import { createClient } from './client.ts';
 
 /** A stream for each connection, in their order; the last one stays open. */
@@ -26,7 +27,19 @@ const open = (response: ServerResponse): void => {
 const line = (seq: number): string =>
   `id: ${seq}\ndata: ${JSON.stringify({ seq, event: 'codehost.push' })}\n\n`;
 
+/** What comes is handed on in pieces of a few bytes, however the network has it. */
+const inPieces: typeof fetch = async (...asked) => {
+  const response = await fetch(...asked);
+  const pieces = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, out) {
+      for (let at = 0; at < chunk.length; at += 7) out.enqueue(chunk.slice(at, at + 7));
+    },
+  });
+  return new Response(response.body?.pipeThrough(pieces), response);
+};
+
 test('lines come in order, over a connection that breaks and a daemon that is away, without a gap', async () => {
+  const seen: number[] = [];
   const { url, asked } = await streams(
     (response) => {
       open(response);
@@ -35,13 +48,8 @@ test('lines come in order, over a connection that breaks and a daemon that is aw
     },
     (response) => {
       open(response);
-      // A frame may come in pieces.
-      const text = line(5) + line(6);
-      response.write(text.slice(0, 20));
-      setTimeout(() => {
-        response.write(text.slice(20));
-        setTimeout(() => response.destroy(), 20);
-      }, 20);
+      response.write(line(5) + line(6));
+      void until(() => seen.length === 2).then(() => response.destroy());
     },
     (response) => void response.writeHead(503).end('{"error":"busy","code":"busy"}'),
     (response) => {
@@ -49,8 +57,9 @@ test('lines come in order, over a connection that breaks and a daemon that is aw
       response.write(`${line(7)}event: seen\nid: 900\ndata: {}\n\n${line(901)}`);
     },
   );
-  const seen: number[] = [];
-  for await (const { seq } of createClient(url).follow({ query: { event: 'codehost.*' } })) {
+  for await (const { seq } of createClient(url, { fetch: inPieces }).follow({
+    query: { event: 'codehost.*' },
+  })) {
     seen.push(seq);
     if (seen.length === 4) break;
   }
@@ -88,8 +97,18 @@ test('it ends with its signal, connected or waiting', async () => {
   const stop = new AbortController();
   const lines = createClient(url).follow({ signal: stop.signal });
   expect((await lines.next()).value).toMatchObject({ seq: 1 });
-  setTimeout(() => stop.abort(), 20);
-  expect(await lines.next()).toEqual({ done: true, value: undefined });
-  const away = createClient('http://127.0.0.1:9').follow({ signal: AbortSignal.timeout(50) });
-  expect(await away.next()).toEqual({ done: true, value: undefined });
+  const next = lines.next();
+  stop.abort();
+  expect(await next).toEqual({ done: true, value: undefined });
+
+  const stopWaiting = new AbortController();
+  let failed = 0;
+  const nobodyThere: typeof fetch = (...asked) => fetch(...asked).finally(() => (failed += 1));
+  const away = createClient('http://127.0.0.1:9', { fetch: nobodyThere }).follow({
+    signal: stopWaiting.signal,
+  });
+  const never = away.next();
+  await until(() => failed > 0);
+  stopWaiting.abort();
+  expect(await never).toEqual({ done: true, value: undefined });
 });

@@ -1,7 +1,8 @@
 // A real browser for tests, screenshots and the bench: Debian's Chromium without a window, and pages that write
 // down everything that must not happen on them.
 import { existsSync } from 'node:fs';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Page, type Request } from 'playwright-core';
+import { WAIT_MS } from '../../testkit/src/waiting.ts';
 
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
@@ -22,7 +23,7 @@ export function openChromium(more: readonly string[] = []): Promise<Browser> {
     throw new Error(
       `There is no ${executablePath}; install Debian's package chromium, or name it in CHROMIUM`,
     );
-  return chromium.launch({ executablePath, args: [...args, ...more] });
+  return chromium.launch({ executablePath, args: [...args, ...more], timeout: WAIT_MS });
 }
 
 export const themes = ['light', 'dark'] as const;
@@ -73,7 +74,9 @@ export async function openPage(
     timezoneId: zoneOfEvening(),
     permissions: ['clipboard-read', 'clipboard-write'],
   });
+  context.setDefaultTimeout(WAIT_MS);
   const page = await context.newPage();
+  watchRequests(page);
   const found: string[] = [];
   page.on('console', (message) => {
     if (message.type() !== 'error') return;
@@ -97,6 +100,34 @@ export async function openPage(
     },
     close: () => context.close(),
   };
+}
+
+type Traffic = {
+  /** Requests that the page has made so far. */
+  made: number;
+  /** Those that are not answered yet; the stream of event lines never ends, and is left out. */
+  underWay: Set<Request>;
+};
+
+const trafficOf = new WeakMap<Page, Traffic>();
+
+function watchRequests(page: Page): void {
+  const seen: Traffic = { made: 0, underWay: new Set() };
+  trafficOf.set(page, seen);
+  page.on('request', (request) => {
+    if (new URL(request.url()).pathname === '/api/events/stream') return;
+    seen.made += 1;
+    seen.underWay.add(request);
+  });
+  page.on('requestfinished', (request) => void seen.underWay.delete(request));
+  page.on('requestfailed', (request) => void seen.underWay.delete(request));
+}
+
+/** Of a page of `openPage`. */
+export function traffic(page: Page): Traffic {
+  const found = trafficOf.get(page);
+  if (found === undefined) throw new Error('this page was not opened by openPage');
+  return found;
 }
 
 /** Where it is about half past five in the afternoon now: the tape's day is over, and all of it was today. */

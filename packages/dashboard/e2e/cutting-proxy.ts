@@ -1,50 +1,69 @@
-// A way to the daemon that breaks: every connection is cut after some seconds, in the middle of whatever it carries.
+// A way to the daemon that breaks: all connections are cut at once, in the middle of whatever they carry, and new ones
+// get nowhere until the way is mended.
 import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net';
 
 export type CuttingProxy = {
   url: string;
-  /** Until then it is a good way: a page that never loads has nothing to show. */
-  begin: (everyMs: number) => void;
-  /** How often it has cut so far. */
-  cuts: () => number;
+  /** Whether the stream of event lines is connected through it now. */
+  carriesStream: () => boolean;
+  cut: () => void;
+  mend: () => void;
   close: () => Promise<void>;
 };
 
-/** From `begin` on it cuts all connections at once, every `everyMs`. */
+/** A good way until it is cut: a page that never loads has nothing to show. */
 export async function startCuttingProxy(port: number): Promise<CuttingProxy> {
   const open = new Set<Socket>();
-  let cuts = 0;
-  const server = createServer((incoming) => {
+  const streams = new Set<Socket>();
+  let waiting: (() => void)[] | undefined;
+
+  function connect(incoming: Socket): void {
     const outgoing = createConnection({ port, host: '127.0.0.1' });
-    for (const socket of [incoming, outgoing]) {
-      open.add(socket);
-      socket.on('error', () => socket.destroy());
-      socket.on('close', () => {
-        open.delete(socket);
-        incoming.destroy();
-        outgoing.destroy();
-      });
-    }
+    keep(outgoing, incoming);
+    incoming.on('close', () => outgoing.destroy());
+    incoming.on('data', (chunk) => {
+      if (chunk.includes('GET /api/events/stream')) streams.add(incoming);
+    });
     incoming.pipe(outgoing);
     outgoing.pipe(incoming);
+  }
+
+  function keep(socket: Socket, other?: Socket): void {
+    open.add(socket);
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => {
+      open.delete(socket);
+      streams.delete(socket);
+      other?.destroy();
+    });
+  }
+
+  const server = createServer((incoming) => {
+    keep(incoming);
+    if (waiting === undefined) connect(incoming);
+    else waiting.push(() => connect(incoming));
   });
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
-  let timer: NodeJS.Timeout | undefined;
+  const cutAll = (): void => {
+    for (const socket of open) socket.destroy();
+  };
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    begin(everyMs) {
-      timer = setInterval(() => {
-        cuts += open.size > 0 ? 1 : 0;
-        for (const socket of open) socket.destroy();
-      }, everyMs);
+    carriesStream: () => streams.size > 0,
+    cut() {
+      waiting ??= [];
+      cutAll();
     },
-    cuts: () => cuts,
+    mend() {
+      const held = waiting ?? [];
+      waiting = undefined;
+      for (const begin of held) begin();
+    },
     close: () =>
       new Promise((resolve) => {
-        clearInterval(timer);
-        for (const socket of open) socket.destroy();
+        cutAll();
         server.close(() => resolve());
       }),
   };

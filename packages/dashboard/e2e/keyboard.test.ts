@@ -2,8 +2,8 @@
 import type { BoardView } from '@svc/core';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { goTo, screens } from './screens.ts';
-import { PATIENCE_MS, withTape } from './with-tape.ts';
+import { goTo, screens, settled } from './screens.ts';
+import { withTape } from './with-tape.ts';
 
 const tape = withTape({ past: 'end' });
 
@@ -13,12 +13,19 @@ function unknown(name: string): never {
   throw new Error(`there is no screen ${name}`);
 }
 
+/** A page at this screen, on which keys are heard. */
+async function openAt(name: string): Promise<Page> {
+  const { page } = await tape.open();
+  await goTo(page, tape.daemon().url, screen(name));
+  await settled(page);
+  return page;
+}
+
 const path = (page: Page): string => new URL(page.url()).pathname;
 
-describe('by keyboard alone', { timeout: PATIENCE_MS }, () => {
+describe('by keyboard alone', () => {
   it('goes to every screen with g and a letter', async () => {
-    const { page } = await tape.open();
-    await goTo(page, tape.daemon().url, screen('board'));
+    const page = await openAt('board');
     for (const [key, where] of [
       ['a', '/attention'],
       ['r', '/runs'],
@@ -26,15 +33,14 @@ describe('by keyboard alone', { timeout: PATIENCE_MS }, () => {
       ['t', '/telemetry'],
       ['h', '/'],
     ] as const) {
-      await page.keyboard.press('g');
-      await page.keyboard.press(key);
+      // Sent together: the second one counts only for a moment after the first.
+      await Promise.all([page.keyboard.press('g'), page.keyboard.press(key)]);
       await expect.poll(() => path(page)).toBe(where);
     }
   });
 
   it('skips to the content, and reaches every card with a ring around it', async () => {
-    const { page } = await tape.open();
-    await goTo(page, tape.daemon().url, screen('board'));
+    const page = await openAt('board');
     await page.keyboard.press('Tab');
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to the content');
     await page.keyboard.press('Enter');
@@ -58,8 +64,7 @@ describe('by keyboard alone', { timeout: PATIENCE_MS }, () => {
   });
 
   it('shows why a card stands where it stands', async () => {
-    const { page } = await tape.open();
-    await goTo(page, tape.daemon().url, screen('board'));
+    const page = await openAt('board');
     await page.locator('a[href^="/tickets/TID-106"]').first().focus();
     await page
       .getByRole('tooltip')
@@ -71,8 +76,7 @@ describe('by keyboard alone', { timeout: PATIENCE_MS }, () => {
   });
 
   it('finds a ticket through the palette', async () => {
-    const { page } = await tape.open();
-    await goTo(page, tape.daemon().url, screen('board'));
+    const page = await openAt('board');
     await page.keyboard.press('Control+k');
     await page.getByRole('dialog').waitFor();
     await page.keyboard.type('TID-128');
@@ -85,8 +89,7 @@ describe('by keyboard alone', { timeout: PATIENCE_MS }, () => {
   });
 
   it('lists the keys with ?, and closes with Escape', async () => {
-    const { page } = await tape.open();
-    await goTo(page, tape.daemon().url, screen('board'));
+    const page = await openAt('board');
     await page.keyboard.press('?');
     await page.getByRole('dialog').getByText('Attention').first().waitFor();
     await page.keyboard.press('Escape');
@@ -94,8 +97,7 @@ describe('by keyboard alone', { timeout: PATIENCE_MS }, () => {
   });
 
   it('moves through the log, opens a line, pauses and goes on', async () => {
-    const { page } = await tape.open();
-    await goTo(page, tape.daemon().url, screen('events'));
+    const page = await openAt('events');
     await page.keyboard.press('j');
     await page.keyboard.press('j');
     await expect.poll(() => new URL(page.url()).searchParams.get('seq')).not.toBeNull();
@@ -109,7 +111,7 @@ describe('by keyboard alone', { timeout: PATIENCE_MS }, () => {
   });
 
   it('acknowledges and puts off what needs a person', async () => {
-    const { page } = await tape.open();
+    const page = await openAt('attention');
     const items = async (): Promise<BoardView['attention']> => {
       const response = await fetch(`${tape.daemon().url}/api/board`);
       return ((await response.json()) as BoardView).attention;
@@ -118,7 +120,6 @@ describe('by keyboard alone', { timeout: PATIENCE_MS }, () => {
       (await items()).filter((item) => item.acknowledged !== null).length;
     const snoozed = async (): Promise<number> =>
       (await items()).filter(({ snoozedUntil }) => snoozedUntil !== null).length;
-    await goTo(page, tape.daemon().url, screen('attention'));
     const before = { acknowledged: await acknowledged(), snoozed: await snoozed() };
     await page.keyboard.press('j');
     await page.keyboard.press('e');
@@ -126,8 +127,9 @@ describe('by keyboard alone', { timeout: PATIENCE_MS }, () => {
     await page.keyboard.press('j');
     await page.keyboard.press('s');
     // For how long is asked; the first choice is taken.
-    await page.getByRole('menuitem').first().waitFor();
+    await page.locator('[role=menu]:focus-within').waitFor();
     await page.keyboard.press('ArrowDown');
+    await page.locator('[role=menuitem]:focus').waitFor();
     await page.keyboard.press('Enter');
     await expect.poll(snoozed).toBe(before.snoozed + 1);
   });

@@ -1,5 +1,7 @@
 // Every screen, with the address at which the tape's day shows something on it.
 import type { Page } from 'playwright-core';
+import { until, WAIT_MS } from '../../testkit/src/waiting.ts';
+import { traffic } from './chromium.ts';
 
 export type Screen = {
   name: string;
@@ -22,25 +24,30 @@ export const screens: readonly Screen[] = [
   { name: 'doctor', path: '/doctor', shows: 'What is well' },
 ];
 
-const PATIENCE_MS = 15_000;
-
 /** Goes there and waits until it shows its data. */
 export async function goTo(
   page: Page,
   url: string,
   { path, shows }: Screen,
-  patienceMs = PATIENCE_MS,
+  patienceMs = WAIT_MS,
 ): Promise<void> {
   await page.goto(url + path);
   await page.locator('main').getByText(shows).first().waitFor({ timeout: patienceMs });
 }
 
-/** Fonts are there, and nothing moves any more. */
+/** What the page asked for has come and is drawn, fonts are there, and nothing moves any more. */
 export async function settled(page: Page): Promise<void> {
-  await page.evaluate(async () => {
-    await document.fonts.ready;
-    await new Promise((resolve) => setTimeout(resolve, 350));
-  });
+  const requests = traffic(page);
+  for (let made = -1; made !== requests.made; ) {
+    await until(() => requests.underWay.size === 0);
+    made = requests.made;
+    await page.evaluate(async () => {
+      await document.fonts.ready;
+      // In the first frame whatever came is put into the page, and in the second it is there.
+      for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
+      await Promise.allSettled(document.getAnimations().map(({ finished }) => finished));
+    });
+  }
 }
 
 /** How far the page is wider than the window: nothing may stick out. */

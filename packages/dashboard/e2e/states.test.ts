@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { sendCodehost } from '../../testkit/src/tape/send.ts';
 import { axeFindings } from './axe.ts';
 import { goTo, overflow, screens, settled } from './screens.ts';
-import { PATIENCE_MS, withTape } from './with-tape.ts';
+import { withTape } from './with-tape.ts';
 
 const board = screens.find(({ name }) => name === 'board') ?? unknown();
 
@@ -15,7 +15,7 @@ function unknown(): never {
 describe('a machine on which nothing ever happened', () => {
   const tape = withTape({ past: 'nothing' });
 
-  it('says on the board what to do first', { timeout: PATIENCE_MS }, async () => {
+  it('says on the board what to do first', async () => {
     for (const size of ['wide', 'narrow'] as const) {
       const { page, problems } = await tape.open({ size });
       await page.goto(tape.daemon().url);
@@ -29,7 +29,6 @@ describe('a machine on which nothing ever happened', () => {
 
   it.each(['/runs', '/attention', '/events', '/telemetry', '/archive', '/configuration', '/doctor'])(
     'has words for it on %s',
-    { timeout: PATIENCE_MS },
     async (path) => {
       const { page, problems } = await tape.open();
       await page.goto(tape.daemon().url + path);
@@ -40,7 +39,7 @@ describe('a machine on which nothing ever happened', () => {
     },
   );
 
-  it('shows the first thing that happens without a reload', { timeout: PATIENCE_MS }, async () => {
+  it('shows the first thing that happens without a reload', async () => {
     const { page } = await tape.open();
     await page.goto(`${tape.daemon().url}/events`);
     await page.getByText('monitor.daemon.started').first().waitFor();
@@ -50,23 +49,18 @@ describe('a machine on which nothing ever happened', () => {
       after: 'a'.repeat(40),
       repository,
     });
-    await expect.poll(() => page.getByText('codehost.push').count(), { timeout: 5_000 }).toBeGreaterThan(0);
+    await expect.poll(() => page.getByText('codehost.push').count()).toBeGreaterThan(0);
   });
 });
 
 describe('while it loads, and while the daemon is away', () => {
   const tape = withTape({ past: 'end' });
 
-  it('shows where the board will be, and after a while what it waits for', {
-    timeout: PATIENCE_MS,
-  }, async () => {
+  it('shows where the board will be, and after a while what it waits for', async () => {
     const { page, problems } = await tape.open();
-    let release = (): void => undefined;
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const held = Promise.withResolvers<void>();
     await page.route('**/api/board/changes*', async (route) => {
-      await held;
+      await held.promise;
       await route.continue();
     });
     await page.goto(tape.daemon().url);
@@ -76,12 +70,12 @@ describe('while it loads, and while the daemon is away', () => {
       .first()
       .waitFor();
     expect(await axeFindings(page)).toEqual([]);
-    release();
+    held.resolve();
     await page.getByText(board.shows).first().waitFor();
     expect(await problems()).toEqual([]);
   });
 
-  it('says that there is no such page, and no such ticket', { timeout: PATIENCE_MS }, async () => {
+  it('says that there is no such page, and no such ticket', async () => {
     const { page } = await tape.open({ offline: true });
     await page.goto(`${tape.daemon().url}/nowhere/at/all`);
     await page.getByText('There is no such page.').waitFor();
@@ -94,9 +88,7 @@ describe('while it loads, and while the daemon is away', () => {
     expect(await axeFindings(page)).toEqual([]);
   });
 
-  it('keeps the last picture while the daemon is away, and goes on when it is back', {
-    timeout: PATIENCE_MS,
-  }, async () => {
+  it('keeps the last picture while the daemon is away, and goes on when it is back', async () => {
     for (const size of ['wide', 'narrow'] as const) {
       const { page, problems } = await tape.open({ offline: true, size });
       await goTo(page, tape.daemon().url, board);
@@ -104,7 +96,7 @@ describe('while it loads, and while the daemon is away', () => {
       await page
         .getByText(/The daemon does not answer/)
         .first()
-        .waitFor({ timeout: 15_000 });
+        .waitFor();
       await settled(page);
       expect(await page.locator('main').getByText(board.shows).first().isVisible()).toBe(true);
       expect(await axeFindings(page)).toEqual([]);
@@ -112,7 +104,7 @@ describe('while it loads, and while the daemon is away', () => {
       await page
         .getByText(/The daemon does not answer/)
         .first()
-        .waitFor({ state: 'detached', timeout: 30_000 });
+        .waitFor({ state: 'detached' });
       expect(await page.locator('main').getByText(board.shows).first().isVisible()).toBe(true);
       expect(await problems()).toEqual([]);
     }

@@ -6,13 +6,10 @@ import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { startTapeDaemon, type TapeDaemon, type TapeOptions } from '../../testkit/src/tape/tape-daemon.ts';
 import { openChromium, openPage, type WatchedPage } from './chromium.ts';
 
-/** Two browsers at once on a small machine take their time. */
-export const PATIENCE_MS = 90_000;
-
 export type WithTape = {
   daemon: () => TapeDaemon;
   browser: () => Browser;
-  /** A page that goes with the test. */
+  /** A page that goes with the test. Nothing moves on it. */
   open: (given?: Parameters<typeof openPage>[1]) => Promise<WatchedPage>;
 };
 
@@ -25,11 +22,11 @@ export function withTape(options: TapeOptions = {}): WithTape {
       throw new Error('The web app is not built. Run: npm run build');
     browser = await openChromium();
     daemon = await startTapeDaemon(options);
-  }, PATIENCE_MS);
+  });
   afterAll(async () => {
     await browser?.close();
     await daemon?.close();
-  }, PATIENCE_MS);
+  });
   const started = <T>(value: T | undefined): T => {
     if (value === undefined) throw new Error('it is started before the first test');
     return value;
@@ -38,7 +35,7 @@ export function withTape(options: TapeOptions = {}): WithTape {
     daemon: () => started(daemon),
     browser: () => started(browser),
     async open(given) {
-      const page = await openPage(started(browser), given);
+      const page = await openPage(started(browser), { reducedMotion: true, ...given });
       onTestFinished(page.close);
       return page;
     },

@@ -3,12 +3,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '@svc/testkit';
 import { onTestFinished } from 'vitest';
 
 const start = join(import.meta.dirname, '../../monitor/src/cli/start.ts');
-/** Alone on a machine it takes two seconds from source; the tests of other rooms run at the same time. */
-const URL_WITHIN_MS = 45_000;
 
 export type DemoProcess = {
   pid: number;
@@ -50,16 +48,12 @@ export function startDemo(given: { temporary: string; home: string; words: reado
   return {
     pid,
     printed: () => printed,
-    async url() {
-      const deadline = performance.now() + URL_WITHIN_MS;
-      for (;;) {
+    url: () =>
+      until(() => {
         const url = /^Dashboard: (http:\/\/127\.0\.0\.1:\d+)$/m.exec(printed)?.[1];
-        if (url !== undefined) return url;
-        if (performance.now() > deadline)
-          throw new Error(`no address after ${URL_WITHIN_MS} ms:\n${printed}`);
-        await sleep(20);
-      }
-    },
+        if (url === undefined) throw new Error(`it has printed no address, but:\n${printed}`);
+        return url;
+      }),
     signalGroup,
     ended,
   };

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { EventLine } from '@svc/core';
-import { temporaryFolder } from '@svc/testkit';
-import { expect, it, onTestFinished } from 'vitest';
+import { temporaryFolder, until, WAIT_MS } from '@svc/testkit';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { openClouds } from './clouds.ts';
 
 const secrets = { codehost: 'one', tracker: 'other' };
@@ -30,13 +30,19 @@ async function listen(channel: string, onMessage: (message: Message) => void): P
 const lineOf = (deliveryId: string | undefined): EventLine => ({ deliveryId }) as EventLine;
 
 it('signs a delivery, and sends it again until the log has it', async () => {
-  const opened = await clouds(200);
+  const opened = await clouds(WAIT_MS);
   const messages: Message[] = [];
   await listen(opened.channels.codehost, (message) => {
     messages.push(message);
     if (messages.length === 2) opened.saw(lineOf(message['x-codehost-delivery']));
   });
-  await opened.sendCodehost('push', { ref: 'refs/heads/main' });
+  const timers = vi.spyOn(globalThis, 'setTimeout');
+  onTestFinished(() => timers.mockRestore());
+  const sending = opened.sendCodehost('push', { ref: 'refs/heads/main' });
+  const endOfFirst = await until(() => timers.mock.calls.find(([, after]) => after === WAIT_MS)?.[0]);
+  await until(() => messages.length === 1);
+  endOfFirst();
+  await sending;
   expect(messages.map((message) => message['x-codehost-event'])).toEqual(['push', 'push']);
   expect(new Set(messages.map((message) => message['x-codehost-delivery'])).size).toBe(1);
   const [first] = messages;
@@ -45,7 +51,7 @@ it('signs a delivery, and sends it again until the log has it', async () => {
 });
 
 it('has a channel of its own for the tracker', async () => {
-  const opened = await clouds(5_000);
+  const opened = await clouds(WAIT_MS);
   await listen(opened.channels.tracker, (message) => opened.saw(lineOf(message['tracker-delivery'])));
   await expect(opened.sendTracker('Issue', { action: 'update' })).resolves.toBeUndefined();
 });

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { temporaryFolder } from '@svc/testkit';
+import { temporaryFolder, until } from '@svc/testkit';
 import { expect, it, onTestFinished } from 'vitest';
 import { MARKER } from './home.ts';
 import { removeLeftovers } from './leftovers.ts';
@@ -46,12 +46,14 @@ it.runIf(existsSync('/proc/self/stat'))(
   async () => {
     const parent = temporaryFolder();
     // The shell becomes a program that does not know of the child that it has.
-    const shell = spawn('/bin/sh', ['-c', 'sleep 0.3 & echo $!; exec sleep 30'], {
+    const shell = spawn('/bin/sh', ['-c', 'sleep 1000 & echo $!; exec sleep 1000'], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     onTestFinished(() => void shell.kill('SIGKILL'));
     const [printed] = (await once(shell.stdout, 'data')) as [Buffer];
     const pid = Number(String(printed));
+    await until(() => readFileSync(`/proc/${shell.pid}/comm`, 'latin1') === 'sleep\n');
+    process.kill(pid, 'SIGKILL');
     await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'latin1')).toContain(') Z ');
     const home = homeIn(parent, 'svc-demo-a', { pid, startedAt: minuteAgo });
     expect(await removeLeftovers(parent, now, booted)).toEqual([{ home }]);

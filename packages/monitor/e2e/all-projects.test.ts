@@ -3,15 +3,12 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { BoardView } from '@svc/core';
-import { temporaryFolder, testTerminal } from '@svc/testkit';
-import { expect, test, vi } from 'vitest';
+import { temporaryFolder, testTerminal, until } from '@svc/testkit';
+import { expect, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
 import { claimInstance } from '../src/daemon/instance.ts';
 import { testRepository } from '../src/orchestrate/worktrees/testing/repository.ts';
-import { until } from './feed-world.ts';
 import { startInProcess } from './in-process-daemon.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 test('one daemon watches the worktrees of all projects, each by its own settings', async () => {
   const root = temporaryFolder();

@@ -16,15 +16,12 @@ import {
 import { dirname, join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { ArchiveManifest } from '@svc/core';
-import { codehostExample, codehostHeaders, temporaryFolder, testTerminal } from '@svc/testkit';
-import { expect, test, vi } from 'vitest';
+import { codehostExample, codehostHeaders, temporaryFolder, testTerminal, until } from '@svc/testkit';
+import { expect, test } from 'vitest';
 import { openArchiveIndex } from '../src/archive/archive-index.ts';
 import { tarEnd, tarHeader, tarPadding } from '../src/cli/backup/tar-write.ts';
 import { runCommandLine } from '../src/cli/run.ts';
-import { until } from './feed-world.ts';
 import { startInProcess } from './in-process-daemon.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const SECRET = 'd'.repeat(64);
 const TOKEN = 'token-hush-hush';

@@ -1,13 +1,10 @@
 // What the code host is asked for, by a small size of `bench/codehost-calls.ts`: hours that pass on a clock of
 // their own, with the daemon's own parts.
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type DayOptions, simulateDay } from '../../../bench/codehost-calls-day.ts';
 import { countByKind } from '../../../bench/codehost-calls-figures.ts';
 import { compareWithTruth } from '../../../bench/codehost-calls-truth.ts';
 import { createCodehostCloud } from '../../testkit/src/codehost/cloud.ts';
-
-// Some seconds of work, which a busy machine makes many.
-vi.setConfig({ testTimeout: 90_000 });
 
 const hours = 4;
 const typical: DayOptions = { workers: 30, repos: 10, hours, webhooks: true, seed: 1, realGh: false };

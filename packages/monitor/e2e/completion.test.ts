@@ -10,10 +10,9 @@ import { storyDaemon } from './story-daemon.ts';
 const TAB = '\t';
 const ENTER = '\r';
 const GIVE_UP = '\u0015';
-const TIMEOUT_MS = 60_000;
 
 describe.each<Shell>([...shells])('%s', (shell) => {
-  test('completes verbs, options, values and files', { timeout: TIMEOUT_MS }, async () => {
+  test('completes verbs, options, values and files', async () => {
     const terminal = await shellAtTerminal(shell);
     mkdirSync(join(terminal.folder, 'two words'));
     writeFileSync(join(terminal.folder, 'two words', 'backup.tar'), '');
@@ -45,26 +44,24 @@ describe.each<Shell>([...shells])('%s', (shell) => {
     ]);
   });
 
-  test('lists what may come, where there is more than one', { timeout: TIMEOUT_MS }, async () => {
+  test('lists what may come, where there is more than one', async () => {
     const terminal = await shellAtTerminal(shell);
     const keys = shell === 'bash' ? TAB + TAB : TAB;
     const screen = await terminal.sees(`svc monitor st${keys}`, ['start', 'status', 'stop']);
     expect(screen).not.toContain('restart');
   });
 
-  test('offers the tickets of the running daemon', { timeout: TIMEOUT_MS }, async () => {
+  test('offers the tickets of the running daemon', async () => {
     const daemon = await storyDaemon();
     daemon.says('implementing');
     const workers = async () => (await daemon.get('/api/board')).body['workers'];
-    await expect.poll(workers, { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(workers).toHaveLength(1);
     const terminal = await shellAtTerminal(shell, { environment: { SVC_DATA_DIR: daemon.machine.dataDir } });
     const [words] = await terminal.press(`svc why ${storyTicket.slice(0, 2)}${TAB}${ENTER}`);
     expect(words).toEqual(['why', storyTicket]);
   });
 
-  test('runs nothing of what it is offered, and does not even write it', {
-    timeout: TIMEOUT_MS,
-  }, async () => {
+  test('runs nothing of what it is offered, and does not even write it', async () => {
     const terminal = await shellAtTerminal(shell);
     const pressed = async (keys: string) => (await terminal.press(keys + ENTER))[0];
     terminal.answers(['ABC-1\tfine $(touch pwned) `touch pwned` (touch pwned) %s \\', ':4']);
@@ -88,7 +85,7 @@ describe.each<Shell>([...shells])('%s', (shell) => {
     expect(existsSync(join(terminal.folder, 'pwned'))).toBe(false);
   });
 
-  test('runs nothing of what was typed before Enter', { timeout: TIMEOUT_MS }, async () => {
+  test('runs nothing of what was typed before Enter', async () => {
     const terminal = await shellAtTerminal(shell);
     const substitution = shell === 'fish' ? '(touch pwned)' : '$(touch pwned)';
     await terminal.sees(`svc why ${substitution} --orch${TAB}`, ['--orchestrator']);

@@ -12,16 +12,13 @@ import {
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
-import { temporaryFolder } from '@svc/testkit';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { temporaryFolder, until } from '@svc/testkit';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const bundle = join(root, 'packages', 'monitor', 'dist', 'svc.js');
 const source = join(root, 'packages', 'monitor', 'src', 'cli', 'main.ts');
 const script = join(root, 'bin', 'svc-monitor.sh');
-
-// A machine that is busy with other tests starts a program slowly.
-vi.setConfig({ testTimeout: 60_000 });
 
 type Outcome = { code: number; out: string; err: string };
 
@@ -61,6 +58,10 @@ function house(given: { environment?: Record<string, string>; project?: unknown;
     for (const [, pid] of outcome.out.matchAll(/^Started: pid (\d+)/gm)) started.add(Number(pid));
     return outcome;
   };
+  const status = async () => {
+    const { code, out } = await svc('status', '--json');
+    return { code, ...JSON.parse(out) };
+  };
   onTestFinished(async () => {
     await svc('stop');
     for (const pid of started) if (commandOf(pid).includes(home)) process.kill(pid, 'SIGKILL');
@@ -71,10 +72,13 @@ function house(given: { environment?: Record<string, string>; project?: unknown;
     env,
     write,
     svc,
-    status: async () => {
-      const { code, out } = await svc('status', '--json');
-      return { code, ...JSON.parse(out) };
-    },
+    status,
+    /** The status once it runs. A daemon that is slow to answer counts as one that does not, for that moment. */
+    running: () =>
+      until(async () => {
+        const said = await status();
+        return said.running ? said : undefined;
+      }),
     script: (...words: string[]) => run(script, words, app, env),
     runInForeground: () => {
       const child = spawn(process.execPath, [bundle, 'monitor', 'run'], { cwd: app, env });
@@ -101,13 +105,13 @@ async function foreignServer(answer: () => object): Promise<{ port: number; serv
 }
 
 test('start, start again, kill -9, start, restart, stop', async () => {
-  const { svc, status, dataDir, app } = house();
+  const { svc, status, running: untilItRuns, dataDir, app } = house();
   expect(await status()).toMatchObject({ code: 1, running: false, pid: null, state: 'stopped' });
 
   const first = await svc('start');
   expect(first).toMatchObject({ code: 0, err: '' });
   expect(first.out).toMatch(/^Started: pid \d+, http:\/\/127\.0\.0\.1:\d+\n$/);
-  const running = await status();
+  const running = await untilItRuns();
   expect(running).toMatchObject({ code: 0, running: true, state: 'running', latestAvailableVersion: null });
   expect(running.port).toBeGreaterThan(0);
   expect(readlinkSync(`/proc/${running.pid}/cwd`)).toBe(app);
@@ -117,41 +121,41 @@ test('start, start again, kill -9, start, restart, stop', async () => {
     code: 0,
     out: `Already running: pid ${running.pid}, ${running.url}\n`,
   });
-  expect((await status()).pid).toBe(running.pid);
+  expect((await untilItRuns()).pid).toBe(running.pid);
 
   process.kill(running.pid, 'SIGKILL');
-  await vi.waitUntil(() => commandOf(running.pid) === '');
+  await until(() => commandOf(running.pid) === '');
   expect(existsSync(join(dataDir, 'daemon.json'))).toBe(true);
   expect(await status()).toMatchObject({ code: 1, running: false, pid: null, state: 'stopped' });
 
   expect((await svc('start')).code).toBe(0);
-  const second = await status();
+  const second = await untilItRuns();
   expect(second.instance).not.toBe(running.instance);
 
   const restarted = await svc('restart');
   expect(restarted.code).toBe(0);
   expect(restarted.out).toMatch(new RegExp(`^Stopped: pid ${second.pid}\nStarted: pid \\d+, http`));
-  const third = await status();
+  const third = await untilItRuns();
   expect(third).toMatchObject({ code: 0, running: true });
   expect(third.pid).not.toBe(second.pid);
 
   expect(await svc('stop')).toMatchObject({ code: 0, out: `Stopped: pid ${third.pid}\n` });
-  await vi.waitUntil(() => commandOf(third.pid) === '');
+  await until(() => commandOf(third.pid) === '');
   expect(existsSync(join(dataDir, 'daemon.json'))).toBe(false);
   expect(await svc('stop')).toMatchObject({ code: 0, out: 'Not running.\n' });
 });
 
 test('ten starts at the same moment are one daemon', async () => {
-  const { svc, status } = house();
+  const { svc, running } = house();
   const outcomes = await Promise.all(Array.from({ length: 10 }, () => svc('start')));
   expect(outcomes.map(({ code }) => code)).toEqual(Array(10).fill(0));
-  const { pid } = await status();
+  const { pid } = await running();
   expect(new Set(outcomes.map(({ out }) => /pid (\d+)/.exec(out)?.[1]))).toEqual(new Set([String(pid)]));
   expect(outcomes.filter(({ out }) => out.startsWith('Started'))).toHaveLength(1);
 });
 
 test('a leftover record of a live foreign process is not the daemon, and that process is left alone', async () => {
-  const { svc, status, dataDir, write } = house();
+  const { svc, status, running, dataDir, write } = house();
   const foreigner = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
   onTestFinished(() => void foreigner.kill('SIGKILL'));
   const instance = '00000000-0000-4000-8000-000000000001';
@@ -167,7 +171,7 @@ test('a leftover record of a live foreign process is not the daemon, and that pr
   expect(await status()).toMatchObject({ code: 1, running: false, pid: null, state: 'stopped' });
   expect(await svc('stop')).toMatchObject({ code: 0, out: 'Not running.\n' });
   expect((await svc('start')).code).toBe(0);
-  expect((await status()).pid).not.toBe(foreigner.pid);
+  expect((await running()).pid).not.toBe(foreigner.pid);
   expect(foreigner.exitCode ?? foreigner.signalCode).toBeNull();
   expect(readFileSync(join(dataDir, 'daemon.json'), 'utf8')).not.toContain(instance);
 });
@@ -186,16 +190,16 @@ test('a port that somebody else has is told with the variable to change', async 
 });
 
 test('a daemon that does not answer is told apart from a stopped one, and is not signalled', async () => {
-  const { svc, status } = house();
+  const { svc, status, running } = house();
   await svc('start');
-  const { pid } = await status();
+  const { pid } = await running();
   process.kill(pid, 'SIGSTOP');
   expect(await status()).toMatchObject({ code: 1, running: false, pid, state: 'not-answering' });
   const stop = await svc('stop');
   expect(stop.code).toBe(6);
   expect(stop.err).toContain(`(pid ${pid}) does not answer`);
   process.kill(pid, 'SIGCONT');
-  expect(await status()).toMatchObject({ code: 0, running: true, pid });
+  expect(await running()).toMatchObject({ code: 0, running: true, pid });
 });
 
 describe('in the foreground', () => {
@@ -203,12 +207,12 @@ describe('in the foreground', () => {
     ['SIGTERM', 0],
     ['SIGINT', 130],
   ] as const)('%s closes everything and ends with %i', async (signal, code) => {
-    const { runInForeground, status, dataDir } = house();
+    const { runInForeground, running, dataDir } = house();
     const child = runInForeground();
     const ended = endOf(child);
     let logged = '';
     child.stdout.on('data', (chunk: Buffer) => (logged += chunk.toString()));
-    await vi.waitUntil(async () => (await status()).running, { timeout: 10_000 });
+    await running();
     child.kill(signal);
     expect(await ended).toBe(code);
     const messages = logged
@@ -221,10 +225,9 @@ describe('in the foreground', () => {
   });
 
   test('a second one says who is first, and start takes that for success', async () => {
-    const { runInForeground, svc, status } = house();
+    const { runInForeground, svc, running } = house();
     const child = runInForeground();
-    await vi.waitUntil(async () => (await status()).running, { timeout: 10_000 });
-    const { url } = await status();
+    const { url } = await running();
     const second = await svc('run');
     expect(second.code).toBe(6);
     expect(second.err).toContain(`is already running: pid ${child.pid}, ${url}`);
@@ -233,9 +236,9 @@ describe('in the foreground', () => {
 });
 
 test('it starts from source as well', async () => {
-  const { svc, status } = house({ program: source });
+  const { svc, running } = house({ program: source });
   expect(await svc('start')).toMatchObject({ code: 0 });
-  expect(await status()).toMatchObject({ running: true });
+  expect(await running()).toMatchObject({ running: true });
 });
 
 describe('version drift', () => {
@@ -246,7 +249,7 @@ describe('version drift', () => {
   };
 
   test('start and restart warn on stderr, status --json has the same data', async () => {
-    const { script: monitor, status } = withCache();
+    const { script: monitor, running } = withCache();
     const own = readFileSync(join(root, 'version.txt'), 'utf8').trim();
     for (const verb of ['start', 'restart']) {
       const { code, out, err } = await monitor(verb);
@@ -255,7 +258,7 @@ describe('version drift', () => {
       expect(err).toContain(`warning: version ${own} is older than the installed 99.0.0.`);
       expect(err).toContain('svc-monitor.sh restart');
     }
-    expect(await status()).toMatchObject({
+    expect(await running()).toMatchObject({
       runningVersion: own,
       latestAvailableVersion: '99.0.0',
       isStale: true,
@@ -296,12 +299,12 @@ describe('secret files', () => {
   const project = { svc: { monitor: { github: { webhookSecretEnv: 'APP_SECRET' } } } };
 
   test('fill unset variables of the daemon, and show up nowhere else', async () => {
-    const { svc, status, write } = house({ project, environment: { SVC_TRACKER_WEBHOOK_SECRET: '' } });
+    const { svc, running, write } = house({ project, environment: { SVC_TRACKER_WEBHOOK_SECRET: '' } });
     write('.config/svc/webhook-secret', 'hush-codehost\n', 0o600);
     write('.config/svc/linear-webhook-secret', 'hush-tracker\n', 0o600);
     const start = await svc('start');
     expect(start).toMatchObject({ code: 0, err: '' });
-    const { pid, logFile } = await status();
+    const { pid, logFile } = await running();
     const environment = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
     expect(environment).toContain('APP_SECRET=hush-codehost');
     expect(environment).toContain('SVC_TRACKER_WEBHOOK_SECRET=hush-tracker');
@@ -310,21 +313,23 @@ describe('secret files', () => {
   });
 
   test('that others may read are refused with a warning', async () => {
-    const { svc, status, write } = house({ project });
+    const { svc, running, write } = house({ project });
     write('.config/svc/webhook-secret', 'hush\n', 0o644);
     const start = await svc('start');
     expect(start.code).toBe(0);
     expect(start.err).toMatch(/^warning: .*webhook-secret was not used: its mode 644 is wider than 600/);
-    expect(readFileSync(`/proc/${(await status()).pid}/environ`, 'utf8')).not.toContain('hush');
+    expect(readFileSync(`/proc/${(await running()).pid}/environ`, 'utf8')).not.toContain('hush');
   });
 
   test('that differ from the variable are told; the variable wins and no value is printed', async () => {
-    const { svc, status, write } = house({ project, environment: { APP_SECRET: 'hush-before' } });
+    const { svc, running, write } = house({ project, environment: { APP_SECRET: 'hush-before' } });
     write('.config/svc/webhook-secret', 'hush-rotated\n', 0o600);
     const start = await svc('start');
     expect(start.err).toContain('APP_SECRET is set, but not to what');
     expect(start.out + start.err).not.toContain('hush');
-    expect(readFileSync(`/proc/${(await status()).pid}/environ`, 'utf8')).toContain('APP_SECRET=hush-before');
+    expect(readFileSync(`/proc/${(await running()).pid}/environ`, 'utf8')).toContain(
+      'APP_SECRET=hush-before',
+    );
   });
 });
 
@@ -347,13 +352,10 @@ test('logs are the daemon’s lines, and --follow goes on until Ctrl-C', async (
   const ended = endOf(following);
   let seen = '';
   following.stdout.on('data', (chunk: Buffer) => (seen += chunk.toString()));
-  await vi.waitUntil(
-    async () => {
-      if (!seen.includes('daemon stopped')) await svc('restart');
-      return seen.includes('daemon stopped');
-    },
-    { timeout: 15_000 },
-  );
+  await until(async () => {
+    if (!seen.includes('daemon stopped')) await svc('restart');
+    return seen.includes('daemon stopped');
+  });
   following.kill('SIGINT');
   expect(await ended).toBe(130);
 });

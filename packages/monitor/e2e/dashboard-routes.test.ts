@@ -5,7 +5,7 @@ import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BoardChanges, ConfigReport, Figures, Trace, WorkerOutput } from '@svc/core';
 import { codehostExample, temporaryFolder, testTerminal } from '@svc/testkit';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
 import { type InProcessDaemon, startInProcess } from './in-process-daemon.ts';
 
@@ -273,16 +273,14 @@ test('an item is handed over, and keeps it over a restart', async () => {
     worker,
   );
   const id = 'run-1/ENG-1/worker-dead';
-  await vi.waitFor(async () => expect((await before.get('/api/attention')).body['open']).toHaveLength(1));
+  await expect.poll(async () => (await before.get('/api/attention')).body['open']).toHaveLength(1);
   const { svc } = cli(home);
   expect(await svc('attention', 'hand-over', id, '--to', 'alex')).toBe(0);
   await before.close();
   const after = await startInProcess({ home });
-  await vi.waitFor(async () =>
-    expect((await after.get('/api/attention')).body).toMatchObject({
-      open: [{ id, handedOver: { to: 'alex' } }],
-    }),
-  );
+  await expect
+    .poll(async () => (await after.get('/api/attention')).body)
+    .toMatchObject({ open: [{ id, handedOver: { to: 'alex' } }] });
 });
 
 test('lines of the past by jq, and how many there are', async () => {

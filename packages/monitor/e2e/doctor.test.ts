@@ -1,21 +1,19 @@
 // The fault table of docs/doctor.md, row by row, without the rows of the feeds (feed-faults.test.ts): what
 // `svc doctor` says, its remedy, and what `--fix` makes of it. Faults that only a daemon can have come from one
 // that reports them.
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
-import { codehostExample, temporaryFolder, testTracker } from '@svc/testkit';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { codehostExample, temporaryFolder, testTracker, until } from '@svc/testkit';
+import { expect, onTestFinished, test } from 'vitest';
 import { claimInstance } from '../src/daemon/instance.ts';
 import { testRepository } from '../src/orchestrate/worktrees/testing/repository.ts';
-import { covered, feedWorld, SECRET, until } from './feed-world.ts';
+import { covered, feedWorld, SECRET } from './feed-world.ts';
 import { startInProcess } from './in-process-daemon.ts';
 import { type Patient, runDoctor } from './run-doctor.ts';
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const source = join(import.meta.dirname, '../src/cli/main.ts');
 const MIB = 1024 * 1024;
@@ -120,9 +118,11 @@ const rows: Row[] = [
     fault: 'daemon not running',
     given({ home }) {
       const environment = { PATH: process.env['PATH'] ?? '', HOME: home };
-      onTestFinished(
-        () => void execFileSync(process.execPath, [source, 'monitor', 'stop'], { env: environment }),
-      );
+      onTestFinished(async () => {
+        await until(
+          () => spawnSync(process.execPath, [source, 'monitor', 'stop'], { env: environment }).status === 0,
+        );
+      });
       return { environment, tools: { host: { program: [process.execPath, source] } } };
     },
     says: [

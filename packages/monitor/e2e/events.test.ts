@@ -3,12 +3,15 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { temporaryFolder, testTerminal } from '@svc/testkit';
+import { temporaryFolder, testTerminal, until, WAIT_MS } from '@svc/testkit';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
 import { claimInstance } from '../src/daemon/instance.ts';
 import { type InProcessDaemon, startInProcess } from './in-process-daemon.ts';
+import { waitersOf } from './waiters.ts';
+
+/** Of a wait whose line comes. */
+const LONG_S = String(WAIT_MS / 1000);
 
 const fact = (ticket: string, to = 'done') => ({
   event: 'orchestrator.worker.status_changed',
@@ -67,17 +70,13 @@ async function blindDaemon(home: string): Promise<void> {
   });
 }
 
-async function waitUntil(condition: () => boolean): Promise<void> {
-  for (let round = 0; round < 200 && !condition(); round += 1) await sleep(20);
-  expect(condition()).toBe(true);
-}
-
 describe('wait-for', () => {
   test('prints the line that comes and exits 0', async () => {
     const daemon = await startInProcess();
     const { svc, printed } = cli(daemon.home);
-    const waiting = svc('events', 'wait-for', '--ticket', 'abc-2', '--timeout', '10');
-    await sleep(300);
+    const { waits } = await waitersOf(daemon);
+    const waiting = svc('events', 'wait-for', '--ticket', 'abc-2', '--timeout', LONG_S);
+    await waits();
     await report(daemon, fact('ABC-1'));
     await report(daemon, fact('ABC-2'));
     expect(await waiting).toBe(0);
@@ -92,13 +91,21 @@ describe('wait-for', () => {
     const { svc, terminal } = cli(home);
     const started = performance.now();
     expect(await svc('events', 'wait-for', '--event', 'codehost.push', '--timeout', '0.3')).toBe(1);
-    expect(performance.now() - started).toBeLessThan(3_000);
+    // Long before the 600 s that it waits when it is not told.
+    expect(performance.now() - started).toBeLessThan(WAIT_MS);
+    expect(terminal.complained()).toContain('No such event came in time.');
+  });
+
+  test('exits 1 when the time is over before the daemon was asked', async () => {
+    const { home } = await startInProcess();
+    const { svc, terminal } = cli(home);
+    expect(await svc('events', 'wait-for', '--event', 'codehost.push', '--timeout', '0.001')).toBe(1);
     expect(terminal.complained()).toContain('No such event came in time.');
   });
 
   test('strict: exits 3 when nobody listens, or the feed that could deliver it is blind', async () => {
     const home = temporaryFolder();
-    const strict = ['events', 'wait-for', '--strict', '--timeout', '5', '--event'];
+    const strict = ['events', 'wait-for', '--strict', '--timeout', LONG_S, '--event'];
     expect(await cli(home).svc(...strict, 'codehost.push')).toBe(3);
     await blindDaemon(home);
     const { svc, terminal } = cli(home);
@@ -126,11 +133,16 @@ describe('wait-for', () => {
     await report(daemon, fact('ABC-1'));
     for (const since of ['0', '5m', '2020-01-01T00:00:00Z']) {
       const { svc } = cli(daemon.home);
-      expect(await svc('events', 'wait-for', '--ticket', 'ABC-1', '--since', since, '--timeout', '5')).toBe(
-        0,
-      );
+      const words = ['--ticket', 'ABC-1', '--since', since, '--timeout', LONG_S];
+      expect(await svc('events', 'wait-for', ...words)).toBe(0);
     }
-    expect(await cli(daemon.home).svc('events', 'wait-for', '--ticket', 'ABC-1', '--timeout', '0.3')).toBe(1);
+    const { svc, printed } = cli(daemon.home);
+    const { waits } = await waitersOf(daemon);
+    const waiting = svc('events', 'wait-for', '--ticket', 'ABC-1', '--timeout', LONG_S);
+    await Promise.race([waits(), waiting]);
+    await report(daemon, fact('ABC-1', 'merged'));
+    expect(await waiting).toBe(0);
+    expect(JSON.parse(printed()[0] ?? '').detail.to).toBe('merged');
   });
 
   test('a jq filter decides on the whole line', async () => {
@@ -139,7 +151,16 @@ describe('wait-for', () => {
     await report(daemon, fact('ABC-1', 'done'));
     const { svc, printed } = cli(daemon.home);
     expect(
-      await svc('events', 'wait-for', '--since', '0', '--filter', '.detail.to == "done"', '--timeout', '5'),
+      await svc(
+        'events',
+        'wait-for',
+        '--since',
+        '0',
+        '--filter',
+        '.detail.to == "done"',
+        '--timeout',
+        LONG_S,
+      ),
     ).toBe(0);
     expect(JSON.parse(printed()[0] ?? '').detail.to).toBe('done');
   });
@@ -164,8 +185,9 @@ describe('wait-for', () => {
   test('goes on when the daemon is stopped and started again meanwhile', async () => {
     const first = await startInProcess();
     const { svc } = cli(first.home);
-    const waiting = svc('events', 'wait-for', '--ticket', 'ABC-9', '--timeout', '15');
-    await sleep(300);
+    const { waits } = await waitersOf(first);
+    const waiting = svc('events', 'wait-for', '--ticket', 'ABC-9', '--timeout', LONG_S);
+    await waits();
     await report(first, fact('ABC-8'));
     await first.close();
     const second = await startInProcess({ home: first.home });
@@ -175,9 +197,12 @@ describe('wait-for', () => {
 
   test('waits with the daemon down, and wakes when it is up', async () => {
     const home = temporaryFolder();
-    const { svc } = cli(home);
-    const waiting = svc('events', 'wait-for', '--ticket', 'ABC-1', '--timeout', '15');
-    await sleep(300);
+    const { terminal } = cli(home);
+    const now = vi.fn<() => Date>(terminal.now);
+    const words = ['events', 'wait-for', '--ticket', 'ABC-1', '--timeout', LONG_S];
+    const waiting = runCommandLine({ ...terminal, now }, words);
+    // It looks at the clock for its options, and again when it has found no daemon: it waits from then on.
+    await until(() => now.mock.calls.length === 2);
     const daemon = await startInProcess({ home });
     await report(daemon, fact('ABC-1'));
     expect(await waiting).toBe(0);
@@ -260,7 +285,7 @@ describe('append', () => {
     ).toBe(0);
     expect(terminal.printed()).toContain('"spooled"');
     const daemon = await startInProcess({ home });
-    await waitUntil(() => daemon.lines().length === 1);
+    await until(() => daemon.lines().length === 1);
     expect(readdirSync(daemon.machine.spoolDir)).toEqual([]);
   });
 
@@ -278,7 +303,7 @@ describe('append', () => {
     writeFileSync(join(spool, '1.json'), JSON.stringify(forged));
     writeFileSync(join(spool, '2.json'), '{"cut');
     const daemon = await startInProcess({ home });
-    await waitUntil(() => readdirSync(join(spool)).length === 1);
+    await until(() => readdirSync(join(spool)).length === 1);
     expect(readdirSync(join(spool, 'rejected')).toSorted()).toEqual(['1.json', '2.json']);
     expect((await daemon.get('/api/health')).body['spool']).toMatchObject({
       rejected: 2,
@@ -405,7 +430,7 @@ test('tail follows, with a jq filter, until interrupted: exit 130', async () => 
     '0',
   ]);
   for (const ticket of ['ABC-1', 'ABC-2']) await report(daemon, fact(ticket));
-  await waitUntil(() => terminal.printed().includes('ABC-2'));
+  await until(() => terminal.printed().includes('ABC-2'));
   interrupt.abort();
   expect(await tailing).toBe(130);
   expect(terminal.printed()).not.toContain('ABC-1');

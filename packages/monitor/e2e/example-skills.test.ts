@@ -13,17 +13,19 @@ import {
   storyRepo,
   storyTicket,
   temporaryFolder,
+  until,
+  WAIT_MS,
 } from '@svc/testkit';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
-import { until } from './feed-world.ts';
 import { processEnvironment, storyDaemon } from './story-daemon.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
+import { waitersOf } from './waiters.ts';
 
 const examples = join(import.meta.dirname, '../../../examples');
 const skills = join(examples, 'skills');
 const program = join(import.meta.dirname, '../src/cli/start.ts');
+/** Of a wait whose event comes. */
+const LONG_S = String(Math.ceil(WAIT_MS / 1000));
 
 type Ended = { code: number; printed: string; complained: string };
 
@@ -40,7 +42,7 @@ function runner(home: string, more: Record<string, string> = {}) {
   const env = { ...environment, PATH: `${bin}:${environment['PATH']}` };
   const run = (script: string, ...words: string[]): Promise<Ended> =>
     new Promise((resolve) => {
-      execFile(join(skills, script), words, { cwd: worktree, env, timeout: 100_000 }, (error, out, err) =>
+      execFile(join(skills, script), words, { cwd: worktree, env, timeout: 2 * WAIT_MS }, (error, out, err) =>
         resolve({
           code: typeof error?.code === 'number' ? error.code : error === null ? 0 : -1,
           printed: out.trim(),
@@ -54,14 +56,6 @@ function runner(home: string, more: Record<string, string> = {}) {
   return { run, contextFile, currentTicket };
 }
 
-/** Resolves when somebody more than before waits for a line. */
-async function waiters(daemon: Awaited<ReturnType<typeof storyDaemon>>) {
-  const readers = async () =>
-    ((await daemon.get('/api/health')).body['log'] as { tailReaders: number }).tailReaders;
-  const before = await readers();
-  return { waits: () => until(async () => (await readers()) > before) };
-}
-
 describe('merge-watcher', () => {
   const script = 'merge-watcher/wait-for-merge.sh';
   const pull = [storyRepo, String(storyPullRequest)];
@@ -70,15 +64,15 @@ describe('merge-watcher', () => {
     const daemon = await storyDaemon();
     const { run, contextFile, currentTicket } = runner(daemon.home);
     expect(existsSync(contextFile)).toBe(false);
-    const { waits } = await waiters(daemon);
-    const waiting = run(script, ...pull, '30', storyTicket);
+    const { waits } = await waitersOf(daemon);
+    const waiting = run(script, ...pull, LONG_S, storyTicket);
     await waits();
     await daemon.happens('pull_request opened');
     await daemon.happens('pull_request merged');
     expect(await waiting).toMatchObject({ code: 0, printed: 'merged (by an event)' });
     expect(currentTicket()).toBe(storyTicket);
     // It has happened: the next one does not wait.
-    expect(await run(script, ...pull, '30')).toMatchObject({
+    expect(await run(script, ...pull, LONG_S)).toMatchObject({
       code: 0,
       printed: 'merged (by an event of the past)',
     });
@@ -88,13 +82,13 @@ describe('merge-watcher', () => {
     const daemon = await storyDaemon();
     const { run } = runner(daemon.home);
     await daemon.happens('pull_request closed', { pull_request: { title: '"event":"codehost.pr.merged"' } });
-    expect(await run(script, ...pull, '30')).toMatchObject({
+    expect(await run(script, ...pull, LONG_S)).toMatchObject({
       code: 1,
       printed: 'closed without a merge (by an event of the past)',
     });
     await daemon.happens('pull_request opened', { action: 'reopened' });
-    const { waits } = await waiters(daemon);
-    const waiting = run(script, ...pull, '30');
+    const { waits } = await waitersOf(daemon);
+    const waiting = run(script, ...pull, LONG_S);
     await waits();
     await daemon.happens('pull_request merged');
     expect(await waiting).toMatchObject({ code: 0, printed: 'merged (by an event)' });
@@ -154,8 +148,8 @@ describe('deploy-watcher', () => {
 
   test('consumes events: a success of the merge in production is shipped, one elsewhere is not', async () => {
     const { daemon, run, currentTicket } = await merged();
-    const { waits } = await waiters(daemon);
-    const waiting = run(script, storyTicket, '--timeout', '80');
+    const { waits } = await waitersOf(daemon);
+    const waiting = run(script, storyTicket, '--timeout', LONG_S);
     await waits();
     await daemon.happens('deployment_status success', {
       deployment: { id: 1, environment: 'staging' },
@@ -175,8 +169,8 @@ describe('deploy-watcher', () => {
 
   test('a failure is told with the log of the deployment', async () => {
     const { daemon, run } = await merged();
-    const { waits } = await waiters(daemon);
-    const waiting = run(script, storyTicket, '--timeout', '80');
+    const { waits } = await waitersOf(daemon);
+    const waiting = run(script, storyTicket, '--timeout', LONG_S);
     await waits();
     await daemon.happens('deployment created');
     await daemon.happens('deployment_status failure');
@@ -224,8 +218,8 @@ describe('orchestrate-watcher', () => {
   test('consumes events: waits, and says what to do as soon as there is something', async () => {
     const { daemon, watch, currentTicket } = await watched();
     await daemon.happens('pull_request opened');
-    const { waits } = await waiters(daemon);
-    const waiting = watch('--timeout', '80', '--ticket', storyTicket);
+    const { waits } = await waitersOf(daemon);
+    const waiting = watch('--timeout', LONG_S, '--ticket', storyTicket);
     await waits();
     await daemon.happens('check_suite failure');
     expect(await waiting).toMatchObject({ code: 0, action: 'fix-checks', headSha: storyHeadSha });
@@ -320,7 +314,7 @@ describe('as they are shipped', () => {
         const child = execFile('sh', ['-e', '-c', step?.run ?? ''], {
           cwd: home,
           env: { ...env, PATH: `${join(home, 'bin')}:${env['PATH']}` },
-          timeout: 100_000,
+          timeout: 2 * WAIT_MS,
         });
         child.once('exit', (code) => resolve(code ?? -1));
       });

@@ -2,12 +2,17 @@
 // and that the daemon goes on. A half-open connection takes 75 s to be told from an idle one: tunnel.test.ts has that row.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { codehostExample, startHostileRelay, temporaryFolder, testTracker } from '@svc/testkit';
-import { expect, onTestFinished, test, vi } from 'vitest';
-import { covered, type FeedWorld, facts, feedWorld, until } from './feed-world.ts';
+import {
+  codehostExample,
+  startHostileRelay,
+  temporaryFolder,
+  testTracker,
+  until,
+  untilHolds,
+} from '@svc/testkit';
+import { expect, onTestFinished, test } from 'vitest';
+import { covered, type FeedWorld, facts, feedWorld } from './feed-world.ts';
 import type { InProcessDaemon } from './in-process-daemon.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const merged = codehostExample('pull_request merged').payload;
 const HOUR_MS = 3_600_000;
@@ -323,14 +328,11 @@ test.each(faults)('$fault', async ({ before, after, says, doctor, nowhere }) => 
   const world = await feedWorld();
   const daemon = await world.start(await before?.(world));
   await after?.(world, daemon);
-  await vi.waitFor(
-    async () => {
-      const { code, printed } = await world.svc('feeds');
-      expect(code).toBe(0);
-      for (const words of says) expect(printed).toMatch(words);
-    },
-    { timeout: 25_000, interval: 200 },
-  );
+  await untilHolds(async () => {
+    const { code, printed } = await world.svc('feeds');
+    expect(code).toBe(0);
+    for (const words of says) expect(printed).toMatch(words);
+  });
   const { printed } = await world.doctor();
   for (const words of doctor) expect(printed).toMatch(words);
   const health = await daemon.get('/api/health');

@@ -1,7 +1,6 @@
 // A machine with feeds: the code host's fake behind the real gh, a relay, a project that watches a repository.
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   ghEnvironment,
   startFakeCodehost,
@@ -58,14 +57,6 @@ export async function feedWorld() {
     return { code, printed: terminal.printed() };
   };
   return { relay, codehost, channel, home, write, useChannel, start, svc, doctor };
-}
-
-export async function until(what: () => boolean | Promise<boolean>): Promise<void> {
-  for (let round = 0; round < 500; round += 1) {
-    if (await what()) return;
-    await sleep(50);
-  }
-  throw new Error('it did not happen within 25 s');
 }
 
 /** The code host greets a new hook with a ping, which is a line too. */

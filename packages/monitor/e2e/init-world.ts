@@ -11,6 +11,8 @@ import {
   temporaryFolder,
   testToken,
   testTracker,
+  until,
+  WAIT_MS,
 } from '@svc/testkit';
 import { onTestFinished } from 'vitest';
 
@@ -19,7 +21,6 @@ export const pseudoTerminal = '/usr/bin/script';
 export const TRACKER_TOKEN = 'hush-tracker-token';
 
 const source = join(import.meta.dirname, '../src/cli/main.ts');
-const STUCK_AFTER_MS = 45_000;
 
 /** What appears on the screen, and what is typed then. Each is awaited in turn, in what came after the one before. */
 export type Turn = readonly [appears: string, typed: string];
@@ -53,8 +54,8 @@ export async function initWorld(more: Record<string, string> = {}) {
       child.stdin?.end(input);
     });
   onTestFinished(async () => {
-    await svc(['monitor', 'stop']);
-  }, STUCK_AFTER_MS);
+    await until(async () => (await svc(['monitor', 'stop'])).code === 0);
+  });
 
   return {
     relay,
@@ -79,7 +80,7 @@ async function atTerminal(
 ) {
   const svc = [process.execPath, source, ...words].map((word) => `'${word}'`).join(' ');
   const child = spawn(pseudoTerminal, ['-qec', `stty rows 50 cols 120; exec ${svc}`, '/dev/null'], place);
-  const stuck = setTimeout(() => child.kill('SIGKILL'), STUCK_AFTER_MS);
+  let stuck = setTimeout(() => child.kill('SIGKILL'), WAIT_MS);
   onTestFinished(() => void child.kill('SIGKILL'));
   const open = [...turns];
   let screen = '';
@@ -92,8 +93,10 @@ async function atTerminal(
       if (at === -1) return;
       seen = at + appears.length;
       open.shift();
-      // The prompt has drawn itself before it listens.
-      if (typed !== '') setTimeout(() => child.stdin.write(typed), 100);
+      clearTimeout(stuck);
+      stuck = setTimeout(() => child.kill('SIGKILL'), WAIT_MS);
+      // A prompt listens before it draws itself.
+      if (typed !== '') child.stdin.write(typed);
     }
   });
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));

@@ -1,11 +1,8 @@
 // svc init as a new user meets it: a real pseudo-terminal, the real gh and git, a real daemon.
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { initWorld, pseudoTerminal, TRACKER_TOKEN } from './init-world.ts';
-
-// A machine that is busy with other tests starts a program slowly.
-vi.setConfig({ testTimeout: 120_000 });
 
 describe.skipIf(!existsSync(pseudoTerminal))('at a terminal', () => {
   test('a new user with wrong answers too: each is explained, and it ends clean', async () => {

@@ -5,21 +5,27 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type VersionNegotiationOptions } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { modelsForTest, storyRepo, storyTicket, temporaryFolder, testTerminal } from '@svc/testkit';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import {
+  modelsForTest,
+  storyRepo,
+  storyTicket,
+  temporaryFolder,
+  testTerminal,
+  until,
+  WAIT_MS,
+} from '@svc/testkit';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
 import { claimInstance } from '../src/daemon/instance.ts';
-import { until } from './feed-world.ts';
-import type { InProcessDaemon } from './in-process-daemon.ts';
 import { processEnvironment, storyDaemon } from './story-daemon.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
+import { waitersOf } from './waiters.ts';
 
 const program = join(import.meta.dirname, '../src/cli/start.ts');
 const everything = ['--scopes', 'read,attention,findings,summarize'];
+/** Of a wait whose line comes. */
+const LONG_S = WAIT_MS / 1000;
 
 type Structured = Record<string, unknown>;
 
@@ -44,7 +50,7 @@ async function mcp(
   // So that the client holds every answer against the output schema of its tool.
   const { tools } = await client.listTools();
   const call = async (name: string, given: Structured = {}, options = {}) => {
-    const answer = await client.callTool({ name, arguments: given }, options);
+    const answer = await client.callTool({ name, arguments: given }, { timeout: WAIT_MS, ...options });
     const [block] = answer.content;
     return {
       isError: answer.isError === true,
@@ -291,7 +297,7 @@ describe('wait_for', () => {
       filter: '.detail.merged == true or .event == "codehost.pr.merged"',
     };
     const { waits } = await waitersOf(daemon);
-    const waiting = call('wait_for', { ...conditions, timeout: 20 });
+    const waiting = call('wait_for', { ...conditions, timeout: LONG_S });
     await waits();
     await daemon.happens('pull_request opened');
     await daemon.happens('pull_request merged');
@@ -299,11 +305,15 @@ describe('wait_for', () => {
     expect(structured).toMatchObject({ matched: true, event: { event: 'codehost.pr.merged' }, blind: null });
     expect(words).toContain(`line ${String(structured['resumeSince'])} of the log`);
     // What came before counts only with since.
-    const again = await call('wait_for', { ...conditions, timeout: 0.3 });
-    expect(again.structured).toMatchObject({ matched: false, event: null });
-    expect((await call('wait_for', { ...conditions, since: '1h', timeout: 5 })).structured['matched']).toBe(
-      true,
-    );
+    const first = structured['event'] as { seq: number };
+    const past = await call('wait_for', { ...conditions, since: '1h', timeout: LONG_S });
+    expect(past.structured).toMatchObject({ matched: true, event: { seq: first.seq } });
+    const before = await waitersOf(daemon);
+    const again = call('wait_for', { ...conditions, timeout: LONG_S });
+    await before.waits();
+    await daemon.happens('pull_request merged');
+    const { event } = (await again).structured as { event: { seq: number } };
+    expect(event.seq).toBeGreaterThan(first.seq);
   });
 
   test('two calls in a row miss nothing that came between them', async () => {
@@ -313,21 +323,23 @@ describe('wait_for', () => {
     expect(first.text).toContain('No such event came within 0.2 s.');
     await daemon.happens('pull_request merged');
     const since = String(first.structured['resumeSince']);
-    const second = await call('wait_for', { topic: 'codehost.pr.merged', since, timeout: 5 });
+    const second = await call('wait_for', { topic: 'codehost.pr.merged', since, timeout: LONG_S });
     expect(second.structured['matched']).toBe(true);
   });
 
   test('tells progress to a client that asks, and other calls are answered meanwhile', async () => {
-    const { home } = await storyDaemon();
-    const { call } = await mcp(home);
+    const daemon = await storyDaemon();
+    const { call } = await mcp(daemon.home);
     const told: { progress: number; total?: number }[] = [];
     const onprogress = (progress: { progress: number; total?: number }) => void told.push(progress);
-    const waiting = call('wait_for', { topic: 'codehost.push', timeout: 7 }, { onprogress });
-    await sleep(500);
+    const waiting = call('wait_for', { topic: 'codehost.pr.merged', timeout: 600 }, { onprogress });
+    await until(() => told.length === 1);
     expect((await call('status')).isError).toBe(false);
-    expect((await waiting).structured['matched']).toBe(false);
-    expect(told[0]).toMatchObject({ progress: 0, total: 7, message: 'waiting' });
-    expect(told.at(-1)?.progress).toBeGreaterThanOrEqual(5);
+    await until(() => told.length === 2);
+    await daemon.happens('pull_request merged');
+    expect((await waiting).structured['matched']).toBe(true);
+    expect(told[0]).toMatchObject({ progress: 0, total: 600, message: 'waiting' });
+    expect(told[1]?.progress).toBeGreaterThanOrEqual(5);
   });
 
   test('a cancelled call ends at once: its connection to the daemon is closed', async () => {
@@ -357,7 +369,7 @@ describe('wait_for', () => {
     });
     expect(words).toContain('It may have happened unseen');
     expect((await call('wait_for', { topic: 'tracker.*', timeout: 0.5 })).structured['blind']).toBeNull();
-    expect(await fails('wait_for', { topic: 'codehost.push', strict: true, timeout: 30 })).toMatchObject({
+    expect(await fails('wait_for', { topic: 'codehost.push', strict: true, timeout: LONG_S })).toMatchObject({
       code: 'feed-blind',
       remedy: 'svc feeds',
     });
@@ -389,7 +401,7 @@ describe('wait_for', () => {
     const daemon = await storyDaemon();
     await daemon.happens('pull_request opened');
     const { call, fails } = await mcp(daemon.home);
-    const endless = { filter: 'last(repeat(1)) == 2', since: '1h', timeout: 30 };
+    const endless = { filter: 'last(repeat(1)) == 2', since: '1h', timeout: LONG_S };
     expect(await fails('wait_for', endless)).toMatchObject({ code: 'filter-too-slow' });
     expect((await call('status')).isError).toBe(false);
   });
@@ -502,17 +514,6 @@ describe('the protocol', () => {
     expect(messages.map(({ id }) => id)).toEqual(expect.arrayContaining([1, 2]));
   });
 });
-
-/** Sees at the daemon whether somebody waits for a line. */
-async function waitersOf(daemon: Pick<InProcessDaemon, 'get'>) {
-  const readers = async () =>
-    ((await daemon.get('/api/health')).body['log'] as { tailReaders: number }).tailReaders;
-  const before = await readers();
-  return {
-    waits: () => until(async () => (await readers()) > before),
-    waitsNoMore: () => until(async () => (await readers()) === before),
-  };
-}
 
 /** Holds the data root; its code-host feed is blind, and nothing ever comes. */
 async function blindDaemon(home: string): Promise<void> {

@@ -20,12 +20,13 @@ import {
   testTerminal,
   testTracker,
   trackerExamples,
+  until,
 } from '@svc/testkit';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { buildProgram } from '../src/cli/program.ts';
 import { runCommandLine } from '../src/cli/run.ts';
 import { testRepository } from '../src/orchestrate/worktrees/testing/repository.ts';
-import { covered, feedWorld, until } from './feed-world.ts';
+import { covered, feedWorld } from './feed-world.ts';
 import { type InProcessDaemon, startInProcess } from './in-process-daemon.ts';
 import {
   expectBodyPublished,
@@ -36,8 +37,6 @@ import {
 } from './published-api.ts';
 import { registeredRoutes } from './registered-routes.ts';
 import { runDoctor } from './run-doctor.ts';
-
-vi.setConfig({ testTimeout: 90_000 });
 
 const SECRET = 'e'.repeat(64);
 const json = { 'Content-Type': 'application/json' };

@@ -3,14 +3,12 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunView } from '@svc/core';
-import { temporaryFolder, testTerminal } from '@svc/testkit';
-import { expect, test, vi } from 'vitest';
+import { temporaryFolder, testTerminal, until } from '@svc/testkit';
+import { expect, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
-import { lives, textIn, until } from '../src/orchestrate/agents/testing/scripted-agent.ts';
+import { lives, textIn } from '../src/orchestrate/agents/testing/scripted-agent.ts';
 import { testRepository } from '../src/orchestrate/worktrees/testing/repository.ts';
 import { startInProcess } from './in-process-daemon.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const AGENT = `printf '<%s>' "$@" >> "$HOME/agent-saw"
 printf '%s' "$SVC_TICKET" > "$HOME/agent-ticket"
@@ -104,7 +102,7 @@ test('names that git allows are values: as a base, a worktree and a ticket of 12
   const pid = Number(await textIn(pidFile));
   expect(lives(pid)).toBe(true);
   expect(await svc('orchestrate', 'cancel', 'run-1')).toBe(0);
-  await until(() => (lives(pid) ? undefined : true), 20_000);
+  await until(() => !lives(pid));
   expect(await view('run-1')).toMatchObject({ state: 'canceled' });
 });
 
@@ -116,9 +114,9 @@ test('a status stands in the signal file of each worker, from its start to its c
       return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as { status: string }).status : [];
     });
   expect(await svc('orchestrate', 'start', 'A-1', 'A-2', '--name', 'run-1'), terminal.complained()).toBe(0);
-  await until(() => (statuses().join() === 'dispatched,dispatched' ? true : undefined), 20_000);
+  await until(() => statuses().join() === 'dispatched,dispatched');
   expect(await svc('orchestrate', 'cancel', 'run-1')).toBe(0);
-  await until(() => (statuses().join() === 'canceled,canceled' ? true : undefined), 20_000);
+  await until(() => statuses().join() === 'canceled,canceled');
 });
 
 const json = { 'Content-Type': 'application/json' };
@@ -158,7 +156,7 @@ test('no program of a folder that nobody registered is started, by no way in', a
     renameSync(join(home, 'svc/spool', `.${index}`), join(home, 'svc/spool', `${index}.json`));
   }
   await expect
-    .poll(async () => (await daemon.get('/api/health')).body, { timeout: 10_000 })
+    .poll(async () => (await daemon.get('/api/health')).body)
     .toMatchObject({ spool: { rejected: facts.length } });
   expect((await daemon.get('/api/runs')).body).toEqual({ runs: [] });
   expect(daemon.lines()).toEqual([]);
@@ -208,7 +206,7 @@ test('neither git, setup nor agent sees the webhook secret of any project, also 
   }
   const pid = Number(await textIn(join(home, 'svc/runs/run-1/workers/pids', 'ABC-1.1.pid')));
   await daemon.post('/api/runs/run-1/cancel', '{}', json);
-  await until(() => (lives(pid) ? undefined : true), 20_000);
+  await until(() => !lives(pid));
 });
 
 test('a run whose project cannot be read is in health, with the remedy', async () => {
@@ -222,7 +220,7 @@ test('a run whose project cannot be read is in health, with the remedy', async (
   write(folder, '.svc/config.json', '{ "svc": ');
   const daemon = await startInProcess({ home, environment });
   await expect
-    .poll(async () => (await daemon.get('/api/health')).body, { timeout: 10_000 })
+    .poll(async () => (await daemon.get('/api/health')).body)
     .toMatchObject({
       status: 'degraded',
       runs: { state: 'degraded', remedy: expect.stringContaining('svc config validate') },

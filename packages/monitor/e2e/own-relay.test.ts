@@ -10,17 +10,17 @@ import {
   natsForTest,
   temporaryFolder,
   testTerminal,
+  until,
+  WAIT_MS,
   withDelivery,
 } from '@svc/testkit';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { type ServerProcess, startServer } from '../../testkit/src/daemon/server-process.ts';
 import { runCommandLine } from '../src/cli/run.ts';
 import { relayReadKeyFile, webhookSecretFile } from '../src/config/locate.ts';
 import { fillSecrets } from '../src/daemon/secrets-file.ts';
-import { facts, until } from './feed-world.ts';
+import { facts } from './feed-world.ts';
 import { type InProcessDaemon, startInProcess } from './in-process-daemon.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const relaySource = join(import.meta.dirname, '../../relay/src/cli/start.ts');
 const example = codehostExample('pull_request merged');
@@ -35,7 +35,7 @@ async function startRelay(nats: string, port = 0): Promise<ServerProcess & { url
     folder,
     announcedIn,
     output: join(folder, 'relay.log'),
-    patienceMs: 60_000,
+    patienceMs: WAIT_MS,
   });
   onTestFinished(() => relay.kill());
   const announced = await relay.ready;

@@ -377,9 +377,12 @@ describe('POST /api/webhook/tracker', () => {
   });
 
   test('a payload older than 60 s is accepted when its id is new, marked as replay', async () => {
-    const daemon = await startInProcess({ environment });
-    const old = JSON.stringify({ ...trackerExamples()[0]?.payload, webhookTimestamp: Date.now() - 61_000 });
-    const fresh = JSON.stringify({ ...trackerExamples()[0]?.payload, webhookTimestamp: Date.now() });
+    const now = new Date();
+    const daemon = await startInProcess({ environment, now: () => now });
+    const sentAt = (time: number) =>
+      JSON.stringify({ ...trackerExamples()[0]?.payload, webhookTimestamp: time });
+    const old = sentAt(now.getTime() - 61_000);
+    const fresh = sentAt(now.getTime() - 59_000);
     await daemon.post('/api/webhook/tracker', old, tracker(old, { 'Tracker-Delivery': 'old' }));
     await daemon.post('/api/webhook/tracker', fresh, tracker(fresh, { 'Tracker-Delivery': 'fresh' }));
     expect(daemon.lines().map(({ via }) => via)).toEqual(['replay', 'live']);

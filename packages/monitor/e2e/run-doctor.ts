@@ -1,6 +1,6 @@
 // `svc doctor` in a home of its own, with what it touches of the machine replaced where a test wants it.
 import { createCommand } from '@commander-js/extra-typings';
-import { testTerminal } from '@svc/testkit';
+import { testTerminal, WAIT_MS } from '@svc/testkit';
 import type { DoctorTools } from '../src/cli/doctor/check.ts';
 import { doctorTools } from '../src/cli/doctor/examine.ts';
 import { AnswerIsNo } from '../src/cli/endings.ts';
@@ -25,7 +25,9 @@ export async function runDoctor(
     folder,
     now: () => new Date(),
   };
-  const program = createCommand('svc').addCommand(doctorVerb(terminal, { ...doctorTools, ...tools }));
+  const program = createCommand('svc').addCommand(
+    doctorVerb(terminal, { ...doctorTools, patienceMs: WAIT_MS, ...tools }),
+  );
   const code = await program.parseAsync(['doctor', ...words], { from: 'user' }).then(
     () => 0,
     (error: unknown) => {

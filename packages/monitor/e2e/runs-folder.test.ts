@@ -1,15 +1,14 @@
 // Where the daemon looks for runs.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { temporaryFolder } from '@svc/testkit';
+import { temporaryFolder, until } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { until } from './feed-world.ts';
 import { startInProcess } from './in-process-daemon.ts';
 
 test.each([
   ['~/svc/runs', undefined],
   ['where SVC_RUNS_DIR says', 'elsewhere'],
-])('runs are read from %s', { timeout: 60_000 }, async (_where, folder) => {
+])('runs are read from %s', async (_where, folder) => {
   const home = temporaryFolder();
   const runsDir = join(home, folder ?? 'svc/runs');
   const workers = join(runsDir, 'run-1', 'workers');

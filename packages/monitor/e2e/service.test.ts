@@ -8,15 +8,12 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { createCommand } from '@commander-js/extra-typings';
 import { programOfService } from '@svc/core';
-import { temporaryFolder, testTerminal } from '@svc/testkit';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { temporaryFolder, testTerminal, until } from '@svc/testkit';
+import { expect, onTestFinished, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
 import { installVerb, uninstallVerb } from '../src/cli/verbs/monitor-service.ts';
 import type { CommandEnd, RunCommand } from '../src/codehost/run-command.ts';
 import { thisProcess } from '../src/daemon/control-host.ts';
-import { until } from './feed-world.ts';
-
-vi.setConfig({ testTimeout: 90_000 });
 
 const source = join(import.meta.dirname, '../src/cli/main.ts');
 const SECRET = 'f'.repeat(64);

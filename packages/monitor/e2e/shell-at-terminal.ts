@@ -3,16 +3,15 @@
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { temporaryFolder } from '@svc/testkit';
+import { temporaryFolder, until } from '@svc/testkit';
 import { build } from 'rolldown';
 import { onTestFinished } from 'vitest';
 import { makeVocabulary } from '../src/cli/completion/make-vocabulary.ts';
 import { completionScript, type Shell } from '../src/cli/completion/scripts.ts';
 import { VOCABULARY_FILE } from '../src/cli/completion/vocabulary.ts';
 
-const PATIENCE_MS = 15_000;
-const LOOK_MS = 20;
 const PROMPT = 'ready> ';
+const SVC_WAS_HERE = 'svc was here';
 
 /** Without the settings of the machine, so that only ours are in effect. */
 const commands: Readonly<Record<Shell, (folder: string) => string>> = {
@@ -64,15 +63,12 @@ export async function shellAtTerminal(
   onTestFinished(() => end(child));
   let screen = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (screen += text));
-  const until = async (what: string, isSo: () => boolean): Promise<void> => {
-    const deadline = performance.now() + PATIENCE_MS;
-    while (!isSo()) {
-      if (performance.now() > deadline || child.exitCode !== null)
-        throw new Error(`${what} did not come; the screen of ${shell}:\n${screen}`);
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-    }
-  };
-  await until('the prompt', () => screen.includes(PROMPT));
+  const comes = (what: string, isSo: () => boolean) =>
+    until(() => {
+      if (isSo()) return true;
+      throw new Error(`${what} did not come; the screen of ${shell}:\n${screen}`);
+    });
+  await comes('the prompt', () => screen.includes(PROMPT));
   const started = (): string[][] =>
     readFileSync(calls, 'utf8')
       .split('\u0002')
@@ -83,14 +79,20 @@ export async function shellAtTerminal(
     answers: (lines) => writeFileSync(join(folder, 'answer'), `${lines.join('\n')}\n`),
     async press(keys, times = 1) {
       const before = started().length;
+      screen = '';
       child.stdin.write(keys);
-      await until(`svc, started ${times} times`, () => started().length >= before + times);
+      await comes(`svc, started ${times} times`, () => started().length >= before + times);
+      // The shell listens again: keys that are pressed before it does reach the terminal and not its editor.
+      await comes('the next prompt', () => {
+        const pieces = screen.split(SVC_WAS_HERE);
+        return pieces.length > times && pieces.at(-1)?.includes(PROMPT) === true;
+      });
       return started().slice(before);
     },
     async sees(keys, words) {
       screen = '';
       child.stdin.write(keys);
-      await until(words.join(', '), () => words.every((word) => screen.includes(word)));
+      await comes(words.join(', '), () => words.every((word) => screen.includes(word)));
       return screen;
     },
   };
@@ -112,6 +114,7 @@ async function writeSvc(folder: string): Promise<void> {
     '#!/bin/sh',
     `if [ "$1" = complete ] && [ -f '${folder}/answer' ]; then exec cat '${folder}/answer'; fi`,
     `if [ "$1" = complete ]; then exec '${process.execPath}' '${bin}/complete.js' "$@"; fi`,
+    `echo '${SVC_WAS_HERE}'`,
     `{ printf '%s\\001' "$@"; printf '\\002'; } >> '${folder}/calls'`,
     '',
   ];

@@ -1,12 +1,9 @@
 // Repositories that turn up in signal files are subscribed like those that are watched: lazily, and once.
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { codehostExample, patched } from '@svc/testkit';
-import { expect, test, vi } from 'vitest';
-import { covered, type FeedWorld, facts, until, feedWorld as world } from './feed-world.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
+import { codehostExample, patched, until } from '@svc/testkit';
+import { expect, test } from 'vitest';
+import { covered, type FeedWorld, facts, feedWorld as world } from './feed-world.ts';
 
 function writeSignal({ home }: FeedWorld, ticket: string, repo: object): void {
   const file = join(home, 'svc/runs/run-1/workers', `${ticket}.json`);
@@ -34,6 +31,7 @@ test('a repository seen in a signal file is subscribed once, lazily, and what ha
   const one = await world();
   const { codehost, start } = one;
   codehost.cloud.addRepo('acme/lib');
+  codehost.cloud.addRepo('acme/tools');
   const daemon = await start();
   await until(() => covered(daemon));
   expect(hookCalls(one, 'acme/lib')).toEqual([]);
@@ -53,7 +51,9 @@ test('a repository seen in a signal file is subscribed once, lazily, and what ha
   writeSignal(one, 'ENG-3', { repo: 'Acme/Lib' });
   writeSignal(one, 'ENG-4', { pr: { number: 7, url: 'https://code.example/acme/lib/pull/7' } });
   await until(async () => ((await daemon.get('/api/board')).body['workers'] as object[]).length === 4);
-  await sleep(300);
+  // One of another repository comes after them, and its hook is made and replayed: they have asked whatever they ask.
+  writeSignal(one, 'ENG-5', { repo: 'acme/tools' });
+  await until(() => codehost.calls().some((line) => /\/acme\/tools\/hooks\/\d+\/deliveries/.test(line)));
   expect(hookCalls(one, 'acme/lib')).toEqual([
     'GET /api/v3/repos/acme/lib/hooks?per_page=100',
     'POST /api/v3/repos/acme/lib/hooks',

@@ -9,18 +9,17 @@ import {
   startHostileRelay,
   temporaryFolder,
   testTerminal,
+  until,
 } from '@svc/testkit';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
-import { covered, facts, SECRET, until } from './feed-world.ts';
+import { covered, facts, SECRET } from './feed-world.ts';
 import { startInProcess } from './in-process-daemon.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const merged = codehostExample('pull_request merged').payload;
 
 async function team() {
-  const relay = await startHostileRelay({ ours: true, strict: true, pingMs: 1000 });
+  const relay = await startHostileRelay({ ours: true, strict: true });
   const codehost = await startFakeCodehost({ folder: temporaryFolder() });
   onTestFinished(async () => {
     await relay.stop();

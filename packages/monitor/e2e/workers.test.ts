@@ -2,7 +2,6 @@
 // paths only; every path, with kills in between, is `npm run chaos:workers`.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { BoardView, SignalFile, WorkerStatus } from '@svc/core';
 import {
   codehostExample,
@@ -13,11 +12,10 @@ import {
   storyRepo,
   storyTicket,
   testTracker,
+  until,
 } from '@svc/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { covered, until, feedWorld as world } from './feed-world.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
+import { covered, feedWorld as world } from './feed-world.ts';
 
 const verified = { skipDeployVerification: false };
 
@@ -38,7 +36,8 @@ async function story(deploy: object) {
     },
   });
   write('.config/svc/config-demo.json', { svc: { tracker: { apiToken: 'tracker-token' } } });
-  const start = () => one.start({ SVC_TRACKER_API_URL: tracker.url });
+  const start = (aheadMs = 0) =>
+    one.start({ SVC_TRACKER_API_URL: tracker.url }, () => new Date(Date.now() + aheadMs));
   let daemon = await start();
   await until(() => covered(daemon));
   const file = join(home, 'svc/runs/run-1/workers', `${storyTicket}.json`);
@@ -48,11 +47,12 @@ async function story(deploy: object) {
   const open = async () => (await board()).attention.map(({ reason }) => reason);
   return {
     ...one,
-    /** The daemon goes, something happens, the daemon comes back. */
-    restart: async (meanwhile: () => Promise<void>) => {
+    /** The daemon goes, and comes back so much later. From then on nothing comes round by timer. */
+    restart: async (laterMs: number) => {
       await daemon.close();
-      await meanwhile();
-      daemon = await start();
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+      onTestFinished(() => void vi.useRealTimers());
+      daemon = await start(laterMs);
     },
     worker,
     open,
@@ -168,17 +168,12 @@ test('a deadline that passes: the code host is asked once more, then the worker 
 });
 
 test('a deadline that passed while the daemon was down is noticed at its start', async () => {
-  const { says, happens, reaches, restart, signal } = await story({ ...verified, timeoutSec: 2 });
+  const { says, happens, reaches, restart, signal } = await story({ ...verified, timeoutSec: 3600 });
   says('pr-created');
   await reaches('pr-created');
   await happens('pull_request merged');
   await reaches('merged');
-  await restart(async () => {
-    await sleep(2_000);
-    // Nothing that comes round by timer helps.
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    onTestFinished(() => void vi.useRealTimers());
-  });
+  await restart(2 * 3600 * 1000);
   await reaches('stalled');
   await until(() => signal().status === 'stalled');
   expect(signal().deploy).toMatchObject({ result: 'timeout' });

@@ -1,15 +1,13 @@
 // What goes wrong: no engine, readers that stall, a laptop that sleeps, senders that send too much.
 import { connect } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { until } from '@svc/testkit';
+import { expect, onTestFinished, test } from 'vitest';
 import { rssMegabytes } from '../../testkit/src/daemon/process-figures.ts';
 import { keepConnection } from '../../testkit/src/wire/exchange.ts';
+import { startLoopbackProxy } from '../../testkit/src/wire/loopback-proxy.ts';
 import { requestBytes } from '../../testkit/src/wire/request-bytes.ts';
 import { listen, send } from '../src/http/testing/relay-for-test.ts';
 import { newChannel, type Relay, relayWorld } from './relay-world.ts';
-
-const until = (check: () => unknown, timeout = 30_000): Promise<unknown> =>
-  vi.waitFor(check, { timeout, interval: 50 });
 
 /** Posts over a few kept connections; every answer must be a 200. */
 async function postMany(relay: Relay, url: string, count: number, bytes: number): Promise<void> {
@@ -59,17 +57,20 @@ function readIds(relay: Relay, url: string, key: string, lastId?: string) {
   return seen;
 }
 
+const metricsOf = async (relay: Relay): Promise<string> =>
+  (await send(`${relay.url}/metrics`, { method: 'GET' })).body;
+
 const sequence = (id: string): number => Number(id.split('.')[1]);
 
-test('a laptop that slept for two days has everything, in order', { timeout: 120_000 }, async () => {
+test('a laptop that slept for two days has everything, in order', async () => {
   const world = await relayWorld();
   const relay = await world.startRelay('--no-limits');
   const { readUrl, readKey } = await newChannel(relay);
-  const count = 20_000;
+  const count = 10_000;
   await postMany(relay, readUrl, count, 2000);
   const began = performance.now();
   const reader = readIds(relay, readUrl, readKey);
-  await until(() => expect(reader.ids).toHaveLength(count), 60_000);
+  await expect.poll(() => reader.ids.length).toBe(count);
   const seconds = (performance.now() - began) / 1000;
   for (let index = 1; index < count; index += 1)
     expect(sequence(reader.ids[index] ?? '')).toBeGreaterThan(sequence(reader.ids[index - 1] ?? ''));
@@ -79,58 +80,51 @@ test('a laptop that slept for two days has everything, in order', { timeout: 120
   );
 });
 
-test('a reader that stalls does not make the relay grow, and resumes without loss', {
-  timeout: 120_000,
-}, async () => {
+test('a reader that stalls does not make the relay grow, and resumes without loss', async () => {
   const world = await relayWorld();
   const relay = await world.startRelay('--no-limits', '--stall', '4');
   const { readUrl, readKey } = await newChannel(relay);
-  await postMany(relay, readUrl, 500, 20_000);
   const stalled = readIds(relay, readUrl, readKey);
-  await until(() => expect(stalled.ids).toHaveLength(500));
+  // A reader for whom less than 1 MiB waits cannot be taken for a stalled one.
+  for (let posted = 25; posted <= 500; posted += 25) {
+    await postMany(relay, readUrl, 25, 20_000);
+    await until(() => stalled.ids.length === posted);
+  }
   stalled.socket.pause();
   const before = rssMegabytes(relay.process.pid);
   await postMany(relay, readUrl, 3_000, 20_000);
   const grown = rssMegabytes(relay.process.pid) - before;
-  await until(() =>
-    expect(send(`${relay.url}/metrics`, { method: 'GET' }).then(({ body }) => body)).resolves.toContain(
-      'reason="slow"} 1',
-    ),
-  );
+  await expect.poll(() => metricsOf(relay)).toContain('reason="slow"} 1');
   stalled.socket.resume();
-  await until(() => expect(stalled.closed).toBe(true));
+  await until(() => stalled.closed);
   const resumed = readIds(relay, readUrl, readKey, stalled.ids.at(-1));
-  await until(() => expect(stalled.ids.length + resumed.ids.length).toBe(3_500), 60_000);
+  await expect.poll(() => stalled.ids.length + resumed.ids.length).toBe(3_500);
   expect(new Set([...stalled.ids, ...resumed.ids]).size).toBe(3_500);
   console.log(`one reader stalled while 3,000 deliveries of 20 KB came: ${grown} MB more`);
   expect(grown).toBeLessThan(150);
 });
 
-test('without the engine posts are answered 503 in time, and all is well when it is back', {
-  timeout: 90_000,
-}, async () => {
+test('without the engine posts are answered 503 in time, and all is well when it is back', async () => {
   const world = await relayWorld();
   const relay = await world.startRelay();
   const { readUrl, readKey } = await newChannel(relay);
   const reader = await listen(readUrl, { authorization: `Bearer ${readKey}` });
   expect((await send(readUrl, { body: '{"n":1}' })).status).toBe(200);
   await world.nats.kill();
-  await until(async () => expect((await send(`${relay.url}/readyz`, { method: 'GET' })).status).toBe(503));
-  const began = performance.now();
-  const [tracker, other] = await Promise.all([
-    send(readUrl, { headers: { 'tracker-delivery': 'one' }, body: '{"n":2}' }).then((answer) => ({
-      ...answer,
-      after: performance.now() - began,
-    })),
-    send(readUrl, { body: '{"n":3}' }).then((answer) => ({ ...answer, after: performance.now() - began })),
-  ]);
-  expect([tracker.status, tracker.headers['retry-after']]).toEqual([503, '5']);
-  expect([other.status, other.headers['retry-after']]).toEqual([503, '5']);
-  expect(tracker.after).toBeLessThan(5_000);
-  expect(other.after).toBeLessThan(10_000);
+  const readiness = async () => (await send(`${relay.url}/readyz`, { method: 'GET' })).status;
+  await expect.poll(readiness).toBe(503);
+  const answered: string[] = [];
+  const post = async (name: string, headers: Record<string, string>): Promise<void> => {
+    const answer = await send(readUrl, { headers, body: '{"n":2}' });
+    expect([answer.status, answer.headers['retry-after']]).toEqual([503, '5']);
+    answered.push(name);
+  };
+  // Each sender is answered before it gives up: the tracker does so five seconds earlier.
+  await Promise.all([post('other', {}), post('tracker', { 'tracker-delivery': 'one' })]);
+  expect(answered).toEqual(['tracker', 'other']);
   expect((await send(`${relay.url}/healthz`, { method: 'GET' })).status).toBe(200);
   await world.nats.start();
-  await until(async () => expect((await send(`${relay.url}/readyz`, { method: 'GET' })).status).toBe(200));
+  await expect.poll(readiness).toBe(200);
   expect((await send(readUrl, { body: '{"n":4}' })).status).toBe(200);
   const later = reader.ended()
     ? await listen(readUrl, {
@@ -138,27 +132,31 @@ test('without the engine posts are answered 503 in time, and all is well when it
         'last-event-id': reader.messages().at(-1)?.id ?? '',
       })
     : reader;
-  await until(() => expect(later.text()).toContain('"n":4'));
+  await expect.poll(later.text).toContain('"n":4');
 });
 
-test('a delivery that waits for the engine is answered 200 when it comes back in time', {
-  timeout: 60_000,
-}, async () => {
+test('a delivery that waits for the engine is answered 200 when it comes back in time', async () => {
   const world = await relayWorld();
-  const relay = await world.startRelay();
+  const proxy = await startLoopbackProxy(() => [world.nats.port]);
+  onTestFinished(() => proxy.stop());
+  const relay = await world.startRelay('--nats', `nats://127.0.0.1:${proxy.port}`);
   const { readUrl } = await newChannel(relay);
-  await world.nats.kill();
+  proxy.close();
+  await expect.poll(() => metricsOf(relay)).toContain('svc_relay_engine_connected 0');
+  let status = 0;
   const waiting = send(readUrl, { headers: { 'x-codehost-delivery': 'patient' }, body: '{}' });
-  await sleep(1_000);
-  await world.nats.start();
+  void waiting.then((answer) => (status = answer.status));
+  await expect.poll(() => metricsOf(relay)).toContain('svc_relay_bytes_under_way 2');
+  expect(status).toBe(0);
+  proxy.mend();
   expect((await waiting).status).toBe(200);
 });
 
-test('limits of the command line count, and leave others alone', { timeout: 60_000 }, async () => {
+test('limits of the command line count, and leave others alone', async () => {
   const world = await relayWorld();
   const relay = await world.startRelay(
     '--channel-rate',
-    '1',
+    '0.01',
     '--channel-burst',
     '5',
     '--subscribers-per-channel',
@@ -168,10 +166,17 @@ test('limits of the command line count, and leave others alone', { timeout: 60_0
   );
   const one = await newChannel(relay);
   const other = await newChannel(relay);
+  const began = performance.now();
   const answers = await Promise.all(Array.from({ length: 8 }, () => send(one.writeUrl, { body: '{}' })));
+  const seconds = (performance.now() - began) / 1000;
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
   const refused = answers.filter(({ status }) => status === 429);
-  expect(refused.map(({ headers }) => headers['retry-after'])).toEqual(['1', '1', '1']);
+  expect(refused).toHaveLength(3);
+  // The next one may come 100 s after the first.
+  for (const { headers } of refused) {
+    expect(Number(headers['retry-after'])).toBeLessThanOrEqual(100);
+    expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(100 - seconds);
+  }
   expect((await send(other.writeUrl, { body: '{}' })).status).toBe(200);
   const key = { authorization: `Bearer ${one.readKey}` };
   expect((await listen(one.readUrl, key)).status).toBe(200);

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SmeeClient } from 'smee-client';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { send } from '../src/http/testing/relay-for-test.ts';
 import { relayWorld } from './relay-world.ts';
 
@@ -25,9 +25,7 @@ async function receiver() {
   return { received, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` };
 }
 
-test('it makes a channel, connects, and forwards everything with valid signatures', {
-  timeout: 60_000,
-}, async () => {
+test('it makes a channel, connects, and forwards everything with valid signatures', async () => {
   const world = await relayWorld();
   const relay = await world.startRelay('--open-channels', '--no-limits');
   const { received, url } = await receiver();
@@ -50,7 +48,7 @@ test('it makes a channel, connects, and forwards everything with valid signature
     });
     expect(answer.status).toBe(200);
   }
-  await vi.waitFor(() => expect(received).toHaveLength(count), { timeout: 20_000 });
+  await expect.poll(() => received).toHaveLength(count);
   for (const { headers, body } of received)
     expect(headers['x-hub-signature-256']).toBe(
       `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`,
@@ -62,7 +60,7 @@ test('it makes a channel, connects, and forwards everything with valid signature
   );
 });
 
-test('it misses nothing of what came while the relay was restarted', { timeout: 60_000 }, async () => {
+test('it misses nothing of what came while the relay was restarted', async () => {
   const world = await relayWorld();
   const first = await world.startRelay('--open-channels', '--no-limits');
   const second = await world.startRelay('--no-limits');
@@ -77,12 +75,12 @@ test('it misses nothing of what came while the relay was restarted', { timeout: 
       body: '{}',
     });
   await post(first.url, 'before');
-  await vi.waitFor(() => expect(received).toHaveLength(1), { timeout: 10_000 });
+  await expect.poll(() => received).toHaveLength(1);
   expect(await first.process.stop()).toBe(0);
   await post(second.url, 'meanwhile');
   await world.startRelay('--no-limits', '--port', String(first.port));
   await post(second.url, 'after');
-  await vi.waitFor(() => expect(received).toHaveLength(3), { timeout: 20_000 });
+  await expect.poll(() => received).toHaveLength(3);
   expect(received.map(({ headers }) => headers['x-codehost-delivery'])).toEqual([
     'before',
     'meanwhile',
@@ -90,7 +88,7 @@ test('it misses nothing of what came while the relay was restarted', { timeout: 
   ]);
 });
 
-test('without the opt-in it gets no channel', { timeout: 60_000 }, async () => {
+test('without the opt-in it gets no channel', async () => {
   const world = await relayWorld();
   const relay = await world.startRelay();
   await expect(SmeeClient.createChannel({ newChannelUrl: `${relay.url}/new` })).rejects.toThrow(

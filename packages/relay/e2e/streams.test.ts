@@ -1,11 +1,7 @@
 // Reading from the real engine: resume, gaps, keys, names, status, several processes.
-import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Listening, listen, send } from '../src/http/testing/relay-for-test.ts';
 import { at, newChannel, relayWorld } from './relay-world.ts';
-
-const until = (check: () => unknown): Promise<unknown> =>
-  vi.waitFor(check, { timeout: 15_000, interval: 20 });
 
 async function post(url: string, number: number, size = 0): Promise<string> {
   const body = JSON.stringify({ number, filler: 'x'.repeat(size) });
@@ -20,10 +16,11 @@ const numbers = (reader: Listening): number[] =>
 const sequence = (id: string): number => Number(id.split('.')[1]);
 const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);
-const ready = (reader: Listening): Promise<unknown> =>
-  until(() => expect(reader.text()).toContain('event: ready'));
+const ready = async (reader: Listening): Promise<void> => {
+  await expect.poll(() => reader.text()).toContain('event: ready');
+};
 
-describe('one relay', { timeout: 60_000 }, () => {
+describe('one relay', () => {
   test('what was posted while nobody listened is there, and a cut loses and repeats nothing', async () => {
     const world = await relayWorld();
     const relay = await world.startRelay();
@@ -31,14 +28,14 @@ describe('one relay', { timeout: 60_000 }, () => {
     const key = { authorization: `Bearer ${readKey}` };
     for (const number of range(1, 20)) await post(readUrl, number);
     const first = await listen(`${readUrl}?since=oldest`, key);
-    await until(() => expect(numbers(first)).toEqual(range(1, 20)));
+    await expect.poll(() => numbers(first)).toEqual(range(1, 20));
     const last = first.messages()[9]?.id ?? '';
     first.cut();
     for (const number of range(21, 40)) await post(readUrl, number);
     const second = await listen(readUrl, { ...key, 'last-event-id': last });
-    await until(() => expect(numbers(second)).toEqual(range(11, 40)));
+    await expect.poll(() => numbers(second)).toEqual(range(11, 40));
     await post(readUrl, 41);
-    await until(() => expect(numbers(second).at(-1)).toBe(41));
+    await expect.poll(() => numbers(second).at(-1)).toBe(41);
     const ids = second.messages().map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
   });
@@ -67,12 +64,12 @@ describe('one relay', { timeout: 60_000 }, () => {
     const first = await post(readUrl, 1);
     for (const number of range(2, 40)) await post(readUrl, number);
     const late = await listen(readUrl, { ...key, 'last-event-id': first });
-    await until(() => expect(numbers(late).at(-1)).toBe(40));
+    await expect.poll(() => numbers(late).at(-1)).toBe(40);
     const gap = late.frames().find(({ event }) => event === 'gap');
     const { requested, oldest } = JSON.parse(gap?.data ?? '{}');
     expect([requested, sequence(oldest)]).toEqual([first, sequence(late.messages()[0]?.id ?? '')]);
     const other = await listen(readUrl, { ...key, 'last-event-id': 'another.5' });
-    await until(() => expect(other.frames().some(({ event }) => event === 'gap')).toBe(true));
+    await expect.poll(() => other.frames().some(({ event }) => event === 'gap')).toBe(true);
   });
 
   test('channels do not hear each other, and each is read with its own key', async () => {
@@ -85,11 +82,11 @@ describe('one relay', { timeout: 60_000 }, () => {
     await ready(reader);
     await post(other.writeUrl, 1);
     await post(one.writeUrl, 2);
-    await until(() => expect(numbers(reader)).toEqual([2]));
+    await expect.poll(() => numbers(reader)).toEqual([2]);
   });
 });
 
-describe('two relays on one engine', { timeout: 60_000 }, () => {
+describe('two relays on one engine', () => {
   test('what one takes, the other streams, and either resumes the other', async () => {
     const world = await relayWorld();
     const [one, other] = await Promise.all([world.startRelay(), world.startRelay()]);
@@ -99,11 +96,11 @@ describe('two relays on one engine', { timeout: 60_000 }, () => {
     const there = await listen(at(other, readUrl), key);
     await Promise.all([ready(here), ready(there)]);
     for (const number of range(1, 30)) await post(number % 2 === 0 ? readUrl : at(other, readUrl), number);
-    await until(() => expect(numbers(here)).toEqual(range(1, 30)));
-    await until(() => expect(numbers(there)).toEqual(range(1, 30)));
+    await expect.poll(() => numbers(here)).toEqual(range(1, 30));
+    await expect.poll(() => numbers(there)).toEqual(range(1, 30));
     expect(here.messages().map(({ id }) => id)).toEqual(there.messages().map(({ id }) => id));
     const resumed = await listen(readUrl, { ...key, 'last-event-id': there.messages()[14]?.id ?? '' });
-    await until(() => expect(numbers(resumed)).toEqual(range(16, 30)));
+    await expect.poll(() => numbers(resumed)).toEqual(range(16, 30));
   });
 
   test('a named subscriber goes on at the other relay, and status tells its lag', async () => {
@@ -114,26 +111,26 @@ describe('two relays on one engine', { timeout: 60_000 }, () => {
     const first = await listen(`${readUrl}?subscriber=laptop`, key);
     await ready(first);
     for (const number of range(1, 10)) await post(readUrl, number);
-    await until(() => expect(numbers(first)).toEqual(range(1, 10)));
+    await expect.poll(() => numbers(first)).toEqual(range(1, 10));
     first.cut();
     const status = async () =>
       JSON.parse((await send(`${at(other, readUrl)}/status`, { method: 'GET', headers: key })).body);
-    await until(async () =>
-      expect((await status()).subscribers.named).toMatchObject([{ subscriber: 'laptop', lag: 0 }]),
-    );
+    await expect
+      .poll(async () => (await status()).subscribers.named)
+      .toMatchObject([{ subscriber: 'laptop', lag: 0 }]);
     for (const number of range(11, 17)) await post(readUrl, number);
     expect(await status()).toMatchObject({
       stored: 17,
       subscribers: { connected: 0, named: [{ subscriber: 'laptop', connected: false, lag: 7 }] },
     });
     const second = await listen(`${at(other, readUrl)}?subscriber=laptop`, key);
-    await until(() => expect(numbers(second)).toEqual(range(11, 17)));
-    await until(async () =>
-      expect((await status()).subscribers).toMatchObject({
+    await expect.poll(() => numbers(second)).toEqual(range(11, 17));
+    await expect
+      .poll(async () => (await status()).subscribers)
+      .toMatchObject({
         connected: 1,
         named: [{ connected: true, lag: 0 }],
-      }),
-    );
+      });
   });
 
   test('a planned stop costs a reader nothing', async () => {
@@ -144,20 +141,18 @@ describe('two relays on one engine', { timeout: 60_000 }, () => {
     const quiet = await listen(readUrl, key);
     const reader = await listen(readUrl, key);
     await Promise.all([ready(reader), ready(quiet)]);
-    let stopped = false;
-    const posting = (async () => {
-      for (const number of range(1, 60)) {
-        await post(at(other, readUrl), number);
-        await sleep(10);
-        if (number === 20) void one.process.stop().then(() => (stopped = true));
-      }
-    })();
-    await until(() => expect(reader.ended()).toBe(true));
-    await posting;
-    await until(() => expect(stopped).toBe(true));
+    let posted = 0;
+    const postMore = async (count: number): Promise<void> => {
+      for (const end = posted + count; posted < end; ) await post(at(other, readUrl), (posted += 1));
+    };
+    await postMore(20);
+    const stopping = one.process.stop();
+    while (!reader.ended()) await postMore(1);
+    await postMore(20);
+    expect(await stopping).toBe(0);
     const end = reader.frames().at(-1);
     expect(end?.event).toBe('end');
     const resumed = await listen(at(other, readUrl), { ...key, 'last-event-id': end?.id ?? '' });
-    await until(() => expect([...numbers(reader), ...numbers(resumed)]).toEqual(range(1, 60)));
+    await expect.poll(() => [...numbers(reader), ...numbers(resumed)]).toEqual(range(1, posted));
   });
 });

@@ -30,3 +30,4 @@ export * from './test-terminal.ts';
 export * from './tracker/check-document.ts';
 export * from './tracker/fake-tracker.ts';
 export * from './tracker/test-tracker.ts';
+export * from './waiting.ts';

@@ -1,4 +1,5 @@
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { until } from '@svc/testkit';
+import { expect, onTestFinished, test } from 'vitest';
 import {
   applyChanges,
   type BoardChanges,
@@ -63,7 +64,7 @@ test('a burst of lines is one pull, from the last seq on, and waits for the newe
   });
   onTestFinished(store.close);
   for (const seq of [4, 5, 9]) store.wake(seq);
-  await vi.waitUntil(() => store.get().seq === 9);
+  await until(() => store.get().seq === 9);
   expect(asked).toEqual([
     { after: 0, life: null, atLeast: null },
     { after: 3, life: 'one', atLeast: 9 },
@@ -77,10 +78,10 @@ test('a pull that fails is told, and the next one mends it', async () => {
     return changes(2, { full: true });
   });
   onTestFinished(store.close);
-  await vi.waitUntil(() => store.failing()?.message === 'no answer');
+  await until(() => store.failing()?.message === 'no answer');
   broken = false;
   store.wake(2);
-  await vi.waitUntil(() => store.failing() === null);
+  await until(() => store.failing() === null);
   expect(store.get().seq).toBe(2);
 });
 
@@ -92,8 +93,8 @@ test('after a shorter log it does not wait for a line that is no more', async ()
   });
   onTestFinished(store.close);
   store.wake(100);
-  await vi.waitUntil(() => asked.length === 2);
+  await until(() => asked.length === 2);
   store.wake();
-  await vi.waitUntil(() => asked.length === 3);
+  await until(() => asked.length === 3);
   expect(asked[2]?.atLeast).toBe(4);
 });

@@ -80,9 +80,9 @@ async function* openStream(
   heard: () => void,
 ): AsyncGenerator<EventSourceMessage[]> {
   const request = get(url, { signal });
-  const [response] = (await once(request, 'response', { signal })) as [IncomingMessage];
-  // From here on the response tells of every end; the request repeats it.
+  // Every end is told below, also that of a signal that has ended already; the request repeats it.
   request.on('error', () => undefined);
+  const [response] = (await once(request, 'response', { signal })) as [IncomingMessage];
   if (response.statusCode !== 200) return void response.destroy();
   const frames: EventSourceMessage[] = [];
   const parser = createParser({ onEvent: (frame) => frames.push(frame), onComment: heard });

@@ -1,18 +1,13 @@
 // The real client program against the fake code host, and scripted ones for what the fake does not tell.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { codehostForTest, ghEnvironment, temporaryFolder, testToken } from '@svc/testkit';
+import { codehostForTest, ghEnvironment, temporaryFolder, testToken, WAIT_MS } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { checkGhLogin } from './gh-login.ts';
 import { runCommand } from './run-command.ts';
 
-function login(environment: Record<string, string>, timeoutMs?: number) {
-  return checkGhLogin({
-    environment,
-    run: runCommand,
-    now: Date.now,
-    ...(timeoutMs !== undefined && { timeoutMs }),
-  });
+function login(environment: Record<string, string>, timeoutMs = WAIT_MS) {
+  return checkGhLogin({ environment, run: runCommand, now: Date.now, timeoutMs });
 }
 
 /** A client program of a few lines of shell; what it is asked is in `$*`. */
@@ -52,10 +47,8 @@ test('without the program', async () => {
 });
 
 test('one that does not end is waited for only so long', async () => {
-  const started = performance.now();
-  const answer = await login(scripted('sleep 60'), 300);
+  const answer = await login(scripted('sleep 600'), 100);
   expect(answer).toMatchObject({ ok: false, problem: { kind: 'unavailable' } });
-  expect(performance.now() - started).toBeLessThan(5_000);
 });
 
 test.each([

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { temporaryFolder } from '@svc/testkit';
+import { temporaryFolder, WAIT_MS } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { createFileLocks } from '../disk/lock.ts';
 import { readMachine } from './environment.ts';
@@ -14,7 +14,8 @@ async function storeWith(global: string) {
   writeFileSync(file, global);
   const machine = readMachine({}, home);
   const { files } = await loadConfig(machine, {}, home);
-  const store = createConfigStore({ locks: createFileLocks({ folder: machine.locksDir }), files });
+  const locks = createFileLocks({ folder: machine.locksDir, patienceMs: WAIT_MS });
+  const store = createConfigStore({ locks, files });
   return { store, file, text: () => readFileSync(file, 'utf8') };
 }
 

@@ -30,7 +30,7 @@ async function house(configs: readonly Config[] = [projectConfig({ teamKey: 'ABC
   const signal = new AbortController().signal;
   const handler = createRemediationHandler({
     configs: () => configs,
-    clientFor: () => clientOf(tracker, { timeoutMs: 2_000 }),
+    clientFor: () => clientOf(tracker),
     appendFinding: projectFindings(createFileLocks({ folder: join(project, 'locks') })),
     append: async (draft) => drafts.push(draft),
     now: () => Date.parse('2026-01-02T03:04:05.678Z'),

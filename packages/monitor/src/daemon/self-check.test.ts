@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EventLine } from '@svc/core';
-import { temporaryFolder } from '@svc/testkit';
+import { temporaryFolder, WAIT_MS } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import type { EventLog } from '../log/event-log.ts';
 import { LogNotWritable } from '../log/log-errors.ts';
@@ -39,7 +39,7 @@ function checkOf(given: {
       sent.push(new Request(url, init));
       return given.answer?.() ?? Promise.resolve(new Response('{}'));
     },
-    patienceMs: given.patienceMs ?? 5_000,
+    patienceMs: given.patienceMs ?? WAIT_MS,
   });
   return { check, sent };
 }
@@ -64,7 +64,7 @@ test.each([
   [
     'index',
     'was not found within',
-    { list: () => Promise.resolve({ ...found, entries: [] }), patienceMs: 1_000 },
+    { list: () => Promise.resolve({ ...found, entries: [] }), patienceMs: 200 },
   ],
   ['index', 'damaged', { list: () => Promise.reject(new Error('damaged')) }],
   ['file', 'not at the end of its file', { inFile: false }],
@@ -83,7 +83,7 @@ test.each([
   ['refused', () => Promise.reject(new Error('refused'))],
   ['did not end within', () => new Promise<Response>(() => undefined)],
 ])('the receiver fails: %s', async (why, answer) => {
-  const { receivers } = await checkOf({ answer, patienceMs: 500 }).check(undefined);
+  const { receivers } = await checkOf({ answer, patienceMs: 100 }).check(undefined);
   expect(receivers[0]).toMatchObject({ ok: false, disabled: false, why: expect.stringContaining(why) });
   expect(JSON.stringify(receivers)).not.toContain('hush');
 });

@@ -1,6 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type EventDraft, foldLine, type Worker } from '@svc/core';
-import { mergedPullRequest, mergedWorker, sampleBoard, sampleMergeSha, sampleTime } from '@svc/testkit';
+import {
+  mergedPullRequest,
+  mergedWorker,
+  sampleBoard,
+  sampleMergeSha,
+  sampleTime,
+  until,
+} from '@svc/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type DeadlineOptions, watchDeadlines } from './deadlines.ts';
 
@@ -136,12 +142,13 @@ test('thirty deadlines that fell into a sleep, and a restart, make one line each
 });
 
 test('it looks by itself, and stopping ends a question that is under way', async () => {
-  const seen = world([mergedWorker()], { everyMs: 5, askAgain: () => new Promise(() => undefined) });
-  await sleep(30);
+  const askAgain = vi.fn<DeadlineOptions['askAgain']>(() => new Promise(() => undefined));
+  const seen = world([mergedWorker()], { everyMs: 5, askAgain });
+  await until(() => askAgain.mock.calls.length === 1);
   await seen.stop();
   expect(seen.lines.size).toBe(0);
   const looking = vi.fn<() => Worker[]>(() => []);
   const idle = world([], { everyMs: 5, workers: looking });
-  await vi.waitFor(() => expect(looking).toHaveBeenCalled());
+  await until(() => looking.mock.calls.length > 0);
   await idle.stop();
 });

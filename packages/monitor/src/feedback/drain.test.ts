@@ -59,7 +59,7 @@ async function house(count: number) {
 const trackerOf = (tracker: FakeTracker) =>
   createTrackerDestination({
     team: { teamKey: 'ABC', teamId: null },
-    client: clientOf(tracker, { timeoutMs: 2_000 }),
+    client: clientOf(tracker),
   });
 
 const codehostOf = (codehost: FakeCodehost) =>

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Finding } from '@svc/core';
-import { temporaryFolder } from '@svc/testkit';
+import { temporaryFolder, WAIT_MS } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import { createFileLocks } from '../disk/lock.ts';
 import { createFindingsQueue } from './queue.ts';
@@ -18,7 +18,7 @@ const finding = (title: string): Finding => ({
 
 function house() {
   const folder = temporaryFolder();
-  const locks = createFileLocks({ folder: join(folder, 'locks') });
+  const locks = createFileLocks({ folder: join(folder, 'locks'), patienceMs: WAIT_MS });
   const file = join(folder, '.svc', 'findings', 'current.jsonl');
   return { folder, file, queue: createFindingsQueue({ file, locks }) };
 }

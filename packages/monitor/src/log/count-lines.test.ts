@@ -3,6 +3,7 @@ import { type EventCounts, familyOf, matchesFilter } from '@svc/core';
 import { createRandom, temporaryFolder } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import type { CountQuery } from './count-lines.ts';
+import { indexed } from './testing/indexed.ts';
 import { createTestClock, draft, openTestLog, readAllLines, START } from './testing/sample-log.ts';
 
 const MINUTE = 60_000;
@@ -31,6 +32,7 @@ async function filledLog(lines: number) {
     await Promise.all(some.map((one) => log.append(one)));
     clock.time += random.below(5) * MINUTE;
   }
+  await indexed(log);
   return { log, folder, end: clock.time };
 }
 

@@ -49,4 +49,4 @@ test('killed in mid-burst again and again: nothing acknowledged is lost, doubled
     expect(await log.appendOnce(draft({ deliveryId: delivery }))).toMatchObject({ duplicate: true, seq });
   }
   await log.close();
-}, 60_000);
+});

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { temporaryFolder } from '@svc/testkit';
+import { temporaryFolder, until } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { LogNotWritable } from './log-errors.ts';
 import { createFaultyDisk } from './testing/faulty-disk.ts';
@@ -25,7 +25,7 @@ test('a second arrival hears nothing before the first is durable', async () => {
   const release = disk.holdSyncs();
   let heard = 0;
   const both = [1, 2].map(() => log.appendOnce(delivery('d')).then(() => (heard += 1)));
-  await new Promise((resolve) => setTimeout(resolve, 30));
+  await until(() => disk.counts.syncs === 1);
   expect(heard).toBe(0);
   release();
   await Promise.all(both);

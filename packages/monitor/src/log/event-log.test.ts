@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { EventLog } from './event-log.ts';
 import type { LineQuery } from './find-lines.ts';
+import { indexed } from './testing/indexed.ts';
 import { createTestClock, draft, openTestLog, readAllLines, START } from './testing/sample-log.ts';
 
 const topics = [
@@ -41,6 +42,7 @@ async function fill(log: EventLog, clock: { time: number }, drafts: readonly Eve
     await Promise.all(drafts.slice(from, from + 500).map((one) => log.append(one)));
     clock.time += 500_000;
   }
+  await indexed(log);
 }
 
 /** The answer found the simple way: by looking at every line. */
@@ -148,7 +150,6 @@ describe('the relay cursor', () => {
     let log = openTestLog(folder);
     expect(log.cursorOf('c0')).toBeNull();
     await fill(log, { time: 0 }, sample(4_301));
-    await log.list();
     const cursors = () => [log.cursorOf('c0'), log.cursorOf('c1'), log.cursorOf('other')];
     expect(cursors()).toEqual(['4300', '4299', null]);
     await log.reindex();

@@ -36,7 +36,7 @@ export async function* followLog(options: FollowOptions): AsyncGenerator<LogEntr
   try {
     let place = startOf(options);
     const handedOut: HandedOut[] = [];
-    for (;;) {
+    reading: for (;;) {
       if (signal?.aborted === true) return;
       place = place === null ? firstPlace(folder) : stillThere(folder, place, handedOut);
       let moved = false;
@@ -46,6 +46,12 @@ export async function* followLog(options: FollowOptions): AsyncGenerator<LogEntr
           const last = lines.at(-1);
           if (last === undefined) continue;
           moved = true;
+          // The writer may have taken lines back since the look: then these do not follow on what was handed out.
+          const there = stillThere(folder, place, handedOut);
+          if (there !== place) {
+            place = there;
+            continue reading;
+          }
           place = { file: last.file, offset: last.offset + last.length + 1 };
           const entries = parseEntries(lines, onCorrupt).filter((entry) => isWanted(entry, options.from));
           remember(handedOut, entries);

@@ -85,7 +85,9 @@ describe('a reader', () => {
     })();
     await expect.poll(() => seqs.length).toBe(100);
     tail.push([entry]);
-    await expect.poll(() => seqs.length).toBe(101);
+    write(102, 102);
+    await expect.poll(() => seqs.at(-1)).toBe(102);
+    expect(seqs).toEqual(numbers(1, 102));
     stop.abort();
     await reading;
     expect(tail.readers()).toBe(0);

@@ -8,8 +8,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventDraft } from '@svc/core';
-import { temporaryFolder } from '@svc/testkit';
+import { temporaryFolder, until } from '@svc/testkit';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createLineEncoder } from './line-encoder.ts';
@@ -46,10 +47,6 @@ function appendMany(append: (draft: EventDraft) => Promise<unknown>, count: numb
   );
 }
 
-const turns = async (count = 5): Promise<void> => {
-  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-};
-
 describe('group commit', () => {
   test('many appends share few syncs, and stand in the order of their calls', async () => {
     const folder = temporaryFolder();
@@ -66,9 +63,9 @@ describe('group commit', () => {
     const release = disk.holdSyncs();
     let acknowledged = 0;
     const first = writer.append(draft()).then(() => (acknowledged += 1));
-    await turns();
+    await until(() => disk.counts.syncs === 1);
     const others = Array.from({ length: 50 }, () => writer.append(draft()).then(() => (acknowledged += 1)));
-    await turns();
+    await nextTurn();
     expect([acknowledged, durable.length, writer.stats().queued]).toEqual([0, 0, 50]);
     release();
     await Promise.all([first, ...others]);
@@ -105,7 +102,7 @@ describe('group commit', () => {
     const { writer, disk } = openWriter(temporaryFolder(), { maxQueued: 20 });
     const release = disk.holdSyncs();
     const stuck = writer.append(draft());
-    await turns();
+    await until(() => disk.counts.syncs === 1);
     const waiting = appendMany(writer.append, 20);
     await expect(writer.append(draft())).rejects.toBeInstanceOf(LogNotWritable);
     release();

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type EventLine, Rule } from '@svc/core';
-import { createRandom, temporaryFolder } from '@svc/testkit';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { createRandom, temporaryFolder, until, WAIT_MS } from '@svc/testkit';
+import { expect, onTestFinished, test } from 'vitest';
 import { Failure } from '../errors.ts';
 import type { EventLog } from '../log/event-log.ts';
 import { createJqThreads } from '../log/jq-threads.ts';
@@ -9,8 +9,6 @@ import { createTestClock, draft, openTestLog, readAllLines } from '../log/testin
 import type { Matches } from './ask-jq.ts';
 import { backTest } from './back-test.ts';
 import { createRuleFollower } from './follow-rules.ts';
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const rule = (name: string, more: object = {}) =>
   Rule.parse({ name, enabled: true, when: { event: 'codehost.push' }, then: { run: 'note' }, ...more });
@@ -54,11 +52,10 @@ const firedOn = (lines: readonly EventLine[]) =>
   lines.map(({ detail }) => `${String(detail['rule'])} ${String(detail['line'])}`);
 
 async function caughtUp(follower: ReturnType<typeof createRuleFollower>): Promise<void> {
-  await vi.waitUntil(
+  await until(
     () =>
       follower.report().mode === 'off' ||
       (follower.report().mode === 'following' && follower.report().behind === 0),
-    { timeout: 10_000, interval: 5 },
   );
 }
 
@@ -73,7 +70,7 @@ test('fires once on a line after it was switched on, and on none of before', asy
   await log.append(draft({ scope: { ticket: 'A-1' } }));
   await log.append(draft({ scope: { ticket: 'A-2' } }));
   await caughtUp(follower);
-  await vi.waitUntil(() => verdicts.length === 3);
+  await until(() => verdicts.length === 3);
   expect(verdicts).toEqual(['one fires', 'one held', 'one fires']);
   expect(follower.record('one')).toMatchObject({ fired: 2, last: { ticket: 'A-2' } });
   await follower.stop();
@@ -122,7 +119,7 @@ test('never fires on what rules made', async () => {
     draft({ event: 'comms.attention', source: 'monitor', via: 'local', detail: { rule: 'all' } }),
   );
   await log.append(draft());
-  await vi.waitUntil(() => verdicts.length >= 2);
+  await until(() => verdicts.length >= 2);
   await caughtUp(follower);
   await follower.stop();
   expect(verdicts).toEqual(['all fires', 'all fires']);
@@ -177,10 +174,10 @@ test('a filter that takes too long on a line stops its rule alone, and that is t
   );
   await caughtUp(follower);
   await log.append(draft());
-  await vi.waitUntil(() => lines('failed').length === 1);
+  await until(() => lines('failed').length === 1);
   expect(asked).toBeGreaterThan(3);
   await log.append(draft());
-  await vi.waitUntil(() => lines('fired').length === 2);
+  await until(() => lines('fired').length === 2);
   await caughtUp(follower);
   expect(follower.report()).toMatchObject({
     active: 1,
@@ -205,10 +202,10 @@ test('what cannot be written is written later, and meanwhile it says why', async
   await caughtUp(follower);
   full = true;
   await log.append(draft());
-  await vi.waitUntil(() => follower.report().problem !== null);
+  await until(() => follower.report().problem !== null);
   expect(follower.report()).toMatchObject({ problem: 'the disk is full', behind: 1 });
   full = false;
-  await vi.waitUntil(() => lines('fired').length === 1, { timeout: 5_000 });
+  await until(() => lines('fired').length === 1);
   await caughtUp(follower);
   expect(follower.report().problem).toBeNull();
   await follower.stop();
@@ -236,7 +233,7 @@ test('how far it looked is written down now and then, so that a restart does not
   const second = follow(log, rules, noting);
   await caughtUp(second);
   const line = await log.append(draft({ detail: { text: 'yes' } }));
-  await vi.waitUntil(() => lines('fired').length === 1);
+  await until(() => lines('fired').length === 1);
   await second.stop();
   expect(Math.min(...seen)).toBeGreaterThan(marks.at(-1) ?? 0);
   expect(seen).toContain(line.seq);
@@ -260,7 +257,7 @@ test('a batch that takes more than a minute is told as lagging', async () => {
   );
   await caughtUp(follower);
   await log.append(draft());
-  await vi.waitUntil(() => asked);
+  await until(() => asked);
   expect(follower.report().problem).toBeNull();
   now += 60_001;
   expect(follower.report().problem).toBe('rules are 1 lines behind the log');
@@ -273,7 +270,7 @@ test('a batch that takes more than a minute is told as lagging', async () => {
 test('the real jq decides, in the back-test as in the daemon', async () => {
   const { open, follow, lines, eventsDir } = house();
   const log = open();
-  const jq = createJqThreads();
+  const jq = createJqThreads({ answerWithinMs: WAIT_MS });
   onTestFinished(jq.close);
   const filtered = rule('large', {
     when: { event: 'codehost.push', filter: '.scope.pr > 2' },
@@ -282,7 +279,7 @@ test('the real jq decides, in the back-test as in the daemon', async () => {
   const follower = follow(log, [filtered], jq.matches);
   await caughtUp(follower);
   for (const pr of [1, 2, 3, 4]) await log.append(draft({ scope: { pr } }));
-  await vi.waitUntil(() => lines('fired').length === 2, { timeout: 10_000 });
+  await until(() => lines('fired').length === 2);
   await follower.stop();
   await log.close();
   const { rules, complete } = await backTest({

@@ -1,13 +1,16 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Effect } from '@svc/core';
-import { temporaryFolder } from '@svc/testkit';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { temporaryFolder, until, WAIT_MS } from '@svc/testkit';
+import { expect, onTestFinished, test } from 'vitest';
 import { type CommandEnd, type RunCommand, runCommand } from '../codehost/run-command.ts';
 import { draft, openTestLog, readAllLines } from '../log/testing/sample-log.ts';
 import { createRuleCommands } from './run-command.ts';
 
 type RunEffect = Extract<Effect, { kind: 'run-command' }>;
+
+/** How long an attempt waits in tests of a command that does not end meanwhile. */
+const SHORT_MS = 50;
 
 const ok: CommandEnd = { ended: 'exit', exitCode: 0, stdout: '', stderr: '' };
 
@@ -30,14 +33,20 @@ async function house() {
     line,
     effect,
     /** As one life of the daemon has them. */
-    life: (run: RunCommand, argv: string[] | undefined = ['note', '--', '$SVC_EVENT_TICKET']) =>
+    life: (
+      run: RunCommand,
+      {
+        argv = ['note', '--', '$SVC_EVENT_TICKET'],
+        waitMs = WAIT_MS,
+      }: { argv?: string[]; waitMs?: number } = {},
+    ) =>
       createRuleCommands({
-        commands: { note: { argv, timeoutSeconds: 5 } },
+        commands: { note: { argv, timeoutSeconds: WAIT_MS / 1000 } },
         environment: { PATH: process.env['PATH'], SVC_WEBHOOK_SECRET: 'hush' },
         log,
         run,
         now: () => Date.now(),
-        waitMs: 50,
+        waitMs,
       }),
     facts: () =>
       readAllLines(join(folder, 'events'))
@@ -54,12 +63,8 @@ test('a real program gets its arguments as they stand, the line on standard inpu
     `#!/bin/sh\nprintf '%s\\n' "$@" > '${folder}/args'\nenv > '${folder}/env'\ncat > '${folder}/in'\n`,
   );
   chmodSync(program, 0o755);
-  const commands = life(runCommand, [program, '$SVC_EVENT_TICKET', '; id']);
-  const outcome = await vi.waitUntil(async () => {
-    const tried = await commands.handle(effect, { number: 1 });
-    return 'done' in tried ? tried : undefined;
-  });
-  expect(outcome).toEqual({ done: 'note ran' });
+  const commands = life(runCommand, { argv: [program, '$SVC_EVENT_TICKET', '; id'] });
+  expect(await commands.handle(effect, { number: 1 })).toEqual({ done: 'note ran' });
   expect(readFileSync(join(folder, 'args'), 'utf8')).toBe('$SVC_EVENT_TICKET\n; id\n');
   expect(JSON.parse(readFileSync(join(folder, 'in'), 'utf8'))).toEqual(JSON.parse(JSON.stringify(line)));
   const environment = readFileSync(join(folder, 'env'), 'utf8');
@@ -75,18 +80,25 @@ test('one that runs long is waited for, and runs once', async () => {
   const { effect, life, facts } = await house();
   const end = Promise.withResolvers<CommandEnd>();
   let runs = 0;
-  const commands = life(() => {
-    runs += 1;
-    return end.promise;
-  });
+  const commands = life(
+    () => {
+      runs += 1;
+      return end.promise;
+    },
+    { waitMs: SHORT_MS },
+  );
   for (const _ of [1, 2, 3])
     expect(await commands.handle(effect, { number: 1 })).toEqual({
       failed: 'note is running',
       waiting: true,
-      retryAfterMs: 50,
+      retryAfterMs: SHORT_MS,
     });
   end.resolve(ok);
-  expect(await commands.handle(effect, { number: 1 })).toEqual({ done: 'note ran' });
+  const outcome = await until(async () => {
+    const tried = await commands.handle(effect, { number: 1 });
+    return 'done' in tried && tried;
+  });
+  expect(outcome).toEqual({ done: 'note ran' });
   expect(runs).toBe(1);
   expect(facts()).toHaveLength(2);
 });
@@ -119,10 +131,13 @@ test('a bad end is tried again, three times in all, each with its reason', async
 test('after a kill while it ran it is not run again, until a person says so', async () => {
   const { effect, life, facts } = await house();
   let runs = 0;
-  const first = life(() => {
-    runs += 1;
-    return new Promise(() => undefined);
-  });
+  const first = life(
+    () => {
+      runs += 1;
+      return new Promise(() => undefined);
+    },
+    { waitMs: SHORT_MS },
+  );
   await first.handle(effect, { number: 1 });
 
   const count: RunCommand = async () => {
@@ -161,7 +176,8 @@ test('after a kill between its end and the word of it to the outbox it is done',
 
 test('stopping the daemon ends it, and that is written down', async () => {
   const { folder, effect, life, facts } = await house();
-  const commands = life(runCommand, ['sh', '-c', `sleep 30; touch '${folder}/late'`]);
+  const argv = ['sh', '-c', `sleep 300; touch '${folder}/late'`];
+  const commands = life(runCommand, { argv, waitMs: SHORT_MS });
   expect(await commands.handle(effect, { number: 1 })).toMatchObject({ waiting: true });
   await commands.stop();
   expect(facts().at(-1)).toEqual(['ended', 1, 'unknown']);

@@ -1,20 +1,37 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type EventDraft, parseEventDraft, type WorkerStatus } from '@svc/core';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createLiveness, type WatchedWorker } from './liveness.ts';
 import { type ProcessStart, processStartsOf, type ReadProcessStarts } from './process-start.ts';
 import { sampleSignal } from './testing/sample-signal.ts';
 
-function child(): ChildProcess & { pid: number } {
-  const started = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 30_000)'], { stdio: 'ignore' });
+const processStartsHere = processStartsOf(process.platform);
+
+/** Lives until it is killed, or until this process ends. */
+async function child(): Promise<ChildProcess & { pid: number; startedAt: number }> {
+  const started = spawn(process.execPath, ['-e', 'process.stdin.resume()'], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
   onTestFinished(() => void started.kill('SIGKILL'));
-  return Object.assign(started, { pid: started.pid ?? 0 });
+  const pid = started.pid ?? 0;
+  const start = (await processStartsHere([pid])).get(pid);
+  if (start?.state !== 'running') throw new Error('It is not running');
+  return Object.assign(started, { pid, startedAt: start.startedAt });
 }
 
-/** One worker, and a log that folds at once, or only when told to. */
-function room(pid: number | null, pidStartedAt: string | number | null, processStarts?: ReadProcessStarts) {
+const CONFIRM_MS = 1_000;
+
+/** One worker, and a log that folds at once, or only when told to. Time passes only in `settle`. */
+function room(
+  pid: number | null,
+  pidStartedAt: string | number | null,
+  processStarts: ReadProcessStarts = processStartsHere,
+) {
+  vi.useFakeTimers({
+    toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],
+  });
+  onTestFinished(() => void vi.useRealTimers());
   const lines: EventDraft[] = [];
   const worker: WatchedWorker = {
     orchestrator: 'orch-1',
@@ -28,11 +45,11 @@ function room(pid: number | null, pidStartedAt: string | number | null, processS
   const onProblem = vi.fn<(error: unknown) => void>();
   const liveness = createLiveness({
     workers: () => [worker],
-    processStarts: processStarts ?? processStartsOf(process.platform),
+    processStarts,
     now: () => new Date(),
     onProblem,
     everyMs: 60_000,
-    confirmMs: 50,
+    confirmMs: CONFIRM_MS,
     async append(draft) {
       const parsed = parseEventDraft(draft);
       if (!parsed.ok) throw new Error(parsed.problem);
@@ -46,17 +63,22 @@ function room(pid: number | null, pidStartedAt: string | number | null, processS
   });
   onTestFinished(() => liveness.stop());
   const topics = () => lines.map(({ event }) => event.replace('orchestrator.worker.', ''));
-  const settle = async () => {
+  /** A look that began before now may still be under way; the second one is a new one. */
+  const look = async () => {
     await liveness.check();
-    await sleep(120);
     await liveness.check();
   };
-  return { worker, state, lines, topics, settle, liveness, onProblem };
+  const settle = async () => {
+    await look();
+    vi.advanceTimersByTime(CONFIRM_MS);
+    await look();
+  };
+  return { worker, state, lines, topics, look, settle, onProblem };
 }
 
 test('a real process: alive is no news, its end is told once, its return too', async () => {
-  const first = child();
-  const { worker, lines, topics, settle } = room(first.pid, new Date().toISOString());
+  const first = await child();
+  const { worker, lines, topics, settle } = room(first.pid, new Date(first.startedAt).toISOString());
   await settle();
   expect(topics()).toEqual([]);
   first.kill('SIGKILL');
@@ -69,16 +91,16 @@ test('a real process: alive is no news, its end is told once, its return too', a
     scope: { orchestrator: 'orch-1', ticket: 'ENG-1', repo: 'acme/web' },
     detail: { pid: first.pid, reason: `process ${first.pid} has ended`, lastSeenAt: expect.any(String) },
   });
-  const second = child();
-  worker.signal = sampleSignal({ pid: second.pid, pidStartedAt: Date.now() });
+  const second = await child();
+  worker.signal = sampleSignal({ pid: second.pid, pidStartedAt: second.startedAt });
   await settle();
   await settle();
   expect(topics()).toEqual(['died', 'revived']);
 });
 
 test('a pid that was given to another process is not the worker', async () => {
-  const other = child();
-  const { lines, topics, settle } = room(other.pid, new Date(Date.now() - 60_000).toISOString());
+  const other = await child();
+  const { lines, topics, settle } = room(other.pid, new Date(other.startedAt - 60_000).toISOString());
   await settle();
   expect(topics()).toEqual(['died']);
   expect(lines[0]?.detail['reason']).toBe(`pid ${other.pid} is another process now`);
@@ -135,8 +157,8 @@ test.each([
 });
 
 test('the last word of a worker that ends well may come a little later than its end', async () => {
-  const { worker, topics, settle, liveness } = room(5, null, async () => new Map([[5, { state: 'gone' }]]));
-  await liveness.check();
+  const { worker, topics, look, settle } = room(5, null, async () => new Map([[5, { state: 'gone' }]]));
+  await look();
   worker.status = 'done';
   await settle();
   expect(topics()).toEqual([]);

@@ -10,7 +10,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type DeployPolicy,
   defaultDeployPolicy,
@@ -24,9 +24,10 @@ import type { KnownSignal } from './signal-teller.ts';
 import { putSignal, sampleSignal } from './testing/sample-signal.ts';
 import { type WatchSignalsOptions, watchSignals } from './watch-signals.ts';
 
-/** A log that folds what it is told, `lagMs` later. */
-function fakeLog(lagMs = 0) {
+/** A log that folds what it is told at once, or only when `foldAll` is called. */
+function fakeLog({ foldsLate = false } = {}) {
   const lines: EventDraft[] = [];
+  const notFolded: (() => void)[] = [];
   const folded = new Map<string, KnownSignal & { orchestrator: string; ticket: string }>();
   function fold({ event, scope, detail }: EventDraft, lastSeq: number): void {
     const { orchestrator = '', ticket = '' } = scope;
@@ -52,9 +53,13 @@ function fakeLog(lagMs = 0) {
       folded.set(key, { ...before, lastSeq, hash, signal, policy, corrupt: null, removed: false });
     }
   }
+  function foldAll(): void {
+    for (const now of notFolded.splice(0)) now();
+  }
   return {
     lines,
     folded,
+    foldAll,
     topics: (ticket?: string) =>
       lines
         .filter(({ scope }) => ticket === undefined || scope.ticket === ticket)
@@ -62,9 +67,10 @@ function fakeLog(lagMs = 0) {
     async append(draft: EventDraft) {
       const parsed = parseEventDraft(JSON.parse(JSON.stringify(draft)));
       if (!parsed.ok) throw new Error(parsed.problem);
-      await sleep(1);
+      await nextTurn();
       const seq = lines.push(parsed.draft);
-      setTimeout(() => fold(parsed.draft, seq), lagMs);
+      notFolded.push(() => fold(parsed.draft, seq));
+      if (!foldsLate) foldAll();
       return { seq };
     },
   };
@@ -78,15 +84,23 @@ function start(runsDir: string, log = fakeLog(), more: Partial<WatchSignalsOptio
     policyOf: () => defaultDeployPolicy,
     append: (draft) => log.append(draft),
     now: () => new Date(),
-    rescanMs: 60_000,
-    pollMs: 200,
+    rescanMs: NEVER_MS,
+    pollMs: 20,
+    debounceMs: 10,
+    graceMs: 50,
     ...more,
   });
   onTestFinished(() => watcher.stop());
-  return { watcher, log };
+  /** A look that began before now may still be under way; the second rescan begins one of its own. */
+  const look = async () => {
+    await watcher.rescan();
+    await watcher.rescan();
+  };
+  return { watcher, log, look };
 }
 
-const until = (check: () => void) => vi.waitFor(check, { timeout: 8_000, interval: 10 });
+/** The longest that a timer can wait. */
+const NEVER_MS = 2 ** 31 - 1;
 
 /** The way of our own writers. */
 function replace(path: string, signal: SignalFile): void {
@@ -97,67 +111,88 @@ function replace(path: string, signal: SignalFile): void {
 describe('one file', () => {
   test('is told when it appears, changes and goes; a sign of life and a rewrite are no news', async () => {
     const runsDir = join(temporaryFolder(), 'runs');
-    const { watcher, log } = start(runsDir);
+    const { watcher, log, look } = start(runsDir);
     await watcher.rescan();
     const path = putSignal(runsDir, sampleSignal({ status: 'dispatched' }));
-    await until(() => expect(log.topics()).toEqual(['dispatched']));
+    await expect.poll(() => log.topics()).toEqual(['dispatched']);
     replace(path, sampleSignal({ status: 'planning' }));
-    await until(() => expect(log.topics().at(-1)).toBe('status_changed'));
+    await expect.poll(() => log.topics().at(-1)).toBe('status_changed');
     replace(path, sampleSignal({ status: 'planning', phase: 'plan' }));
-    await until(() => expect(log.topics().at(-1)).toBe('phase_changed'));
+    await expect.poll(() => log.topics().at(-1)).toBe('phase_changed');
     replace(path, sampleSignal({ status: 'planning', phase: 'plan', updatedAt: '2026-02-02T03:04:05Z' }));
+    await look();
     writeFileSync(path, JSON.stringify(sampleSignal({ phase: 'plan', status: 'planning' }), null, 4));
-    await sleep(300);
+    await look();
     writeFileSync(path, JSON.stringify(sampleSignal({ phase: 'plan', status: 'planning', pid: 7 })));
-    await until(() => expect(log.lines.at(-1)?.detail).toMatchObject({ changed: ['pid'] }));
+    await expect.poll(() => log.lines.at(-1)?.detail).toMatchObject({ changed: ['pid'] });
     rmSync(path);
-    await until(() => expect(log.topics().at(-1)).toBe('removed'));
+    await expect.poll(() => log.topics().at(-1)).toBe('removed');
     expect(log.topics()).toEqual(['dispatched', 'status_changed', 'phase_changed', 'updated', 'removed']);
     expect(watcher.figures()).toMatchObject({ files: 0, corrupt: 0, ignored: 0, problem: null });
     putSignal(runsDir, sampleSignal({ phase: 'plan', status: 'planning', pid: 7 }));
-    await until(() => expect(log.lines.at(-1)).toMatchObject({ event: 'orchestrator.worker.updated' }));
+    await expect.poll(() => log.lines.at(-1)).toMatchObject({ event: 'orchestrator.worker.updated' });
   });
 
   test('the sequence of a busy writer ends with its last word, also with a log that folds late', async () => {
     const runsDir = join(temporaryFolder(), 'runs');
     const path = putSignal(runsDir, sampleSignal({ count: -1 }));
-    const { log } = start(runsDir, fakeLog(400));
+    const { log, look } = start(runsDir, fakeLog({ foldsLate: true }));
     for (let count = 0; count < 150; count += 1) {
       if (count % 2) replace(path, sampleSignal({ count: count % 3 }));
       else writeFileSync(path, JSON.stringify(sampleSignal({ count: count % 3 })));
-      await sleep(4);
+      // It looks at some of them only: on its own where a notice comes in time, and here where it does not.
+      if (count % 5 === 4) await look();
+      else await nextTurn();
+      if (count % 50 === 49) log.foldAll();
     }
-    await until(() => expect(log.lines.at(-1)?.detail['signal']).toMatchObject({ count: 149 % 3 }));
-    await sleep(200);
+    await expect.poll(() => log.lines.at(-1)?.detail['signal']).toMatchObject({ count: 149 % 3 });
+    await look();
+    log.foldAll();
+    await look();
     const counts = log.lines.map(({ detail }) => (detail['signal'] as SignalFile)['count']);
+    expect(counts.length).toBeGreaterThanOrEqual(30);
     expect(counts.every((count, index) => index === 0 || count !== counts[index - 1])).toBe(true);
     expect(log.topics().every((topic) => topic !== 'corrupt')).toBe(true);
   });
 
   test('half written is not corrupt; left so it is, once per problem; mended it is told again', async () => {
+    vi.useFakeTimers({
+      toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],
+    });
+    onTestFinished(() => void vi.useRealTimers());
     const runsDir = join(temporaryFolder(), 'runs');
     const signal = sampleSignal();
     const path = putSignal(runsDir, signal);
-    const { watcher, log } = start(runsDir);
-    await until(() => expect(log.topics()).toEqual(['status_changed']));
+    const { watcher, log, look } = start(runsDir, fakeLog(), { graceMs: 500 });
+    const after = async (milliseconds: number) => {
+      await look();
+      vi.advanceTimersByTime(milliseconds);
+      await look();
+    };
+    await look();
+    expect(log.topics()).toEqual(['status_changed']);
     const text = JSON.stringify(sampleSignal({ note: 'n'.repeat(100) }));
     const descriptor = openSync(path, 'w');
     for (let from = 0; from < text.length; from += 60) {
       writeSync(descriptor, text.slice(from, from + 60));
-      await sleep(200);
+      await after(200);
     }
     closeSync(descriptor);
-    await until(() => expect(log.topics()).toEqual(['status_changed', 'updated']));
+    expect(log.topics()).toEqual(['status_changed', 'updated']);
     writeFileSync(path, '{"a"');
-    await until(() => expect(log.topics().at(-1)).toBe('corrupt'));
+    await after(499);
+    expect(log.topics()).toEqual(['status_changed', 'updated']);
+    await after(1);
+    expect(log.topics().at(-1)).toBe('corrupt');
     expect(log.lines.at(-1)?.detail).toEqual({ path, problem: expect.stringContaining('not valid JSON') });
     expect(watcher.figures()).toMatchObject({ files: 1, corrupt: 1 });
-    await watcher.rescan();
+    await look();
     writeFileSync(path, '');
-    await until(() => expect(log.lines.at(-1)?.detail['problem']).toBe('is empty.'));
-    await watcher.rescan();
+    await after(500);
+    expect(log.lines.at(-1)?.detail['problem']).toBe('is empty.');
+    await look();
     writeFileSync(path, text);
-    await until(() => expect(log.topics().at(-1)).toBe('updated'));
+    await look();
     expect(log.topics()).toEqual(['status_changed', 'updated', 'corrupt', 'corrupt', 'updated']);
     expect(watcher.figures()).toMatchObject({ files: 1, corrupt: 0 });
   });
@@ -183,10 +218,10 @@ describe('one file', () => {
     let full = true;
     const append = (draft: EventDraft) => (full ? Promise.reject(new Error('disk full')) : log.append(draft));
     const { watcher } = start(runsDir, log, { append, onProblem });
-    await until(() => expect(onProblem).toHaveBeenCalled());
+    await expect.poll(() => onProblem.mock.calls.length).toBeGreaterThan(0);
     expect(watcher.figures().problem).toBe('disk full');
     full = false;
-    await until(() => expect(log.topics()).toEqual(['status_changed']));
+    await expect.poll(() => log.topics()).toEqual(['status_changed']);
   });
 });
 
@@ -201,15 +236,16 @@ test('a restart tells only what happened in between', async () => {
   await first.watcher.stop();
   writeFileSync(paths[3] ?? '', '{}');
   const corrupted = start(runsDir, log, { graceMs: 20 });
-  await until(() => expect(log.topics('ENG-4')).toEqual(['status_changed', 'corrupt']));
+  await expect.poll(() => log.topics('ENG-4')).toEqual(['status_changed', 'corrupt']);
   await corrupted.watcher.stop();
-  await sleep(20);
   rmSync(paths[0] ?? '');
   putSignal(runsDir, sampleSignal({ ticket: 'ENG-2', status: 'shipping' }));
   const second = start(runsDir, log, { graceMs: 20 });
-  await until(() => expect(log.topics('ENG-1')).toEqual(['status_changed', 'removed']));
-  await second.watcher.rescan();
-  await sleep(100);
+  await expect.poll(() => log.topics('ENG-1')).toEqual(['status_changed', 'removed']);
+  // Its grace began later than that of ENG-4.
+  putSignal(runsDir, sampleSignal({ ticket: 'ENG-5' }), '{}');
+  await expect.poll(() => log.topics('ENG-5')).toEqual(['corrupt']);
+  await second.look();
   expect(log.topics('ENG-2')).toEqual(['status_changed', 'status_changed']);
   expect(log.topics('ENG-3')).toEqual(['status_changed']);
   expect(log.topics('ENG-4')).toEqual(['status_changed', 'corrupt']);
@@ -223,33 +259,36 @@ test('a worker that the state has let go of is not news again', async () => {
   putSignal(runsDir, sampleSignal({ ticket: 'NEW-1', ...long, updatedAt: '2026-03-02T03:04:05Z' }));
   const { watcher, log } = start(runsDir, fakeLog(), { now: () => new Date('2026-03-03T03:04:05Z') });
   await watcher.rescan();
-  await sleep(20);
   log.folded.clear();
   await watcher.rescan();
   expect(log.lines.map(({ scope }) => scope.ticket).toSorted((a = '', b = '') => a.localeCompare(b))).toEqual(
     ['NEW-1', 'OLD-2'],
   );
   putSignal(runsDir, sampleSignal({ ticket: 'OLD-1', updatedAt: '2026-03-03T03:04:05Z' }));
-  await until(() => expect(log.topics('OLD-1')).toEqual(['status_changed']));
+  await expect.poll(() => log.topics('OLD-1')).toEqual(['status_changed']);
 });
 
 test('200 files at once, in runs that begin while it watches: each is told once', async () => {
   const runsDir = join(temporaryFolder(), 'runs');
   const onRepo = vi.fn<(repo: string) => void>();
-  const { watcher, log } = start(runsDir, fakeLog(30), { onRepo });
+  const { watcher, log, look } = start(runsDir, fakeLog({ foldsLate: true }), { onRepo });
   mkdirSync(runsDir);
   for (let index = 0; index < 200; index += 1) {
     const repo = `acme/web${index % 3}`;
     putSignal(runsDir, sampleSignal({ ticket: `ENG-${index}`, orchestrator: `orch-${index % 10}`, repo }));
   }
-  await until(() => expect(log.lines).toHaveLength(200));
-  await watcher.rescan();
+  await expect.poll(() => log.lines).toHaveLength(200);
+  await look();
+  log.foldAll();
+  await look();
   for (let index = 0; index < 200; index += 1) {
     const more = { ticket: `ENG-${index}`, orchestrator: `orch-${index % 10}`, status: 'done' } as const;
     putSignal(runsDir, sampleSignal({ ...more, repo: `acme/web${index % 3}` }));
   }
-  await until(() => expect(log.lines).toHaveLength(400));
-  await watcher.rescan();
+  await expect.poll(() => log.lines).toHaveLength(400);
+  await look();
+  log.foldAll();
+  await look();
   expect(log.lines).toHaveLength(400);
   expect(onRepo).toHaveBeenCalledTimes(3);
   expect(new Set(onRepo.mock.calls.flat())).toEqual(new Set(['acme/web0', 'acme/web1', 'acme/web2']));
@@ -263,17 +302,20 @@ test('the folders may go and come again, in part or whole', async () => {
   await watcher.rescan();
   const gone = [dirname(path), dirname(dirname(path)), runsDir, runsDir];
   for (const [round, folder] of gone.entries()) {
+    // No scan is under way then: what it could not watch any more would be looked for only by the next rescan.
+    await watcher.rescan();
     rmSync(folder, { recursive: true });
-    await until(() => expect(log.topics().at(-1)).toBe('removed'));
+    await expect.poll(() => log.topics().at(-1)).toBe('removed');
     putSignal(runsDir, sampleSignal({ round }));
-    await until(() => expect(log.lines.at(-1)?.detail['signal']).toMatchObject({ round }));
+    await expect.poll(() => log.lines.at(-1)?.detail['signal']).toMatchObject({ round });
     putSignal(runsDir, sampleSignal({ round, live: true }));
-    await until(() => expect(log.lines.at(-1)?.detail['signal']).toMatchObject({ live: true }));
+    await expect.poll(() => log.lines.at(-1)?.detail['signal']).toMatchObject({ live: true });
   }
   // Gone and back within the grace: a change like any other.
+  await watcher.rescan();
   rmSync(runsDir, { recursive: true });
   putSignal(runsDir, sampleSignal({ round: 9 }));
-  await until(() => expect(log.lines.at(-1)?.detail['signal']).toMatchObject({ round: 9 }));
+  await expect.poll(() => log.lines.at(-1)?.detail['signal']).toMatchObject({ round: 9 });
   expect(log.topics().filter((topic) => topic === 'removed')).toHaveLength(4);
 });
 
@@ -281,7 +323,7 @@ test('links, strange names and folders that cannot be read are left alone, and t
   const folder = temporaryFolder();
   const runsDir = join(folder, 'runs');
   const path = putSignal(runsDir, sampleSignal());
-  const { watcher, log } = start(runsDir);
+  const { watcher, log, look } = start(runsDir);
   await watcher.rescan();
   writeFileSync(join(folder, 'x.json'), JSON.stringify(sampleSignal({ ticket: 'ENG-9' })));
   symlinkSync(join(folder, 'x.json'), join(dirname(path), 'ENG-9.json'));
@@ -289,11 +331,16 @@ test('links, strange names and folders that cannot be read are left alone, and t
   const closed = join(runsDir, 'orch-2', 'workers');
   mkdirSync(closed, { recursive: true });
   chmodSync(closed, 0o000);
-  await sleep(700);
-  await watcher.rescan();
+  // One that came and went later was told of: whatever is to be told of the others has been told, too.
+  const later = putSignal(runsDir, sampleSignal({ ticket: 'ENG-5' }));
+  await expect.poll(() => log.topics('ENG-5')).toEqual(['status_changed']);
+  rmSync(later);
+  await expect.poll(() => log.topics('ENG-5')).toEqual(['status_changed', 'removed']);
+  await look();
   chmodSync(closed, 0o700);
-  expect(log.topics()).toEqual(['status_changed']);
+  expect(log.topics('ENG-1')).toEqual(['status_changed']);
+  expect(log.lines).toHaveLength(3);
   expect(watcher.figures()).toMatchObject({ files: 1, corrupt: 0, ignored: 2 });
   replace(path, sampleSignal({ status: 'done' }));
-  await until(() => expect(log.topics()).toEqual(['status_changed', 'status_changed']));
+  await expect.poll(() => log.topics('ENG-1')).toEqual(['status_changed', 'status_changed']);
 });

@@ -107,7 +107,7 @@ test('two are made at once, others wait, too many are refused', async () => {
   const boardAt = createBoardAt({ log, snapshots, rules: smallRules, mostWaiting: 3, kept: 0 });
   const asked = Array.from({ length: 5 }, (_, index) => boardAt({ seq: 60 + index }));
   await expect(boardAt({ seq: 99 })).rejects.toMatchObject({ code: 'busy' });
-  await vi.waitFor(() => expect(inside).toBe(2));
+  await expect.poll(() => inside).toBe(2);
   open.resolve();
   expect((await Promise.all(asked)).map(({ seq }) => seq)).toEqual([60, 61, 62, 63, 64]);
   expect(most).toBe(2);
@@ -116,15 +116,18 @@ test('two are made at once, others wait, too many are refused', async () => {
 test('ends with the request, while it waits and while it folds', async () => {
   const log = createSmallLog(someLines(20_000));
   const snapshots = { newest: () => null, load: () => Promise.resolve(null), remove: () => undefined };
-  const foldLine = vi.fn<FoldLine>(smallRules.foldLine);
-  const boardAt = createBoardAt({ log, snapshots, rules: { ...smallRules, foldLine }, mostAtOnce: 1 });
   const first = new AbortController();
   const second = new AbortController();
+  const foldLine = vi.fn<FoldLine>((board, line) => {
+    if (line.seq === 1_000) {
+      second.abort(new Error('gone too'));
+      first.abort(new Error('gone'));
+    }
+    return smallRules.foldLine(board, line);
+  });
+  const boardAt = createBoardAt({ log, snapshots, rules: { ...smallRules, foldLine }, mostAtOnce: 1 });
   const folding = boardAt({ seq: 20_000 }, first.signal);
   const waiting = boardAt({ seq: 20_000 }, second.signal);
-  await vi.waitFor(() => expect(foldLine).toHaveBeenCalled());
-  second.abort(new Error('gone too'));
-  first.abort(new Error('gone'));
   await expect(waiting).rejects.toThrow('gone too');
   await expect(folding).rejects.toThrow('gone');
   expect(foldLine.mock.calls.length).toBeLessThan(20_000);

@@ -77,4 +77,4 @@ test('started again and again, and looked back at, it is what folding from the f
   await state.stop();
   files.close();
   await log.close();
-}, 60_000);
+});

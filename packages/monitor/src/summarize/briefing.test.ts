@@ -1,5 +1,5 @@
 // GET and POST /api/briefing, through a gateway that speaks as one of the vendors does.
-import { boardWithRun, modelsForTest, sampleWorker } from '@svc/testkit';
+import { boardWithRun, modelsForTest, sampleWorker, until } from '@svc/testkit';
 import { expect, test, vi } from 'vitest';
 import { CANARY, configOf, type SummaryServerOptions, startSummaryServer } from './testing/summary-server.ts';
 
@@ -69,15 +69,18 @@ test('a failing gateway is 502, and the last briefing stays', async () => {
 });
 
 test('a slow gateway is 504', async () => {
-  const { freshBriefing, models } = await start({ briefing: {}, timeoutMs: 300 });
+  const { freshBriefing, models } = await start({ briefing: {}, timeoutMs: 20 });
   models.failAlways({ kind: 'slow' });
   expect((await freshBriefing()).status).toBe(504);
 });
 
 test('who asks at the same time gets the same', async () => {
-  const { freshBriefing, models } = await start({ briefing: {} });
-  models.failAlways({ kind: 'late', afterMs: 200 });
-  const answers = await Promise.all(Array.from({ length: 20 }, freshBriefing));
+  const { freshBriefing, models, holdAnswers, asked } = await start({ briefing: {} });
+  const answer = holdAnswers();
+  const requests = Array.from({ length: 20 }, freshBriefing);
+  await until(() => asked() === 20);
+  answer();
+  const answers = await Promise.all(requests);
   expect(new Set(answers.map(({ body }) => body.generatedAt)).size).toBe(1);
   expect(models.calls).toHaveLength(1);
 });
@@ -115,6 +118,7 @@ test('it refreshes itself only where that is configured, and only when something
     await expect.poll(async () => (await briefing()).body.briefing).toBe('It ships.');
     expect(models.calls).toHaveLength(2);
     summaries.stop();
+    expect(vi.getTimerCount()).toBe(0);
     board.workers.set(worker.key, { ...worker, status: 'merging' });
     vi.advanceTimersByTime(600_000);
     expect(models.calls).toHaveLength(2);
@@ -128,6 +132,7 @@ test('by default it does not refresh itself', async () => {
   try {
     const { models, summaries } = await start({ briefing: { apiKey: CANARY } });
     summaries.start();
+    expect(vi.getTimerCount()).toBe(0);
     vi.advanceTimersByTime(86_400_000);
     expect(models.calls).toHaveLength(0);
   } finally {

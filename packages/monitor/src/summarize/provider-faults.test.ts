@@ -1,7 +1,7 @@
 // Every fault of every vendor, the real SDK against a server that has them: what is answered, whether it is
 // tried again, and that the key is nowhere to be seen (the server of the test looks for it at the end).
-import { boardWithRun, type ModelFault, modelsForTest } from '@svc/testkit';
-import { describe, expect, test } from 'vitest';
+import { boardWithRun, type ModelFault, modelsForTest, until, WAIT_MS } from '@svc/testkit';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { CANARY, type SummaryServerOptions, startSummaryServer } from './testing/summary-server.ts';
 
 const start = async (options: Partial<SummaryServerOptions> = {}) => {
@@ -9,6 +9,14 @@ const start = async (options: Partial<SummaryServerOptions> = {}) => {
   const board = options.board ?? boardWithRun();
   return { models, board, ...(await startSummaryServer({ models, board, ...options })) };
 };
+
+/** The time of calls is up only when the test says so. */
+function holdTimeout(): () => void {
+  const ends = new AbortController();
+  const spy = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(ends.signal);
+  onTestFinished(() => spy.mockRestore());
+  return () => ends.abort(new DOMException('The time is up', 'TimeoutError'));
+}
 
 const vendors = ['provider-a', 'provider-b', 'provider-c'];
 
@@ -30,11 +38,15 @@ describe.each(vendors)('%s fails', (provider) => {
     ['an answer that stalls', { kind: 'stalled' }, 504, 1],
   ];
   test.each(failures)('%s', async (_, fault, status, calls) => {
-    const { summarize, models, logged } = await start({
-      timeoutMs: status === 504 ? 400 : 5_000,
-    });
+    const timeIsUp = holdTimeout();
+    const { summarize, models, logged } = await start();
     models.failAlways(fault);
-    const answer = await summarize(ask);
+    const asked = summarize(ask);
+    if (status === 504) {
+      await until(() => models.calls.length === calls);
+      timeIsUp();
+    }
+    const answer = await asked;
     expect(answer).toMatchObject({
       status,
       body: {
@@ -84,8 +96,8 @@ describe.each(vendors)('%s fails', (provider) => {
 });
 
 test('no retry beyond the timeout', async () => {
-  const { summarize, models } = await start({ timeoutMs: 1_000 });
-  models.failAlways({ kind: 'status', status: 429, retryAfter: '3' });
+  const { summarize, models } = await start({ timeoutMs: WAIT_MS });
+  models.failAlways({ kind: 'status', status: 429, retryAfter: String(WAIT_MS / 1000) });
   expect((await summarize()).status).toBe(502);
   expect(models.calls).toHaveLength(1);
 });

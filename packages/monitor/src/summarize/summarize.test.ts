@@ -1,6 +1,6 @@
 // POST /api/summarize: the answers in their order, the real SDK against a server that speaks as the vendors do.
 import { request as httpRequest } from 'node:http';
-import { boardWithRun, modelsForTest } from '@svc/testkit';
+import { boardWithRun, modelsForTest, until } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import { CANARY, configOf, type SummaryServerOptions, startSummaryServer } from './testing/summary-server.ts';
 
@@ -262,17 +262,18 @@ describe('429', () => {
   });
 
   test('at most 2 at once', async () => {
-    const { summarize, models, pass } = await start();
-    // Both have to be under way when the third comes, also on a busy machine.
-    models.failAlways({ kind: 'late', afterMs: 2_000 });
+    const { summarize, models, holdAnswers, asked, pass } = await start();
+    const answer = holdAnswers();
     const under = [];
     for (const template of ['run-summary', 'attention-digest']) {
       under.push(summarize({ orchId: 'run-1', template }));
       await expect.poll(() => models.calls.length).toBe(under.length);
       pass(1_000);
     }
-    const third = await summarize({ orchId: 'run-1', template: 'worker-status' });
-    expect(third).toMatchObject({ status: 429, headers: { 'retry-after': '1' } });
+    const third = summarize({ orchId: 'run-1', template: 'worker-status' });
+    await until(() => asked() === 3);
+    answer();
+    expect(await third).toMatchObject({ status: 429, headers: { 'retry-after': '1' } });
     expect((await Promise.all(under)).map(({ status }) => status)).toEqual([200, 200]);
   });
 
@@ -290,9 +291,12 @@ describe('429', () => {
 
 describe('requests in flight', () => {
   test('100 identical requests at once make one provider call', async () => {
-    const { summarize, models } = await start();
-    models.failAlways({ kind: 'late', afterMs: 300 });
-    const answers = await Promise.all(Array.from({ length: 100 }, () => summarize()));
+    const { summarize, models, holdAnswers, asked } = await start();
+    const answer = holdAnswers();
+    const requests = Array.from({ length: 100 }, () => summarize());
+    await until(() => asked() === 100);
+    answer();
+    const answers = await Promise.all(requests);
     expect(new Set(answers.map(({ status, body }) => `${status} ${body.cached}`))).toEqual(
       new Set(['200 false']),
     );
@@ -301,19 +305,26 @@ describe('requests in flight', () => {
   });
 
   test('the call is aborted when the last who waits goes away, and not before', async () => {
-    const { port, models, summarize, pass } = await start();
-    models.failNext({ kind: 'slow' });
+    const { port, models, summarize, pass, asked, left, holdAnswers } = await start();
+    const answer = holdAnswers();
     const first = clientThatLeaves(port);
-    const second = clientThatLeaves(port);
-    await expect.poll(() => models.calls.length).toBe(1);
+    const second = summarize();
+    await until(() => asked() === 2 && models.calls.length === 1);
     first.leave();
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(models.calls[0]?.wasLeft).toBe(false);
-    second.leave();
-    await expect.poll(() => models.calls[0]?.wasLeft).toBe(true);
+    await until(() => left() === 1);
+    answer();
+    expect(await second).toMatchObject({ status: 200, body: { cached: false } });
+    expect(models.calls).toMatchObject([{ wasLeft: false }]);
+
+    pass(301_000);
+    models.failNext({ kind: 'slow' });
+    const others = [clientThatLeaves(port), clientThatLeaves(port)];
+    await until(() => asked() === 4 && models.calls.length === 2);
+    for (const other of others) other.leave();
+    await until(() => models.calls[1]?.wasLeft);
     pass(600);
     expect((await summarize()).status).toBe(200);
-    expect(models.calls).toHaveLength(2);
+    expect(models.calls).toHaveLength(3);
   });
 
   test('a stop aborts what is under way', async () => {

@@ -73,7 +73,7 @@ test('spans arrive with the resource, attributes, outcome and a link to their ca
   delivery.end('accepted');
   tracing.tracer.startSpan('effect', {}, { at: Date.now() - 500, causedBy: 7 }).end('given-up', true);
   tracing.tracer.startSpan('effect', {}, { causedBy: 6 }).end('done');
-  await expect.poll(() => tracing.state().sent, { timeout: 5_000 }).toBe(3);
+  await expect.poll(() => tracing.state().sent).toBe(3);
   expect(tracing.state()).toMatchObject({ state: 'live', why: null, lost: 0 });
   expect(JSON.stringify(tracing.state())).not.toContain('k3y');
   await tracing.close();
@@ -99,7 +99,7 @@ test('an endpoint that fails is shown, and stops nothing', async () => {
   const collector = await startRecordingServer((_, response) => response.writeHead(400).end('k3y repeated'));
   const tracing = await open(settingsFor(collector.url, { OTEL_EXPORTER_OTLP_HEADERS: 'x-key=k3y' }));
   tracing.tracer.startSpan('delivery', {}).end('accepted');
-  await expect.poll(() => tracing.state().lost, { timeout: 5_000 }).toBe(1);
+  await expect.poll(() => tracing.state().lost).toBe(1);
   expect(tracing.state()).toMatchObject({
     state: 'degraded',
     remedy: expect.stringContaining('OTLP endpoint'),

@@ -1,4 +1,4 @@
-import { type FakeTracker, startFakeTracker, testTracker } from '@svc/testkit';
+import { type FakeTracker, startFakeTracker, testTracker, until, WAIT_MS } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { clientOf, TOKEN } from './testing/client-of.ts';
 import { TrackerError } from './tracker-error.ts';
@@ -200,7 +200,7 @@ describe('what it asks and gets', () => {
 });
 
 describe('what can go wrong', () => {
-  type Case = [string, (tracker: FakeTracker) => void, string, string];
+  type Case = [string, (tracker: FakeTracker) => void, string, string, number?];
   const cases: Case[] = [
     ['401', (t) => t.failNext({ kind: 'unauthorised' }), 'unauthorised', 'tracker-refused-token'],
     [
@@ -211,7 +211,7 @@ describe('what can go wrong', () => {
     ],
     ['RATELIMITED', (t) => t.failNext({ kind: 'rate-limited' }), 'rate-limited', 'tracker-quota-used-up'],
     ['500', (t) => t.failNext({ kind: 'server-error', status: 500 }), 'unavailable', 'tracker-unavailable'],
-    ['too slow', (t) => t.failNext({ kind: 'slow', ms: 1_000 }), 'unavailable', 'tracker-unavailable'],
+    ['too slow', (t) => t.failNext({ kind: 'slow', ms: 1_000 }), 'unavailable', 'tracker-unavailable', 100],
     ['cut before', (t) => t.failNext({ kind: 'cut', when: 'before' }), 'unavailable', 'tracker-unavailable'],
     ['cut after', (t) => t.failNext({ kind: 'cut', when: 'after' }), 'unavailable', 'tracker-unavailable'],
     ['cut within', (t) => t.failNext({ kind: 'cut', when: 'within' }), 'unavailable', 'tracker-unavailable'],
@@ -243,16 +243,16 @@ describe('what can go wrong', () => {
     ],
   ];
 
-  test.each(cases)('%s', async (_, fail, kind, code) => {
+  test.each(cases)('%s', async (_, fail, kind, code, timeoutMs = WAIT_MS) => {
     const tracker = await testTracker(TOKEN);
     fail(tracker);
-    const client = clientOf(tracker, { timeoutMs: 300, maxBytes: 10_000 });
+    const client = clientOf(tracker, { timeoutMs, maxBytes: 10_000 });
     const error = await problemOf(client.listTeams());
     expect({ kind: error.problem.kind, code: error.code }).toEqual({ kind, code });
     expect(error.remedy).toBeDefined();
     expect(`${error.stack}${JSON.stringify(error)}${error.remedy}`).not.toContain(TOKEN);
     tracker.mend();
-    await expect(client.listTeams()).resolves.toEqual([]);
+    expect(await until(() => client.listTeams())).toEqual([]);
   });
 
   test('nobody listens', async () => {

@@ -20,7 +20,7 @@ async function world(
   );
   const mover = createTicketMover({
     configs: () => [config],
-    clientFor: (token) => clientOf(tracker, { token, timeoutMs: 500 }),
+    clientFor: (token) => clientOf(tracker, { token }),
   });
   const stateOf = (ticket: string) => {
     const { stateId } = tracker.cloud.issueOf(ticket);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { mapTracker } from '@svc/core';
-import { temporaryFolder, testTracker } from '@svc/testkit';
+import { temporaryFolder, testTracker, until, WAIT_MS } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { openEventLog } from '../log/event-log.ts';
 import { createTrackerClient } from './client.ts';
@@ -24,10 +24,13 @@ async function house() {
     apiUrl: tracker.url,
     fetch,
     clock: { now: Date.now },
+    timeoutMs: WAIT_MS,
   });
   const make = () => createTrackerReconciler({ client, teamId: team.id, log, now: Date.now });
-  const topics = async () =>
-    (await log.list({ order: 'oldest-first' })).entries.map(({ line }) => line.event);
+  const topics = async () => {
+    await until(() => log.stats().indexedTo === log.lastSeq());
+    return (await log.list({ order: 'oldest-first' })).entries.map(({ line }) => line.event);
+  };
   return { tracker, team, log, make, topics };
 }
 

@@ -3,7 +3,7 @@ import { createServer, request as forward, type RequestListener, type Server } f
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { makeLoopbackCertificate, temporaryFolder } from '@svc/testkit';
+import { makeLoopbackCertificate, temporaryFolder, WAIT_MS } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Connect, createConnect, follow, type RelayAnswer, type RelayRequest } from './connect.ts';
 import { wordsForError, wordsForStatus } from './failure-words.ts';
@@ -22,7 +22,7 @@ function request(url: string, headers: Record<string, string> = {}): RelayReques
   return {
     url: new URL(url),
     headers: { accept: 'text/event-stream', ...headers },
-    signal: AbortSignal.timeout(5000),
+    signal: AbortSignal.timeout(WAIT_MS),
   };
 }
 

@@ -1,13 +1,7 @@
+import { untilHolds, WAIT_MS } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import type { Position } from './engine.ts';
-import {
-  anotherEngine,
-  deliveryOf,
-  engineForTest,
-  listen,
-  publishText,
-  until,
-} from './testing/engine-for-test.ts';
+import { anotherEngine, deliveryOf, engineForTest, listen, publishText } from './testing/engine-for-test.ts';
 
 const KILOBYTE = 1024;
 
@@ -21,10 +15,10 @@ test('a channel keeps about its limit of bytes, over all processes, and others a
     const body = Buffer.alloc(2 * KILOBYTE, String(at % 10));
     const by = at % 2 === 0 ? engine : second;
     positions.push(
-      (await by.publish('big', deliveryOf(body), { messageId: `${at}`, deadlineMs: 8000 })).position,
+      (await by.publish('big', deliveryOf(body), { messageId: `${at}`, deadlineMs: WAIT_MS })).position,
     );
   }
-  await until(async () => {
+  await untilHolds(async () => {
     const { bytes, stored } = await engine.status('big');
     expect(bytes).toBeGreaterThan(limit * 0.7);
     expect(bytes).toBeLessThan(limit * 1.4);
@@ -33,7 +27,7 @@ test('a channel keeps about its limit of bytes, over all processes, and others a
   expect(await engine.status('small')).toMatchObject({ stored: 1 });
 
   const { heard } = listen(second, 'big', positions[5]);
-  await until(() => expect(heard.positions.at(-1)).toEqual(positions.at(-1)));
+  await expect.poll(() => heard.positions.at(-1)).toEqual(positions.at(-1));
   expect(heard.gaps).toEqual([{ requested: positions[5], oldest: heard.positions[0] }]);
 });
 
@@ -41,16 +35,16 @@ test('a cursor told by ready, with nothing of the channel before it, is told a g
   const { engine } = await engineForTest({ shards: 1, maxBytesPerChannel: 64 * KILOBYTE });
   await publishText(engine, 'other', 'keeps the stream long');
   const { heard, follower } = listen(engine, 'big');
-  await until(() => expect(heard.ready).not.toBeNull());
+  await expect.poll(() => heard.ready).not.toBeNull();
   follower.close();
   for (let at = 0; at < 100; at += 1)
     await engine.publish('big', deliveryOf(Buffer.alloc(2 * KILOBYTE)), {
       messageId: undefined,
-      deadlineMs: 8000,
+      deadlineMs: WAIT_MS,
     });
-  await until(async () => expect((await engine.status('big')).stored).toBeLessThan(60));
+  await expect.poll(async () => (await engine.status('big')).stored).toBeLessThan(60);
   const again = listen(engine, 'big', heard.ready ?? 'new');
-  await until(() => expect(again.heard.gaps).toHaveLength(1));
+  await expect.poll(() => again.heard.gaps).toHaveLength(1);
 });
 
 test('status and lag are exact', async () => {
@@ -60,8 +54,8 @@ test('status and lag are exact', async () => {
   await publishText(engine, 'other', 'x');
   await publishText(engine, 'one', 'b'.repeat(1000));
   const large = Buffer.alloc(3 * 1024 * KILOBYTE);
-  const last = await engine.publish('one', deliveryOf(large), { messageId: 'large', deadlineMs: 8000 });
-  const again = await engine.publish('one', deliveryOf(large), { messageId: 'large', deadlineMs: 8000 });
+  const last = await engine.publish('one', deliveryOf(large), { messageId: 'large', deadlineMs: WAIT_MS });
+  const again = await engine.publish('one', deliveryOf(large), { messageId: 'large', deadlineMs: WAIT_MS });
   expect(again).toEqual({ ...last, duplicate: true });
   const status = await engine.status('one');
   expect(status).toMatchObject({ stored: 3, oldest: first.position, newest: last.position });

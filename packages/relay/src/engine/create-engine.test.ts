@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { anotherEngine, engineForTest, listen, publishText, until } from './testing/engine-for-test.ts';
+import { anotherEngine, engineForTest, listen, publishText } from './testing/engine-for-test.ts';
 
 test('publishes, and a follower hears it live with the position it was stored at', async () => {
   const { engine } = await engineForTest();
   const { heard } = listen(engine, 'one');
-  await until(() => expect(heard.ready).not.toBeNull());
+  await expect.poll(() => heard.ready).not.toBeNull();
   const { position, duplicate } = await publishText(engine, 'one', '{"n":1}', 'a');
   expect(duplicate).toBe(false);
-  await until(() => expect(heard.bodies).toEqual(['{"n":1}']));
+  await expect.poll(() => heard.bodies).toEqual(['{"n":1}']);
   expect(heard.positions).toEqual([position]);
   expect(heard.events[0]).toBe('ready');
 });
@@ -18,7 +18,7 @@ test('a repeated delivery id is stored once', async () => {
   expect(await publishText(engine, 'one', 'x', 'same')).toEqual({ ...first, duplicate: true });
   expect((await publishText(engine, 'other', 'x', 'same')).duplicate).toBe(false);
   const { heard } = listen(engine, 'one', 'oldest');
-  await until(() => expect(heard.bodies).toEqual(['x']));
+  await expect.poll(() => heard.bodies).toEqual(['x']);
 });
 
 test('a channel made at one process is found at another at once', async () => {

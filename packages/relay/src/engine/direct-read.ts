@@ -19,15 +19,22 @@ export type DirectReads = {
 };
 
 const ANSWER_WITHIN_MS = 2000;
+/** A replica that has fallen silent gets its share of the reads. Asked again, another one may answer. Not so the
+    large parts of bodies: on a busy machine that would be much for nothing. */
+const ASK_AGAIN_MS = 700;
 const PAGE_BYTES = 2 * 1024 * 1024;
 const PAGE_MESSAGES = 256;
 const NOT_FOUND = 404;
 const END_OF_BATCH = 204;
 
 export function createDirectReads(inbox: ReplyInbox, batched: boolean): DirectReads {
-  async function get(stream: string, query: object): Promise<StoredMessage | undefined> {
+  async function get(
+    stream: string,
+    query: object,
+    againMs = ASK_AGAIN_MS,
+  ): Promise<StoredMessage | undefined> {
     const subject = `$JS.API.DIRECT.GET.${stream}`;
-    const message = await inbox.request(subject, JSON.stringify(query), ANSWER_WITHIN_MS);
+    const message = await inbox.request(subject, JSON.stringify(query), ANSWER_WITHIN_MS, againMs);
     if (message === undefined) throw new EngineUnavailable(`${stream} did not answer a read`);
     return storedMessage(message, stream);
   }
@@ -76,7 +83,7 @@ export function createDirectReads(inbox: ReplyInbox, batched: boolean): DirectRe
   const last: DirectReads['last'] = (stream, subject) => get(stream, { last_by_subj: subject });
 
   return {
-    bySequence: (stream, seq) => get(stream, { seq }),
+    bySequence: (stream, seq) => get(stream, { seq }, ANSWER_WITHIN_MS),
     last,
     next,
     pageOnReturn: batched

@@ -1,21 +1,13 @@
 // Followers on a real nats-server: handover from backlog to live, holes, gaps, pauses, restarts, parts.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { headers as createHeaders } from '@nats-io/nats-core';
 import { connect } from '@nats-io/transport-node';
-import { natsForTest } from '@svc/testkit';
+import { natsForTest, WAIT_MS } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { encodeFrame } from '../protocol/stored-frame.ts';
 import { bytesOf } from '../protocol/testing/bytes-of.ts';
 import { shardOf } from './names.ts';
 import { provision } from './provision.ts';
-import {
-  anotherEngine,
-  deliveryOf,
-  engineForTest,
-  listen,
-  publishText,
-  until,
-} from './testing/engine-for-test.ts';
+import { anotherEngine, deliveryOf, engineForTest, listen, publishText } from './testing/engine-for-test.ts';
 
 const numbers = (count: number): string[] => Array.from({ length: count }, (_, at) => String(at));
 
@@ -24,6 +16,7 @@ async function api(url: string, subject: string, request?: unknown): Promise<voi
   const answer = await nats.request(
     `$JS.API.${subject}`,
     request === undefined ? '' : JSON.stringify(request),
+    { timeout: WAIT_MS },
   );
   expect(answer.json()).not.toHaveProperty('error');
   await nats.close();
@@ -33,21 +26,16 @@ test('backlog and live while others publish: each once, in order', async () => {
   const { engine, nats } = await engineForTest();
   const writer = await anotherEngine(nats.servers);
   const wanted = numbers(3000);
-  const publishing = (async () => {
-    for (const text of wanted) {
-      await publishText(writer, 'busy', text);
-      if (Number(text) % 3 === 0) await publishText(writer, 'noise-a', text);
-    }
-  })();
-  await sleep(100);
   const readers = [];
-  for (let reader = 0; reader < 6; reader += 1) {
-    readers.push(listen(engine, 'busy', 'oldest'));
-    await sleep(60);
+  for (const text of wanted) {
+    // It begins, and the publishing goes on.
+    if (Number(text) % 500 === 100) readers.push(listen(engine, 'busy', 'oldest'));
+    await publishText(writer, 'busy', text);
+    if (Number(text) % 3 === 0) await publishText(writer, 'noise-a', text);
   }
-  await publishing;
+  expect(readers).toHaveLength(6);
   for (const { heard } of readers) {
-    await until(() => expect(heard.bodies.length).toBe(wanted.length));
+    await expect.poll(() => heard.bodies.length).toBe(wanted.length);
     expect(heard.bodies).toEqual(wanted);
     expect(heard.gaps).toEqual([]);
   }
@@ -56,17 +44,17 @@ test('backlog and live while others publish: each once, in order', async () => {
 test('resumes after a position, also after one that ready told', async () => {
   const { engine } = await engineForTest();
   const fresh = listen(engine, 'one');
-  await until(() => expect(fresh.heard.ready).not.toBeNull());
+  await expect.poll(() => fresh.heard.ready).not.toBeNull();
   fresh.follower.close();
   const positions = [];
   for (const text of numbers(5)) positions.push((await publishText(engine, 'one', text)).position);
   const fromReady = listen(engine, 'one', fresh.heard.ready ?? 'new');
   const fromSecond = listen(engine, 'one', positions[1]);
   const fromLast = listen(engine, 'one', positions[4]);
-  await until(() => expect(fromReady.heard.bodies).toEqual(numbers(5)));
-  await until(() => expect(fromSecond.heard.bodies).toEqual(['2', '3', '4']));
+  await expect.poll(() => fromReady.heard.bodies).toEqual(numbers(5));
+  await expect.poll(() => fromSecond.heard.bodies).toEqual(['2', '3', '4']);
   await publishText(engine, 'one', 'new');
-  await until(() => expect(fromLast.heard.bodies).toEqual(['new']));
+  await expect.poll(() => fromLast.heard.bodies).toEqual(['new']);
   expect([fromReady, fromSecond, fromLast].flatMap(({ heard }) => heard.gaps)).toEqual([]);
 });
 
@@ -74,42 +62,45 @@ test('a paused follower keeps nothing and loses nothing', async () => {
   const { engine } = await engineForTest();
   let open = true;
   const { heard, follower } = listen(engine, 'one', 'new', () => open);
-  await until(() => expect(heard.ready).not.toBeNull());
+  await expect.poll(() => heard.ready).not.toBeNull();
   await publishText(engine, 'one', '0');
-  await until(() => expect(heard.bodies).toEqual(['0']));
+  await expect.poll(() => heard.bodies).toEqual(['0']);
   open = false;
+  const other = listen(engine, 'one');
+  await expect.poll(() => other.heard.ready).not.toBeNull();
   for (const text of numbers(1000).slice(1)) await publishText(engine, 'one', text);
-  await sleep(50);
+  // What one follower of a feed has been told was offered to every other one.
+  await expect.poll(() => other.heard.bodies.at(-1)).toBe('999');
   expect(heard.bodies).toEqual(['0', '1']);
   open = true;
   follower.resume();
-  await until(() => expect(heard.bodies.length).toBe(1000));
+  await expect.poll(() => heard.bodies.length).toBe(1000);
   expect(heard.bodies).toEqual(numbers(1000));
   await publishText(engine, 'one', '1000');
-  await until(() => expect(heard.bodies.at(-1)).toBe('1000'));
+  await expect.poll(() => heard.bodies.at(-1)).toBe('1000');
 });
 
 test('a live copy that got lost is read from the stream when the next one shows the hole', async () => {
   const { engine, repeat } = await engineWithoutRepeats();
   const { heard } = listen(engine, 'one');
-  await until(() => expect(heard.ready).not.toBeNull());
+  await expect.poll(() => heard.ready).not.toBeNull();
   const stored = [];
   for (const text of numbers(5)) stored.push((await publishText(engine, 'one', text, text)).position.seq);
   repeat('one', '0', stored[0], 0, 'one:0');
-  await until(() => expect(heard.bodies).toEqual(['0']));
+  await expect.poll(() => heard.bodies).toEqual(['0']);
   repeat('one', '4', stored[4], stored[3], 'one:4');
-  await until(() => expect(heard.bodies).toEqual(numbers(5)));
+  await expect.poll(() => heard.bodies).toEqual(numbers(5));
   expect(heard.gaps).toEqual([]);
 });
 
 test('a lost live copy is found without a next one, by the regular check', async () => {
   const { engine } = await engineWithoutRepeats({ everyMs: 300 });
   const { heard, follower } = listen(engine, 'one');
-  await until(() => expect(heard.ready).not.toBeNull());
+  await expect.poll(() => heard.ready).not.toBeNull();
   await publishText(engine, 'one', '0');
-  await until(() => expect(heard.bodies).toEqual(['0']));
+  await expect.poll(() => heard.bodies).toEqual(['0']);
   const { position } = await publishText(engine, 'quiet', 'x');
-  await until(() => expect(follower.position()?.seq).toBe(position.seq));
+  await expect.poll(() => follower.position()?.seq).toBe(position.seq);
 });
 
 /** The stream does not repeat what it stores, as when its leader dies in between: the test does, or not. */
@@ -119,7 +110,7 @@ async function engineWithoutRepeats(timing: { everyMs?: number } = {}) {
   await provision({ nats, shards: 1 });
   const client = await connect(nats);
   onTestFinished(() => client.close());
-  const info = await client.request('$JS.API.STREAM.INFO.svc-relay-shard-00');
+  const info = await client.request('$JS.API.STREAM.INFO.svc-relay-shard-00', '', { timeout: WAIT_MS });
   const { republish: _, ...silent } = info.json<{ config: Record<string, unknown> }>().config;
   await api(server.url, 'STREAM.DELETE.svc-relay-shard-00');
   await api(server.url, 'STREAM.CREATE.svc-relay-shard-00', silent);
@@ -141,31 +132,31 @@ test('a trimmed cursor is a gap, then what is kept; the newest trimmed one is no
     await publishText(engine, 'other', 'noise');
   }
   const late = listen(engine, 'one', positions[2]);
-  await until(() => expect(late.heard.bodies).toEqual(['7', '8', '9', '10', '11']));
+  await expect.poll(() => late.heard.bodies).toEqual(['7', '8', '9', '10', '11']);
   expect(late.heard.events.slice(0, 2)).toEqual(['ready', 'gap']);
   expect(late.heard.gaps).toEqual([{ requested: positions[2], oldest: positions[7] }]);
   expect(late.heard.ready?.seq).toBe((positions[7]?.seq ?? 0) - 1);
   const fine = listen(engine, 'one', positions[8]);
-  await until(() => expect(fine.heard.bodies).toEqual(['9', '10', '11']));
+  await expect.poll(() => fine.heard.bodies).toEqual(['9', '10', '11']);
   const oldest = listen(engine, 'one', 'oldest');
-  await until(() => expect(oldest.heard.bodies).toEqual(['7', '8', '9', '10', '11']));
+  await expect.poll(() => oldest.heard.bodies).toEqual(['7', '8', '9', '10', '11']);
   expect([...fine.heard.gaps, ...oldest.heard.gaps]).toEqual([]);
 });
 
 test('a position that ready told, with nothing of the channel there, is a gap once there were too many since', async () => {
   const { engine } = await engineForTest({ shards: 1, maxDeliveriesPerChannel: 5 });
   const fresh = listen(engine, 'one');
-  await until(() => expect(fresh.heard.ready).not.toBeNull());
+  await expect.poll(() => fresh.heard.ready).not.toBeNull();
   fresh.follower.close();
   const from = fresh.heard.ready ?? 'new';
   for (const text of numbers(5)) await publishText(engine, 'one', text);
   const all = listen(engine, 'one', from);
-  await until(() => expect(all.heard.bodies).toEqual(numbers(5)));
+  await expect.poll(() => all.heard.bodies).toEqual(numbers(5));
   expect(all.heard.gaps).toEqual([]);
   all.follower.close();
   await publishText(engine, 'one', '5');
   const late = listen(engine, 'one', from);
-  await until(() => expect(late.heard.bodies).toEqual(['1', '2', '3', '4', '5']));
+  await expect.poll(() => late.heard.bodies).toEqual(['1', '2', '3', '4', '5']);
   expect(late.heard.gaps).toEqual([{ requested: from, oldest: late.heard.positions[0] }]);
 });
 
@@ -173,11 +164,11 @@ test('what is trimmed while a follower is paused is told as a gap', async () => 
   const { engine } = await engineForTest({ shards: 1, maxDeliveriesPerChannel: 5 });
   let open = false;
   const { heard, follower } = listen(engine, 'one', 'new', () => open);
-  await until(() => expect(heard.ready).not.toBeNull());
+  await expect.poll(() => heard.ready).not.toBeNull();
   for (const text of numbers(600)) await publishText(engine, 'one', text);
   open = true;
   follower.resume();
-  await until(() => expect(heard.bodies.at(-1)).toBe('599'));
+  await expect.poll(() => heard.bodies.at(-1)).toBe('599');
   expect(heard.bodies).toEqual(['0', '595', '596', '597', '598', '599']);
   expect(heard.gaps).toEqual([{ requested: heard.positions[0], oldest: heard.positions[1] }]);
 });
@@ -187,15 +178,15 @@ test('a stream that was lost and made anew is a gap for old cursors and for thos
   const { position } = await publishText(engine, 'one', 'old');
   await publishText(engine, 'one', 'older');
   const { heard } = listen(engine, 'one', position);
-  await until(() => expect(heard.bodies).toEqual(['older']));
+  await expect.poll(() => heard.bodies).toEqual(['older']);
   await api(server.url, 'STREAM.DELETE.svc-relay-shard-00');
   await provision({ nats });
   await publishText(engine, 'one', 'fresh');
-  await until(() => expect(heard.bodies).toEqual(['older', 'fresh']));
+  await expect.poll(() => heard.bodies).toEqual(['older', 'fresh']);
   expect(heard.gaps).toHaveLength(1);
   const other = await anotherEngine(nats.servers);
   const late = listen(other, 'one', position);
-  await until(() => expect(late.heard.bodies).toEqual(['fresh']));
+  await expect.poll(() => late.heard.bodies).toEqual(['fresh']);
   expect(late.heard.gaps).toEqual([{ requested: position, oldest: late.heard.positions[0] }]);
   expect(late.heard.positions[0]?.epoch).not.toBe(position.epoch);
 });
@@ -203,36 +194,39 @@ test('a stream that was lost and made anew is a gap for old cursors and for thos
 test('a cluster that lost its newest and used their numbers again: a gap, and what is there is told', async () => {
   const { engine, repeat } = await engineWithoutRepeats();
   const { heard } = listen(engine, 'one');
-  await until(() => expect(heard.ready).not.toBeNull());
+  await expect.poll(() => heard.ready).not.toBeNull();
   const stored = [];
   for (const text of numbers(3)) stored.push((await publishText(engine, 'one', text, text)).position);
   // What the crashed leader had repeated under the number that another delivery has now.
   repeat('one', 'lost', stored[2]?.seq, 0, 'one:lost');
-  await until(() => expect(heard.events).toContain('lost'));
+  await expect.poll(() => heard.events).toContain('lost');
   const requested = heard.positions.at(-1);
   const before = heard.events.length;
   repeat('one', '1', stored[1]?.seq, stored[0]?.seq, 'one:1');
-  await until(() => expect(heard.events.slice(before)).toEqual(['gap', '0', '1', '2']));
+  await expect.poll(() => heard.events.slice(before)).toEqual(['gap', '0', '1', '2']);
   expect(heard.gaps).toEqual([{ requested, oldest: { epoch: stored[0]?.epoch, seq: 1 } }]);
 
   const resumed = listen(engine, 'one', requested);
-  await until(() => expect(resumed.heard.events).toEqual(['ready', 'gap', '0', '1', '2']));
+  await expect.poll(() => resumed.heard.events).toEqual(['ready', 'gap', '0', '1', '2']);
   const fine = listen(engine, 'one', stored[1]);
-  await until(() => expect(fine.heard.events).toEqual(['ready', '2']));
+  await expect.poll(() => fine.heard.events).toEqual(['ready', '2']);
 });
 
 test('a delivery that is repeated twice is told once', async () => {
   const { engine, repeat } = await engineWithoutRepeats();
   const { heard } = listen(engine, 'one');
-  await until(() => expect(heard.ready).not.toBeNull());
+  await expect.poll(() => heard.ready).not.toBeNull();
   const stored = [];
   for (const text of numbers(2)) stored.push((await publishText(engine, 'one', text, text)).position.seq);
-  for (const again of [1, 2, 3]) {
+  for (let again = 0; again < 3; again += 1) {
     repeat('one', '0', stored[0], 0, 'one:0');
     repeat('one', '1', stored[1], stored[0], 'one:1');
-    await sleep(30 * again);
+    await expect.poll(() => heard.events).toContain('1');
   }
-  expect(heard.events).toEqual(['ready', '0', '1']);
+  const { position } = await publishText(engine, 'one', '2', '2');
+  repeat('one', '2', position.seq, stored[1], 'one:2');
+  await expect.poll(() => heard.events).toContain('2');
+  expect(heard.events).toEqual(['ready', '0', '1', '2']);
 });
 
 test('a cursor beyond the end, as after a lost disk, is a gap', async () => {
@@ -240,17 +234,17 @@ test('a cursor beyond the end, as after a lost disk, is a gap', async () => {
   const { position } = await publishText(engine, 'one', 'a');
   const requested = { ...position, seq: position.seq + 100 };
   const { heard } = listen(engine, 'one', requested);
-  await until(() => expect(heard.bodies).toEqual(['a']));
+  await expect.poll(() => heard.bodies).toEqual(['a']);
   expect(heard.gaps).toEqual([{ requested, oldest: { epoch: position.epoch, seq: 1 } }]);
 });
 
 test('kill -9 of the server while following: nothing is missed', async () => {
   const { engine, server } = await engineForTest();
   const { heard } = listen(engine, 'one');
-  await until(() => expect(heard.ready).not.toBeNull());
+  await expect.poll(() => heard.ready).not.toBeNull();
   await publishText(engine, 'one', '0');
   await server.kill();
-  await until(() => expect(engine.health().connected).toBe(false));
+  await expect.poll(() => engine.health().connected).toBe(false);
   const waiting = Promise.all(
     numbers(20)
       .slice(1)
@@ -258,18 +252,18 @@ test('kill -9 of the server while following: nothing is missed', async () => {
   );
   await server.start();
   await waiting;
-  await until(() => expect(new Set(heard.bodies).size).toBe(20));
+  await expect.poll(() => new Set(heard.bodies).size).toBe(20);
   expect(heard.bodies).toHaveLength(20);
   expect(heard.positions.map(({ seq }) => seq)).toEqual(
     heard.positions.map(({ seq }) => seq).toSorted((a, b) => a - b),
   );
-  expect(engine.health()).toMatchObject({ connected: true, reason: null });
+  await expect.poll(() => engine.health()).toMatchObject({ connected: true, reason: null });
 });
 
 test('large bodies travel in parts; a missing part is a gap, never a broken body', async () => {
   const { engine, server } = await engineForTest({ shards: 1 });
   const { heard } = listen(engine, 'one');
-  await until(() => expect(heard.ready).not.toBeNull());
+  await expect.poll(() => heard.ready).not.toBeNull();
   const body = Buffer.alloc(25 * 1024 * 1024);
   for (let at = 0; at < body.length; at += 4) body.writeUInt32LE((at * 2654435761) >>> 0, at);
   const got: Buffer[] = [];
@@ -283,23 +277,26 @@ test('large bodies travel in parts; a missing part is a gap, never a broken body
   });
   await ready.promise;
   await publishText(engine, 'one', 'before');
-  const { position } = await engine.publish('one', deliveryOf(body), { messageId: 'big', deadlineMs: 8000 });
+  const { position } = await engine.publish('one', deliveryOf(body), {
+    messageId: 'big',
+    deadlineMs: WAIT_MS,
+  });
   await publishText(engine, 'one', 'after');
-  await until(() => expect(got).toHaveLength(3));
+  await expect.poll(() => got).toHaveLength(3);
   expect(got[1]?.equals(body)).toBe(true);
-  await until(() => expect(heard.bodies.at(-1)).toBe('after'));
+  await expect.poll(() => heard.bodies.at(-1)).toBe('after');
 
   const subject = `svc-relay.part.${shardOf('one', { shards: 1 })}.one.>`;
   await api(server.url, 'STREAM.PURGE.svc-relay-shard-00', { filter: subject, seq: 4 });
   const again = listen(engine, 'one', 'oldest');
-  await until(() => expect(again.heard.bodies).toEqual(['before', 'after']));
+  await expect.poll(() => again.heard.bodies).toEqual(['before', 'after']);
   expect(again.heard.gaps.map(({ oldest }) => oldest?.seq)).toEqual([position.seq + 1]);
 });
 
 test('a closed engine ends its followers', async () => {
   const { engine } = await engineForTest();
   const { heard } = listen(engine, 'one');
-  await until(() => expect(heard.ready).not.toBeNull());
+  await expect.poll(() => heard.ready).not.toBeNull();
   await engine.close();
   expect(heard.ended).toMatchObject({ code: 'engine-closed' });
 });

@@ -1,9 +1,9 @@
 // Publishing against servers that die, hang and are not there.
-import { setTimeout as sleep } from 'node:timers/promises';
-import { connect } from '@nats-io/transport-node';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { type NatsServer, until, WAIT_MS } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { shardOf } from './names.ts';
-import { deliveryOf, engineForTest, listen, publishText, until } from './testing/engine-for-test.ts';
+import { deliveryOf, engineForTest, listen, publishText } from './testing/engine-for-test.ts';
 
 test('kill -9 and restart of the server while 64 are in flight: nothing acknowledged is lost or doubled', async () => {
   const { engine, server } = await engineForTest();
@@ -16,63 +16,60 @@ test('kill -9 and restart of the server while 64 are in flight: nothing acknowle
       const id = `${(next += 1)}`;
       const { position } = await engine.publish('one', deliveryOf(`${id} ${body}`), {
         messageId: id,
-        deadlineMs: 10_000,
+        deadlineMs: WAIT_MS,
       });
       acknowledged.set(id, position.seq);
     }
   });
-  for (let kills = 0; kills < 3; kills += 1) {
-    await sleep(250);
+  for (let kills = 1; kills <= 3; kills += 1) {
+    await until(() => acknowledged.size > kills * 150);
     await server.kill();
-    await sleep(150);
+    await until(() => !engine.health().connected);
     await server.start();
   }
-  await sleep(250);
+  await until(() => acknowledged.size > 600);
   sending.over = true;
   await Promise.all(senders);
-  expect(acknowledged.size).toBeGreaterThan(500);
   const { heard } = listen(engine, 'one', 'oldest');
-  await until(() => expect(heard.bodies.length).toBeGreaterThanOrEqual(acknowledged.size));
+  await expect.poll(() => heard.bodies.length).toBeGreaterThanOrEqual(acknowledged.size);
   const stored = heard.bodies.map((text) => text.split(' ')[0] ?? '');
   expect(new Set(stored).size).toBe(stored.length);
-  expect([...acknowledged.keys()].filter((id) => !stored.includes(id))).toEqual([]);
+  const found = new Set(stored);
+  expect([...acknowledged.keys()].filter((id) => !found.has(id))).toEqual([]);
 });
 
-test('without a server it fails at the deadline, not before and not much after', async () => {
+test('without a server it fails at the deadline, and not before', async () => {
   const { engine, server } = await engineForTest();
   await server.kill();
   const started = performance.now();
   const publishing = engine.publish('one', deliveryOf('x'), { messageId: 'a', deadlineMs: 700 });
   await expect(publishing).rejects.toMatchObject({ code: 'engine-unavailable' });
-  const took = performance.now() - started;
-  expect(took).toBeGreaterThan(650);
-  expect(took).toBeLessThan(1500);
-  expect(engine.health()).toMatchObject({ connected: false });
+  expect(performance.now() - started).toBeGreaterThanOrEqual(700);
+  await expect.poll(() => engine.health()).toMatchObject({ connected: false });
   expect(engine.health().reason).not.toBeNull();
 });
 
 test('a server that hangs is waited for, and what it had got is stored once', async () => {
   const { engine, server } = await engineForTest();
-  server.pause();
+  await server.pause();
   const publishing = publishText(engine, 'one', 'patient', 'id');
-  await sleep(2500);
+  await until(() => !engine.health().connected);
   server.unpause();
   await publishing;
+  await publishText(engine, 'one', 'after');
   const { heard } = listen(engine, 'one', 'oldest');
-  await until(() => expect(heard.bodies).toEqual(['patient']));
-  await sleep(100);
-  expect(heard.bodies).toHaveLength(1);
+  await expect.poll(() => heard.bodies).toContain('after');
+  expect(heard.bodies).toEqual(['patient', 'after']);
 });
 
 test('while no stream takes it, it is sent again until one does', async () => {
-  const { engine, nats } = await engineForTest({ shards: 1 });
+  const { engine, server, nats } = await engineForTest({ shards: 1 });
   const client = await connect(nats);
-  const info = await client.request('$JS.API.STREAM.INFO.svc-relay-shard-00');
-  const { config } = info.json<{ config: unknown }>();
-  await client.request('$JS.API.STREAM.DELETE.svc-relay-shard-00');
+  const makeAgain = await removeStream(client, 'svc-relay-shard-00');
+  const before = await sentBy(server, 'svc-relay write');
   const publishing = publishText(engine, 'one', 'x');
-  await sleep(400);
-  await client.request('$JS.API.STREAM.CREATE.svc-relay-shard-00', JSON.stringify(config));
+  await until(async () => (await sentBy(server, 'svc-relay write')) >= before + 2);
+  await makeAgain();
   expect((await publishing).position.seq).toBe(1);
   await client.close();
 });
@@ -81,15 +78,29 @@ test('health tells that a shard does not answer, why, and when it is back', asyn
   const { engine, nats } = await engineForTest({ shards: 2 });
   expect(engine.health()).toMatchObject({ connected: true, streams: 2, reason: null });
   const client = await connect(nats);
-  const info = await client.request('$JS.API.STREAM.INFO.svc-relay-shard-01');
-  const { config } = info.json<{ config: unknown }>();
-  await client.request('$JS.API.STREAM.DELETE.svc-relay-shard-01');
+  const makeAgain = await removeStream(client, 'svc-relay-shard-01');
   const channel = ['a', 'b', 'c', 'd', 'e'].find((id) => shardOf(id, { shards: 2 }) === 1) ?? '';
   const publishing = engine.publish(channel, deliveryOf('x'), { messageId: 'x', deadlineMs: 200 });
   await expect(publishing).rejects.toMatchObject({ code: 'engine-unavailable' });
-  await until(() => expect(engine.health()).toMatchObject({ connected: true, streams: 1 }));
-  expect(engine.health().reason).toContain('svc-relay-shard-01');
-  await client.request('$JS.API.STREAM.CREATE.svc-relay-shard-01', JSON.stringify(config));
-  await until(() => expect(engine.health()).toMatchObject({ streams: 2, reason: null }));
+  const reason: unknown = expect.stringContaining('svc-relay-shard-01');
+  await expect.poll(() => engine.health()).toMatchObject({ connected: true, streams: 1, reason });
+  await makeAgain();
+  await expect.poll(() => engine.health()).toMatchObject({ streams: 2, reason: null });
   await client.close();
 });
+
+/** The returned function makes it again as it was, and empty. */
+async function removeStream(client: NatsConnection, stream: string): Promise<() => Promise<void>> {
+  const ask = (order: string, payload = '') =>
+    client.request(`$JS.API.STREAM.${order}.${stream}`, payload, { timeout: WAIT_MS });
+  const { config } = (await ask('INFO')).json<{ config: unknown }>();
+  await ask('DELETE');
+  return async () => void (await ask('CREATE', JSON.stringify(config)));
+}
+
+/** How many messages the server has got from the connection of this name. */
+async function sentBy({ monitorUrl }: NatsServer, name: string): Promise<number> {
+  const response = await fetch(`${monitorUrl}/connz`);
+  const { connections } = (await response.json()) as { connections: { name: string; in_msgs: number }[] };
+  return connections.find((connection) => connection.name === name)?.in_msgs ?? 0;
+}

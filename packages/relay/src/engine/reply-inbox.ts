@@ -30,8 +30,13 @@ export type ReplyInbox = {
       anything sent that this server would take for too long and cut the connection. What was to be sent when
       the connection is lost in the same turn is lost with it, like what was on its way. */
   send: (subject: string, payload: Payload, reply: string, headers?: string) => boolean;
-  /** The first answer, also one that says no. Undefined when none came in time. */
-  request: (subject: string, payload: string, timeoutMs: number) => Promise<Msg | undefined>;
+  /** The first answer, also one that says no. Undefined when none came in time, asked every `againMs`. */
+  request: (
+    subject: string,
+    payload: string,
+    timeoutMs: number,
+    againMs?: number,
+  ) => Promise<Msg | undefined>;
   waiting: () => number;
   /** Nothing is waited for any more; the subscription goes with the connection. */
   close: () => void;
@@ -121,18 +126,21 @@ export function createReplyInbox(connection: Connection): ReplyInbox {
     wait,
     forget: (reply) => void all.delete(reply),
     send,
-    request: (subject, payload, timeoutMs) =>
+    request: (subject, payload, timeoutMs, againMs = timeoutMs) =>
       new Promise((resolve) => {
+        const end = performance.now() + timeoutMs;
         const finish = (message: Msg | undefined): void => {
           all.delete(reply);
           resolve(message);
         };
-        const reply = wait({
-          due: performance.now() + timeoutMs,
-          onReply: finish,
-          onDue: () => finish(undefined),
-        });
-        if (!send(subject, Buffer.from(payload), reply)) finish(undefined);
+        const ask = (now: number): boolean => {
+          waiting.due = Math.min(end, now + againMs);
+          return send(subject, Buffer.from(payload), reply);
+        };
+        const onDue = (now: number): void => void (now < end ? ask(now) : finish(undefined));
+        const waiting = { due: end, onReply: finish, onDue };
+        const reply = wait(waiting);
+        if (!ask(performance.now())) finish(undefined);
       }),
     waiting: () => all.size,
     close() {

@@ -33,7 +33,7 @@ export type RelayServer = {
    * from (a reader that comes back finds another relay, or nobody), and waits for what is under way. What has
    * not ended within the time is cut.
    */
-  close: (withinMs: number, farewellMs?: number) => Promise<void>;
+  close: (withinMs: number, farewell?: Promise<unknown>) => Promise<void>;
 };
 
 /** Not channels, whatever the method. */
@@ -137,9 +137,9 @@ export function createRelayServer(parts: RelayParts): RelayServer {
   return {
     listen: (port, host) => listen(server, port, host),
     subscribers: subscribers.count,
-    async close(withinMs, farewellMs = FAREWELL_MS) {
+    async close(withinMs, farewell = sleep(FAREWELL_MS)) {
       stopping = true;
-      await sleep(farewellMs);
+      await farewell;
       await closeGently(server, subscribers.endAll, withinMs);
       await cursors.settle();
     },

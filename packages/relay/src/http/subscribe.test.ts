@@ -1,10 +1,8 @@
 import { connect } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test, vi } from 'vitest';
+import { until, untilHolds } from '@svc/testkit';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { listen, relayForTest, send } from './testing/relay-for-test.ts';
 
-const until = (check: () => unknown): Promise<unknown> =>
-  vi.waitFor(check, { timeout: 10_000, interval: 10 });
 const post = async (channel: string, body = '{"n": 1.0}'): Promise<void> => {
   expect((await send(channel, { headers: { 'content-type': 'application/json' }, body })).status).toBe(200);
 };
@@ -19,11 +17,11 @@ test('a stream announces itself, says where it begins, and passes deliveries on'
     'x-svc-relay': '1; ping=7',
     connection: 'close',
   });
-  await until(() => expect(reader.frames()).toHaveLength(1));
+  await expect.poll(() => reader.frames()).toHaveLength(1);
   expect(reader.frames()[0]).toMatchObject({ event: 'ready', data: '{"position":"m1.0"}' });
   expect(reader.frames()[0]).not.toHaveProperty('id');
   await post(`${channel}?x=y`);
-  await until(() => expect(reader.messages()).toHaveLength(1));
+  await expect.poll(() => reader.messages()).toHaveLength(1);
   const [message] = reader.messages();
   expect(message?.id).toBe('m1.1');
   expect(JSON.parse(message?.data ?? '')).toMatchObject({
@@ -39,7 +37,7 @@ test('raw=1 carries the exact bytes', async () => {
   const channel = await relay.openChannel();
   const reader = await listen(`${channel}?raw=1&since=oldest`);
   await post(channel);
-  await until(() => expect(reader.messages()).toHaveLength(1));
+  await expect.poll(() => reader.messages()).toHaveLength(1);
   const { bodyB } = JSON.parse(reader.messages()[0]?.data ?? '');
   expect(Buffer.from(bodyB, 'base64').toString()).toBe('{"n": 1.0}');
 });
@@ -53,13 +51,13 @@ test('it begins after Last-Event-ID, else at since, else with what comes next', 
   const oldest = await listen(`${channel}?since=oldest`);
   const fresh = await listen(channel);
   const moved = await listen(channel, { 'last-event-id': '17' });
-  await until(() => expect(fresh.frames().length + moved.frames().length).toBe(2));
+  await expect.poll(() => fresh.frames().length + moved.frames().length).toBe(2);
   await post(channel);
-  await until(() => expect(ids(resumed.messages())).toEqual(['m1.3', 'm1.4']));
-  await until(() => expect(ids(since.messages())).toEqual(['m1.2', 'm1.3', 'm1.4']));
-  await until(() => expect(ids(oldest.messages())).toEqual(['m1.1', 'm1.2', 'm1.3', 'm1.4']));
-  await until(() => expect(ids(fresh.messages())).toEqual(['m1.4']));
-  await until(() => expect(ids(moved.messages())).toEqual(['m1.4']));
+  await expect.poll(() => ids(resumed.messages())).toEqual(['m1.3', 'm1.4']);
+  await expect.poll(() => ids(since.messages())).toEqual(['m1.2', 'm1.3', 'm1.4']);
+  await expect.poll(() => ids(oldest.messages())).toEqual(['m1.1', 'm1.2', 'm1.3', 'm1.4']);
+  await expect.poll(() => ids(fresh.messages())).toEqual(['m1.4']);
+  await expect.poll(() => ids(moved.messages())).toEqual(['m1.4']);
   expect((await listen(`${channel}?since=yesterday`)).status).toBe(400);
   expect((await listen(`${channel}?subscriber=a/b`)).status).toBe(400);
 });
@@ -77,13 +75,13 @@ test('what is no longer kept is told as a gap', async () => {
   for (let number = 1; number <= 3; number += 1) await post(channel);
   relay.engine.trim(new URL(channel).pathname.slice(1), 1);
   const late = await listen(channel, { 'last-event-id': 'm1.1' });
-  await until(() => expect(ids(late.messages())).toEqual(['m1.3']));
+  await expect.poll(() => ids(late.messages())).toEqual(['m1.3']);
   expect(late.frames().find(({ event }) => event === 'gap')?.data).toBe(
     '{"requested":"m1.1","oldest":"m1.3"}',
   );
   relay.engine.loseStore();
   const other = await listen(channel, { 'last-event-id': 'm1.3' });
-  await until(() => expect(other.frames().map(({ event }) => event)).toEqual(['ready', 'gap']));
+  await expect.poll(() => other.frames().map(({ event }) => event)).toEqual(['ready', 'gap']);
 });
 
 test('a channel with a read key is read with it, by either header, and never by the address', async () => {
@@ -107,7 +105,7 @@ test('heartbeats come from one timer, without an id', async () => {
   const relay = await relayForTest({ settings: { pingSeconds: 0.1 } });
   const channel = await relay.openChannel();
   const readers = await Promise.all(Array.from({ length: 12 }, () => listen(channel)));
-  await until(() => {
+  await untilHolds(() => {
     for (const reader of readers)
       expect(reader.frames().filter(({ event }) => event === 'ping').length).toBeGreaterThanOrEqual(2);
   });
@@ -119,16 +117,16 @@ test('a named subscriber goes on where it was, also in another process', async (
   const channel = await relay.openChannel();
   const name = new URL(channel).pathname.slice(1);
   const first = await listen(`${channel}?subscriber=laptop`);
-  await until(() => expect(first.frames()).toHaveLength(1));
+  await expect.poll(() => first.frames()).toHaveLength(1);
   await post(channel);
-  await until(() => expect(first.messages()).toHaveLength(1));
+  await expect.poll(() => first.messages()).toHaveLength(1);
   first.cut();
-  await until(async () => expect(await relay.engine.cursors(name)).toMatchObject([{ position: { seq: 1 } }]));
+  await expect.poll(() => relay.engine.cursors(name)).toMatchObject([{ position: { seq: 1 } }]);
   for (let number = 2; number <= 3; number += 1) await post(channel);
   const second = await listen(`${channel}?subscriber=laptop&since=oldest`);
-  await until(() => expect(ids(second.messages())).toEqual(['m1.2', 'm1.3']));
+  await expect.poll(() => ids(second.messages())).toEqual(['m1.2', 'm1.3']);
   const explicit = await listen(`${channel}?subscriber=laptop`, { 'last-event-id': 'm1.1' });
-  await until(() => expect(ids(explicit.messages())).toEqual(['m1.2', 'm1.3']));
+  await expect.poll(() => ids(explicit.messages())).toEqual(['m1.2', 'm1.3']);
 });
 
 test('a name that never heard anything still misses nothing', async () => {
@@ -136,25 +134,37 @@ test('a name that never heard anything still misses nothing', async () => {
   const channel = await relay.openChannel();
   const name = new URL(channel).pathname.slice(1);
   const first = await listen(`${channel}?subscriber=laptop`);
-  await until(() => expect(first.frames()).toHaveLength(1));
+  await expect.poll(() => first.frames()).toHaveLength(1);
   first.cut();
-  await until(async () => expect(await relay.engine.cursors(name)).toHaveLength(1));
+  await expect.poll(() => relay.engine.cursors(name)).toHaveLength(1);
   await post(channel);
   const second = await listen(`${channel}?subscriber=laptop`);
-  await until(() => expect(ids(second.messages())).toEqual(['m1.1']));
+  await expect.poll(() => ids(second.messages())).toEqual(['m1.1']);
 });
 
 test('cursors are saved at most once a second while they move', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
   const relay = await relayForTest();
   const channel = await relay.openChannel();
+  const name = new URL(channel).pathname.slice(1);
   const reader = await listen(`${channel}?subscriber=laptop`);
-  await until(() => expect(reader.frames()).toHaveLength(1));
-  const began = Date.now();
+  await expect.poll(() => reader.frames()).toHaveLength(1);
   for (let number = 1; number <= 200; number += 1) await post(channel);
-  await sleep(Math.max(0, 1300 - (Date.now() - began)));
-  const seconds = (Date.now() - began) / 1000;
-  expect(relay.engine.savedCursors()).toBeGreaterThanOrEqual(1);
-  expect(relay.engine.savedCursors()).toBeLessThanOrEqual(Math.ceil(seconds) + 1);
+  await expect.poll(() => reader.messages()).toHaveLength(200);
+  // Where it began was saved at once.
+  expect(relay.engine.savedCursors()).toBe(1);
+  let seconds = 0;
+  await until(async () => {
+    vi.advanceTimersByTime(1000);
+    seconds += 1;
+    return (await relay.engine.cursor(name, 'laptop'))?.position.seq === 200;
+  });
+  const saved = relay.engine.savedCursors();
+  expect(saved).toBeGreaterThanOrEqual(2);
+  expect(saved).toBeLessThanOrEqual(1 + seconds);
+  vi.advanceTimersByTime(10_000);
+  expect(relay.engine.savedCursors()).toBe(saved);
 });
 
 test('with ack=1 only the reader moves its cursor', async () => {
@@ -162,9 +172,9 @@ test('with ack=1 only the reader moves its cursor', async () => {
   const { channel, readUrl, readKey } = await relay.keyedChannel();
   const headers = { authorization: `Bearer ${readKey}` };
   const reader = await listen(`${readUrl}?subscriber=laptop&ack=1`, headers);
-  await until(() => expect(reader.frames()).toHaveLength(1));
+  await expect.poll(() => reader.frames()).toHaveLength(1);
   for (let number = 1; number <= 3; number += 1) await post(readUrl);
-  await until(() => expect(reader.messages()).toHaveLength(3));
+  await expect.poll(() => reader.messages()).toHaveLength(3);
   const cursor = (query: string, given = headers) =>
     send(`${readUrl}/cursor?${query}`, { headers: given }).then(({ status }) => status);
   expect(await cursor('subscriber=laptop&position=m1.2')).toBe(204);
@@ -172,21 +182,20 @@ test('with ack=1 only the reader moves its cursor', async () => {
   expect(await cursor('position=m1.2')).toBe(400);
   expect(await cursor('subscriber=laptop&position=m1.2', { authorization: '' })).toBe(401);
   reader.cut();
-  await until(() => expect(relay.server.subscribers()).toBe(0));
-  await sleep(50);
+  await expect.poll(() => relay.server.subscribers()).toBe(0);
   expect(await relay.engine.cursors(channel)).toMatchObject([{ position: { seq: 2 } }]);
   const back = await listen(`${readUrl}?subscriber=laptop&ack=1`, headers);
-  await until(() => expect(ids(back.messages())).toEqual(['m1.3']));
+  await expect.poll(() => ids(back.messages())).toEqual(['m1.3']);
 });
 
 test('the same name again takes over from a connection that is dead', async () => {
   const relay = await relayForTest();
   const channel = await relay.openChannel();
   const old = await listen(`${channel}?subscriber=laptop`);
-  await until(() => expect(old.frames()).toHaveLength(1));
+  await expect.poll(() => old.frames()).toHaveLength(1);
   const other = await listen(`${channel}?subscriber=desk`);
   const fresh = await listen(`${channel}?subscriber=laptop`);
-  await until(() => expect(old.ended()).toBe(true));
+  await expect.poll(() => old.ended()).toBe(true);
   expect([other.ended(), fresh.ended()]).toEqual([false, false]);
   expect(relay.server.subscribers()).toBe(2);
 });
@@ -197,11 +206,11 @@ test('status tells what is stored and how far everybody is', async () => {
   const headers = { authorization: `Bearer ${readKey}` };
   const reader = await listen(`${readUrl}?subscriber=laptop`, headers);
   await listen(readUrl, headers);
-  await until(() => expect(reader.frames()).toHaveLength(1));
+  await expect.poll(() => reader.frames()).toHaveLength(1);
   await post(readUrl, '{"n":1}');
-  await until(() => expect(reader.messages()).toHaveLength(1));
+  await expect.poll(() => reader.messages()).toHaveLength(1);
   reader.cut();
-  await until(() => expect(relay.server.subscribers()).toBe(1));
+  await expect.poll(() => relay.server.subscribers()).toBe(1);
   await post(readUrl, '{"n":2}');
   const answer = await send(`${readUrl}/status`, { method: 'GET', headers });
   expect(JSON.parse(answer.body)).toMatchObject({
@@ -225,7 +234,7 @@ test('subscribers of one channel are counted', async () => {
   const refused = await listen(channel);
   expect(refused.status).toBe(429);
   first.cut();
-  await until(async () => expect((await listen(channel)).status).toBe(200));
+  await expect.poll(async () => (await listen(channel)).status).toBe(200);
 });
 
 test('a reader that stalls costs little, is disconnected, and resumes without loss', async () => {
@@ -236,34 +245,36 @@ test('a reader that stalls costs little, is disconnected, and resumes without lo
   stalled.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n`);
   let heard = '';
   stalled.on('data', (part) => (heard += part.toString()));
-  await until(() => expect(heard).toContain('ready'));
+  await expect.poll(() => heard).toContain('ready');
   stalled.pause();
   const healthy = await listen(channel);
-  await until(() => expect(healthy.frames()).toHaveLength(1));
+  await expect.poll(() => healthy.frames()).toHaveLength(1);
   const body = JSON.stringify({ text: 'x'.repeat(200_000) });
-  for (let number = 1; number <= 100; number += 1) await post(channel, body);
-  await until(() => expect(healthy.messages()).toHaveLength(100));
-  await until(async () =>
-    expect(await relay.metrics()).toContain('svc_relay_subscriptions_ended_total{reason="slow"} 1'),
-  );
+  for (let number = 1; number <= 100; number += 1) {
+    await post(channel, body);
+    // A reader for whom less than 1 MiB waits is not paused, and cannot be taken for a stalled one.
+    if (number % 4 === 0) await until(() => healthy.bytes() > number * body.length);
+  }
+  expect(healthy.messages()).toHaveLength(100);
+  await expect.poll(() => relay.metrics()).toContain('svc_relay_subscriptions_ended_total{reason="slow"} 1');
   stalled.resume();
-  await until(() => expect(stalled.destroyed).toBe(true));
+  await expect.poll(() => stalled.destroyed).toBe(true);
   const got = [...heard.matchAll(/id: (m1\.\d+)\n(?=data: .*\n\n)/g)].map((match) => match[1]);
   expect(got.length).toBeLessThan(100);
   const resumed = await listen(channel, { 'last-event-id': got.at(-1) ?? 'm1.0' });
-  await until(() => expect(got.length + resumed.messages().length).toBe(100));
+  await expect.poll(() => got.length + resumed.messages().length).toBe(100);
 });
 
 test('a slow reader that keeps reading is paused, not cut, and gets everything in order', async () => {
-  const relay = await relayForTest({ settings: { stallMs: 5_000 } });
+  const relay = await relayForTest();
   const channel = await relay.openChannel();
   const reader = await listen(channel);
-  await until(() => expect(reader.frames()).toHaveLength(1));
+  await expect.poll(() => reader.frames()).toHaveLength(1);
   reader.pause();
   const body = JSON.stringify({ text: 'x'.repeat(200_000) });
   for (let number = 1; number <= 60; number += 1) await post(channel, body);
   reader.resume();
-  await until(() => expect(reader.messages()).toHaveLength(60));
+  await expect.poll(() => reader.messages()).toHaveLength(60);
   expect(ids(reader.messages())).toEqual(Array.from({ length: 60 }, (_, index) => `m1.${index + 1}`));
 });
 
@@ -271,11 +282,11 @@ test('a body of 24 MiB reaches the reader', async () => {
   const relay = await relayForTest();
   const channel = await relay.openChannel();
   const reader = await listen(`${channel}?raw=1`);
-  await until(() => expect(reader.frames()).toHaveLength(1));
+  await expect.poll(() => reader.frames()).toHaveLength(1);
   const body = Buffer.alloc(24 * 1024 * 1024, 7);
   expect((await send(channel, { body })).status).toBe(200);
   await post(channel);
-  await until(() => expect(reader.messages()).toHaveLength(2));
+  await expect.poll(() => reader.messages()).toHaveLength(2);
   const { bodyB } = JSON.parse(reader.messages()[0]?.data ?? '');
   expect(Buffer.from(bodyB, 'base64').equals(body)).toBe(true);
 });
@@ -287,8 +298,8 @@ test('a second request behind a stream ends the connection', async () => {
   const socket = connect(relay.port, '127.0.0.1');
   const ask = `GET ${path} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n`;
   socket.write(ask);
-  await until(() => expect(relay.server.subscribers()).toBe(1));
+  await expect.poll(() => relay.server.subscribers()).toBe(1);
   socket.write(ask);
-  await until(() => expect(socket.destroyed || relay.server.subscribers() === 0).toBe(true));
-  await until(() => expect(relay.server.subscribers()).toBe(0));
+  await expect.poll(() => socket.destroyed || relay.server.subscribers() === 0).toBe(true);
+  await expect.poll(() => relay.server.subscribers()).toBe(0);
 });

@@ -2,10 +2,10 @@
 // secret, all of one event with the same guid, none of them repeated by itself. What became of each is kept.
 import { createHmac } from 'node:crypto';
 import type { JsonObject } from '../payloads/example.ts';
+import { WAIT_MS } from '../waiting.ts';
 import { type CodehostCloud, fullNameOf } from './cloud.ts';
 import type { DeliveryRow, HookRow, RepoRow } from './records.ts';
 
-const PATIENCE_MS = 10_000;
 /** Above what a JavaScript number can hold exactly. */
 const FIRST_DELIVERY_ID = 9_007_199_254_740_993n;
 
@@ -110,7 +110,7 @@ const accepted: Outcome = { status: 'OK', statusCode: 200, responseHeaders: {}, 
 
 async function post(url: string, headers: Record<string, string>, body: string): Promise<Outcome> {
   try {
-    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const signal = AbortSignal.timeout(WAIT_MS);
     const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
     return {
       status: response.ok ? 'OK' : `Invalid HTTP Response: ${response.status}`,

@@ -2,20 +2,21 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { until, WAIT_MS } from '../waiting.ts';
 
 /** What a server writes into a file when it listens. */
 type Announcement = { pid: number; port: number; instance?: string };
 
 export type ServerProcess = {
   pid: number;
-  /** Resolves when it listens; rejects when it ends before, or takes too long. */
+  /** Resolves when it listens; rejects when it ends before, or never does. */
   ready: Promise<Announcement>;
   /** Resolves when it has ended, with its exit code or the signal that ended it. */
   ended: Promise<number | string>;
   /** -9: no chance to say goodbye. */
   kill: () => Promise<void>;
-  /** Asks it to stop; after `patienceMs` it is killed, and that is an error. */
-  stop: (patienceMs?: number) => Promise<number | string>;
+  /** Asks it to stop; one that never does is killed, and that is an error. */
+  stop: () => Promise<number | string>;
 };
 
 export type ServerOptions = {
@@ -67,17 +68,15 @@ export function startServer(options: ServerOptions): ServerProcess {
       child.kill('SIGKILL');
       await ended;
     },
-    async stop(patienceMs = 15_000) {
+    async stop() {
       child.kill('SIGTERM');
       const enough = new AbortController();
-      const late = sleep(patienceMs, 'late' as const, { signal: enough.signal }).catch(
-        () => 'on time' as const,
-      );
+      const late = sleep(WAIT_MS, 'late' as const, { signal: enough.signal }).catch(() => 'on time' as const);
       const how = await Promise.race([ended, late]);
       enough.abort();
       if (how !== 'late') return how;
       child.kill('SIGKILL');
-      throw new Error(`process ${pid} did not stop within ${patienceMs} ms`);
+      throw new Error(`process ${pid} did not stop within ${WAIT_MS} ms`);
     },
   };
 }
@@ -91,20 +90,16 @@ function endOf(child: ChildProcess): Promise<number | string> {
 async function announcementOf(
   child: ChildProcess,
   pid: number,
-  { announcedIn, output, patienceMs = 20_000 }: ServerOptions,
+  { announcedIn, output }: ServerOptions,
 ): Promise<Announcement> {
-  const deadline = performance.now() + patienceMs;
-  for (;;) {
-    const found = readAnnouncement(announcedIn);
-    if (found?.pid === pid) return found;
-    if (child.exitCode !== null || child.signalCode !== null) {
-      throw new Error(`process ${pid} ended before it listened:\n${lastLines(output)}`);
-    }
-    if (performance.now() > deadline) {
-      throw new Error(`process ${pid} does not listen after ${patienceMs} ms:\n${lastLines(output)}`);
-    }
-    await sleep(10);
-  }
+  const isOver = (): boolean => child.exitCode !== null || child.signalCode !== null;
+  const found = await until(() => {
+    const announced = readAnnouncement(announcedIn);
+    return announced?.pid === pid ? announced : isOver() && 'over';
+  }).catch(() => 'silent' as const);
+  if (typeof found === 'object') return found;
+  const what = found === 'over' ? 'ended before it listened' : 'does not listen';
+  throw new Error(`process ${pid} ${what}:\n${lastLines(output)}`);
 }
 
 function readAnnouncement(file: string): Announcement | undefined {

@@ -1,6 +1,7 @@
 // Posts deliveries over connections that are kept, as many at once as the caller starts.
 import { Agent, request } from 'node:http';
 import { json } from 'node:stream/consumers';
+import { WAIT_MS } from '../waiting.ts';
 import type { SignedDelivery } from './signed-delivery.ts';
 
 /** What a receiver says: `{ok, event, id}`, `{ok, duplicate, id}` or `{error, code, remedy}`. */
@@ -13,7 +14,7 @@ export type Post = {
   close: () => void;
 };
 
-export function createPost(port: number, timeoutMs = 30_000): Post {
+export function createPost(port: number, timeoutMs = WAIT_MS): Post {
   const agent = new Agent({ keepAlive: true });
   return {
     post: ({ headers, body }) =>

@@ -67,16 +67,14 @@ export async function startFakeModels({ key }: { key: string }) {
     format: WireFormat,
     success: (text: string) => object,
   ): Promise<void> {
-    const begun = (): void => {
+    const begun = (then = (): void => undefined): void => {
       const text = JSON.stringify(success(answer));
       response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': text.length });
-      response.write(text.slice(0, text.length / 2));
+      response.write(text.slice(0, text.length / 2), then);
     };
     switch (fault.kind) {
       case 'cut':
-        begun();
-        setTimeout(() => response.destroy(), 20);
-        return;
+        return begun(() => response.destroy());
       case 'status':
         if (fault.retryAfter !== undefined) response.setHeader('Retry-After', fault.retryAfter);
         return send(response, fault.status, format.failure(fault.status, `it failed for the key ${key}`));

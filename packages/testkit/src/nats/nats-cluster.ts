@@ -3,9 +3,9 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../daemon/free-port.ts';
 import { createRandom, type Random } from '../random.ts';
+import { until } from '../waiting.ts';
 import {
   knowsSyncAlways,
   type NatsMember,
@@ -42,7 +42,6 @@ export type NatsCluster = {
 
 /** Another process may take a port between the look and the start. */
 const ATTEMPTS = 5;
-const LEADER_WITHIN_MS = 20_000;
 let started = 0;
 /** Stores of servers that were not stopped: they go with the process. */
 const folders = new Set<string>();
@@ -122,9 +121,7 @@ export async function startNatsCluster({
     stop: () => endAll(nodes, folder),
   };
   try {
-    for (const deadline = performance.now() + LEADER_WITHIN_MS; !(await metaLeader()); await sleep(50)) {
-      if (performance.now() > deadline) throw new Error(`No leader after ${LEADER_WITHIN_MS} ms`);
-    }
+    await until(metaLeader);
   } catch (error) {
     await cluster.stop();
     throw error;

@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { WAIT_MS } from '../waiting.ts';
 
 /** Of Debian's package of that name; its folder is not in everybody's path. */
 export const natsProgram = 'nats-server';
@@ -70,7 +71,7 @@ export function knowsSyncAlways(folder: string): boolean {
 function run(words: readonly string[]) {
   return spawnSync(natsProgram, words, {
     encoding: 'utf8',
-    timeout: 10_000,
+    timeout: WAIT_MS,
     env: { PATH: natsPath() },
   });
 }

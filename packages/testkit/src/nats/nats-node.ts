@@ -1,13 +1,11 @@
 // One nats-server with JetStream, as a process of its own on loopback ports of its own: killed, paused, drained and
 // started again on the same ports and the same store. It ends with the process that started it.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { until, WAIT_MS } from '../waiting.ts';
 import { natsPath, natsProgram } from './nats-configuration.ts';
-
-const UP_WITHIN_MS = 20_000;
-const STOP_WITHIN_MS = 10_000;
 
 export type NatsNode = {
   name: string;
@@ -28,8 +26,8 @@ export type NatsNode = {
   terminate: () => Promise<void>;
   /** It stops taking connections, hands over what it leads, sends its clients away one by one, and ends. */
   lameDuck: () => Promise<void>;
-  /** Its connections stay open and nothing comes any more. */
-  pause: () => void;
+  /** Its connections stay open and nothing comes any more. Resolves when it stands still. */
+  pause: () => Promise<void>;
   unpause: () => void;
   healthy: () => Promise<boolean>;
 };
@@ -92,19 +90,19 @@ export function createNatsNode(given: {
       started.once('exit', (code, signal) => over(`it ended with ${code ?? signal}`));
     });
     endWithUs(started);
-    for (const deadline = performance.now() + UP_WITHIN_MS; !(await healthy()); await sleep(20)) {
+    for (const deadline = performance.now() + WAIT_MS; !(await healthy()); await sleep(20)) {
       if (child !== started) throw new Error(`${name}: ${await ended}\n${lastLines(output)}`);
       if (performance.now() > deadline)
-        throw new Error(`${name} is not healthy after ${UP_WITHIN_MS} ms\n${lastLines(output)}`);
+        throw new Error(`${name} is not healthy after ${WAIT_MS} ms\n${lastLines(output)}`);
     }
   }
 
-  async function end(signal: NodeJS.Signals, patienceMs: number): Promise<void> {
+  async function end(signal: NodeJS.Signals): Promise<void> {
     const ending = child;
     if (ending === undefined) return;
     ending.kill(signal);
     const enough = new AbortController();
-    const late = sleep(patienceMs, 'late', { signal: enough.signal }).catch(() => 'on time');
+    const late = sleep(WAIT_MS, 'late', { signal: enough.signal }).catch(() => 'on time');
     if ((await Promise.race([ended, late])) === 'late') ending.kill('SIGKILL');
     enough.abort();
     await ended;
@@ -118,17 +116,26 @@ export function createNatsNode(given: {
     folder,
     pid: () => child?.pid,
     start,
-    kill: () => end('SIGKILL', STOP_WITHIN_MS),
-    terminate: () => end('SIGTERM', STOP_WITHIN_MS),
-    lameDuck: () => end('SIGUSR2', LAME_DUCK_WITHIN_MS),
-    pause: () => void child?.kill('SIGSTOP'),
+    kill: () => end('SIGKILL'),
+    terminate: () => end('SIGTERM'),
+    lameDuck: () => end('SIGUSR2'),
+    async pause() {
+      const pid = child?.pid;
+      if (pid === undefined) return;
+      child?.kill('SIGSTOP');
+      await until(() => standsStill(pid));
+    },
     unpause: () => void child?.kill('SIGCONT'),
     healthy,
   };
 }
 
-/** The shortest that the server allows is 30 s; with few clients it is much quicker. */
-const LAME_DUCK_WITHIN_MS = 45_000;
+/** The signal reaches one thread after the other. */
+function standsStill(pid: number): boolean {
+  if (process.platform !== 'linux') return true;
+  const threads = readdirSync(`/proc/${pid}/task`);
+  return threads.every((thread) => /\) T /.test(readFileSync(`/proc/${pid}/task/${thread}/stat`, 'latin1')));
+}
 
 function lastLines(file: string): string {
   return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-15).join('\n');

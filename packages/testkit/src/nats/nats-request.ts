@@ -1,7 +1,7 @@
 // One request to a nats-server over a bare socket: enough for the few orders of tests, without a client library.
 import { connect } from 'node:net';
+import { WAIT_MS } from '../waiting.ts';
 
-const PATIENCE_MS = 5_000;
 const INBOX = '_INBOX.svc-test';
 
 /** The text of the answer: `await askNats(port, '$JS.API.INFO', '')`. */
@@ -9,7 +9,7 @@ export function askNats(port: number, subject: string, text: string): Promise<st
   return new Promise((resolve, reject) => {
     const socket = connect({ host: '127.0.0.1', port });
     let received = '';
-    const timer = setTimeout(() => end(new Error(`${subject}: no answer in ${PATIENCE_MS} ms`)), PATIENCE_MS);
+    const timer = setTimeout(() => end(new Error(`${subject}: no answer in ${WAIT_MS} ms`)), WAIT_MS);
     const end = (result: Error | string): void => {
       clearTimeout(timer);
       socket.destroy();

@@ -1,13 +1,12 @@
 // The real relay, `svc-relay serve`, as a process of its own on a loopback port, for chaos and benches.
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type ServerProcess, startServer } from '../daemon/server-process.ts';
+import { until, WAIT_MS } from '../waiting.ts';
 
 const repository = join(import.meta.dirname, '../../../..');
 const bundle = join(repository, 'packages/relay/dist/svc-relay.js');
 const source = join(repository, 'packages/relay/src/cli/start.ts');
-const READY_WITHIN_MS = 30_000;
 
 export type RelayProcess = ServerProcess & { url: string; port: number };
 
@@ -59,15 +58,14 @@ export async function startRelay(options: RelayProcessOptions): Promise<RelayPro
     folder,
     announcedIn,
     output: join(folder, `${name}.log`),
-    patienceMs: READY_WITHIN_MS,
   });
   const announced = await server.ready;
   const url = `http://127.0.0.1:${announced.port}`;
-  for (const deadline = performance.now() + READY_WITHIN_MS; !(await isReady(url)); await sleep(20)) {
-    if (performance.now() > deadline) {
-      await server.kill();
-      throw new Error(`the relay ${name} is not ready after ${READY_WITHIN_MS} ms`);
-    }
+  try {
+    await until(() => isReady(url));
+  } catch (error) {
+    await server.kill();
+    throw error;
   }
   return { ...server, url, port: announced.port };
 }
@@ -78,7 +76,7 @@ export async function newRelayChannel(url: string, { open = false } = {}): Promi
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ open }),
-    signal: AbortSignal.timeout(READY_WITHIN_MS),
+    signal: AbortSignal.timeout(WAIT_MS),
   });
   if (response.status !== 201) throw new Error(`no channel: ${response.status} ${await response.text()}`);
   return (await response.json()) as RelayChannel;

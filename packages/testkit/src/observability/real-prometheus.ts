@@ -8,12 +8,11 @@ import { onTestFinished } from 'vitest';
 import { freePort } from '../daemon/free-port.ts';
 import { createRandom } from '../random.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { WAIT_MS } from '../waiting.ts';
 
 /** Both of Debian's package `prometheus`. */
 const program = 'prometheus';
 const checker = 'promtool';
-const UP_WITHIN_MS = 20_000;
-const STOP_WITHIN_MS = 5_000;
 
 export type RealPrometheus = { url: string; stop: () => Promise<void> };
 
@@ -57,14 +56,14 @@ export async function startPrometheus({
     if (isOver !== undefined) return;
     child.kill('SIGTERM');
     const enough = new AbortController();
-    const late = sleep(STOP_WITHIN_MS, 'late', { signal: enough.signal }).catch(() => 'on time');
+    const late = sleep(WAIT_MS, 'late', { signal: enough.signal }).catch(() => 'on time');
     if ((await Promise.race([ended, late])) === 'late') child.kill('SIGKILL');
     enough.abort();
     await ended;
   };
   onTestFinished(stop);
   const url = `http://127.0.0.1:${port}`;
-  for (const deadline = performance.now() + UP_WITHIN_MS; ; await sleep(100)) {
+  for (const deadline = performance.now() + WAIT_MS; ; await sleep(100)) {
     if (await isReady(url)) return { url, stop };
     if (isOver !== undefined || performance.now() > deadline) {
       const why = isOver ?? 'it is not ready in time';
@@ -78,7 +77,7 @@ export async function startPrometheus({
 export function promtoolComplaint(...words: readonly string[]): string | null {
   const { status, stdout, stderr, error } = spawnSync(checker, words, {
     encoding: 'utf8',
-    timeout: 20_000,
+    timeout: WAIT_MS,
   });
   if (error !== undefined) return `${error.message} (needed: apt-get install prometheus)`;
   return status === 0 ? null : `${stdout}${stderr}`;

@@ -1,10 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { WAIT_MS } from '../waiting.ts';
 import { type HostileOptions, type HostileRelay, startHostileRelay } from './hostile-relay.ts';
-
-/** Waits for what must come, patiently: the machine may be busy. */
-const until = (check: () => unknown): Promise<unknown> =>
-  vi.waitFor(check, { timeout: 15_000, interval: 20 });
 
 async function relay(options?: HostileOptions): Promise<HostileRelay> {
   const started = await startHostileRelay(options);
@@ -50,17 +46,17 @@ test('without faults it is the public relay, with a record', async () => {
   const channel = hostile.newChannel();
   const heard = await listen(channel);
   const id = await post(channel);
-  await until(() => expect(bodies(heard.text)).toEqual(['{"a":1,"b":2}']));
+  await expect.poll(() => bodies(heard.text)).toEqual(['{"a":1,"b":2}']);
   expect(idLines(heard.text)).toEqual(['0', '1']);
   const name = new URL(channel).pathname.slice(1);
   expect(hostile.sent).toEqual([{ channel: name, deliveryId: id }]);
-  await until(() =>
-    expect(hostile.delivered).toEqual([{ channel: name, deliveryId: id, subscriber: 1, id: '1' }]),
-  );
+  await expect
+    .poll(() => hostile.delivered)
+    .toEqual([{ channel: name, deliveryId: id, subscriber: 1, id: '1' }]);
 });
 
 test('it drops, duplicates, reorders and rewrites', async () => {
-  const hostile = await relay();
+  const hostile = await relay({ heldMs: 10 * WAIT_MS });
   const channel = hostile.newChannel();
   const heard = await listen(channel);
   hostile.faults.drop = 1;
@@ -72,17 +68,17 @@ test('it drops, duplicates, reorders and rewrites', async () => {
   await post(channel, '{"n":4}');
   Object.assign(hostile.faults, { reorder: 0, rewrite: 1 });
   await post(channel, '{"n":5,"m":6}');
-  await until(() =>
-    expect(bodies(heard.text)).toEqual(['{"n":2}', '{"n":2}', '{"n":4}', '{"n":3}', '{"m":6,"n":5}']),
-  );
+  await expect
+    .poll(() => bodies(heard.text))
+    .toEqual(['{"n":2}', '{"n":2}', '{"n":4}', '{"n":3}', '{"m":6,"n":5}']);
 });
 
 test('the last of a reordered series still comes', async () => {
-  const hostile = await relay({ faults: { reorder: 1 } });
+  const hostile = await relay({ faults: { reorder: 1 }, heldMs: 10 });
   const channel = hostile.newChannel();
   const heard = await listen(channel);
   await post(channel);
-  await until(() => expect(bodies(heard.text)).toHaveLength(1));
+  await expect.poll(() => bodies(heard.text)).toHaveLength(1);
 });
 
 test('it writes streams in every form', async () => {
@@ -92,40 +88,47 @@ test('it writes streams in every form', async () => {
   const channel = hostile.newChannel();
   const heard = await listen(channel);
   await post(channel);
-  await until(() => expect(heard.text).toContain('"timestamp"'));
+  await expect.poll(() => heard.text).toContain('"timestamp"');
   expect(heard.text).toMatch(
     /^\uFEFF: .*\r\nid: 0\r\nevent: ready\r\ndata: \{\}\r\n\r\n: .*\r\nid: 1\r\ndata: \{\r\ndata: /,
   );
 });
 
 test('it cuts, goes silent, stalls, restarts and answers as told', async () => {
-  const hostile = await relay({ pingMs: 20 });
+  const hostile = await relay();
   const channel = hostile.newChannel();
   const first = await listen(channel);
   hostile.faults.cut = 1;
   await post(channel);
-  await until(() => expect(first.ended).toBe(true));
+  await expect.poll(() => first.ended).toBe(true);
   expect(first.text).not.toMatch(/"timestamp".*\n\n/);
   hostile.faults.cut = 0;
 
   const second = await listen(channel);
-  await until(() => expect(second.text).toContain('ping'));
+  hostile.ping();
+  await expect.poll(() => second.text).toContain('ping');
   hostile.halfOpen();
   const third = await listen(channel);
   const before = second.text;
-  await sleep(80);
+  for (let times = 0; times < 5; times += 1) {
+    hostile.ping();
+    // It answers what it is asked after that.
+    await post(hostile.newChannel());
+  }
   expect({ second: second.text, third: third.text }).toEqual({ second: before, third: '' });
   hostile.recover();
-  await until(() => expect(third.text).toContain('ready'));
+  await expect.poll(() => third.text).toContain('ready');
 
   hostile.answerNext({ status: 204 });
   expect((await listen(channel)).response.status).toBe(204);
+  const down = Promise.withResolvers<void>();
   const restarting = hostile.restart({
-    downMs: 50,
+    down: down.promise,
     answers: [{ status: 503, headers: { 'retry-after': '1' } }],
   });
-  await until(() => expect(second.ended).toBe(true));
+  await expect.poll(() => second.ended).toBe(true);
   await expect(listen(channel)).rejects.toThrow(/fetch failed/);
+  down.resolve();
   await restarting;
   expect((await listen(channel)).response.status).toBe(503);
   expect((await listen(channel)).response.status).toBe(200);
@@ -149,7 +152,7 @@ test('ours makes channels with a read key, and knows no others when it is strict
   expect((await fetch(hostile.newChannel(), { method: 'POST', body: '{}' })).status).toBe(404);
   const heard = await listen(`${readUrl}?subscriber=host-1`, key);
   await post(writeUrl ?? '');
-  await until(() => expect(bodies(heard.text)).toHaveLength(1));
+  await expect.poll(() => bodies(heard.text)).toHaveLength(1);
   expect(hostile.connected.map(({ subscriber }) => subscriber)).toEqual([null, null, 'host-1']);
   expect((await fetch(`${readUrl}/status`)).status).toBe(401);
   const status = await (await fetch(`${readUrl}/status`, { headers: key })).json();
@@ -163,23 +166,23 @@ test('ours keeps, resumes, sends raw bytes, and says what it lost', async () => 
   expect((await listen(channel)).response.status).toBe(401);
   const fresh = await listen(channel, key);
   expect(fresh.response.headers.get('x-svc-relay')).toBe('1; ping=30');
-  await until(() => expect(fresh.text).toBe('event: ready\ndata: {"position":"e1.0"}\n\n'));
+  await expect.poll(() => fresh.text).toBe('event: ready\ndata: {"position":"e1.0"}\n\n');
   await post(channel, '{"n": 1.0}');
   await post(channel, '{"n": 2.0}');
-  await until(() => expect(idLines(fresh.text)).toEqual(['e1.1', 'e1.2']));
+  await expect.poll(() => idLines(fresh.text)).toEqual(['e1.1', 'e1.2']);
 
   const resumed = await listen(`${channel}?raw=1`, { ...key, 'last-event-id': 'e1.1' });
-  await until(() => expect(idLines(resumed.text)).toEqual(['e1.2']));
+  await expect.poll(() => idLines(resumed.text)).toEqual(['e1.2']);
   expect(resumed.text).toContain(`"bodyB":"${Buffer.from('{"n": 2.0}').toString('base64')}"`);
 
   hostile.forget(1);
   const late = await listen(channel, { ...key, 'last-event-id': 'e1.0' });
-  await until(() => expect(idLines(late.text)).toEqual(['e1.2']));
+  await expect.poll(() => idLines(late.text)).toEqual(['e1.2']);
   expect(late.text).toContain('event: gap\ndata: {"requested":"e1.0","oldest":"e1.2"}\n\n');
   expect(late.text).toContain('{"position":"e1.1"}');
 
   hostile.loseStore();
   const other = await listen(channel, { ...key, 'last-event-id': 'e1.2' });
-  await until(() => expect(other.text).toContain('event: gap'));
+  await expect.poll(() => other.text).toContain('event: gap');
   expect(other.text).toContain('{"position":"e2.0"}');
 });

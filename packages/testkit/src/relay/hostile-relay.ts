@@ -25,7 +25,6 @@ export type Connected = {
 };
 export type ScriptedAnswer = { status: number; headers?: OutgoingHttpHeaders; body?: string };
 
-/** A delivery that is to come after the next one waits so long for it: a busy machine needs its time. */
 const HELD_MS = 200;
 
 export type HostileRelay = {
@@ -48,7 +47,12 @@ export type HostileRelay = {
   /** The next subscriptions are answered like this, one each, and then as usual. */
   answerNext: (...answers: ScriptedAnswer[]) => void;
   /** Closes everything, refuses connections for a while, and answers the first subscriptions as given. */
-  restart: (options?: { downMs?: number; answers?: ScriptedAnswer[] }) => Promise<void>;
+  restart: (options?: {
+    downMs?: number;
+    /** Instead of a time: until this. */
+    down?: Promise<unknown>;
+    answers?: ScriptedAnswer[];
+  }) => Promise<void>;
   sendRaw: (bytes: Uint8Array) => void;
   /** Ours only: forgets all but the newest few of every channel. */
   forget: (keep?: number) => void;
@@ -70,6 +74,8 @@ export type HostileOptions = {
   ours?: boolean;
   pingMs?: number;
   faults?: Partial<Faults>;
+  /** A delivery that is to come after the next one waits so long for it. */
+  heldMs?: number;
   /** Ours only: subscribers of every channel that was not made by `POST /new` must bring this key. */
   readKey?: string;
   /** Ours only: `POST /new` wants this key. */
@@ -79,7 +85,8 @@ export type HostileOptions = {
 };
 
 export async function startHostileRelay(options: HostileOptions = {}): Promise<HostileRelay> {
-  const { seed = 1, ours = false, pingMs = 30_000, readKey, createKey, strict = false } = options;
+  const { seed = 1, ours = false, pingMs = 30_000, heldMs = HELD_MS } = options;
+  const { readKey, createKey, strict = false } = options;
   const own = createOwnChannels({ readKey, createKey, strict });
   const random: Random = createRandom(seed);
   const faults: Faults = { ...noFaults, ...options.faults };
@@ -124,7 +131,7 @@ export async function startHostileRelay(options: HostileOptions = {}): Promise<H
     held = null;
     if (before === null && random.chance(faults.reorder)) {
       held = go;
-      return void setTimeout(() => (held === go ? release() : undefined), HELD_MS).unref();
+      return void setTimeout(() => (held === go ? release() : undefined), heldMs).unref();
     }
     go();
     before?.();
@@ -253,10 +260,10 @@ export async function startHostileRelay(options: HostileOptions = {}): Promise<H
     },
     recover,
     answerNext: (...answers) => void scripted.push(...answers),
-    async restart({ downMs = 0, answers = [] } = {}) {
+    async restart({ downMs = 0, down, answers = [] } = {}) {
       subscribers.clear();
       await http.close();
-      await sleep(downMs);
+      await (down ?? sleep(downMs));
       scripted.push(...answers);
       await http.listen();
     },

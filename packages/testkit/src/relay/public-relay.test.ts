@@ -4,12 +4,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { SmeeClient } from 'smee-client';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { WAIT_MS } from '../waiting.ts';
 import { type PublicRelay, startPublicRelay } from './public-relay.ts';
-
-/** Waits for what must come, patiently: the machine may be busy. */
-const until = (check: () => unknown): Promise<unknown> =>
-  vi.waitFor(check, { timeout: 15_000, interval: 20 });
 
 const secret = 'it guards nothing';
 
@@ -66,7 +63,7 @@ test('the real client makes a channel, and what is posted to it arrives signed',
   const { taken, url: to } = await target();
   await client(channel, to);
   expect((await post(`${channel}?x=y`, '{"zen":"ünd","a":[1,2.5]}')).status).toBe(200);
-  await until(() => expect(taken).toHaveLength(1));
+  await expect.poll(() => taken).toHaveLength(1);
   expect(taken[0]).toMatchObject({
     signed: true,
     body: '{"zen":"ünd","a":[1,2.5]}',
@@ -90,7 +87,7 @@ test.each([
   const { taken, url: to } = await target();
   await client(channel, to);
   expect((await post(channel, body)).status).toBe(200);
-  await until(() => expect(taken).toHaveLength(1));
+  await expect.poll(() => taken).toHaveLength(1);
   expect(taken[0]?.signed).toBe(survives);
 });
 
@@ -118,11 +115,11 @@ test('nobody listens, and it answers 200; later nothing of it is left', async ()
   const { taken, url: to } = await target();
   await client(channel, to);
   await post(channel, '{"a":2}');
-  await until(() => expect(taken.map(({ body }) => body)).toEqual(['{"a":2}']));
+  await expect.poll(() => taken.map(({ body }) => body)).toEqual(['{"a":2}']);
 });
 
 test('the frames to the byte: ids count ready and ping, and begin anew with every connection', async () => {
-  const started = await relay({ pingMs: 60_000 });
+  const started = await relay({ pingMs: 10 * WAIT_MS });
   const channel = started.newChannel();
   for (const lastEventId of ['', '7']) {
     const response = await fetch(channel, {

@@ -1,14 +1,16 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type BoardView, boardView } from '@svc/core';
 import { expect, it, onTestFinished } from 'vitest';
+import { until, untilHolds } from '../waiting.ts';
 import { writeHistory } from './history.ts';
 import { liveEvents } from './live-events.ts';
 import { pastOf } from './past.ts';
 import { playTeamDay } from './play-day.ts';
+import { plannedTicket } from './product.ts';
+import { sendTracker } from './send.ts';
 import { startTapeDaemon, type TapeDaemon, type TapeOptions } from './tape-daemon.ts';
 import { momentOf, teamDay } from './team-day.ts';
-
-const PATIENCE_MS = 90_000;
+import { commentPayload } from './tracker-payloads.ts';
+import { plainVoice } from './voice.ts';
 
 async function tapeDaemon(options: TapeOptions): Promise<TapeDaemon> {
   const daemon = await startTapeDaemon(options);
@@ -22,59 +24,76 @@ async function get<T>({ url }: TapeDaemon, path: string): Promise<T> {
   return (await response.json()) as T;
 }
 
+type Health = {
+  feeds: { codehost: { outcomes: { accepted?: number } } };
+  signals: { lastScanAt: string | null };
+  sources: {
+    tunnels: { feeds: string[]; grade: string }[];
+    codehost: { lastAt: string | null };
+    tracker: { teams: { lastAt: string | null }[] };
+  };
+};
+
 const boardOf = (daemon: TapeDaemon) => get<BoardView>(daemon, '/api/board?all=1');
 const statusesOf = ({ workers }: Pick<BoardView, 'workers'>) =>
   Object.fromEntries(workers.map(({ ticket, status }) => [ticket, status]));
 
-it('starts with the day behind it, and finds nothing new in its own past', {
-  timeout: PATIENCE_MS,
-}, async () => {
+it('starts with the day behind it, and finds nothing new in its own past', async () => {
   const daemon = await tapeDaemon({ past: 'end' });
   const board = await boardOf(daemon);
   const told = boardView(pastOf(daemon.day).board, { all: true });
   expect(statusesOf(board)).toEqual(statusesOf(told));
-  await sleep(3_000);
-  const { events } = await get<{ events: { event: string }[] }>(
-    daemon,
-    `/api/events?since=${told.seq + 1}&limit=50`,
-  );
+  // It has looked everywhere once: at the signal files, the code host and the tracker.
+  await untilHolds(async () => {
+    const { feeds, signals, sources } = await get<Health>(daemon, '/api/health');
+    expect(sources.tunnels.map(({ feeds: names, grade }) => [names.join(), grade])).toEqual([
+      ['codehost', 'live'],
+      ['tracker', 'disabled'],
+    ]);
+    expect(feeds.codehost.outcomes.accepted).toBe(2);
+    const looked = [
+      signals.lastScanAt,
+      sources.codehost.lastAt,
+      ...sources.tracker.teams.map((team) => team.lastAt),
+    ];
+    expect(looked).toEqual([expect.any(String), expect.any(String), expect.any(String)]);
+  });
+  const comment = { by: 'mara', body: 'Something new.' };
+  const payload = commentPayload(plannedTicket('TID-121'), comment, new Date(), plainVoice);
+  const { id } = await sendTracker(daemon, 'Comment', payload);
+  const events = await until(async () => {
+    const path = `/api/events?since=${told.seq + 1}&limit=50`;
+    const found = await get<{ events: { event: string; id: string }[] }>(daemon, path);
+    return found.events.some((line) => line.id === id) ? found.events : undefined;
+  });
   // It starts, its feeds come up, and the code host greets its new hooks.
-  expect(events.filter(({ event }) => !/^monitor\.|^codehost\.other$/.test(event))).toEqual([]);
-  const health = await get<{ sources: { tunnels: { feeds: string[]; grade: string }[] } }>(
-    daemon,
-    '/api/health',
-  );
-  expect(health.sources.tunnels.map(({ feeds, grade }) => [feeds.join(), grade])).toEqual([
-    ['codehost', 'live'],
-    ['tracker', 'disabled'],
-  ]);
+  const news = events.filter(({ event }) => !/^monitor\.|^codehost\.other$/.test(event));
+  expect(news.map((line) => line.id)).toEqual([id]);
 });
 
-it('comes to the same when the afternoon is played live', { timeout: PATIENCE_MS }, async () => {
+it('comes to the same when the afternoon is played live', async () => {
   const daemon = await tapeDaemon({ past: 'midday' });
-  await playTeamDay(daemon, { upTo: 'end', pace: 20 });
+  await playTeamDay(daemon, { upTo: 'end', pace: 5 });
   const day = teamDay({ seed: 1, now: new Date(), nowIs: momentOf.end, livingPid: process.pid });
   const wanted = boardView(pastOf(day).board, { all: true });
-  await expect
-    .poll(async () => statusesOf(await boardOf(daemon)), { timeout: 20_000 })
-    .toEqual(statusesOf(wanted));
+  await expect.poll(async () => statusesOf(await boardOf(daemon))).toEqual(statusesOf(wanted));
   const reasons = async () => (await boardOf(daemon)).attention.map(({ id }) => id).toSorted();
-  await expect.poll(reasons, { timeout: 20_000 }).toEqual(wanted.attention.map(({ id }) => id).toSorted());
+  await expect.poll(reasons).toEqual(wanted.attention.map(({ id }) => id).toSorted());
 });
 
-it('keeps a steady traffic that the daemon takes', { timeout: PATIENCE_MS }, async () => {
+it('keeps a steady traffic that the daemon takes', async () => {
   const daemon = await tapeDaemon({ past: 'end' });
-  const live = liveEvents(daemon, { perMinute: 600 });
-  await sleep(4_000);
+  const live = liveEvents(daemon, { perMinute: 1_200 });
+  await until(() => live.sent() >= 30 || live.problem() !== undefined);
   await live.stop();
   expect(live.problem()).toBeUndefined();
   expect(live.sent()).toBeGreaterThanOrEqual(30);
 });
 
-it('begins behind a history that was written before', { timeout: PATIENCE_MS }, async () => {
+it('begins behind a history that was written before', async () => {
   const daemon = await tapeDaemon({
     past: 'end',
-    history: (eventsDir, until) => writeHistory(eventsDir, { cards: 50, until, days: 10 }),
+    history: (eventsDir, end) => writeHistory(eventsDir, { cards: 50, until: end, days: 10 }),
   });
   const { workers } = await boardOf(daemon);
   expect(workers.filter(({ ticket }) => ticket.startsWith('OLD-'))).toHaveLength(50);

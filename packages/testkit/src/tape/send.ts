@@ -4,6 +4,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { codehostSecret, trackerSecret } from '../daemon/start-daemon.ts';
 import { signedDelivery } from '../deliveries/signed-delivery.ts';
 import type { JsonObject } from '../payloads/example.ts';
+import { WAIT_MS } from '../waiting.ts';
 import type { Fact } from './fact.ts';
 import { publishedPayload } from './published-payload.ts';
 import { appendOutput, changeSignal } from './worker-files.ts';
@@ -71,7 +72,7 @@ async function post(
   url: string,
   { headers, body }: { headers: Record<string, string>; body: string | Uint8Array<ArrayBuffer> },
 ): Promise<Accepted> {
-  const response = await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(30_000) });
+  const response = await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(WAIT_MS) });
   if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
   return (await response.json()) as Accepted;
 }

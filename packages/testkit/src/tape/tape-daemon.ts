@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type ServerProcess, startServer } from '../daemon/server-process.ts';
 import { codehostSecret, trackerSecret } from '../daemon/start-daemon.ts';
+import { WAIT_MS } from '../waiting.ts';
 import { pastOf } from './past.ts';
 import { deployPolicies, PREFIX, repos } from './product.ts';
 import { type Moment, momentOf, type TeamDay, teamDay } from './team-day.ts';
@@ -98,7 +99,6 @@ export async function startTapeDaemon(options: TapeOptions = {}): Promise<TapeDa
       folder,
       announcedIn: join(dataDir, 'daemon.json'),
       output,
-      patienceMs: 60_000,
     });
     port = (await server.ready).port;
   };
@@ -125,7 +125,7 @@ export async function startTapeDaemon(options: TapeOptions = {}): Promise<TapeDa
         execFile(
           process.execPath,
           [start, ...words],
-          { cwd: folder, env, timeout: 60_000 },
+          { cwd: folder, env, timeout: WAIT_MS },
           (error, out, wrong) => {
             const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
             resolve({ code, printed: (out + wrong).trim() });

@@ -2,6 +2,7 @@
 // pauses, with an early end; or on a connection that is kept for the next.
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { WAIT_MS } from '../waiting.ts';
 import { createResponseReader, type RawResponse } from './response-reader.ts';
 
 /** `closed`: the connection ended without an answer. `silent`: nothing came within the patience. */
@@ -17,7 +18,7 @@ export type Sending = {
 
 const END_LATER_MS = 5_000;
 
-export async function exchange(port: number, sending: Sending, patienceMs = 20_000): Promise<Reply> {
+export async function exchange(port: number, sending: Sending, patienceMs = WAIT_MS): Promise<Reply> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   const reply = firstReply(socket, patienceMs);
   try {
@@ -71,7 +72,7 @@ export type KeptConnection = {
 };
 
 /** One request after another on the same connection, on a new one when the other side has closed it. */
-export function keepConnection(port: number, patienceMs = 20_000): KeptConnection {
+export function keepConnection(port: number, patienceMs = WAIT_MS): KeptConnection {
   let current: { socket: Socket; settle: (reply: Reply) => void } | undefined;
 
   function open() {

@@ -1,5 +1,4 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { type LoopbackProxy, startLoopbackProxy } from './loopback-proxy.ts';
 
@@ -70,13 +69,20 @@ test('closed, it lets nobody in until it is mended', async () => {
 });
 
 test('frozen, connections stay open and nothing comes through; mending ends them', async () => {
-  const proxy = await proxyTo(await echo('a'));
+  const target = await echo('a');
+  const proxy = await proxyTo(target);
   const before = client(proxy.port);
   await expect.poll(() => before.text).toBe('a');
   proxy.freeze();
   const during = client(proxy.port);
   before.socket.write('lost');
-  await sleep(200);
+  await expect.poll(proxy.connections).toBe(2);
+  // The target itself answers what it is sent after that, again and again.
+  const direct = client(target);
+  for (let heard = 'a'; heard.length < 10; heard += 'x') {
+    await expect.poll(() => direct.text).toBe(heard);
+    direct.socket.write('x');
+  }
   expect([before.text, before.ended, during.text, during.ended]).toEqual(['a', false, '', false]);
   proxy.mend();
   await expect.poll(() => before.ended && during.ended).toBe(true);

@@ -29,8 +29,7 @@ test('help says how each is installed', async () => {
   for (const shell of shells) expect(terminal.printed()).toContain(installLines[shell]);
 });
 
-// From source every call loads every verb, which takes a second or more.
-describe('svc complete', { timeout: 60_000 }, () => {
+describe('svc complete', () => {
   const complete = (words: string[], environment: Record<string, string> = {}) =>
     spawnSync(process.execPath, [join(monitor, 'src/cli/start.ts'), 'complete', ...words], {
       encoding: 'utf8',

@@ -302,7 +302,7 @@ describe('drain', () => {
     const tracker = await trackerWithTeam();
     const { add, drain } = project({ tracker, feedback: { autoFile: true } });
     for (let number = 0; number < 10; number += 1) await add(`number ${number}`);
-    tracker.failNext({ kind: 'slow', ms: 300 }, { field: 'issueCreate', times: 2 });
+    tracker.failNext({ kind: 'slow', ms: 50 }, { field: 'issueCreate', times: 2 });
     expect(await Promise.all([drain(), drain()])).toEqual([0, 0]);
     expect(tracker.cloud.issues).toHaveLength(10);
   });

@@ -3,11 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { startPublicRelay, testTerminal, testTracker } from '@svc/testkit';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { runCommandLine } from '../run.ts';
-
-// It starts git and gh.
-vi.setConfig({ testTimeout: 60_000 });
 
 const TOKEN = 'hush-tracker-token';
 

@@ -1,7 +1,7 @@
 // The verbs in a terminal, with real git.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { testTerminal } from '@svc/testkit';
+import { testTerminal, until } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { testRepository } from '../../orchestrate/worktrees/testing/repository.ts';
 import { runCommandLine } from '../run.ts';
@@ -81,11 +81,13 @@ test('a hostile name is usage, a failing setup 6 with all that is needed, Ctrl-C
   expect(branches()).toEqual(['main']);
   expect(files()).toEqual([]);
 
-  const slow = project({ worktree: { setup: ['sleep 60'] } });
+  const slow = project({ worktree: { setup: ['echo begun; sleep 600'] } });
   const interrupt = new AbortController();
   const stopped = slow.open(slow.folder, interrupt.signal);
-  setTimeout(() => interrupt.abort(), 1500);
-  expect(await stopped.run('create', 'ABC-1')).toBe(130);
+  const creating = stopped.run('create', 'ABC-1');
+  await until(() => stopped.complained().includes('  begun'));
+  interrupt.abort();
+  expect(await creating).toBe(130);
   expect(stopped.complained()).toContain('Nothing of the worktree is left.');
   expect(slow.branches()).toEqual(['main']);
 });

@@ -13,7 +13,7 @@ import {
   usualPatience,
   type Worker,
 } from '@svc/core';
-import { temporaryFolder } from '@svc/testkit';
+import { temporaryFolder, until, WAIT_MS } from '@svc/testkit';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { failed } from '../../codehost/gh-result.ts';
@@ -22,7 +22,7 @@ import type { Outcome } from '../../outbox/attempt.ts';
 import { processStartsOf } from '../../runs/process-start.ts';
 import { createSignalStore } from '../../runs/signal-store.ts';
 import { watchSignals } from '../../runs/watch-signals.ts';
-import { until } from '../agents/testing/scripted-agent.ts';
+import { findAgents } from '../agents/find-again.ts';
 import { createOrchestrator } from '../runs/orchestrator.ts';
 import type { RunProject } from '../runs/run-project.ts';
 import { createStartAgent } from '../runs/start-agent.ts';
@@ -65,10 +65,13 @@ function logInMemory() {
   return { board, append, state, tells };
 }
 
-/** The first agent opens its pull request and ends; each later one only ends. All write down what they were told. */
+/**
+ * The first agent opens its pull request and ends; each later one only ends. All write down what they were told. What
+ * the daemon says of an agent stands in its signal file before that changes it: both write the whole file.
+ */
 const AGENT = `
-echo "$1" >> "$0.prompts"; echo "$SVC_INBOX_FILE" >> "$0.inbox"
-sleep 0.3
+echo "$SVC_INBOX_FILE" >> "$0.inbox"; echo "$1" >> "$0.prompts"
+while [ -e "$SVC_SIGNAL_FILE" ] && ! grep -qw "\\"pid\\": *$$" "$SVC_SIGNAL_FILE"; do sleep 0.02; done
 sed 's/"dispatched"/"pr-created"/' "$SVC_SIGNAL_FILE" > "$SVC_SIGNAL_FILE.new" && mv "$SVC_SIGNAL_FILE.new" "$SVC_SIGNAL_FILE"
 `;
 
@@ -98,7 +101,7 @@ async function setUp() {
   const { board, append, state, tells } = logInMemory();
   const signals = createSignalStore({
     runsDir,
-    locks: createFileLocks({ folder: join(folder, 'locks') }),
+    locks: createFileLocks({ folder: join(folder, 'locks'), patienceMs: WAIT_MS }),
     now,
   });
   const watcher = watchSignals({
@@ -142,17 +145,20 @@ async function setUp() {
     const path = `${agent}.${end}`;
     return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : [];
   };
-  return { runsDir, board, append, tells, tell, linesOf };
+  const agents = () => findAgents({ runsDir, orchestrator: 'run-1', processStarts, now });
+  return { runsDir, board, append, tells, tell, linesOf, watcher, orchestrator, agents };
 }
 
 async function untilDone(attempt: () => Promise<Outcome>): Promise<string> {
-  for (let left = 200; left > 0; left -= 1) {
+  const before: Outcome[] = [];
+  const done = await until(async () => {
     const outcome = await attempt();
     if ('done' in outcome) return outcome.done;
-    expect(outcome.waiting).toBe(true);
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  throw new Error('It was not told in time.');
+    before.push(outcome);
+    return undefined;
+  });
+  for (const outcome of before) expect(outcome).toMatchObject({ waiting: true });
+  return done;
 }
 
 const codehost = (event: string, more: Pick<EventDraft, 'scope' | 'detail'>): EventDraft => ({
@@ -170,10 +176,8 @@ const failing = (sha: string): EventDraft =>
     detail: { conclusion: 'failure', suiteId: 1, app: 'ci', prs: [12] },
   });
 
-test('checks fail after the agent has ended: it is started once more, and knows why', {
-  timeout: 30_000,
-}, async () => {
-  const { runsDir, board, append, tells, tell, linesOf } = await setUp();
+test('checks fail after the agent has ended: it is started once more, and knows why', async () => {
+  const { runsDir, board, append, tells, tell, linesOf, watcher, orchestrator, agents } = await setUp();
   const workerNow = (): Worker | undefined => board.workers.get('run-1/ENG-1');
   await append({
     event: 'orchestrator.run.started',
@@ -189,25 +193,33 @@ test('checks fail after the agent has ended: it is started once more, and knows 
       workerModel: 'm',
     },
   });
-  await until(() => (workerNow()?.status === 'pr-created' ? true : undefined));
+  await until(() => workerNow()?.status === 'pr-created');
   await append(pushed('a'.repeat(40)));
   await append(failing('a'.repeat(40)));
   const inbox = inboxPath(runsDir, { orchestrator: 'run-1', ticket: 'ENG-1' });
   const [effect] = tells;
   if (effect === undefined) throw new Error('Nothing was asked for');
   expect(await untilDone(() => tell(effect))).toMatch(/^delivered: |^queued: /);
-  await until(() => (linesOf('prompts').length === 2 ? true : undefined));
+  await until(() => linesOf('prompts').length === 2);
   const [first, second] = linesOf('prompts');
   expect(first).toBe('/a:b ENG-1');
   expect(second).toMatch(/^\/a:b ENG-1 /);
   expect(second?.endsWith(` ${inbox}`)).toBe(true);
   expect(linesOf('inbox')).toEqual([inbox, inbox]);
-  await until(() => (workerNow()?.recall === null ? true : undefined));
+  await until(() => workerNow()?.recall === null);
   expect(workerNow()?.recalls).toBe(1);
 
   // It has ended without a push: nobody starts it for the same commit again.
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  await until(async () => (await agents()).every(({ state }) => state === 'gone'));
+  const lookAgain = async (): Promise<void> => {
+    await watcher.rescan();
+    await orchestrator.lookNow();
+  };
+  await lookAgain();
   await append(failing('a'.repeat(40)));
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await lookAgain();
+  // Whatever it began is done when it has stopped.
+  await orchestrator.stop();
+  expect(await agents()).toHaveLength(2);
   expect([tells.length, linesOf('prompts').length, workerNow()?.status]).toEqual([1, 2, 'pr-created']);
 });

@@ -1,7 +1,6 @@
 // The real client program against the fake code host, and real processes as agents.
 import { appendFileSync, existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventDraft, Run, Worker } from '@svc/core';
 import {
   codehostForTest,
@@ -16,7 +15,7 @@ import { expect, test } from 'vitest';
 import { createGh, type Gh } from '../../codehost/gh.ts';
 import { failed } from '../../codehost/gh-result.ts';
 import { runCommand } from '../../codehost/run-command.ts';
-import { processStartsOf } from '../../runs/process-start.ts';
+import { processStartsOf, type ReadProcessStarts } from '../../runs/process-start.ts';
 import { agentFiles } from '../agents/agent-files.ts';
 import type { TellWorker } from './gather.ts';
 import { hasMessages, inboxPath } from './inbox.ts';
@@ -44,7 +43,13 @@ const silent: Pick<Gh, 'request' | 'text'> = {
 };
 
 function setUp(
-  given: { worker?: Partial<Worker>; run?: Run['state']; gh?: typeof silent; head?: string } = {},
+  given: {
+    worker?: Partial<Worker>;
+    run?: Run['state'];
+    gh?: typeof silent;
+    head?: string;
+    processStarts?: ReadProcessStarts;
+  } = {},
 ) {
   const runsDir = temporaryFolder();
   const inbox = inboxPath(runsDir, effect);
@@ -60,7 +65,7 @@ function setUp(
       }),
     gh: given.gh ?? silent,
     append: async (draft) => void drafts.push(draft),
-    processStarts: processStartsOf(process.platform),
+    processStarts: given.processStarts ?? processStartsOf(process.platform),
     now: () => new Date(),
   });
   return {
@@ -200,9 +205,11 @@ test('it is written once, also behind a line that was cut off, and delivered whe
 });
 
 test('an agent that lives finds it when it looks, and is called back if it ends without a push', async () => {
-  const { tell, messages, agent, drafts } = setUp();
-  agent(process.pid, 1, 0);
-  await sleep(20);
+  const startedAt = Date.now() - 600_000;
+  const processStarts: ReadProcessStarts = async (pids) =>
+    new Map(pids.map((pid) => [pid, { state: 'running', startedAt, mark: 'm' }]));
+  const { tell, messages, agent, drafts } = setUp({ processStarts });
+  agent(NOBODY, 1, 600);
   expect(await tell(effect)).toEqual({ done: 'queued: the agent finds it when it looks' });
   expect([messages().length, drafts.length]).toEqual([1, 1]);
 });

@@ -1,7 +1,7 @@
 // The loop itself, with agents that are only written down.
 import type { EventDraft } from '@svc/core';
+import { until } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { until } from '../agents/testing/scripted-agent.ts';
 import { createOrchestrator } from './orchestrator.ts';
 import type { StartWish } from './start-agent.ts';
 import { ownLine, RUN, type RunWorld, runWorld } from './testing/run-world.ts';
@@ -46,7 +46,7 @@ test('as many agents as there are slots, and one more when one has gone', async 
     world.launched(ticket, attempt, (pid += 1));
     world.tell(world.signal(ticket));
   });
-  await until(() => (orchestrator.running() === 3 ? true : undefined));
+  await until(() => orchestrator.running() === 3);
   await orchestrator.lookNow();
   await orchestrator.lookNow();
   expect(wishes.map(({ ticket }) => ticket)).toEqual(['ABC-1', 'ABC-2', 'ABC-3']);
@@ -54,7 +54,7 @@ test('as many agents as there are slots, and one more when one has gone', async 
   expect(orchestrator.holds('other')).toEqual([]);
   world.tell(world.signal('ABC-1', { status: 'pr-created' }));
   world.processes.delete(4_000_001);
-  await until(() => (wishes.length === 4 ? true : undefined));
+  await until(() => wishes.length === 4);
   expect(wishes[3]?.ticket).toBe('ABC-4');
   expect(orchestrator.problem()).toBeNull();
 });
@@ -67,7 +67,7 @@ test('whether a worker is started again', async () => {
   for (const attempt of [1, 2, 3]) world.launched('ABC-1', attempt, 4_000_000 + attempt, { lives: false });
   world.launched('ABC-2', 1, 4_000_009, { lives: false });
   const { orchestrator } = conduct(world);
-  await until(() => (orchestrator.holds(RUN).length > 0 ? true : undefined));
+  await until(() => orchestrator.holds(RUN).length > 0);
   const willRevive = (ticket: string, of = RUN) => orchestrator.willRevive({ orchestrator: of, ticket });
   expect([willRevive('ABC-1'), willRevive('ABC-2'), willRevive('ABC-1', 'foreign')]).toEqual([
     false,
@@ -88,11 +88,11 @@ test('a project that cannot be read is a problem, until it can', async () => {
   const { of } = world.projects;
   world.projects.of = () => Promise.reject(new Error('svc.projectKey: expected text'));
   const { orchestrator, wishes } = conduct(world);
-  await until(() => orchestrator.problem() ?? undefined);
+  await until(() => orchestrator.problem());
   expect(orchestrator.problem()).toBe('svc.projectKey: expected text');
   expect(wishes).toEqual([]);
   world.projects.of = of;
-  await until(() => (wishes.length > 0 ? true : undefined));
+  await until(() => wishes.length > 0);
   expect(orchestrator.problem()).toBeNull();
 });
 
@@ -101,7 +101,7 @@ test('stopping waits for what is under way, and starts nothing more', async () =
   world.begin([['ABC-1']]);
   const free = Promise.withResolvers<void>();
   const { orchestrator, wishes } = conduct(world, () => free.promise);
-  await until(() => (wishes.length > 0 ? true : undefined));
+  await until(() => wishes.length > 0);
   const stopping = orchestrator.stop();
   const first = Promise.race([stopping.then(() => 'stopped'), free.promise.then(() => 'free')]);
   await orchestrator.lookNow();

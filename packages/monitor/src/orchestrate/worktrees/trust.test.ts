@@ -1,13 +1,14 @@
 import { existsSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Config } from '@svc/core';
-import { temporaryFolder } from '@svc/testkit';
+import { temporaryFolder, WAIT_MS } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { createFileLocks } from '../../disk/lock.ts';
+import { hurry } from './testing/hurry.ts';
 import { createTrust } from './trust.ts';
 
 function trustIn(home: string, agent: string[] = ['claude']) {
-  const locks = createFileLocks({ folder: join(home, 'locks') });
+  const locks = createFileLocks({ folder: join(home, 'locks'), patienceMs: WAIT_MS });
   const config = Config.parse({ svc: { orchestration: { agent } } });
   return { file: join(home, '.claude.json'), trust: createTrust({ home, config, locks }) };
 }
@@ -70,7 +71,12 @@ test.each([
 test('the agent’s own lock is waited for, and one that a crash left is not', async () => {
   const { file, trust } = trustIn(temporaryFolder());
   mkdirSync(`${file}.lock`);
+  // However long the wait takes here, the lock is not old.
+  const ahead = new Date(Date.now() + 3_600_000);
+  utimesSync(`${file}.lock`, ahead, ahead);
+  const usualTime = hurry(50);
   expect(await trust.add('/w')).toContain('the agent is changing it');
+  usualTime();
   expect(existsSync(file)).toBe(false);
   utimesSync(`${file}.lock`, 1, 1);
   expect(await trust.add('/w')).toBeUndefined();

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { NotifyConfig, NotifyEffect } from '@svc/core';
-import { temporaryFolder } from '@svc/testkit';
+import { temporaryFolder, WAIT_MS } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { runCommand } from '../../codehost/run-command.ts';
 import type { Handlers } from '../attempt.ts';
@@ -38,6 +38,7 @@ function notifierOf(config: Partial<NotifyConfig>, given: Partial<NotifierOption
     now: () => new Date(2026, 0, 2, 12, 0),
     platform: 'linux',
     environment: {},
+    timeoutMs: WAIT_MS,
     ...given,
   });
 }
@@ -157,7 +158,7 @@ describe('webhook', () => {
     ['no answer', 'never', later],
   ] as const)('%s', async (_, answer, expected) => {
     const { url } = await receiver(answer);
-    const notify = notifierOf({ webhook: { url } }, { timeoutMs: 200 });
+    const notify = notifierOf({ webhook: { url } }, answer === 'never' ? { timeoutMs: 20 } : {});
     expect(await notify(effect)).toMatchObject({
       failed: expect.stringMatching(/^webhook: /),
       waiting: false,

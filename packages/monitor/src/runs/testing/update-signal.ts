@@ -1,11 +1,12 @@
 // Run as a process of its own: adds one to the field `count` of a signal file, again and again.
-// node update-signal.ts <runs folder> <locks folder> <orchestrator> <ticket> <times, or 0 for ever>
+// node update-signal.ts <runs folder> <locks folder> <orchestrator> <ticket> <times, or 0 for ever> <ms of patience>
 import { writeSync } from 'node:fs';
 import { createFileLocks } from '../../disk/lock.ts';
 import { createSignalStore } from '../signal-store.ts';
 
-const [runsDir = '', locksDir = '', orchestrator = '', ticket = '', times = '0'] = process.argv.slice(2);
-const locks = createFileLocks({ folder: locksDir, patienceMs: 60_000 });
+const [runsDir = '', locksDir = '', orchestrator = '', ticket = '', times = '0', patienceMs = ''] =
+  process.argv.slice(2);
+const locks = createFileLocks({ folder: locksDir, patienceMs: Number(patienceMs) });
 const store = createSignalStore({ runsDir, locks, now: () => new Date() });
 const limit = Number(times) || Infinity;
 for (let done = 1; done <= limit; done += 1) {

@@ -8,7 +8,9 @@ import { briefingRoutes } from '../../http/briefing-routes.ts';
 import { createHttpServer } from '../../http/server.ts';
 import { summarizeRoutes } from '../../http/summarize-routes.ts';
 import { createMetrics } from '../../telemetry/metrics.ts';
+import type { Briefing } from '../briefing.ts';
 import { createSummaries } from '../create-summaries.ts';
+import type { Summarizer } from '../summarizer.ts';
 
 export const CANARY = 'sk_canary_do_not_tell_0123456789';
 
@@ -51,29 +53,54 @@ export async function startSummaryServer(options: SummaryServerOptions) {
   const answered: string[] = [];
   const logger = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) });
   const metrics = createMetrics();
-  const clock = { ms: Date.parse('2026-01-02T12:00:00.000Z'), began: Date.now() };
-  const now = (): number => clock.ms + (Date.now() - clock.began);
+  let time = Date.parse('2026-01-02T12:00:00.000Z');
+  const now = (): number => time;
   const ready = options.ready ?? true;
+  let asked = 0;
+  let left = 0;
+  let held = Promise.resolve();
+  const callProvider = options.fetch ?? globalThis.fetch;
   const summaries = createSummaries({
     configs: [projectWith(options), ...(options.otherProjects ?? [])],
     environment: options.environment ?? { MODEL_KEY: CANARY },
     state: { board: () => board, reached: async () => undefined, progress: () => ({ ready, seq: 1, of: 2 }) },
-    fetch: options.fetch ?? globalThis.fetch,
+    async fetch(...request) {
+      const answer = await callProvider(...request);
+      await held;
+      return answer;
+    },
     now,
     logger,
     metrics,
     ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
   });
+  const summarizer: Summarizer = {
+    ...summaries.summarizer,
+    summarize(...request) {
+      asked += 1;
+      return summaries.summarizer.summarize(...request);
+    },
+  };
+  const briefing: Briefing = {
+    ...summaries.briefing,
+    fresh(signal) {
+      asked += 1;
+      return summaries.briefing.fresh(signal);
+    },
+  };
   let port = 0;
   const server = createHttpServer({
     logger,
     direct(request, response) {
+      response.once('close', () => {
+        if (!response.writableFinished) left += 1;
+      });
       if (request.url !== '/api/health') return false;
       response.end(JSON.stringify(options.identity?.(port) ?? {}));
       return true;
     },
     onAnswer: () => undefined,
-    routes: [summarizeRoutes(summaries), briefingRoutes(summaries)],
+    routes: [summarizeRoutes({ summarizer }), briefingRoutes({ briefing })],
   });
   onTestFinished(async () => {
     summaries.stop();
@@ -106,9 +133,20 @@ export async function startSummaryServer(options: SummaryServerOptions) {
       post('/api/summarize', body, more),
     briefing: () => send('/api/briefing', {}),
     freshBriefing: () => post('/api/briefing', {}),
-    /** Time goes on without anybody waiting. */
+    /** How many requests for a summary or a fresh briefing were read: they are being answered, or were. */
+    asked: () => asked,
+    /** How many clients went away before they were answered. */
+    left: () => left,
+    /** Providers get every request from now on, and their answers wait until the function is called. */
+    holdAnswers: () => {
+      const gate = Promise.withResolvers<void>();
+      onTestFinished(() => gate.resolve());
+      held = gate.promise;
+      return gate.resolve;
+    },
+    /** The only way in which time goes on. */
     pass: (milliseconds: number) => {
-      clock.ms += milliseconds;
+      time += milliseconds;
     },
     /** Something new in the log. */
     tell: (line: Omit<Parameters<typeof foldLine>[1], 'seq' | 'ts' | 'via' | 'source'>) => {

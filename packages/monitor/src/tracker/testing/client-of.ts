@@ -1,3 +1,4 @@
+import { WAIT_MS } from '@svc/testkit';
 import { createTrackerClient, type TrackerClient, type TrackerClientOptions } from '../client.ts';
 
 export const TOKEN = 'lin_api_hush-hush';
@@ -9,6 +10,7 @@ export function clientOf(tracker: { url: string }, given: Partial<TrackerClientO
     apiUrl: tracker.url,
     fetch,
     clock: { now: Date.now },
+    timeoutMs: WAIT_MS,
     ...given,
   });
 }

@@ -1,6 +1,6 @@
 // An engine on a real nats-server for one test, and a reader that writes down all it is told.
-import { natsForTest } from '@svc/testkit';
-import { onTestFinished, vi } from 'vitest';
+import { natsForTest, WAIT_MS } from '@svc/testkit';
+import { onTestFinished } from 'vitest';
 import { createEngine, type EngineOptions } from '../create-engine.ts';
 import type { Delivery, Engine, FollowOptions, Gap, Position } from '../engine.ts';
 import { type ProvisionOptions, provision } from '../provision.ts';
@@ -32,7 +32,7 @@ export function deliveryOf(text: string | Buffer): Delivery {
 }
 
 export async function publishText(engine: Engine, channel: string, text: string, messageId?: string) {
-  return engine.publish(channel, deliveryOf(text), { messageId, deadlineMs: 8000 });
+  return engine.publish(channel, deliveryOf(text), { messageId, deadlineMs: WAIT_MS });
 }
 
 export type Heard = {
@@ -74,7 +74,3 @@ export function listen(
   });
   return { heard, follower };
 }
-
-/** Waits for what must come, patiently: the machine may be busy. */
-export const until = (check: () => unknown, timeout = 15_000): Promise<unknown> =>
-  vi.waitFor(check, { timeout, interval: 10 });

@@ -1,5 +1,6 @@
 // A relay on a loopback port with an engine in memory, and readers and senders for it.
 import { request as httpRequest } from 'node:http';
+import { WAIT_MS } from '@svc/testkit';
 import { onTestFinished } from 'vitest';
 import { EngineUnavailable } from '../../engine/errors.ts';
 import { type Limits, noLimits } from '../../limits/limits.ts';
@@ -12,7 +13,12 @@ import { createRelayServer } from '../server.ts';
 import { createMemoryEngine } from './memory-engine.ts';
 
 export async function relayForTest(
-  given: { settings?: Partial<RelaySettings>; limits?: Partial<Limits>; roomBytes?: number } = {},
+  given: {
+    settings?: Partial<RelaySettings>;
+    limits?: Partial<Limits>;
+    roomBytes?: number;
+    now?: () => number;
+  } = {},
 ) {
   const engine = createMemoryEngine(() => new EngineUnavailable('no server answers'));
   const logged: string[] = [];
@@ -25,7 +31,7 @@ export async function relayForTest(
       publicUrl: null,
       openChannels: false,
       pingSeconds: 30,
-      stallMs: 60_000,
+      stallMs: 10 * WAIT_MS,
       trustedProxies: noNetworks,
       allowedSenders: null,
       createKeyHash: null,
@@ -34,16 +40,16 @@ export async function relayForTest(
     logger: createLogger({ write: (text) => void logged.push(text) }, 'debug'),
     metrics,
     room: createRoom(given.roomBytes ?? 100 * 1024 * 1024),
-    now: Date.now,
+    now: given.now ?? Date.now,
   });
   const port = await server.listen(0, '127.0.0.1');
   let closed = false;
-  const close = async (withinMs = 1_000, farewellMs = 0): Promise<void> => {
+  const close = async (withinMs: number, farewell: Promise<unknown> = Promise.resolve()): Promise<void> => {
     if (closed) return;
     closed = true;
-    await server.close(withinMs, farewellMs);
+    await server.close(withinMs, farewell);
   };
-  onTestFinished(() => close());
+  onTestFinished(() => close(0));
   const url = `http://127.0.0.1:${port}`;
   return {
     url,
@@ -103,6 +109,7 @@ export type Listening = {
   status: number;
   headers: Record<string, string | undefined>;
   text: () => string;
+  bytes: () => number;
   frames: () => Frame[];
   /** Frames of deliveries only. */
   messages: () => Frame[];
@@ -129,6 +136,7 @@ export function listen(url: string, headers: Record<string, string> = {}): Promi
         status: response.statusCode ?? 0,
         headers: response.headers as Record<string, string>,
         text,
+        bytes: () => parts.reduce((sum, part) => sum + part.length, 0),
         frames,
         messages: () => frames().filter(({ event, id }) => event === undefined && id !== undefined),
         ended: () => ended,

@@ -2,7 +2,7 @@
 // test is over.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '@svc/testkit';
 import { type AgentFiles, agentFiles } from '../agent-files.ts';
 
 export type AgentPlace = {
@@ -30,19 +30,9 @@ export function agentPlace(folder: string): AgentPlace {
   };
 }
 
-export async function until<T>(find: () => T | undefined, patienceMs = 10_000): Promise<T> {
-  const deadline = performance.now() + patienceMs;
-  for (;;) {
-    const found = find();
-    if (found !== undefined) return found;
-    if (performance.now() > deadline) throw new Error('It did not come about in time.');
-    await sleep(10);
-  }
-}
-
 /** The text of a file as soon as there is one with something in it. */
 export function textIn(path: string): Promise<string> {
-  return until(() => (existsSync(path) && readFileSync(path, 'utf8')) || undefined);
+  return until(() => (existsSync(path) ? readFileSync(path, 'utf8') : ''));
 }
 
 export function lives(pid: number): boolean {

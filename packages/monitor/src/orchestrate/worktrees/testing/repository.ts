@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Config } from '@svc/core';
+import { WAIT_MS } from '@svc/testkit';
 import { createFileLocks } from '../../../disk/lock.ts';
 import { createWorktrees, type Worktrees } from '../worktrees.ts';
 
@@ -97,10 +98,10 @@ export function testRepository(root: string, options: Options = {}): TestReposit
         home,
         dataDir,
         locksDir,
-        locks: createFileLocks({ folder: locksDir }),
+        locks: createFileLocks({ folder: locksDir, patienceMs: WAIT_MS }),
         environment: { ...environment, ...options.environment, ...given.environment },
         now: given.now ?? options.now ?? (() => new Date()),
-        stepTimeoutMs: given.stepTimeoutMs ?? options.stepTimeoutMs ?? 20_000,
+        stepTimeoutMs: given.stepTimeoutMs ?? options.stepTimeoutMs ?? WAIT_MS,
       }),
   };
 }

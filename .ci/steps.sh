@@ -1,0 +1,75 @@
+# shellcheck shell=bash
+# What .ci/run and .ci/nightly share: how a step is run, counted and timed. Sourced by both, after `cd` to the root.
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# A machine that is shared with others may be several times slower than the one that a test was written on.
+export TEST_PATIENCE=${TEST_PATIENCE:-3}
+passed=0
+failed=0
+: >"$work/steps"
+: >"$work/files"
+
+# step NAME COMMAND…: runs one check. When it fails, its output is shown whole.
+step() {
+  local name=$1 started=$SECONDS
+  verdict=ok
+  shift
+  "$@" >"$work/output" 2>&1 || verdict=FAIL
+  if [ "$verdict" = ok ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+  echo "$verdict $name ($((SECONDS - started)) s)"
+  echo "$((SECONDS - started)) $name" >>"$work/steps"
+  [ "$verdict" = ok ] || cat "$work/output"
+}
+
+# figures NAME COMMAND…: a step whose output is always shown, because it says what was measured.
+figures() {
+  step "$@"
+  if [ "$verdict" = ok ]; then cat "$work/output"; fi
+}
+
+# tests NAME [WORD…]: runs vitest with the node that is first in PATH. Every test counts. What a failing test printed
+# is shown whole; what a passing one printed is not.
+tests() {
+  local name=$1 started=$SECONDS code counts good bad
+  shift
+  rm -f "$work/tests.json"
+  node node_modules/vitest/vitest.mjs run "$@" --silent=passed-only \
+    --reporter=dot --reporter=json --outputFile.json="$work/tests.json" >"$work/output" 2>&1
+  code=$?
+  counts=$(node .ci/count-tests.ts "$work/tests.json" "$work/files" || echo '0 1')
+  good=${counts% *} bad=${counts#* }
+  if [ "$code" -ne 0 ] && [ "$bad" -eq 0 ]; then bad=1; fi
+  passed=$((passed + good))
+  failed=$((failed + bad))
+  echo "tests $name: $good passed, $bad failed ($((SECONDS - started)) s)"
+  echo "$((SECONDS - started)) tests $name" >>"$work/steps"
+  [ "$bad" -eq 0 ] || cat "$work/output"
+}
+
+need_packages() {
+  local missing=() package
+  for package in "$@"; do
+    dpkg -s "$package" >/dev/null 2>&1 || missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] && return 0
+  apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
+}
+
+install_everything() {
+  step 'system packages' need_packages git shellcheck gh openssl prometheus nats-server chromium curl jq zsh fish groff-base
+  step 'install' npm ci --no-audit --no-fund
+  export PATH=$PWD/node_modules/.bin:$PATH
+  echo "node $(node --version), $(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg)"
+}
+
+# The last lines: what took longest, and the count.
+finish() {
+  echo 'slowest steps:'
+  sort -rn "$work/steps" | head -n 10 | sed -E 's/^([0-9]+) /  \1 s  /'
+  echo 'slowest test files:'
+  sort -rn "$work/files" | head -n 10 | sed -E 's/^([0-9.]+) /  \1 s  /'
+  echo "in all $SECONDS s"
+  echo "$passed passed, $failed failed"
+  [ "$failed" -eq 0 ]
+}

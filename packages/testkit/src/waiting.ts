@@ -1,0 +1,40 @@
+// How a test waits: for a fact, never for a time. There is one limit for every wait, so long that only something
+// that never happens reaches it. On a slow machine, TEST_PATIENCE=3 makes it three times as long.
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const INTERVAL_MS = 20;
+
+const patience = Number(process.env['TEST_PATIENCE'] ?? 1);
+if (!(patience > 0)) throw new Error('TEST_PATIENCE must be a number above 0');
+
+/** The limit of one wait. A whole test may take three of them. */
+export const WAIT_MS = 60_000 * patience;
+
+/** Waits until `find` returns something true, and returns that. Until then it may throw or return something false. */
+export function until<T extends Fact>(find: () => T | Promise<T>): Promise<NonNullable<T>> {
+  return poll(async () => {
+    const found = await find();
+    if (!found) throw new Error(`waited ${WAIT_MS / 1000} s for this: ${String(find)}`);
+    return found;
+  });
+}
+
+/** Not void: an assertion that returns nothing would never be true. */
+type Fact = object | string | number | bigint | boolean | symbol | null | undefined;
+
+/** Waits until `check` no longer throws: for assertions about something that is still changing. */
+export async function untilHolds(check: () => void | Promise<void>): Promise<void> {
+  const returned: unknown = await poll(async () => check());
+  // A condition that is only returned passes at the first try, whatever it is.
+  if (typeof returned === 'boolean') throw new TypeError('untilHolds takes assertions; until takes a condition');
+}
+
+async function poll<T>(attempt: () => Promise<T>): Promise<T> {
+  for (const deadline = performance.now() + WAIT_MS; ; await sleep(INTERVAL_MS)) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+    }
+  }
+}
