@@ -26,7 +26,8 @@ type Fact = object | string | number | bigint | boolean | symbol | null | undefi
 export async function untilHolds(check: () => void | Promise<void>): Promise<void> {
   const returned: unknown = await poll(async () => check());
   // A condition that is only returned passes at the first try, whatever it is.
-  if (typeof returned === 'boolean') throw new TypeError('untilHolds takes assertions; until takes a condition');
+  if (typeof returned === 'boolean')
+    throw new TypeError('untilHolds takes assertions; until takes a condition');
 }
 
 async function poll<T>(attempt: () => Promise<T>): Promise<T> {
