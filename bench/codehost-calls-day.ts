@@ -90,12 +90,14 @@ export async function simulateDay(options: DayOptions): Promise<Day> {
   const relay = await startRelay(() => receiver);
   const channel = webhooks ? { smeeChannel: relay.url } : {};
   const configs = [Config.parse({ svc: { monitor: { github: { ...channel, watchRepos: names } } } })];
-  const secrets = readSecrets(configs, environment).codehost;
+  const feedSecrets = readSecrets(configs, environment).codehost;
+  const secrets = () => feedSecrets;
+  const ticketPrefixes = () => ['ENG'];
   const receiver = createReceiver({
     feed: codehostFeed,
     secrets,
     log,
-    ticketPrefixes: ['ENG'],
+    ticketPrefixes,
     now,
     onOutcome: () => undefined,
   });
@@ -115,13 +117,13 @@ export async function simulateDay(options: DayOptions): Promise<Day> {
 
   const failures: string[] = [];
   const feed = await createCodehostFeed({
-    configs,
+    configs: () => configs,
     environment,
     dataDir: folder,
     secrets,
     receiver,
     log,
-    ticketPrefixes: ['ENG'],
+    ticketPrefixes,
     logger: createLogger({ write: (line) => void failures.push(line) }, 'warn'),
     now,
     view: known.view,

@@ -79,7 +79,9 @@ function setUp(): void {
   mkdirSync(join(home, '.config', 'svc'), { recursive: true });
   writeFileSync(join(home, '.svc', 'config.json'), JSON.stringify({ svc }));
   const secrets = join(home, '.config', 'svc', 'config-chaos.json');
-  writeFileSync(secrets, JSON.stringify({ svc: { tracker: { apiToken: TOKEN } } }), { mode: 0o600 });
+  writeFileSync(secrets, JSON.stringify({ svc: { tracker: { apiToken: TOKEN, teamKey: 'ABC' } } }), {
+    mode: 0o600,
+  });
   tracker.addToken(TOKEN);
   tracker.setQuota({ limit: 1e9, remaining: 1e9 });
   tracker.cloud.addTeam({ key: 'ABC' });

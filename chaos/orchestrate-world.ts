@@ -59,7 +59,10 @@ export async function openWorld(random: Random) {
     writeFileSync(file, text);
   };
   write('.config/svc/config.json', JSON.stringify({ svc: { projects: [project] } }));
-  write('.config/svc/config-web.json', JSON.stringify({ svc: { tracker: { apiToken: 'tracker-token' } } }));
+  write(
+    '.config/svc/config-web.json',
+    JSON.stringify({ svc: { tracker: { apiToken: 'tracker-token', teamKey: 'ABC' } } }),
+  );
   makeProject();
 
   /** A repository whose tests are those of its last commit: one bad merge does not spoil the next. */

@@ -100,8 +100,8 @@ export async function openWorld(random: Random) {
       stateMap: { research: work, planning: work, inProgress: work, inReview: review, done, canceled },
     },
   });
-  for (const key of ['one', 'two'])
-    write(`.config/svc/config-${key}.json`, { tracker: { apiToken: 'tracker-token' } });
+  for (const [key, teamKey] of Object.entries({ one: 'ABC', two: 'XYZ' }))
+    write(`.config/svc/config-${key}.json`, { tracker: { apiToken: 'tracker-token', teamKey } });
   const daemon = createWorkersDaemon({
     home,
     // Not one of the choices that a seed repeats: another script may run at the same time.

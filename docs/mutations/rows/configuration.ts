@@ -69,4 +69,20 @@ export const configuration: readonly Mutation[] = [
     replace: '',
     harm: 'The next release stops reading a name that nobody was warned of.',
   },
+  {
+    row: 'CFG-24',
+    test: 'packages/monitor/src/cli/verbs/config.test.ts › the secrets file names the team of its token',
+    file: 'packages/core/src/config/resolve.ts',
+    find: ', ...trackerSecrets(readings.flatMap((reading) => reading.entries))',
+    replace: '',
+    harm: 'A token of one team is used for another one’s tickets.',
+  },
+  {
+    row: 'VER-2',
+    test: 'packages/monitor/e2e/status.test.ts › a name that is deprecated is reported by start and by validate, and by nothing else',
+    file: 'packages/monitor/src/cli/session.ts',
+    find: "if (problem.severity !== 'deprecated') terminal.err(",
+    replace: 'terminal.err(',
+    harm: 'A warning on every command is read by nobody.',
+  },
 ];

@@ -20,6 +20,22 @@ export const findings: readonly Mutation[] = [
     harm: 'An empty line is taken for consent.',
   },
   {
+    row: 'FQ-4',
+    test: 'packages/monitor/e2e/run-end.test.ts › at the end of a worker its findings are filed, and the log tells whose they are',
+    file: 'packages/monitor/src/orchestrate/runs/orchestrator.ts',
+    find: 'ends.follow(seen);',
+    replace: '',
+    harm: 'Findings wait in a worktree until it goes, and nobody hears of them.',
+  },
+  {
+    row: 'CFG-75',
+    test: 'packages/monitor/src/cli/verbs/worktree.test.ts › without consent: refused, named, and kept',
+    file: 'packages/monitor/src/feedback/run-end.ts',
+    find: 'of autoFile ? queues : []',
+    replace: 'of queues',
+    harm: 'Tickets are filed at the end of a run that nobody agreed to.',
+  },
+  {
     row: 'FQ-6',
     test: 'packages/monitor/src/feedback/drain.test.ts › a failure in the middle keeps the file',
     file: 'packages/monitor/src/feedback/drain.ts',

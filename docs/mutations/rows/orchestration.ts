@@ -46,9 +46,9 @@ export const orchestration: readonly Mutation[] = [
     row: 'WT-7',
     test: 'packages/monitor/src/orchestrate/worktrees/create.test.ts › only the configured commands, in order, then the hooks',
     file: 'packages/monitor/src/orchestrate/worktrees/setup.ts',
-    find: "if (configured !== undefined) return configured.map((command) => shellStep(command, 'svc.worktree.setup'));",
+    find: "return configured.map((command) => filledStep(command, 'svc.worktree.setup', variables));",
     replace:
-      "const own = (configured ?? []).map((command) => shellStep(command, 'svc.worktree.setup'));\n  if (own.length > 1) return own.toReversed();",
+      "return configured.toReversed().map((command) => filledStep(command, 'svc.worktree.setup', variables));",
     harm: 'Commands run that nobody asked for, or in the wrong order.',
   },
   {
@@ -58,6 +58,30 @@ export const orchestration: readonly Mutation[] = [
     find: 'TICKET_ID: branch,',
     replace: 'TICKET_ID: repository,',
     harm: 'Setup commands work on a ticket that there is not.',
+  },
+  {
+    row: 'WT-2',
+    test: 'packages/monitor/src/cli/verbs/worktree.test.ts › variables are filled into setup and hooks, in any quotes and in the environment',
+    file: 'packages/core/src/orchestrate/fill-command.ts',
+    find: '!isCode(frame, one) ? `\'"${found}"\'` : found,',
+    replace: 'isCode(frame, one) ? `\'"${found}"\'` : found,',
+    harm: 'A command in single quotes works on a branch called ${BRANCH_NAME}.',
+  },
+  {
+    row: 'WT-8',
+    test: 'packages/monitor/src/cli/verbs/worktree.test.ts › what the main worktree alone has comes into the store, and nothing there is replaced',
+    file: 'packages/monitor/src/context/thoughts.ts',
+    find: 'copyFile(from, to, constants.COPYFILE_EXCL)',
+    replace: 'copyFile(from, to)',
+    harm: 'An old plan of the main worktree takes the place of the one that everybody works with.',
+  },
+  {
+    row: 'CFG-21',
+    test: 'packages/monitor/src/cli/verbs/worktree.test.ts › as thoughts/ with the shared and the own part, in all worktrees at once, and it stays when one goes',
+    file: 'packages/core/src/context/thoughts.ts',
+    find: 'const own = user === null ? [] : [user];',
+    replace: 'const own: string[] = [];',
+    harm: 'The notes of a user go with the worktree.',
   },
   {
     row: 'WT-9',

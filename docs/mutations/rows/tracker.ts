@@ -116,4 +116,12 @@ export const tracker: readonly Mutation[] = [
     replace: 'const POLL_EVERY_MS = 30_000;',
     harm: 'The tracker counts ten times the requests, and closes the door.',
   },
+  {
+    row: 'MAP-3',
+    test: 'packages/monitor/e2e/ticket-phase.test.ts › the phases one after the other, forth and back',
+    file: 'packages/core/src/state/effect.ts',
+    find: "  'backlog',\n",
+    replace: '',
+    harm: 'A key of the state map does nothing.',
+  },
 ];

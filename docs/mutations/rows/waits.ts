@@ -512,8 +512,8 @@ export const waits: readonly Mutation[] = [
     row: 'SPEED-64',
     test: 'packages/monitor/e2e/feeds.test.ts › the hooks wait for the tunnel, and the replay waits for the hooks',
     file: 'packages/monitor/src/daemon/feeds.ts',
-    find: "!== 'disabled') await own.up(TUNNEL_PATIENCE_MS);",
-    replace: "!== 'disabled') void own.up(TUNNEL_PATIENCE_MS);",
+    find: 'if (own && isUsed(own)) await own.up(TUNNEL_PATIENCE_MS);',
+    replace: 'if (own && isUsed(own)) void own.up(TUNNEL_PATIENCE_MS);',
     harm: 'Deliveries that the new hook sends before the tunnel is up would be lost.',
   },
   {

@@ -14,9 +14,10 @@ const placeholders: readonly [prefix: string, name: string][] = [
 export function configPage(): string {
   const groups = Map.groupBy(allFields(), ({ path }) => path.slice(0, path[0] === 'svc' ? 2 : 1).join('.'));
   return page('Configuration', intro, [
+    whenItCounts,
     ...[...groups].map(([name, fields]) => `## ${name}\n\n${fieldTable(fields)}`),
-    `## Variables of the machine\n\nOnly the environment gives these. \`svc config show\` prints them with their values.\n\n${machineTable()}`,
-    `## Old names\n\nStill read, with a warning, until the version in the last column.\n\n${deprecatedTable()}`,
+    `## Variables of the machine\n\nOnly the environment gives these, when the daemon is started. \`svc config show\` prints them with their values.\n\n${machineTable()}`,
+    `## Old names\n\nStill read until the version in the last column. \`svc-monitor.sh start\` and \`svc config validate\` warn of them.\n\n${deprecatedTable()}`,
   ]);
 }
 
@@ -32,6 +33,18 @@ const intro = [
   ),
   'Where a key names several files, the first that has it wins; a variable wins over every file. `false` and `null` are values: they do not fall through to the default. Change a key with `svc config set <key> <value>`; a secret is read from standard input: `svc config set <key> -`.',
 ];
+
+const whenItCounts = `## When a change counts
+
+The daemon looks at the files twice a second and applies what changed, without a restart and without losing a delivery. The line \`monitor.config.applied\` in the event log names the keys. This holds for every key of every file: deploy policy, state map, worker command, limits of the orchestrator, rules and their commands, notifiers, AI providers, metrics and log backends, watched repositories, relay channels, the names of secret variables, and the list of projects.
+
+A restart (\`svc-monitor.sh restart\`) is needed for what comes from the environment:
+
+- \`SVC_MONITOR_PORT\`, \`SVC_DATA_DIR\` and the other variables of the machine below;
+- the values of secrets: the variables that \`webhookSecretEnv\`, \`relayReadKeyEnv\` and \`apiKeyEnv\` name, and the secret files that \`svc-monitor.sh start\` fills them from;
+- every variable that wins over a key, and the \`OTEL_*\` variables of tracing.
+
+**A value that is wrong costs its own key.** The last valid value of that key stays in effect, also over a restart, and the project is never dropped. The problem is an item in \`svc attention\` (\`config-invalid\`), and stands in \`svc-monitor.sh status\`, \`svc doctor\`, \`GET /api/health\` and on the dashboard. \`svc config show\`, \`svc config explain\` and \`GET /api/config\` show the value that the daemon uses beside what the file gives (\`last-good\`, \`differs\`). Where no valid value was ever known, a deploy policy is unknown, and merges wait.`;
 
 function fieldTable(fields: readonly CataloguedField[]): string {
   return table(

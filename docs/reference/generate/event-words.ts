@@ -57,6 +57,11 @@ export const families: readonly Family[] = [
   { prefix: 'comms.attention', about: 'What needs a person', by: `the daemon; ${person} on an item` },
   { prefix: 'monitor.feed.', about: 'A feed that changed its grade', by: 'the daemon' },
   { prefix: 'monitor.daemon.', about: 'The daemon itself', by: 'the daemon' },
+  {
+    prefix: 'monitor.config.',
+    about: 'The configuration of a project, as it takes effect',
+    by: 'the daemon',
+  },
   { prefix: 'feedback.', about: 'Findings', by: '`svc add-finding`, `svc findings drain`' },
   { prefix: 'archive.', about: 'The archive', by: '`svc archive`' },
 ];

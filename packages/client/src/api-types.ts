@@ -284,6 +284,15 @@ export type Briefing = {
   generatedAt: string | null;
 };
 
+export type ConfigProblem = {
+  /** ignored: nothing reads the key; deprecated: it is read under a name that will go */
+  severity: 'error' | 'ignored' | 'deprecated';
+  /** The file, or `environment` */
+  file: string;
+  text: string;
+  remedy: string;
+};
+
 export type ConfigReport = {
   /** The project that it is of; null outside of any */
   project: string | null;
@@ -300,7 +309,7 @@ export type ConfigReport = {
     isSet: boolean;
     isSecret: boolean;
     source: {
-      kind: 'environment' | 'file' | 'default' | 'unset';
+      kind: 'environment' | 'file' | 'last-good' | 'default' | 'unset';
       text: string;
       file: string | null;
       line: number | null;
@@ -314,6 +323,8 @@ export type ConfigReport = {
     /** The files that may hold it */
     layers: string[];
     deprecated: string | null;
+    /** Why what the file gives is not used; null when it is */
+    differs: string | null;
   }[];
   /** Settings of the machine, which only the environment gives */
   machine: {
@@ -322,10 +333,7 @@ export type ConfigReport = {
     fromEnvironment: boolean;
     description: string;
   }[];
-  problems: {
-    severity: string;
-    text: string;
-  }[];
+  problems: ConfigProblem[];
 };
 
 export type DeliveryAnswer =
@@ -483,6 +491,7 @@ export type Examination = {
       | 'state'
       | 'outbox'
       | 'signals'
+      | 'runs'
       | 'rules'
       | 'spool'
       | 'receiver'
@@ -515,6 +524,7 @@ export type Examination = {
       | 'state'
       | 'outbox'
       | 'signals'
+      | 'runs'
       | 'rules'
       | 'spool'
       | 'receiver'
@@ -675,11 +685,12 @@ export type Health = {
   now: string;
   configuration: {
     folders: string[];
-    problems: string[];
+    problems: ConfigProblem[];
   };
   feeds: {
     codehost: {
-      receiver: 'ready' | 'disabled';
+      /** degraded: a secret is set that cannot be used */
+      receiver: 'ready' | 'disabled' | 'degraded';
       /** Only when it is degraded */
       why?: string;
       remedy?: string;
@@ -690,7 +701,8 @@ export type Health = {
       };
     };
     tracker: {
-      receiver: 'ready' | 'disabled';
+      /** degraded: a secret is set that cannot be used */
+      receiver: 'ready' | 'disabled' | 'degraded';
       /** Only when it is degraded */
       why?: string;
       remedy?: string;
@@ -1134,8 +1146,8 @@ export type Summary = {
   summary: string;
   provider: 'provider-a' | 'provider-b' | 'provider-c';
   model: string;
-  /** In US dollars */
-  cost: number;
+  /** In US dollars; null when the price of the model is not known */
+  cost: number | null;
   tokens: number;
   cached: boolean;
   generatedAt: string;
@@ -1186,7 +1198,7 @@ export type Ticket = {
   labels: string[];
   /** Of our workflow */
   phase: {
-    phase: 'research' | 'planning' | 'inProgress' | 'inReview' | 'done' | 'canceled';
+    phase: 'backlog' | 'todo' | 'research' | 'planning' | 'inProgress' | 'inReview' | 'done' | 'canceled';
     at: string;
     seq: number;
   } | null;
@@ -1364,7 +1376,8 @@ export type Worker = {
     timeoutSec: number;
     productionEnvironment: string;
     stagingEnvironment: string;
-    skipDeployVerification: boolean;
+    /** null while the configuration cannot be read */
+    skipDeployVerification: boolean | null;
     acceptDescendants: boolean;
   };
   merge: {
@@ -1416,6 +1429,8 @@ export type Worker = {
     seq: number;
     /** A new process is about to be started for it */
     reviving?: true;
+    /** Of a dead one: the last lines of its standard error */
+    stderr?: string;
   };
   /** Its signal file cannot be read */
   corrupt: {
@@ -1495,6 +1510,8 @@ export type WorkerOutput = {
     ok: boolean | null;
     cut: boolean;
   }[];
+  /** The last lines of its standard error, as plain text */
+  errors: string;
 };
 
 /** Every operation, by its method and path. */
@@ -2072,7 +2089,7 @@ export type Operations = {
         | undefined;
       answer: RunDetail;
     };
-    /** Start one ticket of a run anew */
+    /** Start one ticket of a run again; a run that is over goes on */
     '/api/runs/{run}/retry': {
       params: {
         /** The name of the run */
@@ -2095,7 +2112,7 @@ export type Operations = {
       };
       query: undefined;
       body: {
-        /** research, planning, inProgress, inReview, done, canceled; or the skill that begins one: research-codebase, create-plan, implement-plan, create-pr, describe-pr, merge-pr */
+        /** backlog, todo, research, planning, inProgress, inReview, done, canceled; or the skill that begins one: research-codebase, create-plan, implement-plan, create-pr, describe-pr, merge-pr */
         phase: string;
       };
       answer: PhaseAnswer;

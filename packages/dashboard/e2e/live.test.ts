@@ -1,5 +1,5 @@
 // What the screens do with facts: as they come, as they were, and where they lead.
-import type { BoardView } from '@svc/core';
+import type { AttentionView, BoardView } from '@svc/core';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { agentSays } from '../../testkit/src/tape/agent-output.ts';
@@ -119,6 +119,18 @@ describe('a ticket', () => {
     const links = page.getByRole('list', { name: 'Links of the receipt' });
     await links.getByText(grade).first().waitFor();
     expect(await links.getByRole('listitem').count()).toBeGreaterThanOrEqual(4);
+  });
+
+  it('leads to its own item in attention', async () => {
+    const { open } = (await (await fetch(`${tape.daemon().url}/api/attention`)).json()) as AttentionView;
+    const item = open.findLast(({ ticket }) => ticket !== null);
+    expect(item?.id).not.toBe(open[0]?.id);
+    const page = await openAt(`/tickets/${item?.ticket}?run=${item?.orchestrator}`);
+    await page
+      .locator(`a[href="/attention?id=${encodeURIComponent(item?.id ?? '')}"]`)
+      .first()
+      .click();
+    await page.locator(`[data-item="${item?.id}"][aria-current]`).waitFor();
   });
 
   it('says why, draws its trace, and leads to the line that a fact stands on', async () => {

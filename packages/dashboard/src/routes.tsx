@@ -1,47 +1,41 @@
 // Every address of the web app. A screen is loaded when it is first shown; filters are in the address, so that
 // a link shows somebody else the same.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { searchReader } from './shell/link-to.ts';
 import { NotFound } from './shell/not-found.tsx';
 import { Shell } from './shell/shell.tsx';
 
-/** Everything in the address is text until a screen reads it; what is no text is left out. */
-type Search = Record<string, string | undefined>;
-function readSearch(search: Record<string, unknown>): Search {
-  return Object.fromEntries(
-    Object.entries(search).flatMap(([name, value]) =>
-      typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-        ? [[name, String(value)]]
-        : [],
-    ),
-  );
-}
-
-const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, validateSearch: readSearch });
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 
 const screens = [
   createRoute({
     getParentRoute: () => root,
     path: '/',
+    validateSearch: searchReader('/'),
     component: lazyRouteComponent(() => import('./screens/home/home-screen.tsx'), 'HomeScreen'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/tickets/$ticket',
+    validateSearch: searchReader('/tickets/$ticket'),
     component: lazyRouteComponent(() => import('./screens/ticket/ticket-screen.tsx'), 'TicketScreen'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/runs',
+    validateSearch: searchReader('/runs'),
     component: lazyRouteComponent(() => import('./screens/runs/runs-screen.tsx'), 'RunsScreen'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/runs/$run',
+    validateSearch: searchReader('/runs/$run'),
     component: lazyRouteComponent(() => import('./screens/run/run-screen.tsx'), 'RunScreen'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/attention',
+    validateSearch: searchReader('/attention'),
     component: lazyRouteComponent(
       () => import('./screens/attention/attention-screen.tsx'),
       'AttentionScreen',
@@ -50,11 +44,13 @@ const screens = [
   createRoute({
     getParentRoute: () => root,
     path: '/events',
+    validateSearch: searchReader('/events'),
     component: lazyRouteComponent(() => import('./screens/events/events-screen.tsx'), 'EventsScreen'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/telemetry',
+    validateSearch: searchReader('/telemetry'),
     component: lazyRouteComponent(
       () => import('./screens/telemetry/telemetry-screen.tsx'),
       'TelemetryScreen',
@@ -63,11 +59,13 @@ const screens = [
   createRoute({
     getParentRoute: () => root,
     path: '/archive',
+    validateSearch: searchReader('/archive'),
     component: lazyRouteComponent(() => import('./screens/archive/archive-screen.tsx'), 'ArchiveScreen'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/archive/$run',
+    validateSearch: searchReader('/archive/$run'),
     component: lazyRouteComponent(
       () => import('./screens/archived-run/archived-run-screen.tsx'),
       'ArchivedRunScreen',
@@ -76,6 +74,7 @@ const screens = [
   createRoute({
     getParentRoute: () => root,
     path: '/configuration',
+    validateSearch: searchReader('/configuration'),
     component: lazyRouteComponent(
       () => import('./screens/configuration/configuration-screen.tsx'),
       'ConfigurationScreen',
@@ -84,6 +83,7 @@ const screens = [
   createRoute({
     getParentRoute: () => root,
     path: '/doctor',
+    validateSearch: searchReader('/doctor'),
     component: lazyRouteComponent(() => import('./screens/doctor/doctor-screen.tsx'), 'DoctorScreen'),
   }),
 ];

@@ -56,7 +56,7 @@ async function livedIn(): Promise<House & { daemon: Awaited<ReturnType<typeof st
   const old = house();
   const { home, write } = old;
   write('.config/svc/config.json', { svc: { monitor: { github: { smeeChannel: 'http://127.0.0.1:9/x' } } } });
-  write('.config/svc/config-demo.json', { svc: { tracker: { apiToken: TOKEN } } });
+  write('.config/svc/config-demo.json', { svc: { tracker: { apiToken: TOKEN, teamKey: 'ABC' } } });
   write('.config/svc/webhook-secret', SECRET);
   write('.svc/config.json', { svc: { projectKey: 'demo' } });
   write('svc/archives/run-0/manifest.json', '{"archived":true}');
@@ -130,7 +130,9 @@ test('a machine moves: events, board and configuration are the same on the new o
   expect([restored.code, restored.complained]).toEqual([0, '']);
   expect(restored.printed).toMatch(/^\d+ files of \S+ \(.*\) are restored, every checksum right\.$/m);
   expect(restored.printed).toContain('config-demo.json  svc.tracker.apiToken');
-  expect(readFileSync(fresh.at('.config/svc/config-demo.json'), 'utf8')).toBe('{"svc":{"tracker":{}}}');
+  expect(readFileSync(fresh.at('.config/svc/config-demo.json'), 'utf8')).toBe(
+    '{"svc":{"tracker":{"teamKey":"ABC"}}}',
+  );
   expect(statSync(fresh.at('.config/svc/config-demo.json')).mode & 0o777).toBe(0o600);
   for (const path of [
     '.config/svc/config.json',

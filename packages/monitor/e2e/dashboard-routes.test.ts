@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto';
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BoardChanges, ConfigReport, Figures, Trace, WorkerOutput } from '@svc/core';
-import { codehostExample, temporaryFolder, testTerminal } from '@svc/testkit';
+import { codehostExample, temporaryFolder, testTerminal, until } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
 import { type InProcessDaemon, startInProcess } from './in-process-daemon.ts';
@@ -161,7 +161,7 @@ test('every key of the configuration, of a project that is served; secrets are m
   writeFileSync(
     join(home, '.config', 'svc', 'config-shop.json'),
     JSON.stringify({
-      svc: { tracker: { apiToken: 'very-secret' } },
+      svc: { tracker: { apiToken: 'very-secret', teamKey: 'SHO' } },
       otel: { prometheusUrl: 'http://ada:very-secret@127.0.0.1:9' },
     }),
   );
@@ -202,15 +202,15 @@ test('every key of the configuration, of a project that is served; secrets are m
     expect((await daemon.get(`/api/config?project=${encodeURIComponent(project)}`)).body).toMatchObject({
       code: 'unknown-project',
     });
-  // As the files are now, and not as they were at the start.
+  // As the daemon uses them: a changed file is applied without a restart.
   writeFileSync(
     join(home, '.svc', 'config.json'),
     '{"svc":{"projectKey":"shop","project":{"name":"Store"}}}',
   );
-  const values = new Map(
-    (await get<ConfigReport>(daemon, '/api/config')).values.map(({ key, value }) => [key, value]),
-  );
-  expect(values.get('svc.project.name')).toBe('Store');
+  await until(async () => {
+    const { values } = await get<ConfigReport>(daemon, '/api/config');
+    return values.find(({ key }) => key === 'svc.project.name')?.value === 'Store';
+  });
 });
 
 test('archived runs, page by page, and the manifest of one', async () => {

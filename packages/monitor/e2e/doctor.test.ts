@@ -191,7 +191,7 @@ const rows: Row[] = [
       return { folder: home.at('other') };
     },
     says: [
-      /^warning +configuration +the daemon does not serve .*\/other\n.*\n +Run: svc-monitor\.sh restart$/m,
+      /^warning +configuration +the daemon does not serve .*\/other\n.*\n +Register it: cd '.*\/other' && check-project-setup\.sh$/m,
     ],
   },
   {
@@ -214,7 +214,8 @@ const rows: Row[] = [
     fault: 'a secrets file that others may read',
     async given(home) {
       await healthy(home);
-      home.write('.config/svc/config-demo.json', { svc: { tracker: { apiToken: 'hush-hush' } } }, 0o644);
+      const tracker = { apiToken: 'hush-hush', teamKey: 'ABC' };
+      home.write('.config/svc/config-demo.json', { svc: { tracker } }, 0o644);
     },
     says: [/^broken +secrets +others may read .*config-demo\.json\n +mode 644.*\n +Run: chmod 600 '/m],
     fixes: /^secrets +fixed: set the mode of .*config-demo\.json to 600$/m,
@@ -375,7 +376,7 @@ const rows: Row[] = [
     fault: 'a team that the tracker does not have',
     async given(home) {
       const tracker = await testTracker('token');
-      home.write('.config/svc/config-demo.json', { svc: { tracker: { apiToken: 'token' } } });
+      home.write('.config/svc/config-demo.json', { svc: { tracker: { apiToken: 'token', teamKey: 'XYZ' } } });
       return healthy(
         home,
         { project: { ticketPrefix: 'XYZ' }, tracker: { teamKey: 'XYZ' } },

@@ -9,7 +9,7 @@ const stated: Record<string, string> = {
 };
 
 test('every route answers under the one address, in JSON unless stated, also when it refuses', async () => {
-  const daemon = await startInProcess({ environment: { SVC_WEBHOOK_SECRET: 'x' } });
+  const daemon = await startInProcess({ environment: { SVC_WEBHOOK_SECRET: 'x'.repeat(64) } });
   const receivers = ['/api/webhook', '/api/webhook/tracker', '/api/webhook/linear'];
   const routes = [...(await registeredRoutes()), ...receivers.map((url) => ({ method: 'POST', url }))];
   expect(routes.length).toBeGreaterThan(40);

@@ -300,7 +300,7 @@ const faults: Fault[] = [
     before: async (world) => ({ SVC_TRACKER_API_URL: (await trackerOf(world, 'revoked')).url }),
     says: [
       /^tracker polling +failing$/m,
-      /^ {2}ABC {2}last never {2}The issue tracker did not accept the API token.*svc config set svc\.tracker\.apiToken - < token\.txt, then run: svc-monitor\.sh restart$/m,
+      /^ {2}ABC {2}last never {2}The issue tracker did not accept the API token.*svc config set svc\.tracker\.apiToken - < token\.txt$/m,
     ],
     doctor: [
       /^broken +tracker +team ABC cannot be asked: The issue tracker did not accept the API token/m,
@@ -408,6 +408,6 @@ async function trackerOf({ write }: FeedWorld, token: string) {
   const tracker = await testTracker('tracker-token');
   const team = tracker.cloud.addTeam({ key: 'ABC' });
   write('.svc/config.json', { svc: { projectKey: 'demo', tracker: { teamKey: 'ABC', teamId: team.id } } });
-  write('.config/svc/config-demo.json', { svc: { tracker: { apiToken: token } } });
+  write('.config/svc/config-demo.json', { svc: { tracker: { apiToken: token, teamKey: 'ABC' } } });
   return tracker;
 }

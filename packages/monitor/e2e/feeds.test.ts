@@ -107,7 +107,7 @@ test('the tracker is polled with a token and a team, and what it tells becomes l
   const team = tracker.cloud.addTeam({ key: 'ABC' });
   tracker.cloud.addIssue({ teamId: team.id, title: 'Login' });
   write('.svc/config.json', { svc: { projectKey: 'demo', tracker: { teamKey: 'ABC', teamId: team.id } } });
-  write('.config/svc/config-demo.json', { svc: { tracker: { apiToken: 'tracker-token' } } });
+  write('.config/svc/config-demo.json', { svc: { tracker: { apiToken: 'tracker-token', teamKey: 'ABC' } } });
   const daemon = await start({ SVC_TRACKER_API_URL: tracker.url });
   await until(() => facts(daemon).length === 1);
   expect(facts(daemon)[0]).toMatchObject({
@@ -224,7 +224,7 @@ test('with nobody looking the tracker is polled every 5 minutes, and the code ho
       monitor: { github: { watchRepos: ['acme/web'] } },
     },
   });
-  write('.config/svc/config-demo.json', { svc: { tracker: { apiToken: 'tracker-token' } } });
+  write('.config/svc/config-demo.json', { svc: { tracker: { apiToken: 'tracker-token', teamKey: 'ABC' } } });
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   await start({ SVC_TRACKER_API_URL: tracker.url });

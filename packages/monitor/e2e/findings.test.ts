@@ -21,7 +21,7 @@ test('a finding that is added and filed at the end of the run is told in the log
   const svc = { ...project, tracker: { teamKey: 'ABC' } };
   writeFileSync(join(terminal.home, '.svc', 'config.json'), JSON.stringify({ svc }));
   mkdirSync(join(terminal.home, '.config', 'svc'), { recursive: true });
-  const secrets = { svc: { tracker: { apiToken: 'lin_api_e2e' } } };
+  const secrets = { svc: { tracker: { apiToken: 'lin_api_e2e', teamKey: 'ABC' } } };
   writeFileSync(join(terminal.home, '.config', 'svc', 'config-demo.json'), JSON.stringify(secrets), {
     mode: 0o600,
   });

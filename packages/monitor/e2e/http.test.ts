@@ -39,7 +39,7 @@ test.each([
 });
 
 test('a state-changing request of another origin is refused, on every route', async () => {
-  const { url } = await startInProcess({ environment: { SVC_WEBHOOK_SECRET: 'x' } });
+  const { url } = await startInProcess({ environment: { SVC_WEBHOOK_SECRET: 'x'.repeat(64) } });
   for (const path of ['/api/events', '/api/webhook', '/api/webhook/tracker']) {
     const { status, body } = await call(url, path, {
       method: 'POST',
@@ -67,8 +67,27 @@ test('every answer carries the security headers, errors have one shape', async (
   expect(Object.keys(broken.body)).toEqual(['error', 'code']);
 });
 
+test('who says something has at most 100 characters, as the description of the routes says, at every route', async () => {
+  const { post } = await startInProcess();
+  const routes: [string, object][] = [
+    ['/api/runs', { project: '/nowhere', tickets: ['ABC-1'] }],
+    ['/api/workers/ABC-1/deploy', { word: 'retry' }],
+    ['/api/attention/ack', { id: 'x' }],
+    ['/api/doctor', {}],
+  ];
+  for (const [path, body] of routes) {
+    const says = async (by: string) =>
+      post(path, JSON.stringify({ ...body, by }), { 'Content-Type': 'application/json' });
+    expect(await says('x'.repeat(101)), path).toMatchObject({
+      status: 400,
+      body: { error: 'by: expected a text of at most 100 characters.' },
+    });
+    expect((await says('x'.repeat(100))).body['error'] ?? '', path).not.toContain('by:');
+  }
+});
+
 test('health names what is disabled with the remedy, and counts what was delivered', async () => {
-  const daemon = await startInProcess({ environment: { SVC_WEBHOOK_SECRET: 'x' } });
+  const daemon = await startInProcess({ environment: { SVC_WEBHOOK_SECRET: 'x'.repeat(64) } });
   await daemon.post('/api/webhook', '{}');
   const { body } = await daemon.get('/api/health');
   expect(body).toMatchObject({
@@ -86,7 +105,7 @@ test('health names what is disabled with the remedy, and counts what was deliver
 });
 
 test('metrics are in Prometheus format', async () => {
-  const daemon = await startInProcess({ environment: { SVC_WEBHOOK_SECRET: 'x' } });
+  const daemon = await startInProcess({ environment: { SVC_WEBHOOK_SECRET: 'x'.repeat(64) } });
   await daemon.post('/api/webhook', '{}');
   const text = await (await fetch(`${daemon.url}/metrics`)).text();
   expect(text).toContain('svc_http_requests_total{route="/api/webhook",method="POST",status="401"} 1');

@@ -59,7 +59,7 @@ describe.skipIf(!existsSync(pseudoTerminal))('at a terminal', () => {
       deploy: { 'acme/web': { productionEnvironment: 'production', skipDeployVerification: false } },
     });
     expect(world.read('.config/svc/config-shop.json')).toEqual({
-      svc: { tracker: { apiToken: TRACKER_TOKEN } },
+      svc: { tracker: { apiToken: TRACKER_TOKEN, teamKey: 'ABC' } },
     });
     expect(statSync(join(world.home, '.config/svc/config-shop.json')).mode & 0o777).toBe(0o600);
     expect(world.read('.config/svc/config.json').svc.projects).toEqual([world.folder]);

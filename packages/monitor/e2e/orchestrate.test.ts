@@ -1,6 +1,6 @@
 // Runs end to end in one process, with real git and a scripted agent: names from outside, and a run from its start to
 // its cancelation. Forty tickets with kills in between are `npm run chaos:orchestrate`.
-import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunView } from '@svc/core';
 import { temporaryFolder, testTerminal, until } from '@svc/testkit';
@@ -209,7 +209,7 @@ test('neither git, setup nor agent sees the webhook secret of any project, also 
   await until(() => !lives(pid));
 });
 
-test('a run whose project cannot be read is in health, with the remedy', async () => {
+test('a run whose project cannot be read goes on with what was valid last, and is in health where nothing was', async () => {
   const { daemon: first, svc, folder, home, environment, write, terminal } = await world();
   const { body: before } = await first.get('/api/health');
   expect(before).toMatchObject({ runs: { state: 'live', agents: 0 } });
@@ -218,6 +218,12 @@ test('a run whose project cannot be read is in health, with the remedy', async (
   await first.close();
   // The next daemon knows the run from the log.
   write(folder, '.svc/config.json', '{ "svc": ');
+  const second = await startInProcess({ home, environment });
+  await expect
+    .poll(async () => (await second.get('/api/health')).body)
+    .toMatchObject({ status: 'degraded', runs: { state: 'live' } });
+  await second.close();
+  rmSync(join(home, 'svc/last-good-config.json'));
   const daemon = await startInProcess({ home, environment });
   await expect
     .poll(async () => (await daemon.get('/api/health')).body)

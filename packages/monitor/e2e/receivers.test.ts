@@ -125,13 +125,13 @@ describe('POST /api/webhook', () => {
     expect((await daemon.post('/api/webhook', pretty, codehost(pretty))).status).toBe(200);
   });
 
-  test('each of several configured secrets is accepted', async () => {
+  test('each of several configured secrets is accepted, whatever its variable is called', async () => {
     const { mkdirSync, writeFileSync } = await import('node:fs');
     const { temporaryFolder } = await import('@svc/testkit');
     const home = temporaryFolder();
     for (const [name, variable] of [
-      ['one', 'ONE_SECRET'],
-      ['two', 'TWO_SECRET'],
+      ['one', 'HOOK_HMAC'],
+      ['two', 'my_other_hook'],
     ]) {
       mkdirSync(`${home}/${name}/.svc`, { recursive: true });
       writeFileSync(
@@ -144,8 +144,9 @@ describe('POST /api/webhook', () => {
       `${home}/.config/svc/config.json`,
       JSON.stringify({ svc: { projects: [`${home}/one`, `${home}/two`] } }),
     );
-    const daemon = await startInProcess({ home, environment: { ONE_SECRET: 'first', TWO_SECRET: 'second' } });
-    for (const secret of ['first', 'second']) {
+    const [first, second] = ['1'.repeat(16), '2'.repeat(16)];
+    const daemon = await startInProcess({ home, environment: { HOOK_HMAC: first, my_other_hook: second } });
+    for (const secret of [first, second]) {
       const headers = codehost(merged, { 'X-Codehost-Delivery': secret }, secret);
       expect((await daemon.post('/api/webhook', merged, headers)).status).toBe(200);
     }
@@ -168,28 +169,28 @@ describe('POST /api/webhook', () => {
     expect(body).toMatchObject({
       status: 'degraded',
       configuration: {
-        problems: [expect.stringMatching(/webhookSecretEnv: .*ends in SECRET, TOKEN or KEY/)],
+        problems: [
+          { severity: 'error', text: expect.stringMatching(/webhookSecretEnv: .*like HOME or LANG/) },
+        ],
       },
     });
   });
 
-  test('a short secret is taken, with a warning in health and by the doctor', async () => {
+  test('a short secret verifies nothing; the answer, health and the doctor say so', async () => {
     const weak = await startInProcess({ environment: { SVC_WEBHOOK_SECRET: 'fifteen letters' } });
-    expect((await weak.post('/api/webhook', merged, codehost(merged, {}, 'fifteen letters'))).status).toBe(
-      200,
-    );
+    const why = 'SVC_WEBHOOK_SECRET is not used: a secret of fewer than 16 characters could be guessed';
+    const remedy = expect.stringContaining('setup-webhooks.sh --force');
+    expect(await weak.post('/api/webhook', merged, codehost(merged, {}, 'fifteen letters'))).toMatchObject({
+      status: 503,
+      body: { code: 'no-secret', error: expect.stringContaining(why), remedy },
+    });
     const { body } = await weak.get('/api/health');
     expect(body).toMatchObject({
-      feeds: {
-        codehost: {
-          receiver: 'ready',
-          why: 'SVC_WEBHOOK_SECRET is shorter than 16 characters and could be guessed',
-          remedy: expect.stringContaining('setup-webhooks.sh --force'),
-        },
-      },
+      status: 'degraded',
+      feeds: { codehost: { receiver: 'degraded', why, remedy } },
     });
     expect(judgeHealth(body as never)).toContainEqual(
-      expect.objectContaining({ part: 'receiver', grade: 'warning' }),
+      expect.objectContaining({ part: 'receiver', grade: 'broken' }),
     );
     const strong = await startInProcess({ environment: { SVC_WEBHOOK_SECRET: 'sixteen letters!' } });
     expect(judgeHealth((await strong.get('/api/health')).body as never)).not.toContainEqual(

@@ -384,7 +384,7 @@ test('a filter that jq does not take is a problem of the configuration, and the 
   await until(() => isFollowing(daemon));
   expect((await daemon.get('/api/health')).body).toMatchObject({
     status: 'degraded',
-    configuration: { problems: [expect.stringContaining('rule broken')] },
+    configuration: { problems: [{ text: expect.stringContaining('rule broken') }] },
     rules: { active: 1 },
   });
   await deliver(daemon.url, 'ABC-1', 7);

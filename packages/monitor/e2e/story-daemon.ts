@@ -18,14 +18,14 @@ import { startInProcess } from './in-process-daemon.ts';
 
 const SECRET = 'd'.repeat(64);
 
-/** `settings` are of the project's file; the project is the daemon's home. */
+/** `settings` are of the project's file, null where it is there already; the project is the daemon's home. */
 export async function storyDaemon(
-  given: { settings?: object; environment?: Record<string, string>; home?: string } = {},
+  given: { settings?: object | null; environment?: Record<string, string>; home?: string } = {},
 ) {
   const home = given.home ?? temporaryFolder();
   const svc = { projectKey: 'demo', project: { ticketPrefix: 'ENG' }, ...given.settings };
   mkdirSync(join(home, '.svc'), { recursive: true });
-  writeFileSync(join(home, '.svc/config.json'), JSON.stringify({ svc }));
+  if (given.settings !== null) writeFileSync(join(home, '.svc/config.json'), JSON.stringify({ svc }));
   const daemon = await startInProcess({
     home,
     environment: { SVC_WEBHOOK_SECRET: SECRET, ...given.environment },

@@ -8,6 +8,7 @@ import {
   type JsonObject,
   patched,
   storyBranch,
+  storyMergeSha,
   storyPullRequest,
   storyRepo,
   storyTicket,
@@ -35,7 +36,7 @@ async function story(deploy: object) {
       deploy: { [storyRepo]: deploy },
     },
   });
-  write('.config/svc/config-demo.json', { svc: { tracker: { apiToken: 'tracker-token' } } });
+  write('.config/svc/config-demo.json', { svc: { tracker: { apiToken: 'tracker-token', teamKey: 'ENG' } } });
   const start = (aheadMs = 0) =>
     one.start({ SVC_TRACKER_API_URL: tracker.url }, () => new Date(Date.now() + aheadMs));
   let daemon = await start();
@@ -61,7 +62,7 @@ async function story(deploy: object) {
       const { stateId } = tracker.cloud.issueOf(storyTicket);
       return tracker.cloud.states.find(({ id }) => id === stateId)?.name;
     },
-    says: (status: WorkerStatus) => {
+    says: (status: WorkerStatus, more: object = {}) => {
       const signal = {
         ticket: storyTicket,
         orchestrator: 'run-1',
@@ -74,6 +75,7 @@ async function story(deploy: object) {
         branch: storyBranch,
         pr: { number: storyPullRequest },
         kept: 'by others',
+        ...more,
       };
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(join(dirname(file), '.new'), JSON.stringify(signal));
@@ -101,6 +103,19 @@ test('merged where the proof is skipped: done, written into the file, and the ti
   await until(() => signal().status === 'done');
   expect(signal()).toMatchObject({ kept: 'by others', pr: { number: storyPullRequest } });
   expect(await open()).toEqual([]);
+});
+
+test('a merge that is matched by the branch names its pull request in the file', async () => {
+  const { says, happens, reaches, signal } = await story(verified);
+  says('pr-created', { pr: null });
+  await reaches('pr-created');
+  await happens('pull_request merged');
+  await reaches('merged');
+  await until(() => signal().status === 'merged');
+  const { number, html_url: url } = codehostExample('pull_request merged').payload[
+    'pull_request'
+  ] as JsonObject;
+  expect(signal().pr).toMatchObject({ number, url, state: 'merged', mergeSha: storyMergeSha });
 });
 
 test('a failed deployment, another that succeeds: deploy-failed, deploying, done', async () => {

@@ -33,7 +33,7 @@ export const attentionRoutes = {
     path: '/api/attention',
     tag: 'attention',
     summary: 'What needs a person, most urgent first',
-    verbs: ['svc attention', 'svc attention list'],
+    verbs: ['svc attention', 'svc attention list', 'svc monitor status'],
     query: z.strictObject({}),
     answer: AttentionView,
     failures: ['usage', 'state-not-ready'],

@@ -1,6 +1,7 @@
-// The configuration as the files have it, and the projects that the daemon serves.
+// The configuration as the daemon uses it, and the projects that the daemon serves.
 import { z } from 'zod';
 import type { ConfigReport as ConfigReportType, ProjectEntry } from '../config/config-report.ts';
+import type { ReportedProblem } from '../config/problems.ts';
 import { apiRoute, sameAs, text } from './route.ts';
 
 const Project = sameAs<ProjectEntry>()(
@@ -13,6 +14,17 @@ const Project = sameAs<ProjectEntry>()(
     ticketPrefix: z.string().nullable(),
   }),
 ).meta({ id: 'Project' });
+
+export const ConfigProblem = sameAs<ReportedProblem>()(
+  z.object({
+    severity: z
+      .enum(['error', 'ignored', 'deprecated'])
+      .describe('ignored: nothing reads the key; deprecated: it is read under a name that will go'),
+    file: z.string().describe('The file, or `environment`'),
+    text: z.string(),
+    remedy: z.string(),
+  }),
+).meta({ id: 'ConfigProblem' });
 
 const ConfigReport = sameAs<ConfigReportType>()(
   z.object({
@@ -28,7 +40,7 @@ const ConfigReport = sameAs<ConfigReportType>()(
         isSet: z.boolean(),
         isSecret: z.boolean(),
         source: z.object({
-          kind: z.enum(['environment', 'file', 'default', 'unset']),
+          kind: z.enum(['environment', 'file', 'last-good', 'default', 'unset']),
           text: z.string(),
           file: z.string().nullable(),
           line: z.int().nullable(),
@@ -40,6 +52,7 @@ const ConfigReport = sameAs<ConfigReportType>()(
         env: z.string().nullable().describe('The environment variable that wins over every file'),
         layers: z.array(z.string()).readonly().describe('The files that may hold it'),
         deprecated: z.string().nullable(),
+        differs: z.string().nullable().describe('Why what the file gives is not used; null when it is'),
       }),
     ),
     machine: z
@@ -52,7 +65,7 @@ const ConfigReport = sameAs<ConfigReportType>()(
         }),
       )
       .describe('Settings of the machine, which only the environment gives'),
-    problems: z.array(z.object({ severity: z.string(), text: z.string() })),
+    problems: z.array(ConfigProblem),
   }),
 ).meta({ id: 'ConfigReport' });
 
@@ -71,6 +84,7 @@ export const configurationRoutes = {
     path: '/api/config',
     tag: 'configuration',
     summary: 'Every value of the configuration, its source and its default; secrets are masked',
+    verbs: ['svc config show', 'svc config explain'],
     query: z.strictObject({
       project: text(4_096)
         .optional()

@@ -25,7 +25,7 @@ const Policy = sameAs<DeployPolicy>()(
     timeoutSec: z.number(),
     productionEnvironment: z.string(),
     stagingEnvironment: z.string(),
-    skipDeployVerification: z.boolean(),
+    skipDeployVerification: z.boolean().nullable().describe('null while the configuration cannot be read'),
     acceptDescendants: z.boolean(),
   }),
 ).describe('How a merge of its repository is proven');
@@ -84,6 +84,7 @@ export const Worker = sameAs<WorkerView>()(
         since: Time,
         seq: Seq,
         reviving: z.literal(true).exactOptional().describe('A new process is about to be started for it'),
+        stderr: z.string().exactOptional().describe('Of a dead one: the last lines of its standard error'),
       })
       .describe('Of its process'),
     corrupt: z

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { DaemonIdentity } from '../daemon/daemon-record.ts';
 import type { ReportedHealth } from '../doctor/judge-health.ts';
+import { ConfigProblem } from './configuration.ts';
 import { FeedsReport } from './feeds.ts';
 import { Telemetry } from './otel.ts';
 import { OutboxFigures } from './outbox.ts';
@@ -15,7 +16,9 @@ const trouble = {
 const part = { state: z.enum(['live', 'degraded']), ...trouble };
 
 const Receiver = z.object({
-  receiver: z.enum(['ready', 'disabled']),
+  receiver: z
+    .enum(['ready', 'disabled', 'degraded'])
+    .describe('degraded: a secret is set that cannot be used'),
   ...trouble,
   lastAcceptedAt: Time.nullable(),
   outcomes: z.record(z.string(), z.int()).describe('Deliveries by what became of them'),
@@ -73,7 +76,7 @@ const SignalsHealth = z.object({
 const Health = DaemonIdentity.extend({
   status: z.enum(['ok', 'degraded']),
   now: Time,
-  configuration: z.object({ folders: z.array(z.string()), problems: z.array(z.string()) }),
+  configuration: z.object({ folders: z.array(z.string()), problems: z.array(ConfigProblem) }),
   feeds: z.object({ codehost: Receiver, tracker: Receiver }),
   log: LogHealth.exactOptional(),
   state: StateHealth.exactOptional(),

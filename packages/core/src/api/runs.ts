@@ -95,6 +95,7 @@ export const runRoutes = {
       'unknown-project',
       'not-allowed-now',
       'config-invalid',
+      'start-failed',
       'state-not-ready',
       'log-not-writable',
       'not-configured',
@@ -151,9 +152,9 @@ export const runRoutes = {
   retryTicket: apiRoute({
     ...word,
     path: '/api/runs/{run}/retry',
-    summary: 'Start one ticket of a run anew',
+    summary: 'Start one ticket of a run again; a run that is over goes on',
     verbs: ['svc orchestrate retry'],
     body: z.strictObject({ by, ticket: ofTicket }),
-    failures: [...said, 'unknown-ticket'],
+    failures: [...said, 'unknown-ticket', 'config-invalid', 'start-failed'],
   }),
 };

@@ -44,7 +44,7 @@ export const summaryRoutes = {
         summary: z.string(),
         provider: z.enum(providerNames),
         model: z.string(),
-        cost: z.number().describe('In US dollars'),
+        cost: z.number().nullable().describe('In US dollars; null when the price of the model is not known'),
         tokens: z.int(),
         cached: z.boolean(),
         generatedAt: Time,

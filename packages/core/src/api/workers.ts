@@ -109,6 +109,7 @@ const WorkerOutput = sameAs<WorkerOutputType>()(
         cut: z.boolean(),
       }),
     ),
+    errors: z.string().describe('The last lines of its standard error, as plain text'),
   }),
 ).meta({ id: 'WorkerOutput' });
 

@@ -41,10 +41,12 @@ export function isTemporaryName(name: string): boolean {
   return name.startsWith('.') && name.endsWith('.tmp');
 }
 
-/** The summary at the top of the run's folder. */
+/** The summary at the top of a run's folder; the first that is there counts. */
+export const summaryNames = ['summary.md', 'SUMMARY.md'] as const;
+
 export function summaryOf(files: readonly ArchivedFile[]): ArchivedFile | undefined {
   const named = (path: string) => files.find((file) => file.path === path);
-  return named('run/summary.md') ?? named('run/SUMMARY.md');
+  return summaryNames.map((name) => named(`run/${name}`)).find((file) => file !== undefined);
 }
 
 /** `2026-01-02-<orchId>-summary.md`, by the day on which the summary was written, UTC. */

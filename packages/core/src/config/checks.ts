@@ -1,7 +1,8 @@
 // Rules that look at more than one value.
 import { problemsOfRules } from '../rules/check-rules.ts';
 import { formatKey } from './key-path.ts';
-import type { ConfigProblem } from './problems.ts';
+import { type ConfigProblem, isPlainWord } from './problems.ts';
+import type { FileEntry } from './read-file.ts';
 import type { ResolvedValue } from './resolved-value.ts';
 import type { Rule } from './schema/rules.ts';
 
@@ -31,6 +32,41 @@ function teamKeyIsTicketPrefix(byKey: ReadonlyMap<string, ResolvedValue>): Confi
   const message = `is ${JSON.stringify(teamKey.value)}, but svc.project.ticketPrefix is ${JSON.stringify(prefix.value)}; they must be equal.`;
   const remedy = `Run: svc config set svc.project.ticketPrefix ${JSON.stringify(teamKey.value)}`;
   return [{ ...placeOf(teamKey), severity: 'error', code: 'contradiction', message, remedy }];
+}
+
+/**
+ * The project's own secrets file names the team that its token is for: both or none, and the team of the project file.
+ * The global file, where it stands in for secrets files, serves projects of several teams and names none.
+ */
+export function trackerSecrets(entries: readonly FileEntry[]): ConfigProblem[] {
+  const given = (key: string, isThere: (entry: FileEntry) => boolean): FileEntry | undefined =>
+    entries.find((entry) => formatKey(entry.path) === key && isThere(entry));
+  const token = given('svc.tracker.apiToken', isOwn);
+  const team = given('svc.tracker.teamKey', isOwn);
+  const projectTeam = given('svc.tracker.teamKey', ({ layer }) => layer === 'project')?.value;
+  const key = typeof projectTeam === 'string' && isPlainWord(projectTeam) ? projectTeam : '<KEY>';
+  const remedy = `Run: svc config set --layer secrets svc.tracker.teamKey ${key}`;
+  if (token !== undefined && team === undefined) {
+    const message = 'is set, but svc.tracker.teamKey is not in this file; both are required here.';
+    return [{ ...placeIn(token), severity: 'error', code: 'incomplete', message, remedy }];
+  }
+  if (token === undefined && team !== undefined) {
+    const message = 'is set, but svc.tracker.apiToken is not in this file; both are required here.';
+    const store = 'Run: svc config set svc.tracker.apiToken - < token.txt';
+    return [{ ...placeIn(team), severity: 'error', code: 'incomplete', message, remedy: store }];
+  }
+  if (team === undefined || projectTeam === undefined || team.value === projectTeam) return [];
+  const message = `is ${JSON.stringify(team.value)}, but the project file says ${JSON.stringify(projectTeam)}; they must be equal.`;
+  return [{ ...placeIn(team), severity: 'error', code: 'contradiction', message, remedy }];
+}
+
+/** In the project's own secrets file. */
+function isOwn({ file }: FileEntry): boolean {
+  return file.layers.every((layer) => layer === 'secrets');
+}
+
+function placeIn({ file, line, writtenAs }: FileEntry): Pick<ConfigProblem, 'file' | 'line' | 'key'> {
+  return { file: file.path, line, key: writtenAs };
 }
 
 function allOrNone(keys: readonly string[], byKey: ReadonlyMap<string, ResolvedValue>): ConfigProblem[] {

@@ -17,7 +17,7 @@ const file = (layers: ConfigFile['layers'], data: unknown): ConfigFile => ({
 
 const fingerprint = (address: string): string => `of ${address.length}`;
 
-const { values } = resolveConfig(
+const { values, problems } = resolveConfig(
   [
     file(['project'], {
       svc: {
@@ -28,13 +28,13 @@ const { values } = resolveConfig(
       },
     }),
     file(['secrets'], {
-      svc: { tracker: { apiToken: 'very-secret' } },
+      svc: { tracker: { apiToken: 'very-secret', teamKey: 'SHO' } },
       otel: { prometheus: 'http://localhost:9090' },
     }),
   ],
   { SVC_ARCHIVE_ROOT: '/srv/archive' },
 );
-const entries = new Map(values.map((value) => [value.key, configEntry(value, fingerprint)]));
+const entries = new Map(values.map((value) => [value.key, configEntry(value, problems, fingerprint)]));
 
 test('every key has its value, source and default', () => {
   expect(entries.get('svc.projectKey')).toMatchObject({
@@ -92,7 +92,7 @@ describe('an address', () => {
     ],
     {},
   );
-  const shown = new Map(given.values.map((value) => [value.key, configEntry(value, fingerprint).value]));
+  const shown = new Map(given.values.map((value) => [value.key, configEntry(value, [], fingerprint).value]));
 
   test('that is a key by itself is its origin, a channel with a fingerprint', () => {
     expect(given.problems).toEqual([]);
@@ -116,12 +116,12 @@ describe('an address', () => {
   });
 
   test('is not in a message about it either', () => {
-    const { problems } = resolveConfig(
+    const { problems: found } = resolveConfig(
       [file(['global', 'secrets'], { svc: { notify: { ntfy: { url: 'http://ntfy.example/my-topic' } } } })],
       { PROMETHEUS_URL: 'ftp://ada:pw1@metrics.example', SVC_RELAY_CHANNEL: 'Zx81channel' },
     );
-    expect(problems).toHaveLength(3);
-    expect(JSON.stringify(problems)).not.toMatch(/my-topic|pw1|Zx81channel/);
+    expect(found).toHaveLength(3);
+    expect(JSON.stringify(found)).not.toMatch(/my-topic|pw1|Zx81channel/);
   });
 });
 

@@ -3,6 +3,7 @@
 import { deprecations } from './deprecations.ts';
 import { layerTitles } from './layers.ts';
 import { MASK } from './mask.ts';
+import { type ConfigProblem, formatProblem, type ReportedProblem } from './problems.ts';
 import { type Fingerprint, publicValue } from './public-value.ts';
 import type { ResolvedValue, ValueSource } from './resolved-value.ts';
 
@@ -29,6 +30,8 @@ export type ConfigEntry = {
   layers: readonly string[];
   /** What to do, where it was read from a name or place that will go. */
   deprecated: string | null;
+  /** Why what the file gives is not used; null when it is. */
+  differs: string | null;
 };
 
 export type ProjectEntry = {
@@ -52,7 +55,7 @@ export type ConfigReport = {
   values: ConfigEntry[];
   /** Settings of the machine, which only the environment gives. */
   machine: { variable: string; value: string; fromEnvironment: boolean; description: string }[];
-  problems: { severity: string; text: string }[];
+  problems: ReportedProblem[];
 };
 
 /** For a person at their own terminal who asks for this very value. */
@@ -66,6 +69,8 @@ export function sourceText({ source, field }: ResolvedValue): string {
       return `environment ${source.variable}`;
     case 'file':
       return `${source.file}${source.line === undefined ? '' : `:${source.line}`}${source.deprecated ? ` (deprecated as ${source.writtenAs} here)` : ''}`;
+    case 'last-good':
+      return `last good value; ${source.file} gives none that is valid`;
     case 'default':
       return 'default';
     case 'unset':
@@ -73,7 +78,11 @@ export function sourceText({ source, field }: ResolvedValue): string {
   }
 }
 
-export function configEntry(resolved: ResolvedValue, fingerprint: Fingerprint): ConfigEntry {
+export function configEntry(
+  resolved: ResolvedValue,
+  problems: readonly ConfigProblem[],
+  fingerprint: Fingerprint,
+): ConfigEntry {
   const { key, field, value, source } = resolved;
   return {
     key,
@@ -83,7 +92,7 @@ export function configEntry(resolved: ResolvedValue, fingerprint: Fingerprint): 
     source: {
       kind: source.kind,
       text: sourceText(resolved),
-      file: source.kind === 'file' ? source.file : null,
+      file: source.kind === 'file' || source.kind === 'last-good' ? source.file : null,
       line: source.kind === 'file' ? (source.line ?? null) : null,
       variable: source.kind === 'environment' ? source.variable : null,
     },
@@ -93,7 +102,17 @@ export function configEntry(resolved: ResolvedValue, fingerprint: Fingerprint): 
     env: field.env ?? null,
     layers: field.layers,
     deprecated: remedyOf(source),
+    differs: whyNotUsed(resolved, problems),
   };
+}
+
+function whyNotUsed(
+  { key, source, uncertain }: ResolvedValue,
+  problems: readonly ConfigProblem[],
+): string | null {
+  if (source.kind !== 'last-good' && uncertain !== true) return null;
+  const around = problems.filter((problem) => `${key}.`.startsWith(`${problem.key}.`) || problem.key === '');
+  return around.map(formatProblem).join(' ') || 'the file cannot be read';
 }
 
 function remedyOf(source: ValueSource): string | null {

@@ -50,7 +50,15 @@ function annotate<S extends z.ZodType>(schema: S, expects: string, facts: Place)
 }
 
 const environmentNamePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
-const secretNamePattern = /^(?:[A-Z_][A-Z0-9_]*)?(?:SECRET|TOKEN|KEY)(?:_?[0-9]+)?$/;
+/** Set on most machines, and no secret: whoever knows the machine, or guesses, could sign with one. */
+const wellKnownVariables = [
+  '_|CI|COLORTERM|COLUMNS|DBUS_SESSION_BUS_ADDRESS|DISPLAY|EDITOR|EUID|HOME|HOSTNAME|HOSTTYPE|IFS|LANG|LANGUAGE',
+  'LC_[A-Z]+|LINES|LOGNAME|LS_COLORS|MACHTYPE|MAIL|MANPATH|NODE_ENV|NODE_OPTIONS|OLDPWD|OSTYPE|PAGER|PATH|PPID',
+  'PS[0-9]|PWD|SHELL|SHELLOPTS|SHLVL|SSH_(?:AGENT_PID|AUTH_SOCK|CLIENT|CONNECTION|TTY)|TEMP|TERM|TERM_PROGRAM|TMP',
+  'TMPDIR|TZ|UID|USER|USERNAME|VISUAL|WAYLAND_DISPLAY|XAUTHORITY|XDG_[A-Z_]+|[A-Z]+_PROXY|[a-z]+_proxy',
+  'OTEL_ENABLED|PROMETHEUS_URL|LOKI_URL|SVC_AUTONOMOUS|SVC_SESSION_ID|SVC_[A-Z_]+_(?:DIR|FILE|PORT|ROOT|URL)',
+].join('|');
+const secretNamePattern = new RegExp(`^(?!(?:${wellKnownVariables})$)[A-Za-z_][A-Za-z0-9_]*$`);
 const repoPattern = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})\/[A-Za-z0-9._-]{1,100}$/;
 
 export const repoSlug = z.string().regex(repoPattern, 'not owner/repo');
@@ -70,7 +78,7 @@ export const kinds = {
   secretName: {
     schema: z.string().regex(secretNamePattern, 'not the name of a secret'),
     expects:
-      'the name of an environment variable in capitals that ends in SECRET, TOKEN or KEY, like SVC_WEBHOOK_SECRET',
+      'the name of an environment variable that holds a secret (letters, digits, underscores; not one that every shell sets, like HOME or LANG)',
   },
   environmentName: {
     schema: z.string().regex(environmentNamePattern, 'not the name of an environment variable'),

@@ -26,6 +26,29 @@ export type ConfigProblem = {
   remedy?: string | undefined;
 };
 
+/** A problem as the daemon reports it. */
+export type ReportedProblem = Pick<ConfigProblem, 'severity' | 'file'> & { text: string; remedy: string };
+
+export function reportProblem(problem: ConfigProblem): ReportedProblem {
+  return {
+    severity: problem.severity,
+    file: problem.file,
+    text: formatProblem({ ...problem, remedy: undefined }),
+    remedy: problem.remedy ?? remedyFor(problem),
+  };
+}
+
+function remedyFor({ severity, key }: ConfigProblem): string {
+  if (key === '') return 'Fix the file, then run: svc config validate';
+  if (severity !== 'error') return 'Remove it from the file.';
+  return isPlainWord(key) ? `What belongs there: svc config explain ${key}` : 'Run: svc config validate';
+}
+
+/** Fit for a command that a person may copy as it stands. */
+export function isPlainWord(text: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(text);
+}
+
 /** One line for a person: `place: key: message remedy`. */
 export function formatProblem(problem: ConfigProblem): string {
   const place = problem.line === undefined ? problem.file : `${problem.file}:${problem.line}`;

@@ -2,7 +2,7 @@
 import { nearest } from '../nearest.ts';
 import { canonicalKey } from '../vendor-names.ts';
 import { type Deprecation, deprecationOf } from './deprecations.ts';
-import { isHidden } from './field.ts';
+import { isHidden, repoSlug } from './field.ts';
 import { formatKey } from './key-path.ts';
 import { type Layer, layerTitles } from './layers.ts';
 import { type ConfigProblem, describeFound } from './problems.ts';
@@ -15,6 +15,7 @@ export type ConfigFile = {
   layers: readonly Layer[];
   /** The layers that are read from it; a subset of `layers`. */
   reads: readonly Layer[];
+  /** Undefined where the file is there and cannot be read. */
   data: unknown;
   /** Line of a key in the file, for messages. */
   lineOf: (path: KeyPath) => number | undefined;
@@ -32,11 +33,22 @@ export type FileEntry = {
   deprecation: Deprecation | undefined;
 };
 
-/** `names`: the paths of the members of keyed groups, also of empty ones. */
-export type FileReading = { entries: FileEntry[]; names: KeyPath[]; problems: ConfigProblem[] };
+/**
+ * `names`: the paths of the members of keyed groups, also of empty ones. `invalid`: the fields and groups that the file
+ * means to give but gives wrongly; the whole file where that cannot be read. `doubtful`: what it may have meant to give
+ * under a name that nothing reads.
+ */
+export type FileReading = {
+  entries: FileEntry[];
+  names: KeyPath[];
+  problems: ConfigProblem[];
+  invalid: KeyPath[];
+  doubtful: KeyPath[];
+};
 
 export function readConfigFile(file: ConfigFile): FileReading {
-  const reading: FileReading = { entries: [], names: [], problems: [] };
+  const reading: FileReading = { entries: [], names: [], problems: [], invalid: [], doubtful: [] };
+  if (file.data === undefined) return { ...reading, invalid: [[]] };
   if (file.layers.includes('project')) findSecrets(file, file.data, [], reading.problems);
   visit(file, configTree, [], [], file.data, reading);
   return reading;
@@ -53,6 +65,7 @@ function visit(
   if (node.kind === 'field') return takeField(file, node, path, written, data, reading);
   if (!isObject(data)) {
     reading.problems.push(mistyped(file, written, 'an object', describeFound(data)));
+    reading.invalid.push(path);
     return;
   }
   for (const name of Object.keys(data)) {
@@ -77,12 +90,32 @@ function visitChild(
       return visit(file, node.child, [...path, canonical], written, data, reading);
     }
     reading.problems.push(wrongName(file, written));
+    reading.invalid.push(path);
     return;
   }
   const [current = ''] = currentName(file, [...path, name]).slice(path.length);
   const child = node.children.get(current);
   if (child) return visit(file, child, [...path, current], written, data, reading);
-  reading.problems.push(unknownKey(file, written, node.children.keys()));
+  const meant = nearest(name, node.children.keys());
+  reading.problems.push(unknownKey(file, written, meant));
+  if (meant !== undefined) reading.invalid.push([...path, meant]);
+  if (isDeploy(path)) reading.invalid.push(path);
+  if (holdsDeploy(data)) reading.invalid.push(deployPath);
+  if (deployPath.join('.').startsWith(path.join('.'))) reading.doubtful.push(deployPath);
+}
+
+export const deployPath: KeyPath = ['svc', 'deploy'];
+
+/** In the entry of one repository. A key in it that nothing reads may be any of its fields, misspelt. */
+export function isDeploy(path: KeyPath): boolean {
+  return path.length > deployPath.length && deployPath.every((name, index) => path[index] === name);
+}
+
+/** What a misspelt `deploy`, or a misspelt `svc` around it, would hold. */
+function holdsDeploy(data: unknown): boolean {
+  return (
+    isObject(data) && Object.keys(data).some((key) => key === 'deploy' || repoSlug.safeParse(key).success)
+  );
 }
 
 /** The name a key goes by today: vendor words and renamed keys are followed to their replacement. */
@@ -113,6 +146,7 @@ function takeField(
     const inside = accepted.inside === undefined ? '' : ` (${accepted.inside})`;
     const found = `${describeFound(value, isHidden(field))}${inside}`;
     reading.problems.push(mistyped(file, written, field.expects, found));
+    reading.invalid.push(path);
     return;
   }
   if (deprecation) reading.problems.push(deprecated(file, written, deprecation));
@@ -162,9 +196,8 @@ function wrongName(file: ConfigFile, written: KeyPath): ConfigProblem {
   return { ...at(file, written), severity: 'error', code: 'wrong-name', message };
 }
 
-function unknownKey(file: ConfigFile, written: KeyPath, siblings: Iterable<string>): ConfigProblem {
-  const suggestion = nearest(written.at(-1) ?? '', siblings);
-  const remedy = suggestion === undefined ? undefined : `Did you mean ${suggestion}?`;
+function unknownKey(file: ConfigFile, written: KeyPath, meant: string | undefined): ConfigProblem {
+  const remedy = meant === undefined ? undefined : `Did you mean ${meant}?`;
   return {
     ...at(file, written),
     severity: 'ignored',

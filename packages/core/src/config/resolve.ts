@@ -1,40 +1,107 @@
 // From files and environment to one configuration in which every value knows where it came from.
 // Precedence for each field: its environment variable, then its files in the order the field names
 // them, then deprecated names and places, then the default. `false` and `null` are values like any other.
-import { crossChecks } from './checks.ts';
+// An invalid value invalidates its own key: the last good value of that key holds, where one is known.
+import { type ProjectPolicies, policiesOf } from '../deploy/policy.ts';
+import { crossChecks, trackerSecrets } from './checks.ts';
 import { isHidden } from './field.ts';
 import { formatKey } from './key-path.ts';
 import { layerTitles } from './layers.ts';
 import { type ConfigProblem, describeFound } from './problems.ts';
-import { type ConfigFile, type FileEntry, readConfigFile } from './read-file.ts';
+import { type ConfigFile, deployPath, type FileEntry, isDeploy, readConfigFile } from './read-file.ts';
 import type { LookedAt, ResolvedValue, ValueSource } from './resolved-value.ts';
 import { Config } from './schema/config.ts';
 import { valueFromText } from './text-value.ts';
-import { configTree, type FieldNode, fieldsBelow, type KeyPath } from './tree.ts';
+import { type CataloguedField, configTree, type FieldNode, fieldsBelow, type KeyPath } from './tree.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export type Resolution = {
   /** Undefined when a problem is an error. */
   config: Config | undefined;
+  /** What can be worked with all the same: invalid values are replaced by the last good ones, or by defaults. */
+  usable: Config;
+  /** How merges are proven, also where that is unknown. */
+  policies: ProjectPolicies;
   values: ResolvedValue[];
   problems: ConfigProblem[];
 };
 
-export function resolveConfig(files: readonly ConfigFile[], environment: Environment): Resolution {
+/** Values that were valid when the files were read before, by key. */
+export type LastGood = ReadonlyMap<string, { path: KeyPath; value: unknown }>;
+
+type Invalid = { file: ConfigFile; path: KeyPath };
+
+export function resolveConfig(
+  files: readonly ConfigFile[],
+  environment: Environment,
+  lastGood: LastGood = new Map(),
+): Resolution {
   const readings = files.map(readConfigFile);
   const problems = readings.flatMap((reading) => reading.problems);
+  const invalid = readings.flatMap((reading, index) =>
+    [...reading.invalid, ...(lastGood.size > 0 ? reading.doubtful : [])].map((path) => ({
+      file: files[index] as ConfigFile,
+      path,
+    })),
+  );
   const names = readings.flatMap((reading) => reading.names);
   const entriesByKey = Map.groupBy(
     readings.flatMap((reading) => reading.entries),
     (entry) => formatKey(entry.path),
   );
-  const values = fieldsBelow(configTree, [], (path) => namesBelow(path, names)).map(({ path, field }) =>
-    resolveField(path, field, entriesByKey.get(formatKey(path)) ?? [], files, environment, problems),
+  const fields = fieldsBelow(configTree, [], (path) => namesBelow(path, names));
+  const values = [...fields, ...goneFields(fields, invalid, lastGood)].map(
+    ({ path, field }): ResolvedValue => {
+      const key = formatKey(path);
+      const found = resolveField(path, field, entriesByKey.get(key) ?? [], files, environment, problems);
+      const wrong = isGiven(found) ? undefined : invalid.find((one) => concerns(one, path, field));
+      if (wrong === undefined) return found;
+      if (!wasKnown(path, lastGood)) return { ...found, uncertain: true };
+      const { value } = lastGood.get(key) ?? { value: field.default };
+      return { ...found, value, source: { kind: 'last-good', file: wrong.file.path } };
+    },
   );
-  problems.push(...crossChecks(values));
+  problems.push(...crossChecks(values), ...trackerSecrets(readings.flatMap((reading) => reading.entries)));
+  const usable = Config.parse(nest(values));
   const broken = problems.some((problem) => problem.severity === 'error');
-  return { config: broken ? undefined : Config.parse(nest(values)), values, problems };
+  const isUnknown =
+    lastGood.size === 0 && invalid.some((one) => concerns(one, deployPath, { layers: ['project'] }));
+  const policies = policiesOf(usable, values, isUnknown ? 'unknown' : 'default');
+  return { config: broken ? undefined : usable, usable, policies, values, problems };
+}
+
+/** Members of keyed groups that the last good configuration had, where the place that should give them is invalid. */
+function goneFields(
+  present: readonly CataloguedField[],
+  invalid: readonly Invalid[],
+  lastGood: LastGood,
+): CataloguedField[] {
+  if (invalid.length === 0 || lastGood.size === 0) return [];
+  const known = new Set(present.map(({ path }) => formatKey(path)));
+  const names = [...lastGood.values()].flatMap(({ path }) => path.map((_, end) => path.slice(0, end + 1)));
+  return fieldsBelow(configTree, [], (path) => namesBelow(path, names)).filter(
+    ({ path, field }) => !known.has(formatKey(path)) && invalid.some((one) => concerns(one, path, field)),
+  );
+}
+
+/** What the last good configuration did not name had its default then; but a repository that it did not name is new. */
+function wasKnown(path: KeyPath, lastGood: LastGood): boolean {
+  if (!isDeploy(path)) return lastGood.size > 0;
+  return [...lastGood.values()].some(({ path: known }) => isDeploy(known) && known[2] === path[2]);
+}
+
+function isGiven({ source }: ResolvedValue): boolean {
+  return source.kind === 'environment' || source.kind === 'file';
+}
+
+/** Whether what is wrong at a place of a file is this field, or a group around it. */
+function concerns(wrong: Invalid, field: KeyPath, { layers }: Pick<FieldNode, 'layers'>): boolean {
+  return layers.some((layer) => wrong.file.reads.includes(layer)) && isAround(wrong, field);
+}
+
+function isAround({ path }: Invalid, key: KeyPath): boolean {
+  return path.every((name, index) => key[index] === name);
 }
 
 function namesBelow(path: KeyPath, names: readonly KeyPath[]): Set<string> {

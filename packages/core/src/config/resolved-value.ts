@@ -4,6 +4,8 @@ import type { FieldNode, KeyPath } from './tree.ts';
 export type ValueSource =
   | { kind: 'environment'; variable: string }
   | { kind: 'file'; file: string; line: number | undefined; writtenAs: string; deprecated: boolean }
+  /** What the file gives is invalid, or the file cannot be read: the value that it gave before holds. */
+  | { kind: 'last-good'; file: string }
   | { kind: 'default' }
   | { kind: 'unset' };
 
@@ -17,4 +19,6 @@ export type ResolvedValue = {
   value: unknown;
   source: ValueSource;
   lookedAt: LookedAt[];
+  /** What the file gives is invalid, and nothing valid was known before: the value is a guess. */
+  uncertain?: true;
 };

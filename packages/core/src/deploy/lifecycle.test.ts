@@ -192,9 +192,16 @@ test.each<Row>([
     toDone,
   ],
   [
-    'names of environments compare exactly',
-    isMerged,
+    'names of environments compare without case',
+    isDeploying,
     deployment(1, 'success', 'merge', 'Production'),
+    'done',
+    toDone,
+  ],
+  [
+    'another environment does not count',
+    isMerged,
+    deployment(1, 'success', 'merge', 'Production (EU)'),
     'merged',
     [],
   ],

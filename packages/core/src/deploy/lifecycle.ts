@@ -15,6 +15,9 @@ import { onTime } from './on-time.ts';
  * `canceled`: a person's word
  *   entered by: the signal file, before the merge
  *   left by:    the signal file, back before the merge; a merge is only noted
+ * `merged` without a deploy: nobody knows whether the merge has to be proven, because the configuration cannot be read
+ *   entered by: the merge, while the policy is unknown
+ *   left by:    the merge told again under a known policy: `merged` with a deploy, or `done`; a person's accept, to `done`
  * `merged`: waiting for a deployment to start
  *   entered by: the merge, or a person's retry
  *   left by:    a start, to `deploying`; a success, through `deploying` to `done`; a failure, to

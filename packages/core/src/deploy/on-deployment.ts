@@ -9,6 +9,7 @@ import {
   type FailedDeployment,
 } from './deploy-worker.ts';
 import { moved, unmoved } from './moved.ts';
+import { isSameEnvironment } from './policy.ts';
 import { isTimedOut, isWaitingForDeploy } from './standing.ts';
 
 type Told = Extract<DeployFact, { kind: 'deployment' }>;
@@ -19,7 +20,8 @@ const CONTAINING_COMMITS_KEPT = 100;
 export function onDeployment(worker: DeployWorker, fact: Told): DeployStep {
   const { deploy, merge, policy } = worker;
   if (deploy === null || !(isWaitingForDeploy(worker) || isTimedOut(worker))) return unmoved(worker);
-  if (fact.environment !== deploy.environment || fact.state === 'inactive') return unmoved(worker);
+  if (!isSameEnvironment(fact.environment, deploy.environment) || fact.state === 'inactive')
+    return unmoved(worker);
   // Without the merge commit nothing can be compared.
   if (merge === null || merge.sha === null) return unmoved(worker);
   if (fact.sha !== merge.sha) {

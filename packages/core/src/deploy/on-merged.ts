@@ -2,13 +2,15 @@
 import type { DeployFact, DeployProgress, DeployStep, DeployWorker } from './deploy-worker.ts';
 import { moved, unmoved } from './moved.ts';
 import type { DeployPolicy } from './policy.ts';
-import { isInLifecycle } from './standing.ts';
+import { isInLifecycle, waitsForPolicy } from './standing.ts';
 
 /** The last moment that is written with four digits of the year. */
 const END_OF_TIME = Date.parse('9999-12-31T23:59:59.999Z');
 
 export function onMerged(worker: DeployWorker, fact: Extract<DeployFact, { kind: 'merged' }>): DeployStep {
   const { sha, at, seq } = fact;
+  if (waitsForPolicy(worker))
+    return beginLifecycle(worker, { ...worker.merge, sha: worker.merge.sha ?? sha });
   if (!isInLifecycle(worker) && worker.status !== 'canceled') return beginLifecycle(worker, { sha, at, seq });
   if (worker.merge === null) return moved(worker, { ...worker, merge: { sha, at, seq } }, []);
   if (worker.merge.sha !== null || sha === null) return unmoved(worker);
@@ -23,6 +25,8 @@ export function beginLifecycle(
   claim = worker.claim,
 ): DeployStep {
   const { policy } = worker;
+  if (policy.skipDeployVerification === null)
+    return moved(worker, { ...worker, status: 'merged', merge, claim }, [{ kind: 'write-signal' }]);
   if (policy.skipDeployVerification)
     return moved(worker, { ...worker, status: 'done', merge, claim }, [
       { kind: 'write-signal' },

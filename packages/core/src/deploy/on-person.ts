@@ -2,7 +2,7 @@
 import type { DeployFact, DeployProgress, DeployStep, DeployWorker } from './deploy-worker.ts';
 import { moved, unmoved } from './moved.ts';
 import { deadlineAfter, newProgress } from './on-merged.ts';
-import { isTimedOut } from './standing.ts';
+import { isTimedOut, waitsForPolicy } from './standing.ts';
 
 export function onPerson(worker: DeployWorker, fact: Extract<DeployFact, { kind: 'person' }>): DeployStep {
   return fact.word === 'retry' ? retry(worker, fact.at) : accept(worker, fact.at);
@@ -25,8 +25,8 @@ function retry(worker: DeployWorker, at: string): DeployStep {
 }
 
 function accept(worker: DeployWorker, at: string): DeployStep {
-  if (worker.status === 'done' || (worker.deploy === null && worker.claim?.status !== 'done'))
-    return unmoved(worker);
+  const mayBeAccepted = worker.deploy !== null || waitsForPolicy(worker) || worker.claim?.status === 'done';
+  if (worker.status === 'done' || !mayBeAccepted) return unmoved(worker);
   const deploy = worker.deploy ?? newProgress(worker.policy, at);
   const accepted: DeployProgress = { ...deploy, completedAt: at, result: 'accepted' };
   return moved(worker, { ...worker, status: 'done', deploy: accepted }, [

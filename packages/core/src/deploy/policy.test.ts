@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
-import { type DeployPolicy, defaultDeployPolicy, deployPolicyFor } from './policy.ts';
+import { type DeployPolicy, defaultDeployPolicy, deployPolicyFor, type ProjectPolicies } from './policy.ts';
 
 const strict: DeployPolicy = { ...defaultDeployPolicy, skipDeployVerification: false };
 const patient: DeployPolicy = { ...strict, timeoutSec: 7200 };
-const configs = [{ svc: { deploy: { 'Acme/Web': strict } } }, { svc: { deploy: { 'acme/web': patient } } }];
+const projects: ProjectPolicies[] = [
+  { deploy: { 'Acme/Web': strict }, others: 'default' },
+  { deploy: { 'acme/web': patient }, others: 'default' },
+];
 
 /** In full: what holds where nobody configured anything. */
 const skipping: DeployPolicy = {
@@ -20,5 +23,12 @@ test.each<[string, string | null | undefined, DeployPolicy]>([
   ['no repository skips the proof', null, skipping],
   ['an absent repository skips the proof', undefined, skipping],
 ])('%s', (_, repo, policy) => {
-  expect(deployPolicyFor(configs as unknown as Parameters<typeof deployPolicyFor>[0], repo)).toEqual(policy);
+  expect(deployPolicyFor(projects, repo)).toEqual(policy);
+});
+
+test('a project that cannot be read may mean any repository that no other one names', () => {
+  const all: ProjectPolicies[] = [{ deploy: {}, others: 'unknown' }, ...projects];
+  expect(deployPolicyFor(all, 'acme/web')).toBe(strict);
+  expect(deployPolicyFor(all, 'acme/other').skipDeployVerification).toBeNull();
+  expect(deployPolicyFor(all, null).skipDeployVerification).toBeNull();
 });

@@ -1,8 +1,15 @@
 // How a merge in a repository is proven, by `svc.deploy.<owner/repo>`. A repository without an entry skips
-// the proof: its merged pull request is done.
+// the proof: its merged pull request is done. Where the configuration that would say so cannot be read, nobody knows:
+// the merge waits.
+import type { ResolvedValue } from '../config/resolved-value.ts';
 import type { Config } from '../config/schema/config.ts';
 
-export type DeployPolicy = Config['svc']['deploy'][string];
+type Configured = Config['svc']['deploy'][string];
+
+/** `skipDeployVerification` is null while nobody knows: a merge waits then, and is neither done nor in its deploy. */
+export type DeployPolicy = Omit<Configured, 'skipDeployVerification'> & {
+  skipDeployVerification: boolean | null;
+};
 
 export const defaultDeployPolicy: DeployPolicy = {
   timeoutSec: 1800,
@@ -12,15 +19,45 @@ export const defaultDeployPolicy: DeployPolicy = {
   acceptDescendants: true,
 };
 
+export const unknownDeployPolicy: DeployPolicy = { ...defaultDeployPolicy, skipDeployVerification: null };
+
+/** Names of environments compare without case, as the code host compares them. */
+export function isSameEnvironment(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}
+
+/** What one project says: its repositories, and whether it may mean others that cannot be read. */
+export type ProjectPolicies = { deploy: Record<string, DeployPolicy>; others: 'default' | 'unknown' };
+
+/** Of a project's configuration as it was resolved. An entry of which anything is uncertain is unknown as a whole. */
+export function policiesOf(
+  config: Pick<Config, 'svc'>,
+  values: readonly Pick<ResolvedValue, 'path' | 'uncertain'>[],
+  others: ProjectPolicies['others'],
+): ProjectPolicies {
+  const uncertain = new Set(
+    values.flatMap(({ path, uncertain: isSo }) =>
+      isSo && path[0] === 'svc' && path[1] === 'deploy' && path[2] !== undefined ? [path[2]] : [],
+    ),
+  );
+  const deploy = Object.entries(config.svc.deploy).map(([repo, policy]): [string, DeployPolicy] => [
+    repo,
+    uncertain.has(repo) ? unknownDeployPolicy : policy,
+  ]);
+  return { deploy: Object.fromEntries(deploy), others };
+}
+
 /** The first project that names the repository decides; owner and name compare without case. */
 export function deployPolicyFor(
-  configs: readonly Pick<Config, 'svc'>[],
+  projects: Iterable<ProjectPolicies>,
   repo: string | null | undefined,
 ): DeployPolicy {
   const wanted = repo?.toLowerCase();
-  for (const { svc } of configs) {
-    const found = Object.entries(svc.deploy).find(([name]) => name.toLowerCase() === wanted);
+  let isUnknown = false;
+  for (const { deploy, others } of projects) {
+    const found = Object.entries(deploy).find(([name]) => name.toLowerCase() === wanted);
     if (found) return found[1];
+    isUnknown ||= others === 'unknown';
   }
-  return defaultDeployPolicy;
+  return isUnknown ? unknownDeployPolicy : defaultDeployPolicy;
 }

@@ -14,14 +14,26 @@ export function isPreMerge(status: WorkerStatus): boolean {
   return preMerge.has(status);
 }
 
+/** A person may cancel it or start it again: it has not been merged. */
+export function isInPersonsHands(status: WorkerStatus): boolean {
+  return isPreMerge(status) || status === 'failed' || status === 'stalled' || status === 'canceled';
+}
+
 /** Nothing more is expected of it. `stalled` and `deploy-failed` are no end: they wait for somebody. */
 export function isEnded(status: WorkerStatus): boolean {
   return status === 'done' || status === 'failed' || status === 'canceled';
 }
 
+/** It was merged while nobody knew whether that has to be proven. */
+export function waitsForPolicy<W extends DeployWorker>(
+  worker: W,
+): worker is W & { merge: NonNullable<DeployWorker['merge']> } {
+  return worker.status === 'merged' && worker.deploy === null && worker.merge !== null;
+}
+
 /** From here on what shipped decides, and no longer the signal file. A merge alone does not say so. */
 export function isInLifecycle({ status, deploy }: Standing): boolean {
-  return deploy !== null || status === 'done';
+  return deploy !== null || status === 'done' || status === 'merged';
 }
 
 /** So many deployments failed that only a person moves it. */

@@ -14,6 +14,7 @@ export const doctorParts = [
   'state',
   'outbox',
   'signals',
+  'runs',
   'rules',
   'spool',
   'receiver',

@@ -1,10 +1,12 @@
 // The daemon's own parts as it reports them (`GET /api/health`), as findings. A part that a daemon of another
 // version does not report is left out.
+import type { ReportedProblem } from '../config/problems.ts';
 import { type DoctorFinding, type DoctorPart, doctorFinding } from './finding.ts';
 
 type Part = { state: string; why?: string | undefined; remedy?: string | undefined };
 
 export type ReportedHealth = {
+  configuration?: { problems?: readonly ReportedProblem[] };
   log?: Part & {
     lastSeq: number;
     indexLag: number;
@@ -20,7 +22,9 @@ export type ReportedHealth = {
     retrying?: { key: string; error: string }[];
   };
   signals?: Part & { files?: number; corrupt?: number };
+  runs?: Part;
   rules?: Part;
+  spool?: { rejected: number; remedy?: string | undefined };
   feeds?: Record<string, { receiver: string; why?: string | undefined; remedy?: string | undefined }>;
   telemetry?: Record<string, { state: string; why?: string | null; remedy?: string | null }>;
 };
@@ -29,27 +33,44 @@ export type ReportedHealth = {
 const USUAL_LAG = 10_000;
 
 export function judgeHealth(health: ReportedHealth): DoctorFinding[] {
-  const { log, state, outbox, signals, rules, feeds, telemetry } = health;
+  const { configuration, log, state, outbox, signals, runs, rules, spool, feeds, telemetry } = health;
   return [
+    ...(configuration?.problems ?? []).map(judgeProblem),
     ...(log ? judgeLog(log) : []),
     ...(state ? [judgePart('state', 'the board', state)] : []),
     ...(outbox ? judgeOutbox(outbox) : []),
     ...(signals ? judgeSignals(signals) : []),
+    ...(runs?.state === 'degraded' ? [judgePart('runs', 'the orchestrator', runs)] : []),
     // Whoever has no rules has nothing to hear of them.
     ...(rules?.state === 'degraded' ? [judgePart('rules', 'the follower of rules', rules)] : []),
+    ...(spool !== undefined && spool.rejected > 0 ? [judgeSpool(spool)] : []),
     ...Object.entries(feeds ?? {}).flatMap(judgeReceiver),
     ...Object.entries(telemetry ?? {}).map(judgeBackend),
   ];
 }
 
-/** One that is off is said by its own try; one that works may still have a secret that is too weak. */
+export function judgeProblem({ severity, text, remedy }: ReportedProblem): DoctorFinding {
+  const grade = severity === 'error' ? 'broken' : 'warning';
+  return doctorFinding('configuration', grade, text.replace(/\.$/, ''), { remedy });
+}
+
+function judgeSpool({ rejected, remedy }: NonNullable<ReportedHealth['spool']>): DoctorFinding {
+  return doctorFinding('spool', 'warning', 'helpers left facts that could not be taken', {
+    evidence: `${rejected} since the daemon started`,
+    remedy: remedy ?? null,
+  });
+}
+
+/** One that is off is reported by its own try. */
 function judgeReceiver([name, { receiver, why, remedy }]: [
   string,
   NonNullable<ReportedHealth['feeds']>[string],
 ]): DoctorFinding[] {
-  if (receiver !== 'ready' || why === undefined) return [];
+  if (receiver !== 'degraded') return [];
   return [
-    doctorFinding('receiver', 'warning', `the ${name} receiver is weak: ${why}`, { remedy: remedy ?? null }),
+    doctorFinding('receiver', 'broken', `the ${name} receiver refuses deliveries: ${why ?? ''}`, {
+      remedy: remedy ?? null,
+    }),
   ];
 }
 

@@ -27,24 +27,24 @@ export const RunDetail = Detail.extend({
 
 export const WaveDetail = Detail.extend({ wave: z.int().nonnegative(), tickets, reason: text });
 
-/** How a merge in the worker's repository is proven, as configured when the line was written. */
+/** How a merge in a repository is proven. */
 const Policy = z.object({
   timeoutSec: z.int().positive(),
   productionEnvironment: z.string(),
   stagingEnvironment: z.string(),
-  skipDeployVerification: z.boolean(),
+  skipDeployVerification: z.boolean().nullable().describe('null: the configuration cannot be read'),
   acceptDescendants: z.boolean(),
 });
 
 /**
- * `signal` is the signal file as it stood after the change and `policy` what was configured then, so that a
- * reducer never has to read a file. `hash` tells whether the log has a file's content.
+ * `signal` is the signal file as it stood after the change, so that a reducer never has to read a file. `hash` tells
+ * whether the log has a file's content. `policy` is in older lines; now `monitor.config.applied` has it.
  */
 const WorkerDetail = Detail.extend({
   signal: z.record(z.string(), z.unknown()).optional(),
   hash: text,
   policy: Policy.optional(),
-  changed: z.array(z.string()).optional().describe('fields of the file that changed, and `policy`'),
+  changed: z.array(z.string()).optional().describe('fields of the file that changed'),
   reason: text,
 });
 export const WorkerDispatchedDetail = WorkerDetail.extend({ command: text, model: text, worktreePath: text });
@@ -54,6 +54,7 @@ export const WorkerLifeDetail = WorkerDetail.extend({
   pid: z.int().positive().optional(),
   lastSeenAt: time,
   willRevive: z.boolean().optional().describe('true when a new process is about to be started for it'),
+  stderr: text.describe('the last lines of its standard error'),
 });
 /** A person's word: the worker is to be started anew. */
 export const WorkerWordDetail = Detail.extend({ by: z.string(), note: text });
@@ -120,7 +121,7 @@ export const RuleFiredDetail = Detail.extend({
   attention: z.object({ message: z.string(), severity: FindingSeverity, remedy: text }).optional(),
   run: text.describe('name of a command'),
 });
-/** A rule that cannot go on: it does nothing until the daemon is started again. */
+/** A rule that cannot go on: it does nothing until its filter is changed. */
 export const RuleFailedDetail = Detail.extend({
   rule: z.string(),
   line: z.int().positive(),
@@ -190,6 +191,18 @@ export const DaemonDetail = Detail.extend({
   reason: text,
 });
 
+/**
+ * The configuration of a project that holds from this line on. The values of keys are not told, but for the policies
+ * of deploys: by them a merge is done or waits.
+ */
+export const ConfigAppliedDetail = Detail.extend({
+  project: z.string().describe('its folder'),
+  served: z.boolean().describe('false: it is no longer one of the projects of this machine'),
+  keys: z.array(z.string()).describe('what changed since it was applied last; empty at a start'),
+  deploy: z.record(z.string(), Policy).describe('by owner/repo'),
+  others: z.enum(['default', 'unknown']).describe('the policy of repositories that it does not name'),
+});
+
 /** A line of the doctor: written to be read back, and nothing else. */
 export const DaemonCheckedDetail = Detail.extend({ by: text });
 
@@ -246,6 +259,7 @@ export const ownTopics = {
   ...topicFamily('monitor.feed', feedGrades, FeedDetail),
   ...topicFamily('monitor.daemon', ['started', 'stopped'], DaemonDetail),
   ...topicFamily('monitor.daemon', ['checked'], DaemonCheckedDetail),
+  ...topicFamily('monitor.config', ['applied'], ConfigAppliedDetail),
   ...topicFamily('feedback', ['finding_added'], FindingDetail),
   ...topicFamily('feedback', ['finding_filed'], FindingFiledDetail),
   ...topicFamily('feedback', ['drained'], DrainDetail),

@@ -23,7 +23,7 @@ test.each([
   ['workflow.ticket.', 2],
   ['workflow.rule.', 7],
   ['comms.', 5],
-  ['monitor.', 9],
+  ['monitor.', 10],
   ['feedback.', 3],
   ['archive.', 3],
 ])('%s has %i topics', (prefix, count) => {

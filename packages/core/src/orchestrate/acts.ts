@@ -37,8 +37,8 @@ export type Revivals = {
   count: number;
   /** When the process of the last launch was found gone; null while it was not. Never that of an earlier one. */
   lastDeathAt: string | null;
-  /** Hanging: it was ended because it had gone silent. */
-  lastEnd: 'died' | 'hanging';
+  /** Hanging: it was ended because it had gone silent. Unstartable: its program is not there, or is none. */
+  lastEnd: 'died' | 'hanging' | 'unstartable';
   /** When the last of them was made. */
   lastLaunchAt?: string;
 };

@@ -26,6 +26,7 @@ const given = {
   inherited,
   agentEnv: ['GH_TOKEN', 'EMPTY', 'NOT_SET'],
   secretNames: ['OUR_HOOK', 'TRACKER_TOKEN'],
+  locations: {},
   orchestrator: 'run-1',
   ticket: 'ENG-7',
   signalFile: '/runs/run-1/workers/ENG-7.json',
@@ -82,4 +83,54 @@ test('who it is cannot be set from outside', () => {
   });
   expect(environment['SVC_TICKET']).toBe('ENG-7');
   expect(environment['OTEL_RESOURCE_ATTRIBUTES']).toMatch(/^project=web,/);
+});
+
+test('where the files of svc lie, as the daemon says it, whatever the project names', () => {
+  const { environment } = agentEnvironment({
+    ...given,
+    agentEnv: [],
+    inherited: { ...inherited, SVC_DATA_DIR: 'data', SVC_VERSION_FILE: '/v' },
+    locations: { SVC_DATA_DIR: '/srv/data', SVC_MONITOR_PORT: '7500' },
+  });
+  expect(environment).toMatchObject({ SVC_DATA_DIR: '/srv/data', SVC_MONITOR_PORT: '7500' });
+  expect(environment).not.toHaveProperty('SVC_VERSION_FILE');
+});
+
+test.each([
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'https://otel.example:4317'],
+  ['OTEL_METRICS_EXPORTER', 'prometheus'],
+  ['OTEL_EXPORTER_OTLP_CLIENT_KEY', '/home/kim/key.pem'],
+  ['CLAUDE_CODE_ENABLE_TELEMETRY', '1'],
+  ['SSH_AUTH_SOCK', '/run/agent'],
+  ['HTTP_PROXY', 'http://proxy.example:3128'],
+  ['https_proxy', 'proxy.example:3128'],
+  ['ALL_PROXY', 'socks5h://proxy.example'],
+  ['NO_PROXY', 'localhost,.example'],
+  ['no_proxy', '10.0.0.0/8'],
+])('passed on by default: %s', (name, value) => {
+  const { environment } = agentEnvironment({ ...given, inherited: { [name]: value }, agentEnv: [] });
+  expect(environment).toMatchObject({ [name]: value });
+});
+
+test.each([
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'authorization=Bearer key'],
+  ['OTEL_EXPORTER_OTLP_METRICS_HEADERS', 'x-api-key=key'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'https://kim:key@otel.example'],
+  ['HTTPS_PROXY', 'http://kim:key@proxy.example:3128'],
+  ['https_proxy', 'kim:key@proxy.example'],
+])('with a key in it only when the project names it: %s=%s', (name, value) => {
+  const of = (agentEnv: string[]) => agentEnvironment({ ...given, inherited: { [name]: value }, agentEnv });
+  expect(of([]).environment).not.toHaveProperty(name);
+  expect(of([name]).environment).toMatchObject({ [name]: value });
+});
+
+test('a variable that holds a secret is never passed on, whatever it is called', () => {
+  const { environment } = agentEnvironment({
+    ...given,
+    inherited: { OTEL_HOOK: 'secret', HTTP_PROXY: 'secret' },
+    secretNames: ['OTEL_HOOK', 'HTTP_PROXY'],
+    agentEnv: ['OTEL_HOOK'],
+    locations: {},
+  });
+  expect(Object.values(environment)).not.toContain('secret');
 });

@@ -1,5 +1,6 @@
-// What an agent sees of the environment: the ordinary variables, those that the project lets through, who it is,
-// and the attributes of its telemetry. Nothing else of ours: no webhook secret, no tracker token.
+// What an agent sees of the environment: the ordinary variables, where `svc` lies, what its telemetry and its network
+// need, those that the project lets through, who it is, and the attributes of its telemetry. Nothing else of ours: no
+// webhook secret, no tracker token.
 import {
   formatAttributes,
   type ResourceFacts,
@@ -7,7 +8,13 @@ import {
 } from '../telemetry/resource-attributes.ts';
 import { ownSecretVariables } from './secret-variables.ts';
 
-const ordinary = ['PATH', 'HOME', 'LANG', 'TERM', 'USER', 'SHELL', 'TMPDIR'] as const;
+const ordinary = /^(?:PATH|HOME|LANG|TERM|USER|SHELL|TMPDIR|SSH_AUTH_SOCK)$/;
+const telemetryVariable = /^(?:OTEL_[A-Z0-9_]+|CLAUDE_CODE_ENABLE_TELEMETRY)$/;
+const proxyVariable = /^(?:HTTP|HTTPS|ALL|NO)_PROXY$/i;
+/** Headers of an exporter carry its key. A name of this kind is let through only when `agentEnv` has it. */
+const secretName = /HEADERS|TOKEN|SECRET|PASSWORD|CREDENTIAL|API_?KEY/;
+/** `https://user:password@host` */
+const addressWithLogin = /^(?:[a-z][a-z0-9+.-]*:\/\/)?[^/?#@\s]+@/i;
 const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,199}$/;
 
 export type AgentEnvironment = {
@@ -16,21 +23,50 @@ export type AgentEnvironment = {
   refused: string[];
 };
 
-export function agentEnvironment({
-  inherited,
-  agentEnv,
-  secretNames,
-  orchestrator,
-  ticket,
-  signalFile,
-  inboxFile,
-  telemetry,
-}: {
+export type AgentVariableSources = {
   inherited: Readonly<Record<string, string | undefined>>;
   /** `svc.orchestration.agentEnv` */
   agentEnv: readonly string[];
   /** The variables that hold webhook secrets and the tracker's token, as configured. */
   secretNames: readonly string[];
+  /** Where the daemon's files lie, as its own variables say: the agent's `svc` must find the same. */
+  locations: Readonly<Record<string, string>>;
+};
+
+/** What every agent of a project sees, whatever its ticket. */
+export function agentVariables({
+  inherited,
+  agentEnv,
+  secretNames,
+  locations,
+}: AgentVariableSources): AgentEnvironment {
+  const never = new Set([...ownSecretVariables, ...secretNames]);
+  const isAllowed = (name: string): boolean => variableName.test(name) && !never.has(name);
+  const named = new Set(agentEnv);
+  const environment: Record<string, string> = {};
+  for (const [name, value] of Object.entries({ ...inherited, ...locations })) {
+    if (value === undefined || !isAllowed(name)) continue;
+    const isGiven = Object.hasOwn(locations, name) || named.has(name) || isPassedOn(name, value);
+    if (isGiven) environment[name] = value;
+  }
+  return { environment, refused: agentEnv.filter((name) => !isAllowed(name)) };
+}
+
+/** By default. What opens something is not: an address with a login, the headers of an exporter. */
+function isPassedOn(name: string, value: string): boolean {
+  if (ordinary.test(name)) return true;
+  if (!telemetryVariable.test(name) && !proxyVariable.test(name)) return false;
+  return !secretName.test(name) && !addressWithLogin.test(value);
+}
+
+export function agentEnvironment({
+  orchestrator,
+  ticket,
+  signalFile,
+  inboxFile,
+  telemetry,
+  ...sources
+}: AgentVariableSources & {
   orchestrator: string;
   ticket: string;
   signalFile: string;
@@ -38,13 +74,7 @@ export function agentEnvironment({
   inboxFile: string;
   telemetry: ResourceFacts;
 }): AgentEnvironment {
-  const never = new Set([...ownSecretVariables, ...secretNames]);
-  const isAllowed = (name: string): boolean => variableName.test(name) && !never.has(name);
-  const environment: Record<string, string> = {};
-  for (const name of [...ordinary, ...agentEnv].filter(isAllowed)) {
-    const value = Object.hasOwn(inherited, name) ? inherited[name] : undefined;
-    if (value !== undefined) environment[name] = value;
-  }
+  const { environment, refused } = agentVariables(sources);
   Object.assign(environment, {
     SVC_ORCHESTRATOR: orchestrator,
     SVC_TICKET: ticket,
@@ -53,5 +83,5 @@ export function agentEnvironment({
     SVC_AUTONOMOUS: '1',
     OTEL_RESOURCE_ATTRIBUTES: formatAttributes(resourceAttributes(telemetry)),
   });
-  return { environment, refused: agentEnv.filter((name) => !isAllowed(name)) };
+  return { environment, refused };
 }

@@ -190,6 +190,11 @@ const rows: [name: string, given: Given, acts: string[]][] = [
     ['fail A stalled worker-stalled'],
   ],
   [
+    'a program that cannot be started is not started again',
+    { live: { B: {} }, revivals: { A: { count: 0, lastEnd: 'unstartable', lastDeathAt: ago(5) } } },
+    ['fail A failed worker-dead'],
+  ],
+  [
     'a death whose time is not told yet waits',
     { live: { B: {} }, revivals: { A: { lastDeathAt: null } } },
     ['hold A backoff'],
@@ -296,6 +301,28 @@ const rows: [name: string, given: Given, acts: string[]][] = [
   [
     'a canceled run ends its agents and nothing else',
     { runs: [run([['A', 'B']], ['started'], { state: 'canceled' })], live: { A: { state: 'starting' } } },
+    ['end A run-over'],
+  ],
+  [
+    'a canceled run ends also its workers without a process, up to their merge',
+    {
+      runs: [run([['A', 'B', 'C', 'D', 'E', 'F']], ['started'], { state: 'canceled' })],
+      workers: [
+        worker('A', 'dispatched'),
+        worker('B', 'failed'),
+        worker('C', 'pr-created'),
+        worker('D', 'canceled'),
+        merged('E', 'deploying'),
+        worker('F', 'planning', { removed: true }),
+        sampleWorker({ key: 'run-10/A', orchestrator: 'run-10', ticket: 'A' }),
+      ],
+      revivals: both,
+    },
+    ['end A run-over', 'end B run-over', 'end C run-over'],
+  ],
+  [
+    'a run that is complete has no worker left at work either',
+    { runs: [run([['A']], ['completed'], { state: 'completed' })], workers: [worker('A', 'dispatched')] },
     ['end A run-over'],
   ],
   ['nobody told that it began', { runs: [run([['A']], [], { state: 'unknown' })], live: { A: {} } }, []],
@@ -452,4 +479,13 @@ test('acts carry what is needed to carry them out', () => {
     { kind: 'block-wave', orchestrator: 'run-1', wave: 1, tickets: ['B'], why: 'B: failed' },
     { kind: 'revive', orchestrator: 'run-1', ticket: 'C', wave: 1, attempt: 1, notBefore: ago(90) },
   ]);
+});
+
+test.each([
+  [{ count: 3 }, 'The agent ended before its work was done, also after 3 revivals'],
+  [{ count: 3, lastEnd: 'hanging' }, 'The agent went silent before its work was done, also after 3 revivals'],
+  [{ count: 0, lastEnd: 'unstartable' }, "The agent's program cannot be started"],
+] as const)('why it is given up: %j', (revivals, message) => {
+  const acts = nextActs(world({ live: { B: {} }, revivals: { A: revivals } }));
+  expect(acts).toContainEqual(expect.objectContaining({ kind: 'fail', message }));
 });

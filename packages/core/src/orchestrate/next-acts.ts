@@ -3,7 +3,14 @@
 // each change.
 import { workerKey } from '../state/reduce-worker.ts';
 import type { Worker } from '../state/worker.ts';
-import { type Act, type Patience, type PlannedRun, usualPatience, type World } from './acts.ts';
+import {
+  type Act,
+  type Patience,
+  type PlannedRun,
+  type Revivals,
+  usualPatience,
+  type World,
+} from './acts.ts';
 import { agentEnds } from './agent-ends.ts';
 import { createSlots } from './slots.ts';
 import { later, type Standing, standingOfTicket } from './wave-standing.ts';
@@ -87,8 +94,8 @@ function workerActs({ now, revivals }: World, { planned, wave }: Turn): Act[] {
     if (standing.due > now)
       return hold('backoff', `The process of ${ticket} is gone; it is looked at again`, standing.due);
     if (standing.next === 'revive') return [];
-    const count = revivals.get(workerKey(orchestrator, ticket))?.count ?? 0;
-    const hung = revivals.get(workerKey(orchestrator, ticket))?.lastEnd === 'hanging';
+    const { count = 0, lastEnd = 'died' } = revivals.get(workerKey(orchestrator, ticket)) ?? {};
+    const hung = lastEnd === 'hanging';
     return [
       {
         kind: 'fail',
@@ -96,10 +103,16 @@ function workerActs({ now, revivals }: World, { planned, wave }: Turn): Act[] {
         ticket,
         status: hung ? 'stalled' : 'failed',
         reason: hung ? 'worker-stalled' : 'worker-dead',
-        message: `The agent ${hung ? 'went silent' : 'ended'} before its work was done, also after ${count} revivals`,
+        message: whyGivenUp(lastEnd, count),
       },
     ];
   });
+}
+
+function whyGivenUp(lastEnd: Revivals['lastEnd'], count: number): string {
+  if (lastEnd === 'unstartable') return "The agent's program cannot be started";
+  const what = `The agent ${lastEnd === 'hanging' ? 'went silent' : 'ended'} before its work was done`;
+  return count === 0 ? what : `${what}, also after ${count} ${count === 1 ? 'revival' : 'revivals'}`;
 }
 
 /** At most as many at once as agents: each runs the project's tests. */

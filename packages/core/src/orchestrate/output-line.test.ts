@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { LONGEST_OUTPUT_TEXT, type OutputLine, readOutputLine } from './output-line.ts';
+import { describe, expect, test } from 'vitest';
+import { errorTail, inOneLine, LONGEST_OUTPUT_TEXT, type OutputLine, readOutputLine } from './output-line.ts';
 
 const assistant = (...content: object[]): string =>
   JSON.stringify({ type: 'assistant', message: { content } });
@@ -84,4 +84,29 @@ test('whatever a line holds, it is read and bounded', () => {
       },
     ),
   );
+});
+
+describe('the end of the standard error', () => {
+  const [escape, bell, turn] = ['\u001b', '\u0007', '\u202e'];
+
+  test.each([
+    ['nothing', '', ''],
+    ['empty lines', '\n \n\n', ''],
+    ['one line', 'exec: claude: not found\n', 'exec: claude: not found'],
+    ['colours and titles', `${escape}[31mred${escape}[0m ${escape}]0;title${bell}${turn}end\n`, 'red end'],
+    ['a progress bar', '10%\r20%\r100%\r\nfailed', '10%\n20%\n100%\nfailed'],
+  ])('%s', (_, text, expected) => {
+    expect(errorTail(text)).toBe(expected);
+  });
+
+  test('at most ten lines and 700 characters, the last ones', () => {
+    const lines = Array.from({ length: 30 }, (_, index) => `line ${index}`);
+    expect(errorTail(lines.join('\n')).split('\n')).toEqual(lines.slice(-10));
+    const long = errorTail(
+      Array.from({ length: 5 }, (_, index) => `${index} ${'x'.repeat(9_000)}`).join('\n'),
+    );
+    expect(long.length).toBeLessThanOrEqual(700);
+    expect(long.split('\n').map((line) => line[0])).toEqual(['3', '4']);
+    expect(inOneLine('a\nb')).toBe('a | b');
+  });
 });

@@ -1,5 +1,5 @@
-// The six variables of worktree setup and hooks. They reach a command as environment variables: the shell expands
-// `${BRANCH_NAME}` to a value, which can never become a command.
+// The six variables of worktree setup and hooks. They are filled into the commands (fill-command.ts), and every step
+// has them in its environment too.
 
 export type SetupVariables = {
   WORKTREE_PATH: string;
@@ -15,7 +15,11 @@ export type RepositoryFacts = {
   /** `svc.repository` */
   repository: { org?: string | undefined; name?: string | undefined };
   /** `svc.thoughts` */
-  thoughts: { directory?: string | undefined; profile?: string | undefined };
+  thoughts: {
+    user?: string | null | undefined;
+    directory?: string | undefined;
+    profile?: string | undefined;
+  };
   projectKey?: string | undefined;
   /** Where `origin` is. */
   remoteUrl?: string | undefined;
@@ -30,9 +34,14 @@ export function setupVariables(worktreePath: string, branch: string, facts: Repo
     BRANCH_NAME: branch,
     TICKET_ID: branch,
     REPO_NAME: repository,
-    DIRECTORY: facts.thoughts.directory ?? repository,
+    DIRECTORY: contextDirectory(facts),
     PROFILE: contextProfile(facts).profile,
   };
+}
+
+/** As configured, else the name of the repository. */
+export function contextDirectory(facts: RepositoryFacts): string {
+  return facts.thoughts.directory ?? repositoryName(facts);
 }
 
 /** As configured, else as `origin` calls it, else as its folder is called. */

@@ -96,8 +96,9 @@ function recalled({ agent, revivals }: Subject, { recall, status, merge }: Worke
   return wasStarted ? undefined : { is: 'recalled', cause: recall.cause };
 }
 
-function dead({ count, lastDeathAt }: Revivals, patience: Patience, now: string): Standing {
-  const delay = patience.revivalDelaysSec[count];
+/** A program that cannot be started would end in the same way however often it is tried. */
+function dead({ count, lastDeathAt, lastEnd }: Revivals, patience: Patience, now: string): Standing {
+  const delay = lastEnd === 'unstartable' ? undefined : patience.revivalDelaysSec[count];
   return delay === undefined
     ? { is: 'dead', next: 'give-up', due: later(lastDeathAt ?? now, patience.settleSec) }
     : { is: 'dead', next: 'revive', due: later(lastDeathAt ?? now, delay) };

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { defaultDeployPolicy } from '../deploy/policy.ts';
 import { utf8Length } from '../log/cut-text.ts';
 import { cutToFit } from '../log/cut-to-fit.ts';
 import { parseEventDraft } from '../log/parse-event.ts';
@@ -28,11 +27,10 @@ function signal(more: Partial<SignalFile> = {}): SignalFile {
   };
 }
 
-const policy = defaultDeployPolicy;
-const context: SignalContext = { policy, previousPolicy: policy, hash: 'h' };
+const context: SignalContext = { hash: 'h' };
 const changes = (previous: SignalFile | null, now: SignalFile, more: Partial<SignalContext> = {}) =>
   signalChanges(previous, now, { ...context, ...more }).map(({ event, detail }) => {
-    const { signal: _signal, hash: _hash, policy: _policy, ...rest } = detail;
+    const { signal: _signal, hash: _hash, ...rest } = detail;
     return [event.replace('orchestrator.worker.', ''), rest];
   });
 
@@ -67,14 +65,6 @@ describe('the one line of a change', () => {
     expect(changes(signal(), signal({ error: null }))).toEqual([['updated', { changed: ['error'] }]]);
   });
 
-  test('another policy alone is told; without one before, the default was meant', () => {
-    const strict = { ...policy, skipDeployVerification: false };
-    const told = [['updated', { changed: ['policy'] }]];
-    expect(changes(signal(), signal(), { policy: strict })).toEqual(told);
-    expect(changes(signal(), signal(), { policy: strict, previousPolicy: null })).toEqual(told);
-    expect(changes(signal(), signal(), { previousPolicy: null })).toEqual([]);
-  });
-
   test('a file that is back is told even when it is the same', () => {
     expect(changes(signal(), signal(), { returned: true })).toEqual([['updated', { changed: [] }]]);
   });
@@ -104,7 +94,7 @@ describe('the one line of a change', () => {
           environment: 'production',
           deploymentId: 9,
         },
-        detail: { changed: ['branch', 'pr', 'deploy', 'own'], signal: now, hash: 'h', policy },
+        detail: { changed: ['branch', 'pr', 'deploy', 'own'], signal: now, hash: 'h' },
       },
     ]);
   });

@@ -1,6 +1,5 @@
 // What a change of a worker's signal file is told as: one line, of the most telling topic, with the whole file.
 // Also the lines for a file that cannot be read or is gone, and for a process that ended or came back.
-import { type DeployPolicy, defaultDeployPolicy } from '../deploy/policy.ts';
 import { cutText } from '../log/cut-text.ts';
 import type { EventDraft, EventScope } from '../log/event-line.ts';
 import type { Topic } from '../log/topics.ts';
@@ -16,10 +15,6 @@ const LONGEST_PROBLEM = 500;
 const MOST_NAMES = 50;
 
 export type SignalContext = {
-  /** What is configured now for the worker's repository. */
-  policy: DeployPolicy;
-  /** What the log has; null is a line without a policy. */
-  previousPolicy: DeployPolicy | null;
   hash: string;
   /** The log said last that the file was gone or unreadable: a line is due even when nothing changed. */
   returned?: boolean;
@@ -32,10 +27,10 @@ export type SignalContext = {
 export function signalChanges(
   previous: SignalFile | null,
   now: SignalFile,
-  { policy, previousPolicy, hash, returned = false }: SignalContext,
+  { hash, returned = false }: SignalContext,
 ): EventDraft[] {
   const { signal, cut } = toldSignal(now);
-  const detail = { signal, hash, policy, ...(cut && { cut: ['detail.signal'] }) };
+  const detail = { signal, hash, ...(cut && { cut: ['detail.signal'] }) };
   const tell = (topic: Topic, more: object, occurredAt?: string): EventDraft[] => [
     draft(topic, signalScope(now), { ...more, ...detail }, occurredAt),
   ];
@@ -49,7 +44,6 @@ export function signalChanges(
   const before = toldSignal(previous).signal;
   const keys = changedKeys(before, signal);
   const changed = keys.filter((name) => name !== 'updatedAt');
-  if (!sameJson(previousPolicy ?? defaultDeployPolicy, policy)) changed.push('policy');
   if (changed.length === 0 && !returned) return [];
   const at = keys.includes('updatedAt') ? timeOf(now) : undefined;
   const names = changed.slice(0, MOST_NAMES).map((name) => cutText(name, LONGEST_NAME));
@@ -83,7 +77,14 @@ export function signalRemoved(worker: WorkerName, signal: SignalFile | null): Ev
   return draft('orchestrator.worker.removed', scopeOf(worker, signal), detail);
 }
 
-export type WorkerLife = { pid: number; reason?: string; lastSeenAt?: string; willRevive?: boolean };
+export type WorkerLife = {
+  pid: number;
+  reason?: string;
+  lastSeenAt?: string;
+  willRevive?: boolean;
+  /** The last lines of its standard error. */
+  stderr?: string;
+};
 
 export function workerDied(worker: WorkerName, life: WorkerLife, signal: SignalFile | null): EventDraft {
   return draft('orchestrator.worker.died', scopeOf(worker, signal), { ...life });

@@ -82,7 +82,7 @@ test('the same for one that cannot be read', () => {
   ]);
   expect(found[1]).toMatchObject({
     found: `${file}:3: is not valid JSON.`,
-    remedy: 'Mend the file, then run: svc config validate',
+    remedy: 'Fix the file, then run: svc config validate',
     problem: { code: 'not-json', file, line: 3, key: '' },
   });
 });

@@ -1,10 +1,11 @@
 // What the configuration says of a project's setup: where it is, what is wrong with it, and the values that
 // everything else depends on. A problem is told once, at the check that it belongs to.
+import { isPlainWord } from '../config/problems.ts';
 import type { Resolution } from '../config/resolve.ts';
 import type { ResolvedValue } from '../config/resolved-value.ts';
 import type { Config } from '../config/schema/config.ts';
 import { unknownStates } from '../tracker/state-ids.ts';
-import { checkOfProblem, isPlainWord, problemFinding } from './configuration-problems.ts';
+import { checkOfProblem, problemFinding } from './configuration-problems.ts';
 import type { SetupCheck, SetupFinding } from './finding.ts';
 
 export type ProjectFilePlace = { folder: string | undefined; file: string; lookedAt: readonly string[] };

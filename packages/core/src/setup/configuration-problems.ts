@@ -1,5 +1,5 @@
 // A problem of the configuration as a finding, at the check that it belongs to.
-import { type ConfigProblem, formatProblem } from '../config/problems.ts';
+import { type ConfigProblem, reportProblem } from '../config/problems.ts';
 import { canonicalKey } from '../vendor-names.ts';
 import type { SetupCheck, SetupFinding } from './finding.ts';
 
@@ -20,23 +20,13 @@ export function checkOfProblem({ key, code }: ConfigProblem): SetupCheck {
 }
 
 export function problemFinding(problem: ConfigProblem): SetupFinding {
-  const { severity, code, file, line, key } = problem;
+  const { code, file, line, key } = problem;
+  const { severity, text, remedy } = reportProblem(problem);
   return {
     check: checkOfProblem(problem),
     level: severity === 'error' ? 'error' : 'warning',
-    found: formatProblem({ ...problem, remedy: undefined }),
-    remedy: problem.remedy ?? remedyFor(problem),
+    found: text,
+    remedy,
     problem: { code, file, line, key },
   };
-}
-
-function remedyFor({ severity, key }: ConfigProblem): string {
-  if (key === '') return 'Mend the file, then run: svc config validate';
-  if (severity !== 'error') return 'Remove it from the file.';
-  return isPlainWord(key) ? `What belongs there: svc config explain ${key}` : 'Run: svc config validate';
-}
-
-/** Fit for a command that a person may copy as it stands. */
-export function isPlainWord(text: string): boolean {
-  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(text);
 }

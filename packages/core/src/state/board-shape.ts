@@ -1,6 +1,8 @@
 // Everything that the log tells, folded: pull requests, workers, deploys, tickets, runs, attention, feeds. A
 // pure function of the lines: the same lines give the same board, whoever folds them and in how many parts.
 // Entities are never changed in place, so that a copy of the maps is a picture of one moment.
+
+import type { ProjectPolicies } from '../deploy/policy.ts';
 import type { EventLine } from '../log/event-line.ts';
 import type { AttentionItem } from './attention-item.ts';
 import type { BoardLinks } from './board-links.ts';
@@ -25,6 +27,8 @@ export type Board = {
   runs: Map<string, Run>;
   attention: Map<string, AttentionItem>;
   feeds: Map<string, FeedState>;
+  /** By folder: what the projects that are served say about deploys. */
+  projects: Map<string, ProjectPolicies & { project: string }>;
   /** Derived from the maps and never stored: who belongs to whom, so that no line has to search. */
   links: BoardLinks;
 };

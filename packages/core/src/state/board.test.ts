@@ -195,7 +195,7 @@ describe('workers and pull requests', () => {
         kind: 'write-signal',
         ...mine,
         status: 'merged',
-        pr: { state: 'merged', mergedAt: moment(1), mergeSha: 'merge' },
+        pr: { number: 42, state: 'merged', mergedAt: moment(1), mergeSha: 'merge' },
         deploy: expect.objectContaining({ deadline: moment(1801) }),
       },
     ]);
@@ -367,6 +367,12 @@ describe('attention', () => {
     ['dead, to be revived', [worker('planning'), own('orchestrator.worker.died', { willRevive: true })], []],
     ['revived', [worker('planning'), died, own('orchestrator.worker.revived')], []],
     ['dead, and given up as failed', [worker('planning'), died, worker('failed')], ['worker-dead']],
+    ['dead, given up and canceled', [worker('planning'), died, worker('failed'), worker('canceled')], []],
+    [
+      'dead, and started again by a person',
+      [worker('planning'), died, own('orchestrator.worker.retried')],
+      [],
+    ],
     ['dead, then a pull request', [worker('planning'), died, worker('pr-created')], []],
     ['stalled before a merge', [worker('planning'), worker('stalled')], ['worker-stalled']],
     ['dead, and done by its merge', [worker('merging', { policy: skip }), died, merged], []],
@@ -414,6 +420,18 @@ describe('attention', () => {
     expect(effects.at(-1)).toMatchObject({ kind: 'notify', attention: 'run-1/ENG-42/worker-dead' });
     for (const draft of play([worker('merging'), merged, deployed('failure'), deployed('success', 2)]).drafts)
       expect(parseEventDraft(draft)).toMatchObject({ ok: true });
+  });
+
+  test('of a dead process the end of its standard error is told, until another runs', () => {
+    const stderr = 'starting\nexec: claude: not found';
+    const withErrors = own('orchestrator.worker.died', { stderr });
+    const { drafts, worker: known } = play([worker('planning'), withErrors]);
+    expect(known?.life).toMatchObject({ state: 'dead', stderr });
+    expect(drafts[0]?.detail['message']).toBe(
+      'The process of the worker is gone; its last status is planning. Its standard error ends with: starting | exec: claude: not found',
+    );
+    const later = play([worker('planning'), withErrors, own('orchestrator.worker.revived')]);
+    expect(later.worker?.life).not.toHaveProperty('stderr');
   });
 
   test('nobody is told again of what is open; of what comes back they are', () => {

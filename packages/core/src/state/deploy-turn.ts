@@ -50,7 +50,11 @@ function withEffect(turn: Turn, worker: Worker, effect: DeployEffect, fact: Depl
 function writeSignal(turn: Turn, worker: Worker): void {
   if (worker.removed) return;
   const { key, orchestrator, ticket, status, merge, deploy } = worker;
+  // One that was found by its branch is named in the file from now on.
+  const { number, url = null } = pullRequestOfWorker(turn.board, worker) ?? worker.pr ?? {};
   const pr = merge && {
+    ...(number !== undefined && { number }),
+    ...(url !== null && { url }),
     state: 'merged',
     mergedAt: merge.at,
     ...(merge.sha !== null && { mergeSha: merge.sha }),

@@ -5,7 +5,17 @@ import type { EventDraft } from '../log/event-line.ts';
 import type { ReactionCause } from '../orchestrate/reaction-causes.ts';
 import type { WorkerStatus } from '../runs/signal-file.ts';
 
-export const ticketPhases = ['research', 'planning', 'inProgress', 'inReview', 'done', 'canceled'] as const;
+/** Of a ticket's way through the workflow; each has its state in `svc.tracker.stateMap`. */
+export const ticketPhases = [
+  'backlog',
+  'todo',
+  'research',
+  'planning',
+  'inProgress',
+  'inReview',
+  'done',
+  'canceled',
+] as const;
 export type TicketPhase = (typeof ticketPhases)[number];
 
 /** `key` is unique and stable: `<seq of the cause>:<kind>:<subject>`. */
@@ -16,7 +26,7 @@ export type Effect = { key: string; seq: number } & (
       ticket: string;
       status: WorkerStatus;
       /** What is known of the pull request, merged into the file's own `pr`. */
-      pr: { state?: string; mergedAt?: string; mergeSha?: string } | null;
+      pr: { number?: number; url?: string; state?: string; mergedAt?: string; mergeSha?: string } | null;
       deploy: DeployProgress | null;
     }
   | { kind: 'move-ticket'; ticket: string; phase: TicketPhase }

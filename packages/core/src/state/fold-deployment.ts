@@ -1,6 +1,8 @@
 // Lines of deployments, and what is said of deploys: proofs, deadlines, a person's word.
+
 import { repoKey } from '../codehost/repo-name.ts';
 import type { DeployFact } from '../deploy/deploy-worker.ts';
+import { isSameEnvironment } from '../deploy/policy.ts';
 import { putDeployment, putPullRequest, putWorker } from './board-entities.ts';
 import { commitKey, linked, pullRequestKey } from './board-links.ts';
 import { withFact } from './deploy-turn.ts';
@@ -31,7 +33,8 @@ function foldDeployment(turn: Turn): void {
   const fact = deploymentFact(deployment, told);
   for (const key of linked(board.links.waitingByRepo, repoKey(repo))) {
     const worker = board.workers.get(key);
-    if (worker?.deploy?.environment === deployment.environment) change(turn, worker, fact);
+    if (worker?.deploy && isSameEnvironment(worker.deploy.environment, deployment.environment))
+      change(turn, worker, fact);
   }
 }
 

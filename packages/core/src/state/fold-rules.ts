@@ -18,7 +18,7 @@ function foldFailed(turn: Turn): void {
   const failed = RuleFailedDetail.safeParse(turn.line.detail);
   if (turn.line.source !== 'monitor' || !failed.success) return;
   const { rule, problem, line } = failed.data;
-  const message = `The rule ${rule} does nothing until the daemon is started again: ${problem}`;
+  const message = `The rule ${rule} does nothing until its filter is changed: ${problem}`;
   raise(
     turn,
     `rule-${rule}-stopped`,

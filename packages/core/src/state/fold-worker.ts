@@ -1,8 +1,10 @@
 // Lines of workers and runs.
 import type { DeployFact } from '../deploy/deploy-worker.ts';
+import { deployPolicyFor } from '../deploy/policy.ts';
+import { ConfigAppliedDetail } from '../log/own-details.ts';
 import type { WorkerStatus } from '../runs/signal-file.ts';
 import { putWorker } from './board-entities.ts';
-import type { FoldedLine } from './board-shape.ts';
+import type { Board, FoldedLine } from './board-shape.ts';
 import { withFact } from './deploy-turn.ts';
 import { withKnownReactions } from './fold-reactions.ts';
 import { withKnownFacts } from './known-facts.ts';
@@ -21,12 +23,34 @@ function foldWorker(turn: Turn): void {
   const { orchestrator, ticket } = line.scope;
   if (orchestrator === undefined || ticket === undefined) return;
   const known = board.workers.get(workerKey(orchestrator, ticket));
-  const told = reduceWorker(known, line);
-  if (told === undefined) return;
-  touchRun(turn, orchestrator, known === undefined);
+  const reduced = reduceWorker(known, line);
+  if (reduced === undefined) return;
+  const told = withPolicy(board, reduced);
+  touchRun(turn, orchestrator, known === undefined || line.event === 'orchestrator.worker.retried');
   const worker = withWords(turn, told, known);
   askForRemediation(turn, worker);
   putWorker(board, withOwnAttention(turn, afterFailure(turn, known, worker)));
+}
+
+/** Logs from before `monitor.config.applied` have the policy in the lines of workers. */
+function withPolicy({ projects }: Board, worker: Worker): Worker {
+  if (projects.size === 0) return worker;
+  const policy = deployPolicyFor(projects.values(), worker.repo);
+  return isSamePolicy(policy, worker.policy) ? worker : { ...worker, policy };
+}
+
+/** The configuration of a project holds for every merge from this line on, and for those that waited for it. */
+function foldConfig(turn: Turn): void {
+  const { board, line } = turn;
+  const parsed = ConfigAppliedDetail.safeParse(line.detail);
+  if (!parsed.success) return;
+  const { project, served, deploy, others } = parsed.data;
+  if (served) board.projects.set(project, { project, deploy, others });
+  else board.projects.delete(project);
+  for (const known of board.workers.values()) {
+    const worker = withPolicy(board, known);
+    if (worker !== known) putWorker(board, withOwnAttention(turn, withKnownFacts(turn, worker)));
+  }
 }
 
 /** Why it could not be started was told by whoever tried; it is over when the worker has not failed any more. */
@@ -86,10 +110,10 @@ function isSamePolicy(one: Worker['policy'], other: Worker['policy']): boolean {
   );
 }
 
-function touchRun({ board, line }: Turn, orchestrator: string, isNewWorker: boolean): void {
+function touchRun({ board, line }: Turn, orchestrator: string, isNews: boolean): void {
   const run = board.runs.get(orchestrator);
   const next =
-    run === undefined || isNewWorker ? reduceRun(run, line) : { ...run, lastSeq: line.seq, lastAt: line.ts };
+    run === undefined || isNews ? reduceRun(run, line) : { ...run, lastSeq: line.seq, lastAt: line.ts };
   if (next !== undefined) board.runs.set(orchestrator, next);
 }
 
@@ -120,4 +144,5 @@ export const workerFolds: Folds = [
   ...ofWorker.map((name) => [`orchestrator.worker.${name}`, foldWorker] as const),
   ...ofVerification.map((name) => [`orchestrator.verification.${name}`, foldWorker] as const),
   ...[...ofRun, ...ofWave].map((name) => [`orchestrator.${name}`, foldRun] as const),
+  ['monitor.config.applied', foldConfig],
 ];

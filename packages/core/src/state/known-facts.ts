@@ -1,7 +1,9 @@
 // Facts that the board has already, for a worker that comes to know them late: the merge of its pull request
 // and the deployments since. So it does not matter which of them the log tells first.
+
 import { repoKey } from '../codehost/repo-name.ts';
 import type { DeployFact } from '../deploy/deploy-worker.ts';
+import { isSameEnvironment } from '../deploy/policy.ts';
 import { pullRequestOfWorker } from './board-entities.ts';
 import { commitKey, linked, pullRequestKey } from './board-links.ts';
 import type { Board } from './board-shape.ts';
@@ -72,7 +74,7 @@ function newestOfOthers(board: Board, { merge, deploy, policy }: Worker, repo: s
     // Ids go up: what was created before the merge cannot contain it, nor can what was created before that.
     if (isOlder(deployment.states[0]?.at ?? null, merge.at)) break;
     const told = deployment.states.findLast(({ state }) => state !== 'inactive');
-    if (told === undefined || deployment.environment !== deploy.environment) continue;
+    if (told === undefined || !isSameEnvironment(deployment.environment, deploy.environment)) continue;
     if (deployment.sha === merge.sha || deploy.containedIn.includes(deployment.sha)) continue;
     facts.push(deploymentFact(deployment, told));
   }

@@ -1,5 +1,7 @@
 // The board as plain JSON, for snapshots. The number of its form is part of it: a snapshot of another form is
 // no snapshot, and the log is folded again.
+
+import type { ProjectPolicies } from '../deploy/policy.ts';
 import { asFields, type Fields, integerAt } from '../receive/payload-fields.ts';
 import type { AttentionItem } from './attention-item.ts';
 import { linkAll } from './board-entities.ts';
@@ -13,7 +15,7 @@ import type { Ticket } from './ticket.ts';
 import type { Worker } from './worker.ts';
 
 /** Counted up when entities or the rules that fold them change, so that older snapshots are not believed. */
-const BOARD_FORM = 5;
+const BOARD_FORM = 6;
 
 export type PackedBoard = {
   form: typeof BOARD_FORM;
@@ -26,6 +28,7 @@ export type PackedBoard = {
   runs: Run[];
   attention: AttentionItem[];
   feeds: FeedState[];
+  projects: (ProjectPolicies & { project: string })[];
 };
 
 export function emptyBoard(): Board {
@@ -39,6 +42,7 @@ export function emptyBoard(): Board {
     runs: new Map(),
     attention: new Map(),
     feeds: new Map(),
+    projects: new Map(),
     links: noLinks(),
   };
 }
@@ -55,6 +59,7 @@ export function packBoard(board: Board): PackedBoard {
     runs: [...board.runs.values()],
     attention: [...board.attention.values()],
     feeds: [...board.feeds.values()],
+    projects: [...board.projects.values()],
   };
 }
 
@@ -73,12 +78,13 @@ export function unpackBoard(json: unknown): Board {
     runs: byKey(fields.runs, ({ orchestrator }) => orchestrator),
     attention: byKey(fields.attention, ({ id }) => id),
     feeds: byKey(fields.feeds, ({ feed }) => feed),
+    projects: byKey(fields.projects, ({ project }) => project),
   };
   linkAll(board);
   return board;
 }
 
-const lists = ['pullRequests', 'workers', 'deployments', 'tickets', 'runs', 'attention', 'feeds'];
+const lists = ['pullRequests', 'workers', 'deployments', 'tickets', 'runs', 'attention', 'feeds', 'projects'];
 
 function isPacked(fields: Fields): fields is PackedBoard {
   const { form, at } = fields;

@@ -1,4 +1,5 @@
 // Deployments of a pull request's head commit to an environment that is not production: where it can be tried.
+import { isSameEnvironment } from '../deploy/policy.ts';
 import { workersOfPullRequest } from './board-entities.ts';
 import { commitKey, linked } from './board-links.ts';
 import type { Board } from './board-shape.ts';
@@ -32,7 +33,7 @@ export function withKnownPreviews(board: Board, pullRequest: PullRequest): PullR
 function isProduction(board: Board, pullRequest: PullRequest, deployment: Deployment): boolean {
   const { environment, production } = deployment;
   if (production === true || environment.toLowerCase() === 'production') return true;
-  return workersOfPullRequest(board, pullRequest).some(
-    ({ policy }) => policy.productionEnvironment === environment,
+  return workersOfPullRequest(board, pullRequest).some(({ policy }) =>
+    isSameEnvironment(policy.productionEnvironment, environment),
   );
 }

@@ -38,3 +38,29 @@ test('while it runs it is paused and goes on', () => {
 test('one that another orchestrator conducts is as that one says', () => {
   expect(after(['started', 'completed', 'started'], {})).toMatchObject({ state: 'running', plan: null });
 });
+
+test.each(['completed', 'canceled'])('one that is %s goes on when a person starts a ticket again', (end) => {
+  const over = after(['started', end], { ...plan, plan: [['ABC-1'], ['ABC-2']] });
+  const waves = [1, 2].map((wave) => ({
+    wave,
+    state: 'completed' as const,
+    tickets: [`ABC-${wave}`],
+    seq: 1,
+  }));
+  const retried = told(9, 'orchestrator.worker.retried', {
+    scope: { orchestrator: 'run-1', ticket: 'ABC-2' },
+  });
+  expect(over && reduceRun({ ...over, waves }, retried)).toMatchObject({
+    state: 'running',
+    endedAt: null,
+    waves: [{ state: 'completed' }, { state: 'started', seq: 9 }],
+  });
+});
+
+test('a run that is paused, or that others conduct, stays as it is', () => {
+  const retried = told(9, 'orchestrator.worker.retried', {
+    scope: { orchestrator: 'run-1', ticket: 'ABC-1' },
+  });
+  expect(reduceRun(after(['started', 'paused'], plan), retried)).toMatchObject({ state: 'paused' });
+  expect(reduceRun(after(['started', 'canceled'], {}), retried)).toMatchObject({ state: 'canceled' });
+});

@@ -20,11 +20,21 @@ function afterLine(before: Run, line: FoldedLine): Run | undefined {
   const { event } = line;
   if (event.startsWith('orchestrator.run.')) return afterOwnLine(before, line);
   if (event.startsWith('orchestrator.wave.')) return afterWave(before, line);
+  if (event === 'orchestrator.worker.retried') return reopened(before, line);
   if (event.startsWith('orchestrator.worker.')) return withTickets(before, textsIn([line.scope.ticket]));
   return undefined;
 }
 
-/** One that was conducted here and is over begins no more, whoever says so: its agents would be started again. */
+/** A person starts a ticket of it again: the run goes on, at the wave of the ticket. Only a person's word does that. */
+function reopened(before: Run, { scope: { ticket = '' }, seq }: FoldedLine): Run {
+  const wave = (before.plan?.waves.findIndex((tickets) => tickets.includes(ticket)) ?? -1) + 1;
+  const waves = before.waves.map((one) =>
+    one.wave === wave && one.state === 'completed' ? { ...one, state: 'started' as const, seq } : one,
+  );
+  return isOver(before) ? { ...before, waves, state: 'running', endedAt: null } : { ...before, waves };
+}
+
+/** One that was conducted here and is over does not begin again by a line of its own, which a helper could report. */
 function isOver({ plan, state }: Run): boolean {
   return plan !== null && (state === 'completed' || state === 'canceled');
 }

@@ -56,6 +56,8 @@ export function reduceWorker(known: Worker | undefined, line: FoldedLine): Worke
 /** The status that a line claims; undefined when it carries neither a file nor a word of its own. */
 export function claimedStatus({ event, detail }: FoldedLine): WorkerStatus | undefined {
   if (event === 'orchestrator.worker.removed' || event === 'orchestrator.worker.corrupt') return undefined;
+  // Before the file says so: what is canceled would count as complete until then.
+  if (event === 'orchestrator.worker.retried') return 'dispatched';
   if (!event.startsWith('orchestrator.worker.')) return undefined;
   const said =
     objectAt(detail, 'signal')['status'] ?? (event.endsWith('.status_changed') ? detail['to'] : undefined);
@@ -102,7 +104,9 @@ function recallAfter(worker: Worker, told: Fields): Pick<Worker, 'recall' | 'rec
 function withLife(worker: Worker, state: 'alive' | 'dead', reviving: boolean, line: FoldedLine): Worker {
   const isSame = worker.life.state === state;
   const { since, seq } = isSame ? worker.life : { since: timeOf(line), seq: line.seq };
-  return { ...worker, life: { state, since, seq, ...(reviving && { reviving }) } };
+  const stderr = state === 'dead' ? shortTextAt(line.detail, 'stderr') : undefined;
+  const life = { state, since, seq, ...(reviving && { reviving }), ...(stderr && { stderr }) };
+  return { ...worker, life };
 }
 
 /** A readable file ends what was said of a corrupt or a missing one. */
@@ -158,7 +162,8 @@ function policyIn(detail: Fields): DeployPolicy | undefined {
   const timeoutSec = integerAt(policy, 'timeoutSec');
   const productionEnvironment = textAt(policy, 'productionEnvironment');
   const stagingEnvironment = textAt(policy, 'stagingEnvironment');
-  const skipDeployVerification = flagAt(policy, 'skipDeployVerification');
+  const skipDeployVerification =
+    policy['skipDeployVerification'] === null ? null : flagAt(policy, 'skipDeployVerification');
   const acceptDescendants = flagAt(policy, 'acceptDescendants');
   if (timeoutSec === undefined || timeoutSec <= 0) return undefined;
   if (productionEnvironment === undefined || stagingEnvironment === undefined) return undefined;

@@ -2,6 +2,7 @@
 import type { DeployEffect, DeployReason } from '../deploy/deploy-worker.ts';
 import { isEnded, isPreMerge, openReasons } from '../deploy/standing.ts';
 import type { EventScope } from '../log/event-line.ts';
+import { inOneLine } from '../orchestrate/output-line.ts';
 import { MOST_REACTIONS, reactionCauses } from '../orchestrate/reaction-causes.ts';
 import { exhaustedCause } from '../orchestrate/reactions.ts';
 import { onlyKnown } from '../receive/only-known.ts';
@@ -45,7 +46,8 @@ function deadProcess(_board: Board, worker: Worker): Raised | undefined {
   const wasGivenUp = status === 'failed' && life.seq < statusSeq;
   if (removed || !(isAgentsWork(status) || wasGivenUp)) return undefined;
   if (worker.life.state !== 'dead' || worker.life.reviving === true) return undefined;
-  const message = `The process of the worker is gone; its last status is ${worker.status}`;
+  const errors = life.stderr === undefined ? '' : `. Its standard error ends with: ${inOneLine(life.stderr)}`;
+  const message = `The process of the worker is gone; its last status is ${worker.status}${errors}`;
   return { message, severity: 'high', remedy: 'svc why' };
 }
 

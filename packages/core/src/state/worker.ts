@@ -26,6 +26,8 @@ export type Worker = DeployWorker & {
     seq: number;
     /** Dead, but a new process is about to be started for it. */
     reviving?: true;
+    /** Of a dead one: the last lines of its standard error. */
+    stderr?: string;
   };
   corrupt: { path: string; problem: string; seq: number } | null;
   /** The signal file is gone. */

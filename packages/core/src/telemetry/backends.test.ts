@@ -9,7 +9,7 @@ test('off unless it is switched on, and with a remedy', () => {
   expect(backendOf('metrics', [otel({ enabled: false, prometheusUrl: 'http://m' })])).toEqual({
     use: false,
     why: 'otel.enabled is false',
-    remedy: 'Run: svc config set otel.enabled true (or set OTEL_ENABLED=true), and restart the daemon',
+    remedy: 'Run: svc config set otel.enabled true (or set OTEL_ENABLED=true and restart the daemon)',
   });
   expect(backendOf('logs', [])).toMatchObject({ use: false, why: 'otel.enabled is false' });
 });

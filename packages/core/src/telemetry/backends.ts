@@ -16,7 +16,7 @@ export function backendOf(name: BackendName, configs: readonly Pick<Config, 'ote
     return {
       use: false,
       why: 'otel.enabled is false',
-      remedy: 'Run: svc config set otel.enabled true (or set OTEL_ENABLED=true), and restart the daemon',
+      remedy: 'Run: svc config set otel.enabled true (or set OTEL_ENABLED=true and restart the daemon)',
     };
   }
   const field = name === 'metrics' ? 'prometheusUrl' : 'lokiUrl';
@@ -25,6 +25,6 @@ export function backendOf(name: BackendName, configs: readonly Pick<Config, 'ote
   return {
     use: false,
     why: `${keys[name]} is not set`,
-    remedy: `Run: svc config set ${keys[name]} ${examples[name]} (or set ${variables[name]}), and restart the daemon`,
+    remedy: `Run: svc config set ${keys[name]} ${examples[name]} (or set ${variables[name]} and restart the daemon)`,
   };
 }

@@ -16,7 +16,7 @@ function configWith(tracker: object, project: object = {}): Config {
   const { config, problems } = resolveConfig(
     [
       file('project', { svc: { tracker: inProject, project } }),
-      file('secrets', { svc: { tracker: apiToken === undefined ? {} : { apiToken } } }),
+      file('secrets', { svc: { tracker: apiToken === undefined ? {} : { apiToken, teamKey: 'ABC' } } }),
     ],
     {},
   );
@@ -52,12 +52,12 @@ describe('a phase is named', () => {
     });
   });
 
-  test.each(['', 'shipping', 'constructor', 'backlog', 'x'.repeat(100_000)])(
+  test.each(['', 'shipping', 'constructor', 'triage', 'x'.repeat(100_000)])(
     'nothing else is one, and what there is is told: %.20s',
     (text) => {
       const named = phaseNamed(text);
       expect(named).toMatchObject({ ok: false, suggestion: undefined });
-      expect(named.ok ? '' : named.problem).toMatch(/phases are research, .*skills are research-codebase, /);
+      expect(named.ok ? '' : named.problem).toMatch(/phases are backlog, .*skills are research-codebase, /);
       expect(named.ok ? 0 : named.problem.length).toBeLessThan(400);
     },
   );

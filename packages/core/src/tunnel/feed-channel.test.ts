@@ -4,8 +4,7 @@ import { channelUrl, feedChannel } from './feed-channel.ts';
 const complete = {
   feed: 'codehost',
   channel: 'https://relay.example/abc',
-  secretVariables: ['SVC_WEBHOOK_SECRET'],
-  secretIsSet: true,
+  secrets: { variables: ['SVC_WEBHOOK_SECRET'], values: ['a'.repeat(64)] },
   hasReadKey: false,
 } as const;
 
@@ -32,11 +31,21 @@ test.each([
   ],
   [
     'no secret',
-    { secretIsSet: false, secretVariables: ['ONE', 'OTHER'] },
+    { secrets: { variables: ['ONE', 'OTHER'], values: [] } },
     {
       use: false,
       why: 'no secret: ONE and OTHER not set',
       remedy: 'Set ONE or OTHER and run: svc-monitor.sh restart',
+    },
+  ],
+  [
+    'a secret that is too short',
+    { secrets: { variables: ['ONE'], values: [], short: ['ONE'] } },
+    {
+      use: false,
+      why: 'ONE is not used: a secret of fewer than 16 characters could be guessed',
+      remedy:
+        'Make a new one: setup-webhooks.sh --force; unset ONE where it is exported; then: svc-monitor.sh restart',
     },
   ],
   ['a read key, encrypted', { hasReadKey: true }, { use: true, url: 'https://relay.example/abc' }],

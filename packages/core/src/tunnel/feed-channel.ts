@@ -1,6 +1,8 @@
 // Whether a feed has what it needs to be opened. Without a channel or a secret the daemon polls only; that
 // is no error, but it is said, with the command that changes it. A read key never crosses the network in the
 // clear: a channel that would make it is not opened.
+import { type FeedSecrets, secretProblem } from '../receive/feed-secret.ts';
+
 export type FeedChannel = { use: true; url: string } | { use: false; why: string; remedy: string };
 
 /** Nobody set the feed up, which is a choice; every other reason is a mistake. */
@@ -18,9 +20,7 @@ const channelKeys = {
 export function feedChannel(given: {
   feed: keyof typeof setupCommands;
   channel: string | undefined;
-  /** The variables that configuration names for the secret, and whether one of them is set. */
-  secretVariables: readonly string[];
-  secretIsSet: boolean;
+  secrets: FeedSecrets;
   /** Whether a read key would be sent with every connection. */
   hasReadKey: boolean;
 }): FeedChannel {
@@ -36,13 +36,8 @@ export function feedChannel(given: {
       why: 'the channel has a read key, and an http URL that would show it to the network',
       remedy: `Use the relay's https address: svc config set ${channelKeys[given.feed]} <url>`,
     };
-  if (given.secretIsSet) return { use: true, url };
-  const names = given.secretVariables;
-  return {
-    use: false,
-    why: `no secret: ${names.join(' and ')} not set`,
-    remedy: `Set ${names.join(' or ')} and run: svc-monitor.sh restart`,
-  };
+  const problem = given.secrets.values.length > 0 ? undefined : secretProblem(given.feed, given.secrets);
+  return problem === undefined ? { use: true, url } : { use: false, ...problem };
 }
 
 /** Encrypted, or within this machine. */

@@ -114,7 +114,7 @@ export type ShownBoard = {
 
 /** The board of the moment in the address (`?at=`), or of now. */
 export function useBoard(): ShownBoard {
-  const { at } = useSearch({ strict: false }) as { at?: string };
+  const { at } = useSearch({ strict: false });
   const live = useLiveBoard();
   const past = useQuery({
     queryKey: ['board', at],

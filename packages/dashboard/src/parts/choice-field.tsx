@@ -1,3 +1,4 @@
+import type { SearchName } from '../shell/link-to.ts';
 import { useAddressText } from './search-field.tsx';
 
 /** A choice that lives in the address; the empty one is all. */
@@ -7,7 +8,7 @@ export function ChoiceField({
   all,
   options,
 }: {
-  name: string;
+  name: SearchName;
   label: string;
   all: string;
   options: readonly { value: string; text: string }[];

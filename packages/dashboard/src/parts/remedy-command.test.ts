@@ -5,9 +5,9 @@ test.each([
   ['Run: svc doctor', 'svc doctor', null],
   ['Run: svc monitor restart, and look again', 'svc monitor restart', 'and look again'],
   [
-    'Run: svc config set otel.enabled true (or set OTEL_ENABLED=true), and restart the daemon',
+    'Run: svc config set otel.enabled true (or set OTEL_ENABLED=true and restart the daemon)',
     'svc config set otel.enabled true',
-    '(or set OTEL_ENABLED=true), and restart the daemon',
+    '(or set OTEL_ENABLED=true and restart the daemon)',
   ],
   ['setup-webhooks.sh --add-repo acme/shop', 'setup-webhooks.sh --add-repo acme/shop', null],
 ])('%s', (remedy, command, beside) => expect(remedyCommand(remedy)).toEqual({ command, beside }));

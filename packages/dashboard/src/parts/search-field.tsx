@@ -2,18 +2,16 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Search } from 'lucide-react';
 import { useEffect, useState } from 'react';
+import type { SearchName } from '../shell/link-to.ts';
 
 /** The value of one name in the address, and a function that changes it without a new page in the history. */
-export function useAddressText(name: string): [string, (value: string) => void] {
-  const search = useSearch({ strict: false }) as Record<string, string | undefined>;
+export function useAddressText(name: SearchName): [string, (value: string) => void] {
+  const search = useSearch({ strict: false });
   const navigate = useNavigate();
   const set = (value: string): void => {
     void navigate({
       to: '.',
-      search: (before: Record<string, string | undefined>) => ({
-        ...before,
-        [name]: value === '' ? undefined : value,
-      }),
+      search: (before) => ({ ...before, [name]: value === '' ? undefined : value }),
       replace: true,
     });
   };
@@ -27,7 +25,7 @@ export function SearchField({
   label,
   placeholder,
 }: {
-  name: string;
+  name: SearchName;
   label: string;
   placeholder: string;
 }) {

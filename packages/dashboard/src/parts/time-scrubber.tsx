@@ -121,10 +121,7 @@ function useGoTo(isPast: boolean): (time: number | null, when: 'soon' | 'at-once
       last.current = Date.now();
       void navigate({
         to: '.',
-        search: (before: Record<string, string | undefined>) => ({
-          ...before,
-          at: time === null ? undefined : momentOf(time),
-        }),
+        search: (before) => ({ ...before, at: time === null ? undefined : momentOf(time) }),
         // Leaving now is a step that "back" takes back; moving about in the past is none.
         replace: isPast,
       });

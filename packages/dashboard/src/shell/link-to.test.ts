@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { linkTo } from './link-to.ts';
+import { linkTo, screenAt, searchReader } from './link-to.ts';
 
 const time = Date.parse('2026-11-09T13:05:07.400Z');
 
@@ -9,3 +9,17 @@ test.each([
   [{ at: '412' }, '/runs?at=412'],
   [{ at: '2h', q: 'log in' }, '/runs?q=log+in&at=2026-11-09T13%3A05%3A07Z'],
 ])('%j', (search, address) => expect(linkTo('/runs', search, time)).toBe(address));
+
+test('a screen reads its own names from the address, and every screen the moment', () => {
+  const read = searchReader('/attention');
+  expect(read({ id: 'a/b', at: 412, item: 'x', tab: {} })).toEqual({ id: 'a/b', at: '412' });
+});
+
+test('the address of a screen; a name that the screen does not read does not compile', () => {
+  expect(screenAt('/tickets/$ticket', { run: 'run-1' }, { ticket: 'A/1' })).toEqual({
+    to: '/tickets/A%2F1',
+    search: { run: 'run-1' },
+  });
+  // @ts-expect-error The attention screen reads `id`.
+  screenAt('/attention', { item: 'a/b' });
+});

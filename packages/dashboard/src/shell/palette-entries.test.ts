@@ -26,6 +26,7 @@ const entry = (name: string, note = ''): PaletteEntry => ({
   group: 'Tickets',
   name,
   note,
+  search: {},
   to: '/',
 });
 

@@ -1,5 +1,6 @@
 // What the palette offers: screens, what is on the board, and actions. Each has words to be found by.
 import type { LiveBoard } from '../live/board-store.ts';
+import { screenAt } from './link-to.ts';
 import { places } from './places.ts';
 
 export type PaletteEntry = {
@@ -8,9 +9,7 @@ export type PaletteEntry = {
   name: string;
   /** Beside the name; from outside, like the name. */
   note: string;
-  to: string;
-  search?: Record<string, string>;
-};
+} & ReturnType<typeof screenAt>;
 
 export function paletteEntries(
   board: Pick<LiveBoard, 'workers' | 'tickets' | 'runs' | 'pullRequests' | 'attention'>,
@@ -24,8 +23,7 @@ export function paletteEntries(
       group: 'Tickets',
       name,
       note,
-      to: `/tickets/${encodeURIComponent(name)}`,
-      ...(run !== undefined && { search: { run } }),
+      ...screenAt('/tickets/$ticket', { run }, { ticket: name }),
     });
   };
   const titles = new Map(
@@ -41,7 +39,7 @@ export function paletteEntries(
       group: 'Screens' as const,
       name,
       note: `g ${key}`,
-      to,
+      ...screenAt(to),
     })),
     ...tickets.values(),
     ...[...board.attention.values()].map(({ id, ticket: of, feed, reason, message }) => ({
@@ -49,23 +47,21 @@ export function paletteEntries(
       group: 'Attention' as const,
       name: `${of ?? feed ?? 'svc'}: ${message}`,
       note: reason,
-      to: '/attention',
-      search: { id },
+      ...screenAt('/attention', { id }),
     })),
     ...newestFirst(board.runs.values()).map(({ orchestrator, name, state }) => ({
       id: `run ${orchestrator}`,
       group: 'Runs' as const,
       name: name ?? orchestrator,
       note: name === null ? state : `${orchestrator}, ${state}`,
-      to: `/runs/${encodeURIComponent(orchestrator)}`,
+      ...screenAt('/runs/$run', {}, { run: orchestrator }),
     })),
     ...newestFirst(board.pullRequests.values()).map(({ key, name, title, state, ticket: of }) => ({
       id: `pull-request ${key}`,
       group: 'Pull requests' as const,
       name,
       note: `${title ?? ''} (${state})`,
-      to: of === null ? '/' : `/tickets/${encodeURIComponent(of)}`,
-      ...(of === null && { search: { q: name } }),
+      ...(of === null ? screenAt('/', { q: name }) : screenAt('/tickets/$ticket', {}, { ticket: of })),
     })),
   ];
 }

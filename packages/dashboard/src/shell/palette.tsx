@@ -33,7 +33,7 @@ export function Palette({ typedBefore, onClose }: { typedBefore: () => string; o
   useEffect(() => setSelected(best ?? ''), [best]);
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
   const offered = actions.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)));
-  const open = ({ to, search = {} }: PaletteEntry): void => {
+  const open = ({ to, search }: PaletteEntry): void => {
     onClose();
     void navigate({ to, search });
   };

@@ -25,7 +25,7 @@ export function PastBand() {
         <CopyButton text={linkTo(pathname, search, time)} label="Copy link" />
         <Link
           to="."
-          search={(before: Record<string, string | undefined>) => ({ ...before, at: undefined })}
+          search={(before) => ({ ...before, at: undefined })}
           className="rounded-control border border-current px-2.5 py-1 font-medium hover:underline focus-visible:outline-surface"
         >
           Back to now

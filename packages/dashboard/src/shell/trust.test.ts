@@ -82,13 +82,26 @@ describe('the parts', () => {
     expect(found[0]).toMatchObject({ name: 'acme/old', state: 'polled', meaning: 'you' });
     expect(found.some(({ name }) => name === 'acme/api')).toBe(false);
   });
-  test('a problem of the configuration is broken', () => {
-    expect(
-      trustParts(health({ configuration: { folders: [], problems: ['no such key'] } }))[0],
-    ).toMatchObject({
-      name: 'Configuration',
-      meaning: 'broken',
-      why: 'no such key',
-    });
+  test('a problem of the configuration has its own grade and remedy; a deprecated name works', () => {
+    const problem = (severity: 'error' | 'ignored' | 'deprecated') => {
+      return {
+        severity,
+        file: '/app/.svc/config.json',
+        text: `${severity} key`,
+        remedy: 'svc config explain',
+      };
+    };
+    const problems = [problem('deprecated'), problem('ignored'), problem('error')];
+    const found = trustParts(health({ configuration: { folders: [], problems } }));
+    expect(found.filter(({ name }) => name === 'Configuration')).toMatchObject([
+      { state: 'degraded', meaning: 'broken', why: 'error key', remedy: 'svc config explain' },
+      { state: 'ignored', meaning: 'you', why: 'ignored key' },
+    ]);
+  });
+  test('a receiver whose secret cannot be used is named, one without a secret is not', () => {
+    const feeds = { codehost: { receiver: 'degraded', why: 'too short' }, tracker: { receiver: 'disabled' } };
+    const [first, ...others] = trustParts(health({ feeds }));
+    expect(first).toMatchObject({ name: 'Code host deliveries', meaning: 'broken', why: 'too short' });
+    expect(others.some(({ name }) => name === 'Tracker deliveries')).toBe(false);
   });
 });

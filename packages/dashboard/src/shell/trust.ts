@@ -1,5 +1,6 @@
 // Can this screen be trusted? Every feed and backend of the daemon's health report, as one list of parts, the
 // worst first. A part that is off because nobody configured it is not broken; it is named all the same.
+import type { ReportedProblem } from '@svc/core';
 import type { Meaning } from '../parts/meaning.ts';
 
 export type TrustPart = {
@@ -31,7 +32,8 @@ export type HealthReport = {
   version: string;
   now: string;
   startedAt: string;
-  configuration: { folders: string[]; problems: string[] };
+  configuration: { folders: string[]; problems: ReportedProblem[] };
+  feeds?: Record<string, { receiver: string; why?: string; remedy?: string }>;
   log?: Reported;
   state?: Reported;
   outbox?: Reported & { givenUp?: number };
@@ -50,6 +52,7 @@ export function trustParts(health: HealthReport): TrustPart[] {
       part(`${tunnel.feeds.map((feed) => feedNames[feed] ?? feed).join(' and ')} feed`, tunnel),
     ),
     ...(sources?.repos ?? []).map(unhooked),
+    ...Object.entries(health.feeds ?? {}).map(receiver),
     part('Code host by timer', sources?.codehost),
     part('Tracker by timer', sources?.tracker),
     part('Event log', log),
@@ -62,14 +65,7 @@ export function trustParts(health: HealthReport): TrustPart[] {
     part('Metrics', telemetry?.metrics),
     part('Logs', telemetry?.logs),
     part('Traces', telemetry?.tracing),
-    ...health.configuration.problems.map((problem) => ({
-      name: 'Configuration',
-      state: 'degraded',
-      meaning: 'broken' as const,
-      since: null,
-      why: problem,
-      remedy: 'Run: svc config validate',
-    })),
+    ...health.configuration.problems.flatMap(misconfigured),
   ].filter((known) => known !== null);
   return parts.toSorted((one, other) => rank(one) - rank(other));
 }
@@ -92,6 +88,31 @@ const meanings: Record<string, Meaning> = {
 function unhooked({ repo, by, since, why, remedy }: Repo): TrustPart | null {
   if (by === 'webhook' || why === undefined || why === null) return null;
   return part(repo, { state: 'polled', since: since ?? null, why, remedy: remedy ?? null });
+}
+
+/** One that nobody gave a secret is off, and named by its feed. */
+function receiver([feed, { receiver: state, ...trouble }]: [
+  string,
+  NonNullable<HealthReport['feeds']>[string],
+]): TrustPart | null {
+  return state === 'degraded' ? part(`${feedNames[feed] ?? feed} deliveries`, { state, ...trouble }) : null;
+}
+
+/** A deprecated name works; the configuration screen shows it. */
+function misconfigured({ severity, text, remedy }: ReportedProblem): TrustPart[] {
+  if (severity === 'deprecated') return [];
+  const isError = severity === 'error';
+  const meaning = isError ? 'broken' : 'you';
+  return [
+    {
+      name: 'Configuration',
+      state: isError ? 'degraded' : 'ignored',
+      meaning,
+      since: null,
+      why: text,
+      remedy,
+    },
+  ];
 }
 
 function part(name: string, reported: Reported | undefined): TrustPart | null {

@@ -1,9 +1,11 @@
 // What most verbs begin with: the machine's settings, the project they were started in, its configuration.
+import { dirname } from 'node:path';
 import { formatProblem } from '@svc/core';
 import { type Machine, readMachine } from '../config/environment.ts';
-import { type LoadedConfig, loadConfig } from '../config/load.ts';
+import { type ConfigFiles, type LoadedConfig, loadConfig } from '../config/load.ts';
 import { createFileLocks, type FileLocks } from '../disk/lock.ts';
 import { Failure } from '../errors.ts';
+import { checkRepository } from './setup-checks/programs.ts';
 import type { Terminal } from './terminal.ts';
 
 export type Session = { machine: Machine; locks: FileLocks; load: () => Promise<LoadedConfig> };
@@ -17,7 +19,10 @@ export function openSession(terminal: Terminal, options: { project?: string | un
   };
 }
 
-/** The configuration, or the failure that says what is wrong with it. Lesser problems are told once. */
+/**
+ * The configuration, or the failure that says what is wrong with it. Ignored keys are a warning; deprecated ones work,
+ * and are reported when the daemon starts and by `svc config validate`.
+ */
 export async function requireConfig(
   terminal: Terminal,
   session: Session,
@@ -27,8 +32,31 @@ export async function requireConfig(
   if (loaded.config === undefined) {
     throw new Failure('config-invalid', errors.map(formatProblem).join('\n'), 'See: svc config validate');
   }
-  for (const problem of loaded.problems) terminal.err(`warning: ${formatProblem(problem)}`);
+  for (const problem of loaded.problems)
+    if (problem.severity !== 'deprecated') terminal.err(`warning: ${formatProblem(problem)}`);
   return { ...loaded, config: loaded.config };
+}
+
+export const hereOption = [
+  '--here',
+  'make this folder a project although it is not in a git work tree',
+] as const;
+
+/** Before a project file is written where none is: only a checkout becomes a project without being asked to. */
+export async function refuseStrayProject(
+  terminal: Terminal,
+  { project }: ConfigFiles,
+  here: boolean,
+): Promise<void> {
+  if (project.folder !== undefined || here) return;
+  const folder = dirname(dirname(project.file));
+  const { repository } = await checkRepository({ ...terminal, folder });
+  if (repository !== undefined) return;
+  throw new Failure(
+    'not-configured',
+    `${folder} is in no project and in no git work tree; nothing was changed.`,
+    'Run this in a checkout. To make this folder a project all the same, add --here.',
+  );
 }
 
 /** The folder of the project that the verb was started in. */

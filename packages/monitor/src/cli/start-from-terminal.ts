@@ -1,8 +1,8 @@
 // What the verbs that start the daemon share: its environment with the secrets filled in, and version drift.
 import { type Environment, formatProblem } from '@svc/core';
+import { loadProjects } from '../config/projects.ts';
 import type { Host } from '../daemon/control-host.ts';
 import { type Started, startDaemon } from '../daemon/control-start.ts';
-import { loadProjects } from '../daemon/projects.ts';
 import { fillSecrets } from '../daemon/secrets-file.ts';
 import { findDaemon } from '../daemon/status.ts';
 import {

@@ -35,7 +35,7 @@ export function pollingReport(given: {
 const nothingWatched = {
   code: 'not-configured',
   why: 'no repository is watched',
-  remedy: 'Run: setup-webhooks.sh --add-repo owner/repo, and restart the daemon',
+  remedy: 'Run: setup-webhooks.sh --add-repo owner/repo',
 };
 
 function clockReport(aheadMs: number | null): PollingReport['clock'] {

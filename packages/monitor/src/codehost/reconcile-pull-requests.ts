@@ -33,7 +33,7 @@ export type ReconcileOptions = {
   /** What the log says of a pull request; the repository as the code host spells it. */
   knownOf: (repo: string, number: number) => KnownPullRequest | undefined;
   isCovered: (repo: string) => boolean;
-  ticketPrefixes: readonly string[];
+  ticketPrefixes: () => readonly string[];
   now: () => number;
   /** The last line of the log. */
   lastSeq: () => number;
@@ -73,8 +73,7 @@ async function tell(
   // Something was told while the answer was on its way: it is older than what is known.
   if (known?.asOf !== undefined && Number(known.asOf) > askedAt) return;
   if (!wasAskedFor && isHistory(pullRequest, known, options.now())) return;
-  const { ticketPrefixes } = options;
-  const context = { repo, ticketPrefixes, covered: options.isCovered(repo) };
+  const context = { repo, ticketPrefixes: options.ticketPrefixes(), covered: options.isCovered(repo) };
   for (const draft of pollDifferences(pullRequest, known, context)) {
     const { duplicate } = await options.append(draft);
     report.found += 1;

@@ -65,7 +65,7 @@ async function world({ covered = [] as string[] } = {}) {
     },
     deploymentStates: (repo, id) => knownDeploymentStates(board(), repo, id),
     isCovered: (repo) => covered.includes(repo),
-    ticketPrefixes: ['ENG'],
+    ticketPrefixes: () => ['ENG'],
     lastSeq: log.lastSeq,
     now: () => now,
   });

@@ -43,11 +43,12 @@ async function world({ now = Date.now, hostNow = Date.now } = {}) {
     newId: () => crypto.randomUUID(),
   });
   onTestFinished(() => log.close());
+  const secrets = { variables: ['SVC_WEBHOOK_SECRET'], values: [secret] };
   const real = createReceiver({
     feed: codehostFeed,
-    secrets: { variables: ['SVC_WEBHOOK_SECRET'], values: [secret] },
+    secrets: () => secrets,
     log,
-    ticketPrefixes: [],
+    ticketPrefixes: () => [],
     now,
     onOutcome: () => undefined,
   });
@@ -79,7 +80,7 @@ async function world({ now = Date.now, hostNow = Date.now } = {}) {
   const hooks = createHookApi(gh);
   const subscriptions = createSubscriptions({
     hooks,
-    channelUrl: relay.url,
+    channelUrl: () => relay.url,
     secretFor: () => secret,
     memory: await openHookMemory(join(folder, 'hooks.json')),
     now,

@@ -22,7 +22,7 @@ async function subscriptionsAt(codehost: FakeCodehost, { gh, memoryFile, ...more
   const hooks = createHookApi(createGh({ environment, run: runCommand, now: Date.now, ...gh }));
   const subscriptions = createSubscriptions({
     hooks,
-    channelUrl,
+    channelUrl: () => channelUrl,
     secretFor: () => secret,
     memory: await openHookMemory(memoryFile ?? join(temporaryFolder(), 'hooks.json')),
     now: Date.now,
@@ -178,7 +178,7 @@ describe('a repository', () => {
 
 describe('without a channel or a secret', () => {
   test.each<[string, Setup]>([
-    ['no channel', { channelUrl: undefined }],
+    ['no channel', { channelUrl: () => undefined }],
     ['no secret', { secretFor: () => undefined }],
   ])('%s: polled, no call, no warning', async (_name, setup) => {
     const codehost = await codehostWith('acme/web');

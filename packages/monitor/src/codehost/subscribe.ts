@@ -43,7 +43,7 @@ export type Subscriptions = {
 export type SubscriptionOptions = {
   hooks: HookApi;
   /** Undefined without a channel: then everything is polled, without a word. */
-  channelUrl: string | undefined;
+  channelUrl: () => string | undefined;
   /** The secret that the repository's deliveries are signed with; undefined when it is not set. */
   secretFor: (repo: string) => string | undefined;
   memory: HookMemory;
@@ -57,7 +57,7 @@ type Outcome =
   | { ok: false; during: Attempt; problem: CodehostProblem };
 
 export function createSubscriptions(options: SubscriptionOptions): Subscriptions {
-  const { hooks, channelUrl, secretFor, memory, now, warn } = options;
+  const { hooks, secretFor, memory, now, warn } = options;
   const known = new Map<string, Coverage>();
   const underWay = new Map<string, Promise<Coverage>>();
 
@@ -87,6 +87,7 @@ export function createSubscriptions(options: SubscriptionOptions): Subscriptions
 
   async function subscribe(repo: string): Promise<Coverage> {
     const secret = secretFor(repo);
+    const channelUrl = options.channelUrl();
     if (channelUrl === undefined || secret === undefined) return polled(repo, null, null);
     const outcome: Outcome =
       repoNameIn(repo) === undefined

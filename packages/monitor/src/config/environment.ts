@@ -1,6 +1,6 @@
 // The machine's settings: where files lie and which port is ours. Each knows the variable it came from.
 // Nothing else in the product reads the process environment.
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { type Environment, type Patience, readPatience } from '@svc/core';
 import { Failure } from '../errors.ts';
 
@@ -74,6 +74,25 @@ export function readMachine(environment: Environment, home: string): Machine {
     ),
     settings,
   };
+}
+
+/**
+ * The variables by which another process finds the same daemon and files, as far as this one was given them: not as
+ * they were written, but absolute, because the other process may stand in another folder.
+ */
+export function locationVariables({ settings, ...machine }: Machine): Record<string, string> {
+  const paths = {
+    SVC_DATA_DIR: machine.dataDir,
+    SVC_CONFIG_DIR: machine.configDir,
+    SVC_EVENTS_DIR: machine.eventsDir,
+    SVC_RUNS_DIR: machine.runsDir,
+    SVC_COMMS_DIR: machine.commsDir,
+    SVC_DB_FILE: machine.databaseFile,
+  };
+  const all: Record<string, string> = { SVC_MONITOR_PORT: String(machine.port) };
+  for (const [variable, path] of Object.entries(paths)) all[variable] = resolve(path);
+  const given = new Set(settings.filter((one) => one.fromEnvironment).map(({ variable }) => variable));
+  return Object.fromEntries(Object.entries(all).filter(([variable]) => given.has(variable)));
 }
 
 /** `~` and `~/…` as a shell would read them. */

@@ -3,6 +3,7 @@ import {
   type ConfigFile,
   type ConfigProblem,
   type Environment,
+  type LastGood,
   type Resolution,
   resolveConfig,
 } from '@svc/core';
@@ -19,18 +20,21 @@ export type ConfigFiles = {
 
 export type LoadedConfig = Resolution & { files: ConfigFiles };
 
+/** `lastGood`: what was valid before; it holds where the files are invalid now. */
 export async function loadConfig(
   machine: Machine,
   environment: Environment,
   start: string,
+  lastGood?: LastGood,
 ): Promise<LoadedConfig> {
   const project = locateProject(start, machine.home);
   const broken: ConfigProblem[] = [];
-  const projectFile = await take(project.file, ['project'], ['project'], broken);
-  const projectKey = keyOf(projectFile);
+  const found = await take(project.file, ['project'], ['project'], broken);
+  const projectFile = found ?? (lastGood && missing(project.file, broken));
+  const projectKey = keyOf(projectFile, lastGood);
   const ownFile = projectKey === undefined ? undefined : secretsFile(machine, projectKey);
   const own = ownFile === undefined ? undefined : await take(ownFile, ['secrets'], ['secrets'], broken);
-  const ownIsThere = own !== undefined || broken.some((problem) => problem.file === ownFile);
+  const ownIsThere = own !== undefined;
   const shared = await take(
     globalFile(machine),
     ['global', 'secrets'],
@@ -40,6 +44,7 @@ export async function loadConfig(
   const resolution = resolveConfig(
     [projectFile, own, shared].filter((file) => file !== undefined),
     environment,
+    lastGood,
   );
   return {
     ...resolution,
@@ -64,15 +69,23 @@ async function take(
   broken: ConfigProblem[],
 ): Promise<ConfigFile | undefined> {
   const read = await readJsonFile(path);
-  if (read.state === 'broken') broken.push(read.problem);
-  if (read.state !== 'read') return undefined;
-  return { path, layers, reads, data: read.data, lineOf: read.lineOf };
+  if (read.state === 'absent') return undefined;
+  if (read.state === 'read') return { path, layers, reads, data: read.data, lineOf: read.lineOf };
+  broken.push(read.problem);
+  return { path, layers, reads, data: undefined, lineOf: () => undefined };
+}
+
+/** A project that was served had a file. */
+function missing(path: string, broken: ConfigProblem[]): ConfigFile {
+  const remedy = 'Restore it. If the project needs no settings, write {} into it.';
+  broken.push({ severity: 'error', code: 'unreadable', file: path, key: '', message: 'is missing.', remedy });
+  return { path, layers: ['project'], reads: ['project'], data: undefined, lineOf: () => undefined };
 }
 
 /** The project key as the project file alone gives it: it decides which secrets file is read. */
-function keyOf(projectFile: ConfigFile | undefined): string | undefined {
+function keyOf(projectFile: ConfigFile | undefined, lastGood?: LastGood): string | undefined {
   if (projectFile === undefined) return undefined;
-  const { values } = resolveConfig([projectFile], {});
+  const { values } = resolveConfig([projectFile], {}, lastGood);
   const key = values.find((value) => value.key === 'svc.projectKey')?.value;
   return typeof key === 'string' ? key : undefined;
 }

@@ -1,25 +1,24 @@
-// The configuration of a project as it is on the disk now, for `GET /api/config`.
+// The configuration of a project as the daemon uses it, for `GET /api/config`.
 import {
   type ConfigReport,
   configEntry,
-  type Environment,
-  formatProblem,
   type ProjectEntry,
   projectEntry,
+  reportProblem,
   withoutCredentials,
 } from '@svc/core';
 import { addressFingerprint } from './address-fingerprint.ts';
 import type { Machine } from './environment.ts';
-import { loadConfig } from './load.ts';
+import type { Projects } from './projects.ts';
 
-/** `folder` is anywhere in the project. */
-export async function reportConfig(
+/** `folder` is that of a project that is served; undefined is the one that the daemon was started in. */
+export function reportConfig(
   machine: Machine,
-  environment: Environment,
-  folder: string,
+  { projects: served, started }: Projects,
+  folder: string | undefined,
   projects: ProjectEntry[],
-): Promise<ConfigReport> {
-  const { files, values, problems } = await loadConfig(machine, environment, folder);
+): ConfigReport {
+  const { files, values, problems } = served.find((project) => project.folder === folder) ?? started;
   const { folder: found, file } = files.project;
   return {
     project: found === undefined ? null : projectEntry(found, values).id,
@@ -29,20 +28,8 @@ export async function reportConfig(
       secrets: files.secrets.file,
       global: files.global,
     },
-    values: values.map((value) => configEntry(value, addressFingerprint)),
+    values: values.map((value) => configEntry(value, problems, addressFingerprint)),
     machine: machine.settings.map((setting) => ({ ...setting, value: withoutCredentials(setting.value) })),
-    problems: problems.map((problem) => ({ severity: problem.severity, text: formatProblem(problem) })),
+    problems: problems.map(reportProblem),
   };
-}
-
-export async function listProjects(
-  machine: Machine,
-  environment: Environment,
-  folders: readonly string[],
-): Promise<ProjectEntry[]> {
-  return Promise.all(
-    folders.map(async (folder) =>
-      projectEntry(folder, (await loadConfig(machine, environment, folder)).values),
-    ),
-  );
 }

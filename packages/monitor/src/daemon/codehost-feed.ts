@@ -8,6 +8,7 @@ import {
   type CodehostProblem,
   type Config,
   type Environment,
+  type FeedSecrets,
   type KnownPullRequest,
   repoKey,
 } from '@svc/core';
@@ -22,7 +23,6 @@ import { type RunCommand, runCommand } from '../codehost/run-command.ts';
 import { type Coverage, createSubscriptions } from '../codehost/subscribe.ts';
 import type { EventLog } from '../log/event-log.ts';
 import type { Receiver } from '../receive/receiver.ts';
-import type { FeedSecrets } from '../receive/secrets.ts';
 import { byTimer, every, type Repeat } from './every.ts';
 
 /** Besides every start and reconnect. */
@@ -46,6 +46,8 @@ export type CodehostFeed = {
   begin: () => Promise<void>;
   /** A repository turned up in a signal file: it is subscribed like a watched one, once. */
   meet: (repo: string) => void;
+  /** The configuration has changed: what is watched, the channel, or the secrets. */
+  reconfigure: () => void;
   /** Deliveries may have been missed. */
   replaySoon: () => Promise<void>;
   /** Something is not known that a round would find out: the next one comes earlier. */
@@ -62,13 +64,13 @@ export type CodehostFeed = {
 };
 
 export async function createCodehostFeed(options: {
-  configs: readonly Config[];
+  configs: () => readonly Config[];
   environment: Environment;
   dataDir: string;
-  secrets: FeedSecrets;
+  secrets: () => FeedSecrets;
   receiver: Receiver;
   log: EventLog;
-  ticketPrefixes: readonly string[];
+  ticketPrefixes: () => readonly string[];
   logger: Logger;
   now: () => number;
   view: CodehostView;
@@ -76,22 +78,24 @@ export async function createCodehostFeed(options: {
   run?: RunCommand;
   repeat?: Repeat;
 }): Promise<CodehostFeed> {
-  const { configs, log, logger, now, secrets, view, run = runCommand, repeat = byTimer } = options;
+  const { configs, log, logger, now, view, run = runCommand, repeat = byTimer } = options;
   const stopping = new AbortController();
-  const repos = new Map(
-    configs.flatMap(({ svc }) => svc.monitor.github.watchRepos).map((repo) => [repoKey(repo), repo]),
-  );
+  const watched = (): string[] => configs().flatMap(({ svc }) => svc.monitor.github.watchRepos);
+  const repos = new Map(watched().map((repo) => [repoKey(repo), repo]));
+  /** Those of signal files: they stay, whatever is configured. */
+  const met = new Set<string>();
   let hasBegun = false;
-  const channelUrl = configs
-    .map(({ svc }) => svc.monitor.github.smeeChannel)
-    .find((url) => url !== undefined);
+  const channelUrl = (): string | undefined =>
+    configs()
+      .map(({ svc }) => svc.monitor.github.smeeChannel)
+      .find((url) => url !== undefined);
   const gh = createGh({ environment: options.environment, run, now, signal: stopping.signal });
   const hooks = createHookApi(gh);
   /** The secret of the project that watches the repository; one found elsewhere is signed with the first. */
   const secretFor = (repo: string): string | undefined => {
-    const owner = configs.find(({ svc }) => svc.monitor.github.watchRepos.includes(repo));
+    const owner = configs().find(({ svc }) => svc.monitor.github.watchRepos.includes(repo));
     const named = owner && options.environment[owner.svc.monitor.github.webhookSecretEnv];
-    return named === undefined || named === '' ? secrets.values[0] : named;
+    return named === undefined || named === '' ? options.secrets().values[0] : named;
   };
   const subscriptions = createSubscriptions({
     hooks,
@@ -172,6 +176,22 @@ export async function createCodehostFeed(options: {
     return reports.find(({ problem }) => problem !== null)?.problem ?? null;
   }
 
+  /** What a hook is made of: another channel or secret asks for other hooks. */
+  const hookSettings = (): string =>
+    JSON.stringify([channelUrl(), options.secrets().values, watched().map(secretFor)]);
+  let subscribedWith = hookSettings();
+
+  function add(repo: string): void {
+    if (repos.has(repoKey(repo))) return;
+    repos.set(repoKey(repo), repo);
+    if (hasBegun) subscribeMet(repo).catch(failed);
+  }
+
+  async function subscribeAll(): Promise<void> {
+    await subscriptions.ensureAll(repos.values());
+    await replays.runAfresh();
+  }
+
   async function subscribeMet(repo: string): Promise<void> {
     await subscriptions.ensure(repo);
     await replays.runAfresh();
@@ -192,9 +212,23 @@ export async function createCodehostFeed(options: {
   return {
     gh,
     meet(repo) {
-      if (repos.has(repoKey(repo))) return;
-      repos.set(repoKey(repo), repo);
-      if (hasBegun) subscribeMet(repo).catch(failed);
+      met.add(repoKey(repo));
+      add(repo);
+    },
+    reconfigure() {
+      const settings = hookSettings();
+      const isAnother = settings !== subscribedWith;
+      subscribedWith = settings;
+      const wanted = new Set(watched().map(repoKey));
+      for (const [key, repo] of repos) {
+        if (wanted.has(key) || met.has(key)) continue;
+        repos.delete(key);
+        subscriptions.forget(repo);
+      }
+      for (const repo of watched()) add(repo);
+      if (!isAnother || !hasBegun) return;
+      for (const repo of repos.values()) subscriptions.forget(repo);
+      subscribeAll().catch(failed);
     },
     async begin() {
       hasBegun = true;

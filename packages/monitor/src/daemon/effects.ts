@@ -42,7 +42,9 @@ export type Effects = {
 };
 
 export function createEffects(options: {
-  configs: readonly Config[];
+  configs: () => readonly Config[];
+  /** What the global file says. */
+  machineWide: () => Config;
   environment: Environment;
   trackerApiUrl: string;
   runsDir: string;
@@ -56,7 +58,18 @@ export function createEffects(options: {
   onSettled: (row: OutboxRow, settled: Settled) => void;
   run?: RunCommand;
 }): Effects {
-  const { configs, environment, board, signals, codehost, log, logger, now, run = runCommand } = options;
+  const {
+    configs,
+    machineWide,
+    environment,
+    board,
+    signals,
+    codehost,
+    log,
+    logger,
+    now,
+    run = runCommand,
+  } = options;
   const stopping = new AbortController();
   let trackerCalls = 0;
   const clientFor = (token: string): TrackerClient =>
@@ -70,12 +83,11 @@ export function createEffects(options: {
       clock: { now },
       signal: stopping.signal,
     });
-  const mover = createTicketMover({ configs: () => configs, clientFor });
+  const mover = createTicketMover({ configs, clientFor });
   const moves = moveTicketHandler(mover, log.appendOnce);
-  const [config] = configs;
-  const notifierOf = (notifyConfig: Config['svc']['notify'], isOpen: (attention: string) => boolean) =>
+  const notifierOf = (isOpen: (attention: string) => boolean) =>
     createNotifier({
-      config: notifyConfig,
+      config: () => machineWide().svc.notify,
       fetch,
       run,
       now: () => new Date(now()),
@@ -83,12 +95,11 @@ export function createEffects(options: {
       environment,
       isOpen,
     });
-  const notify =
-    config && notifierOf(config.svc.notify, (attention) => board.state.board().attention.has(attention));
+  const notify = notifierOf((attention) => board.state.board().attention.has(attention));
   // What a rule tells stands for itself: there is no item that could be resolved meanwhile.
-  const notifyRule = config && notifierOf(config.svc.notify, () => true);
+  const notifyRule = notifierOf(() => true);
   const commands = createRuleCommands({
-    commands: config?.svc.commands ?? {},
+    commands: () => machineWide().svc.commands,
     environment,
     log,
     run,
@@ -117,7 +128,7 @@ export function createEffects(options: {
         now,
       }),
       'file-remediation': createRemediationHandler({
-        configs: () => configs,
+        configs,
         clientFor,
         appendFinding: projectFindings(options.locks),
         append: log.appendOnce,
@@ -131,8 +142,8 @@ export function createEffects(options: {
         processStarts: processStartsOf(process.platform),
         now: () => new Date(now()),
       }),
-      ...(notify && { notify }),
-      ...(notifyRule && { 'notify-rule': (effect) => notifyRule(asNotification(effect)) }),
+      notify,
+      'notify-rule': (effect) => notifyRule(asNotification(effect)),
       'run-command': commands.handle,
     },
     async onGaveUp(row, error) {

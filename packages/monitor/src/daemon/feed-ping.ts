@@ -27,11 +27,7 @@ export type FeedPing = {
 const definitions: Record<FeedName, Feed> = { codehost: codehostFeed, tracker: trackerFeed };
 const swallowed = 'Bring in what is missing: svc feeds check --repair; then svc-monitor.sh restart';
 
-export function createFeedPing({ secrets, post }: { secrets: Secrets; post: Post }): FeedPing {
-  const keys = {
-    codehost: secrets.codehost.values.map(signingKey),
-    tracker: secrets.tracker.values.map(signingKey),
-  };
+export function createFeedPing({ secrets, post }: { secrets: () => Secrets; post: Post }): FeedPing {
   /** By the id of the test: what to do when it arrives. */
   const underWay = new Map<string, () => void>();
 
@@ -51,7 +47,7 @@ export function createFeedPing({ secrets, post }: { secrets: Secrets; post: Post
       enough.addEventListener('abort', () => resolve(null));
     });
     try {
-      const request = selfTestRequest(feed, id, secrets[feed].values[0] ?? '');
+      const request = selfTestRequest(feed, id, secrets()[feed].values[0] ?? '');
       const status = await post({ url: channel.url, ...request, signal: enough });
       if (status < 200 || status > 299) {
         const { why, remedy } = wordsForStatus(status);
@@ -74,7 +70,8 @@ export function createFeedPing({ secrets, post }: { secrets: Secrets; post: Post
       isGenuine: ({ headers, body }) =>
         feeds.some((feed) => {
           const signature = definitions[feed].signatureIn(headers);
-          return signature !== undefined && isSignedBy(keys[feed], body, signature);
+          const keys = secrets()[feed].values.map(signingKey);
+          return signature !== undefined && isSignedBy(keys, body, signature);
         }),
       onArrival: (id) => underWay.get(id)?.(),
     }),

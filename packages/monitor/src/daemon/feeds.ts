@@ -25,12 +25,15 @@ import { createTunnel, type Tunnel } from '../tunnel/tunnel.ts';
 import type { CodehostFeed } from './codehost-feed.ts';
 import { raiseOnEdge } from './feed-attention.ts';
 import { createFeedPing, type PingResult } from './feed-ping.ts';
+import type { Rebuilt } from './rebuilt.ts';
 import type { TrackerPoll } from './tracker-poll.ts';
 
 const TUNNEL_PATIENCE_MS = 30_000;
 
 export type Feeds = {
   start: () => void;
+  /** The configuration has changed: channels, secrets or watched repositories. */
+  reconfigure: () => void;
   stop: () => Promise<void>;
   /** A signed delivery of our own through every live feed, and how long it took. */
   ping: (timeoutMs: number) => Promise<PingResult[]>;
@@ -38,8 +41,8 @@ export type Feeds = {
 };
 
 export function createFeeds(options: {
-  configs: readonly Config[];
-  secrets: Secrets;
+  configs: () => readonly Config[];
+  secrets: () => Secrets;
   /** Names the proxy, where there is one, and holds the read keys of the channels. */
   environment: Environment;
   /** What the relay's status calls this machine. */
@@ -47,7 +50,7 @@ export function createFeeds(options: {
   receivers: Record<FeedName, Receiver>;
   log: EventLog;
   codehost: CodehostFeed;
-  tracker: TrackerPoll;
+  tracker: Pick<Rebuilt<TrackerPoll>, 'current'>;
   logger: Logger;
 }): Feeds {
   const { secrets, environment, receivers, log, codehost, tracker, logger } = options;
@@ -61,7 +64,8 @@ export function createFeeds(options: {
     );
   };
   const feedPing = createFeedPing({ secrets, post: createPost({ proxy: environment }) });
-  const tunnels = channelsOf(options).map(({ feeds, channel, readKey }) => {
+  const open = (wanted: FeedsChannel): OpenTunnel => {
+    const { feeds, channel, readKey } = wanted;
     const name = feeds.join(' and ');
     const tunnel: Tunnel = createTunnel({
       feed: name,
@@ -76,29 +80,55 @@ export function createFeeds(options: {
       readKey,
       subscriber: options.hostId,
     });
-    return { feeds, channel, tunnel };
-  });
+    return { feeds, channel, tunnel, settings: JSON.stringify(wanted) };
+  };
+  let tunnels = channelsOf(options).map(open);
+  let hasBegun = false;
+  /** Of channels that are no longer configured, until the new ones are open. */
+  const leaving = new Set<Tunnel>();
+  async function endLeaving(): Promise<void> {
+    const ending = [...leaving];
+    leaving.clear();
+    await Promise.all(ending.map((tunnel) => tunnel.stop()));
+  }
+
+  function startTunnel({ feeds, tunnel }: OpenTunnel): void {
+    tunnel.start();
+    // What is disabled from the start has no edge; it is told once, so that the log knows.
+    if (tunnel.state().grade.grade === 'disabled')
+      tell(feeds.join(' and '), tunnel, tunnel.state().grade, null);
+  }
 
   async function begin(): Promise<void> {
     await log.ready;
-    for (const { feeds, tunnel } of tunnels) {
-      tunnel.start();
-      // What is disabled from the start has no edge; it is told once, so that the log knows.
-      if (tunnel.state().grade.grade === 'disabled')
-        tell(feeds.join(' and '), tunnel, tunnel.state().grade, null);
-    }
+    hasBegun = true;
+    tunnels.forEach(startTunnel);
     const own = tunnels.find(({ feeds }) => feeds.includes('codehost'))?.tunnel;
-    if (own && own.state().now.mode !== 'disabled') await own.up(TUNNEL_PATIENCE_MS);
+    if (own && isUsed(own)) await own.up(TUNNEL_PATIENCE_MS);
     await codehost.begin();
   }
 
   return {
     start() {
       begin().catch((error: unknown) => logger.error({ err: error }, 'the feeds could not be opened'));
-      tracker.start();
+    },
+    reconfigure() {
+      const wanted = channelsOf(options);
+      const kept = tunnels.filter(({ settings }) => wanted.some((one) => JSON.stringify(one) === settings));
+      const left = tunnels.filter((one) => !kept.includes(one));
+      const fresh = wanted
+        .filter((one) => !kept.some(({ settings }) => settings === JSON.stringify(one)))
+        .map(open);
+      tunnels = [...kept, ...fresh];
+      if (hasBegun) fresh.forEach(startTunnel);
+      // The old way stays open until the new one is: in between nothing is lost, and what comes twice counts once.
+      for (const { tunnel } of left) leaving.add(tunnel);
+      const used = fresh.filter(({ tunnel }) => isUsed(tunnel));
+      void Promise.all(used.map(({ tunnel }) => tunnel.up(TUNNEL_PATIENCE_MS))).then(endLeaving);
+      codehost.reconfigure();
     },
     async stop() {
-      await Promise.all([...tunnels.map(({ tunnel }) => tunnel.stop()), codehost.stop(), tracker.stop()]);
+      await Promise.all([...tunnels.map(({ tunnel }) => tunnel.stop()), endLeaving(), codehost.stop()]);
     },
     ping: (timeoutMs) =>
       feedPing.ping(
@@ -114,20 +144,25 @@ export function createFeeds(options: {
       })),
       repos: codehost.coverage().map(coverageReport),
       codehost: codehost.figures(),
-      tracker: tracker.figures(),
+      tracker: tracker.current().figures(),
     }),
   };
 }
 
+const isUsed = (tunnel: Tunnel): boolean => tunnel.state().now.mode !== 'disabled';
+
 type FeedsChannel = { feeds: FeedName[]; channel: FeedChannel; readKey: ReadKey | undefined };
+/** `settings`: what it was opened with. */
+type OpenTunnel = Omit<FeedsChannel, 'readKey'> & { tunnel: Tunnel; settings: string };
 
 /** One connection per distinct channel: two feeds may share one. */
 function channelsOf(options: {
-  configs: readonly Config[];
-  secrets: Secrets;
+  configs: () => readonly Config[];
+  secrets: () => Secrets;
   environment: Environment;
 }): FeedsChannel[] {
-  const { configs, secrets, environment } = options;
+  const { environment } = options;
+  const [configs, secrets] = [options.configs(), options.secrets()];
   const first = (pick: (config: Config) => string | undefined) =>
     configs.map(pick).find((url) => url !== undefined);
   const channels = {
@@ -139,8 +174,7 @@ function channelsOf(options: {
     const channel = feedChannel({
       feed,
       channel: channels[feed],
-      secretVariables: secrets[feed].variables,
-      secretIsSet: secrets[feed].values.length > 0,
+      secrets: secrets[feed],
       hasReadKey: readKey?.value !== undefined,
     });
     return { feeds: [feed], channel, readKey };

@@ -1,11 +1,18 @@
 // What works and what does not, for GET /api/health: each part with a state, the reason and the remedy.
-import { type ApiAnswer, type api, type ConfigProblem, formatProblem } from '@svc/core';
+import {
+  type ApiAnswer,
+  type api,
+  type ConfigProblem,
+  type FeedSecrets,
+  reportProblem,
+  secretProblem,
+} from '@svc/core';
 import type { LogStats } from '../log/event-log.ts';
 import type { LogNotice } from '../log/log-notice.ts';
 import type { OutboxFigures } from '../outbox/figures.ts';
 import type { FeedName } from '../receive/feed.ts';
 import type { Outcome } from '../receive/receiver.ts';
-import { type FeedSecrets, type Secrets, SHORTEST_SECRET } from '../receive/secrets.ts';
+import type { Secrets } from '../receive/secrets.ts';
 import type { FollowerReport } from '../rules/follow-rules.ts';
 import type { SignalFigures } from '../runs/watch-signals.ts';
 import { type Metrics, observe, observeLabelled } from '../telemetry/metrics.ts';
@@ -29,12 +36,14 @@ type FeedFigures = { lastAcceptedAt: number | null; outcomes: Partial<Record<Out
 
 export function createHealth(options: {
   identity: { instance: string; pid: number; version: string; startedAt: string; port: number; url: string };
-  projects: { folders: string[]; problems: ConfigProblem[] };
-  secrets: Secrets;
+  projects: () => { folders: string[]; problems: ConfigProblem[] };
+  /** Filters of rules that jq does not take. */
+  ruleProblems: () => readonly ConfigProblem[];
+  secrets: () => Secrets;
   metrics: Metrics;
   now: () => Date;
 }) {
-  const { identity, projects, secrets, metrics, now } = options;
+  const { identity, metrics, now } = options;
   const feeds: Record<FeedName, FeedFigures> = {
     codehost: { lastAcceptedAt: null, outcomes: {} },
     tracker: { lastAcceptedAt: null, outcomes: {} },
@@ -49,7 +58,7 @@ export function createHealth(options: {
   const feedReport = (name: FeedName): Health['feeds'][FeedName] => {
     const { lastAcceptedAt, outcomes } = feeds[name];
     const last = lastAcceptedAt === null ? null : new Date(lastAcceptedAt).toISOString();
-    return { ...receiverState(name, secrets[name]), lastAcceptedAt: last, outcomes };
+    return { ...receiverState(name, options.secrets()[name]), lastAcceptedAt: last, outcomes };
   };
   observeLabelled(
     metrics,
@@ -66,18 +75,22 @@ export function createHealth(options: {
   const report = (): Health => {
     const stats = logStats?.();
     const log = stats && logReport(stats, notices);
-    const configuration = { folders: projects.folders, problems: projects.problems.map(formatProblem) };
+    const { folders, problems: found } = options.projects();
+    const problems = [...found, ...options.ruleProblems()];
+    const configuration = { folders, problems: problems.map(reportProblem) };
+    const receivers = { codehost: feedReport('codehost'), tracker: feedReport('tracker') };
     const work = stateFigures && stateReport(stateFigures);
     const broken =
-      projects.problems.some(({ severity }) => severity === 'error') ||
+      problems.some(({ severity }) => severity === 'error') ||
       log?.state !== 'live' ||
+      Object.values(receivers).some(({ receiver }) => receiver === 'degraded') ||
       Object.values(work ?? {}).some(({ state }) => state === 'degraded');
     return {
       status: broken ? 'degraded' : 'ok',
       ...identity,
       now: now().toISOString(),
       configuration,
-      feeds: { codehost: feedReport('codehost'), tracker: feedReport('tracker') },
+      feeds: receivers,
       ...(log && { log }),
       ...work,
       spool: spoolReport(spoolRejected),
@@ -141,20 +154,11 @@ export function createHealth(options: {
   };
 }
 
-function receiverState(feed: FeedName, { variables, values, short = [] }: FeedSecrets) {
-  if (values.length > 0 && short.length > 0)
-    return {
-      receiver: 'ready' as const,
-      why: `${short.join(' and ')} is shorter than ${SHORTEST_SECRET} characters and could be guessed`,
-      remedy: `Make a new one: setup-webhooks.sh ${feed === 'tracker' ? '--linear-register ' : ''}--force; unset ${short.join(' ')} where it is exported; then: svc-monitor.sh restart`,
-    };
-  if (values.length > 0) return { receiver: 'ready' as const };
-  const why = `no secret: ${variables.join(' and ')} not set`;
-  return {
-    receiver: 'disabled' as const,
-    why,
-    remedy: `Set ${variables.join(' or ')} and run: svc-monitor.sh restart`,
-  };
+function receiverState(feed: FeedName, secrets: FeedSecrets) {
+  const problem = secretProblem(feed, secrets);
+  if (problem === undefined) return { receiver: 'ready' as const };
+  const isSet = (secrets.short ?? []).length > 0;
+  return { receiver: isSet ? ('degraded' as const) : ('disabled' as const), ...problem };
 }
 
 function stateReport({ board, outbox, signals, runs, rules }: StateFigures) {
@@ -183,7 +187,7 @@ function stateReport({ board, outbox, signals, runs, rules }: StateFigures) {
       ...followed,
       ...standing(
         rulesProblem,
-        'Free disk space, or mend the filter of the rule (svc rules test), and restart: svc monitor restart',
+        'Fix the filter of the rule (svc rules test), or free disk space and run: svc monitor restart',
       ),
     },
   };

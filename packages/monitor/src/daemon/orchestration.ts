@@ -1,23 +1,34 @@
 // The orchestrator with its collaborators: the projects as they are configured, and the agents' processes.
+import { realpath } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { type Config, type Environment, feedSecretVariables, formatProblem, withoutSecrets } from '@svc/core';
+import {
+  type Environment,
+  type EventDraft,
+  feedSecretVariables,
+  formatProblem,
+  withoutSecrets,
+} from '@svc/core';
 import type { Logger } from 'pino';
-import type { Machine } from '../config/environment.ts';
+import { locationVariables, type Machine } from '../config/environment.ts';
+import type { LiveConfig } from '../config/live.ts';
 import { loadConfig } from '../config/load.ts';
+import type { ServedProject } from '../config/projects.ts';
 import type { FileLocks } from '../disk/lock.ts';
 import { Failure } from '../errors.ts';
+import { createRunEndFindings } from '../feedback/run-end.ts';
 import type { EventLog } from '../log/event-log.ts';
 import { createOrchestrator, type Orchestrator } from '../orchestrate/runs/orchestrator.ts';
 import type { AskDependencies } from '../orchestrate/runs/plan-by-dependencies.ts';
+import type { AskModel } from '../orchestrate/runs/run-ends.ts';
 import { createRunProjects, type RunProjects } from '../orchestrate/runs/run-project.ts';
 import type { ServedFolders } from '../orchestrate/runs/served-project.ts';
 import { createStartAgent } from '../orchestrate/runs/start-agent.ts';
 import { processStartsOf } from '../runs/process-start.ts';
 import type { SignalStore } from '../runs/signal-store.ts';
 import type { StateFollower } from '../state/state-follower.ts';
+import type { Summarizer } from '../summarize/summarizer.ts';
 import { askDependencies } from '../tracker/ask-dependencies.ts';
 import { createTrackerClient } from '../tracker/client.ts';
-import { loadProjects } from './projects.ts';
 
 export type Orchestration = {
   orchestrator: Orchestrator;
@@ -28,27 +39,43 @@ export type Orchestration = {
 
 export function createOrchestration(options: {
   machine: Machine;
-  configs: readonly Config[];
+  live: Pick<LiveConfig, 'current' | 'refresh'>;
   environment: Environment;
-  /** The one that the daemon was started from. */
-  folder: string;
   locks: FileLocks;
   signals: SignalStore;
   state: StateFollower;
   log: EventLog;
+  summarizer: () => Summarizer;
   logger: Logger;
   now: () => Date;
 }): Orchestration {
-  const { machine, environment, locks, signals, state, log, logger, now } = options;
+  const { machine, live, environment, locks, signals, state, log, logger, now } = options;
   const { home, dataDir, locksDir, runsDir } = machine;
   const processStarts = processStartsOf(process.platform);
   // What is started for one project sees the webhook secrets of none.
-  const forPrograms = withoutSecrets(environment, options.configs.flatMap(feedSecretVariables));
+  const forPrograms = (): Environment =>
+    withoutSecrets(environment, live.current().configs.flatMap(feedSecretVariables));
+  const locations = locationVariables(machine);
+  // What is filed is filed, whether or not it could be written down.
+  const report = async (draft: EventDraft): Promise<void> => {
+    await log.appendOnce(draft).catch((error: unknown) => {
+      logger.error({ err: error }, `${draft.event} is not in the log`);
+    });
+  };
+  const askModel: AskModel = async (orchId, signal) => {
+    const written = await options.summarizer().summarize({ orchId, template: 'run-summary' }, signal);
+    if (written === 'ai-off') return null;
+    return { text: written.summary, by: `${written.provider} (${written.model})` };
+  };
   const projects = createRunProjects({
     async loadConfig(folder) {
-      const { config, problems } = await loadConfig(machine, environment, folder);
-      if (config !== undefined) return config;
-      throw new Failure('config-invalid', problems.map(formatProblem).join('\n'), 'See: svc config validate');
+      const served = await projectIn(folder, live.current().projects);
+      const loaded = served ?? (await loadConfig(machine, environment, folder));
+      const errors = loaded.problems.filter(({ severity }) => severity === 'error').map(formatProblem);
+      // Nothing is known of it but defaults: no agent is started on a guess.
+      if (loaded.policies.others === 'unknown')
+        throw new Failure('config-invalid', errors.join('\n'), 'See: svc config validate');
+      return { config: loaded.usable, problems: errors };
     },
     home,
     dataDir,
@@ -56,7 +83,18 @@ export function createOrchestration(options: {
     runsDir,
     locks,
     environment: forPrograms,
+    locations,
     signals,
+    findingsOf: (config) =>
+      createRunEndFindings({
+        config,
+        locks,
+        trackerApiUrl: machine.trackerApiUrl,
+        environment,
+        source: 'orchestrator',
+        report,
+        now: () => now().getTime(),
+      }),
     append: log.appendOnce,
     now,
   });
@@ -64,6 +102,7 @@ export function createOrchestration(options: {
     runsDir,
     signals,
     environment: forPrograms,
+    locations,
     hostname: hostname(),
     processStarts,
     now,
@@ -76,6 +115,7 @@ export function createOrchestration(options: {
     signals,
     startAgent,
     processStarts,
+    askModel,
     logger,
     now,
     patience: machine.patience,
@@ -83,15 +123,18 @@ export function createOrchestration(options: {
   return {
     orchestrator,
     projects,
-    // One that a person has registered since the start is served too, without a restart.
-    served: async () => (await loadProjects(machine, environment, options.folder)).folders,
+    // One that was registered a moment ago is served from now on, with its deploy policy and its feeds.
+    async served() {
+      await live.refresh();
+      return live.current().folders;
+    },
     async dependenciesOf(folder, tickets) {
       const { apiToken: token } = (await projects.of(folder)).config.svc.tracker;
       if (token === undefined)
         throw new Failure(
           'not-configured',
           'There is no API token for the issue tracker, so that nobody can tell what blocks a ticket.',
-          'Store one: svc config set svc.tracker.apiToken - < token.txt, then: svc-monitor.sh restart',
+          'Store one: svc config set svc.tracker.apiToken - < token.txt',
         );
       const clock = { now: () => now().getTime() };
       return askDependencies(
@@ -100,4 +143,17 @@ export function createOrchestration(options: {
       );
     },
   };
+}
+
+/** By its real folder, whichever way it was registered. */
+async function projectIn(
+  folder: string,
+  projects: readonly ServedProject[],
+): Promise<ServedProject | undefined> {
+  for (const project of projects) {
+    // A folder that is gone is another one.
+    const real = await realpath(project.folder).catch(() => undefined);
+    if (project.folder === folder || real === folder) return project;
+  }
+  return undefined;
 }

@@ -1,11 +1,11 @@
-// What lies on the disk and is shown by the daemon as it is found there: the configuration and the archive.
-import type { Environment } from '@svc/core';
+// The configuration that the daemon uses, and the archive as it is found on the disk.
+import { projectEntry } from '@svc/core';
 import { rootFrom, withArchiveIndex } from '../archive/open-archive.ts';
 import type { Machine } from '../config/environment.ts';
-import { listProjects, reportConfig } from '../config/report.ts';
+import type { LiveConfig } from '../config/live.ts';
+import { reportConfig } from '../config/report.ts';
 import type { archiveRoutes } from '../http/archive-routes.ts';
 import type { configRoutes } from '../http/config-routes.ts';
-import type { Projects } from './projects.ts';
 
 export type Reports = {
   configuration: Parameters<typeof configRoutes>[0];
@@ -14,25 +14,19 @@ export type Reports = {
 
 export function createReports({
   machine,
-  environment,
-  folder: startFolder,
-  projects: { folders, configs },
+  live,
 }: {
   machine: Machine;
-  environment: Environment;
-  /** The one that the daemon was started from. */
-  folder: string;
-  projects: Pick<Projects, 'folders' | 'configs'>;
+  live: Pick<LiveConfig, 'current'>;
 }): Reports {
   return {
     configuration: {
-      projects: () => listProjects(machine, environment, folders),
-      report: (folder = startFolder, projects) => reportConfig(machine, environment, folder, projects),
+      projects: () => live.current().projects.map(({ folder, values }) => projectEntry(folder, values)),
+      report: (folder, projects) => reportConfig(machine, live.current(), folder, projects),
     },
     archive: {
       async withIndex(work) {
-        // The key is of the global file: every project has the same.
-        const root = rootFrom(configs[0]?.archive.root ?? '', machine.home);
+        const root = rootFrom(live.current().machineWide.archive.root, machine.home);
         return withArchiveIndex(machine.databaseFile, root, (index) => work({ root, index }));
       },
     },

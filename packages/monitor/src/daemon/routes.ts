@@ -35,6 +35,7 @@ import type { Reports } from './reports.ts';
 import type { Rules } from './rules.ts';
 import type { createSelfCheck } from './self-check.ts';
 import type { Telemetry } from './telemetry.ts';
+import type { Workers } from './workers.ts';
 
 export function daemonRoutes(parts: {
   health: () => ApiAnswer<typeof api.getHealth>;
@@ -46,9 +47,10 @@ export function daemonRoutes(parts: {
   codehost: CodehostFeed;
   effects: Effects;
   orchestration: Orchestration;
-  rules: Rules;
+  rules: () => Rules;
   signals: SignalStore;
-  summaries: Summaries;
+  workers: Pick<Workers, 'see'>;
+  summaries: () => Summaries;
   telemetry: Telemetry;
   selfCheck: ReturnType<typeof createSelfCheck>;
   examine: ReturnType<typeof createExamination>;
@@ -73,11 +75,15 @@ export function daemonRoutes(parts: {
     workerRoutes({ state, append, now: nowMs }),
     workerHistoryRoutes({ state, log, runsDir: parts.runsDir, now: nowMs }),
     ticketRoutes({ report: append, outcomeOf: effects.moveOf }),
-    runRoutes({ state, append, signals, ...orchestration, now }),
-    rulesRoutes({ list: parts.rules.list, test: parts.rules.test, now: nowMs }),
-    summarizeRoutes(summaries),
-    briefingRoutes(summaries),
-    otelRoutes({ backends: telemetry.backends, status: telemetry.status }),
+    runRoutes({ state, append, signals, ...orchestration, see: parts.workers.see, now }),
+    rulesRoutes({
+      list: () => parts.rules().list(),
+      test: (...asked) => parts.rules().test(...asked),
+      now: nowMs,
+    }),
+    summarizeRoutes(() => summaries().summarizer),
+    briefingRoutes(() => summaries().briefing),
+    otelRoutes({ backend: telemetry.backend, status: telemetry.status }),
     doctorRoutes({ check: parts.selfCheck, examine: parts.examine }),
     outboxRoutes({ list: effects.list, figures: effects.figures, tryAgain: effects.tryAgain }),
     configRoutes(parts.reports.configuration),

@@ -22,6 +22,8 @@ export type Rules = {
   start: () => void;
   list: () => ApiAnswer<typeof api.listRules>;
   report: () => FollowerReport;
+  /** What is wrong with a filter is a problem of the configuration; the rule is not followed. */
+  problems: readonly ConfigProblem[];
   test: (request: RuleTestRequest, signal: AbortSignal) => Promise<BackTest>;
   stop: () => Promise<void>;
 };
@@ -30,24 +32,21 @@ export type Rules = {
 const MOST_TESTED_LINES = 200_000;
 
 export async function createRules(options: {
-  config: Config | undefined;
+  config: Config;
   log: EventLog;
   eventsDir: string;
   metrics: Metrics;
   logger: Logger;
   now: () => number;
-  /** What is wrong with a filter is a problem of the configuration; the rule is not followed. */
-  onProblem: (problem: ConfigProblem) => void;
 }): Promise<Rules> {
   const { log, logger } = options;
-  const configured = options.config?.svc.rules ?? [];
-  const commands = Object.keys(options.config?.svc.commands ?? {});
+  const configured = options.config.svc.rules;
+  const commands = Object.keys(options.config.svc.commands);
   // A thread of their own: whoever filters events by hand must not hold up rules.
   const jq = createJqThreads();
   const broken = await filterProblems(configured, jq.matches);
   for (const problem of broken) {
     logger.warn({ problem: problem.message }, 'configuration');
-    options.onProblem(filterProblem(problem));
   }
   const enabled = configured.filter(
     ({ name, enabled: isOn }) => isOn && !broken.some(({ rule }) => rule === name),
@@ -66,6 +65,7 @@ export async function createRules(options: {
   return {
     start: follower.start,
     report: follower.report,
+    problems: broken.map(filterProblem),
     list: () => ({
       rules: configured.map((rule) => {
         const { definition, since, fired, last } = follower.record(rule.name);

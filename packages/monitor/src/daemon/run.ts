@@ -1,7 +1,8 @@
 // The composition root: builds every part with its collaborators and starts them in order.
-import { type Environment, type EventDraft, formatProblem, helperRefusal } from '@svc/core';
+import { type Config, type Environment, type EventDraft, formatProblem, helperRefusal } from '@svc/core';
 import type { DestinationStream } from 'pino';
 import type { Machine } from '../config/environment.ts';
+import { openLiveConfig } from '../config/live.ts';
 import { createFileLocks } from '../disk/lock.ts';
 import { Failure } from '../errors.ts';
 import { createHttpServer, type OnAnswer } from '../http/server.ts';
@@ -12,15 +13,17 @@ import { createJqThreads } from '../log/jq-threads.ts';
 import { watchSpool } from '../log/spool.ts';
 import { codehostFeed, type Feed, trackerFeed } from '../receive/feed.ts';
 import { createReceiver } from '../receive/receiver.ts';
-import { readSecrets } from '../receive/secrets.ts';
+import { readSecrets, type Secrets } from '../receive/secrets.ts';
 import { createSignalStore } from '../runs/signal-store.ts';
 import { createSummaries } from '../summarize/create-summaries.ts';
+import { createModelFigures } from '../summarize/figures.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { createRecentTimes } from '../telemetry/recent-times.ts';
 import { openBoard } from './board.ts';
 import { createCodehostFeed } from './codehost-feed.ts';
 import { codehostView } from './codehost-view.ts';
+import { createConfigAttention } from './config-attention.ts';
 import { loadDashboard } from './dashboard.ts';
 import { createEffects } from './effects.ts';
 import { createExamination } from './examination.ts';
@@ -29,7 +32,7 @@ import { createFigures } from './figures.ts';
 import { createHealth } from './health.ts';
 import { identifyHost } from './host.ts';
 import { createOrchestration } from './orchestration.ts';
-import { loadProjects } from './projects.ts';
+import { rebuilt } from './rebuilt.ts';
 import { createReports } from './reports.ts';
 import { daemonRoutes } from './routes.ts';
 import { createRules } from './rules.ts';
@@ -62,13 +65,43 @@ export type RunningDaemon = {
 };
 
 export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> {
+  // What is opened is closed in the reverse order, whichever part fails.
+  const opened = new AsyncDisposableStack();
+  try {
+    return { ...(await openDaemon(options, opened)), close: () => opened.disposeAsync() };
+  } catch (error) {
+    await opened.disposeAsync();
+    throw error;
+  }
+}
+
+async function openDaemon(
+  options: DaemonOptions,
+  opened: AsyncDisposableStack,
+): Promise<Omit<RunningDaemon, 'close'>> {
   const { machine, environment, version, pid, now } = options;
   const nowMs = (): number => now().getTime();
   const logger = createLogger(options.logTo);
+  opened.defer(() => logger.info('daemon stopped'));
   const metrics = createMetrics();
-  const projects = await loadProjects(machine, environment, options.folder);
-  for (const problem of projects.problems) logger.warn({ problem: formatProblem(problem) }, 'configuration');
-  const secrets = readSecrets(projects.configs, environment);
+  const live = await openLiveConfig({
+    machine,
+    environment,
+    folder: options.folder,
+    onFailure: (error) => logger.error({ err: error }, 'a change of the configuration could not be applied'),
+  });
+  /** Each is logged when it appears, not again at every change. */
+  let logged = new Set<string>();
+  const logProblems = (): void => {
+    const problems = new Set(live.current().problems.map(formatProblem));
+    for (const problem of problems) if (!logged.has(problem)) logger.warn({ problem }, 'configuration');
+    logged = problems;
+  };
+  logProblems();
+  const configs = (): Config[] => live.current().configs;
+  const machineWide = (): Config => live.current().machineWide;
+  let secretsNow = readSecrets(configs(), environment);
+  const secrets = (): Secrets => secretsNow;
   const identity = {
     instance: crypto.randomUUID(),
     pid,
@@ -77,11 +110,18 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
     port: 0,
     url: '',
   };
-  const health = createHealth({ identity, projects, secrets, metrics, now });
+  const health = createHealth({
+    identity,
+    projects: live.current,
+    ruleProblems: () => rules.current().problems,
+    secrets,
+    metrics,
+    now,
+  });
 
   const host = await identifyHost(machine.dataDir);
   const telemetry = await createTelemetry({
-    configs: projects.configs,
+    configs,
     environment,
     hostName: host.name,
     version,
@@ -89,6 +129,7 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
     logger,
     now,
   });
+  opened.defer(telemetry.stop);
   health.watchTelemetry(telemetry.status);
   const times = { deliveries: createRecentTimes(), commits: createRecentTimes() };
   let durableLines = 0;
@@ -109,17 +150,18 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
       metrics.lines.inc(lines);
     },
   });
+  opened.defer(log.close);
   health.watchLog(log.stats);
   const board = openBoard({ log, machine, now: nowMs, logger });
+  opened.defer(board.close);
   const { state } = board;
 
-  const ticketPrefixes = projects.configs.flatMap(
-    ({ svc }) => svc.project.ticketPrefix ?? svc.tracker.teamKey ?? [],
-  );
+  const ticketPrefixes = (): string[] =>
+    configs().flatMap(({ svc }) => svc.project.ticketPrefix ?? svc.tracker.teamKey ?? []);
   const receiverOf = (feed: Feed) =>
     createReceiver({
       feed,
-      secrets: secrets[feed.name],
+      secrets: () => secrets()[feed.name],
       log,
       ticketPrefixes,
       now: nowMs,
@@ -128,12 +170,11 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
       tracer: telemetry.tracer,
     });
   const receivers = { codehost: receiverOf(codehostFeed), tracker: receiverOf(trackerFeed) };
-  const { configs } = projects;
   const codehost = await createCodehostFeed({
     configs,
     environment,
     dataDir: machine.dataDir,
-    secrets: secrets.codehost,
+    secrets: () => secrets().codehost,
     receiver: receivers.codehost,
     log,
     ticketPrefixes,
@@ -145,18 +186,19 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
   const signals = createSignalStore({ runsDir: machine.runsDir, locks, now });
   const orchestration = createOrchestration({
     machine,
-    configs,
+    live,
     environment,
-    folder: options.folder,
     locks,
     signals,
     state,
     log,
+    summarizer: () => summaries.current().summarizer,
     logger,
     now,
   });
   const effects = createEffects({
     configs,
+    machineWide,
     environment,
     trackerApiUrl: machine.trackerApiUrl,
     runsDir: machine.runsDir,
@@ -169,8 +211,9 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
     now: nowMs,
     onSettled: telemetry.noteEffect,
   });
+  opened.defer(effects.stop);
+  opened.defer(board.stop);
   const workers = createWorkers({
-    configs,
     runsDir: machine.runsDir,
     state,
     log,
@@ -179,15 +222,11 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
     logger,
     now,
   });
-  const rules = await createRules({
-    config: configs[0],
-    log,
-    eventsDir: machine.eventsDir,
-    metrics,
-    logger,
-    now: nowMs,
-    onProblem: (problem) => projects.problems.push(problem),
-  });
+  const rules = await rebuilt(
+    () => [machineWide().svc.rules, machineWide().svc.commands],
+    () =>
+      createRules({ config: machineWide(), log, eventsDir: machine.eventsDir, metrics, logger, now: nowMs }),
+  );
   health.watchState({
     board: board.figures,
     outbox: effects.figures,
@@ -196,9 +235,12 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
       agents: orchestration.orchestrator.running(),
       problem: orchestration.orchestrator.problem(),
     }),
-    rules: rules.report,
+    rules: () => rules.current().report(),
   });
-  const tracker = createTrackerPoll({ configs, apiUrl: machine.trackerApiUrl, log, logger, now: nowMs });
+  const tracker = await rebuilt(
+    () => configs().map(({ svc }) => svc.tracker),
+    () => createTrackerPoll({ configs: configs(), apiUrl: machine.trackerApiUrl, log, logger, now: nowMs }),
+  );
   const feeds = createFeeds({
     configs,
     secrets,
@@ -211,7 +253,7 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
     logger,
   });
   health.watchFeeds(feeds.report);
-  const trackerCalls = () => ({ poll: tracker.calls(), move: effects.trackerCalls() });
+  const trackerCalls = () => ({ poll: tracker.current().calls(), move: effects.trackerCalls() });
   exposeState(metrics, {
     board: state.board,
     snapshots: () => board.figures().snapshots,
@@ -222,7 +264,35 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
     version,
     startedAt: identity.startedAt,
   });
-  const summaries = createSummaries({ configs, environment, state, fetch, now: nowMs, logger, metrics });
+  const modelFigures = createModelFigures(metrics.registry);
+  const summaries = await rebuilt(
+    () => configs().map(({ svc, ai }) => [svc.ai, ai, svc.projectKey, svc.repository, svc.tracker.teamKey]),
+    () =>
+      createSummaries({
+        configs: configs(),
+        environment,
+        state,
+        fetch,
+        now: nowMs,
+        logger,
+        figures: modelFigures,
+      }),
+  );
+  const configAttention = createConfigAttention({
+    problems: () => live.current().problems,
+    board: state.board,
+    append: log.append,
+  });
+  live.onChange(async () => {
+    secretsNow = readSecrets(configs(), environment);
+    logProblems();
+    await rules.reconfigure();
+    await tracker.reconfigure();
+    await summaries.reconfigure();
+    await telemetry.reconfigure();
+    feeds.reconfigure();
+    await configAttention.update();
+  });
   const onAnswer: OnAnswer = (route, method, status) => metrics.requests.add({ route, method, status });
   const takeDelivery = createWebhookHandler({
     receivers: [receivers.codehost, receivers.tracker],
@@ -244,9 +314,10 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
       codehost,
       effects,
       orchestration,
-      rules,
+      rules: rules.current,
       signals,
-      summaries,
+      workers,
+      summaries: summaries.current,
       telemetry,
       selfCheck: createSelfCheck({
         configs,
@@ -259,7 +330,7 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
       }),
       examine: createExamination({ program: options.program, environment }),
       runsDir: machine.runsDir,
-      reports: createReports({ machine, environment, folder: options.folder, projects }),
+      reports: createReports({ machine, live }),
       figures: createFigures({
         startedAt: identity.startedAt,
         codehost: codehost.gh.figures,
@@ -276,27 +347,26 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
     onAnswer,
   });
   // A full disk must not keep the daemon from starting or stopping; health shows that the log is failing.
-  const tell = async (event: 'monitor.daemon.started' | 'monitor.daemon.stopped'): Promise<void> => {
-    const detail = { pid, version };
+  const tell = async (draft: EventDraft): Promise<void> => {
     await log
-      .append({ event, source: 'monitor', via: 'local', scope: {}, detail })
-      .catch((error: unknown) => logger.error({ err: error }, `${event} is not in the log`));
+      .append(draft)
+      .catch((error: unknown) => logger.error({ err: error }, `${draft.event} is not in the log`));
+  };
+  const ofDaemon = (event: 'monitor.daemon.started' | 'monitor.daemon.stopped'): EventDraft => {
+    return { event, source: 'monitor', via: 'local', scope: {}, detail: { pid, version } };
   };
   log.ready.then(
     () => logger.info({ lastSeq: log.lastSeq() }, 'the index is up to date'),
     (error: unknown) => logger.error({ err: error }, 'the index cannot catch up'),
   );
-  try {
-    identity.port = await server.listen(machine.port);
-  } catch (error) {
-    await telemetry.stop();
-    await board.stop();
-    board.close();
-    await log.close();
-    throw error;
-  }
+  // The policies of deploys are in the log before the first delivery can be.
+  await live.start(tell);
+  opened.defer(live.stop);
+  opened.defer(jq.close);
+  identity.port = await server.listen(machine.port);
   identity.url = `http://127.0.0.1:${identity.port}`;
-  await tell('monitor.daemon.started');
+  await tell(ofDaemon('monitor.daemon.started'));
+  opened.defer(() => tell(ofDaemon('monitor.daemon.stopped')));
   const spool = watchSpool({
     folder: machine.spoolDir,
     appendOnce: (draft) => appendHelperFact(log, draft),
@@ -306,36 +376,25 @@ export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> 
     },
     onFailure: (error) => logger.error({ err: error }, 'the spool cannot be read'),
   });
-  effects.start();
-  rules.start();
-  workers.start();
-  orchestration.orchestrator.start();
-  summaries.start();
-  feeds.start();
-  telemetry.start();
-  logger.info({ ...identity, dataDir: machine.dataDir }, 'daemon started');
-  return {
-    ...identity,
-    async close() {
-      // What has arrived through the tunnels is handed over before anything else closes.
-      await feeds.stop();
-      // A provider that is being asked would hold up whoever waits for its answer.
-      summaries.stop();
-      await server.close();
-      await jq.close();
-      await spool.close();
-      await rules.stop();
-      await orchestration.orchestrator.stop();
-      await workers.stop();
-      await tell('monitor.daemon.stopped');
-      await board.stop();
-      await effects.stop();
-      await telemetry.stop();
-      board.close();
-      await log.close();
-      logger.info('daemon stopped');
-    },
+  opened.defer(spool.close);
+  const started = (part: { start: () => void; stop: () => Promise<void> | void }): void => {
+    part.start();
+    opened.defer(part.stop);
   };
+  effects.start();
+  started(workers);
+  started(orchestration.orchestrator);
+  started(rules);
+  opened.defer(server.close);
+  // A provider that is being asked would hold up whoever waits for its answer.
+  started(summaries);
+  telemetry.start();
+  started(tracker);
+  // What has arrived through the tunnels is handed over before anything else closes.
+  started(feeds);
+  void state.ready.then(configAttention.update, () => undefined);
+  logger.info({ ...identity, dataDir: machine.dataDir }, 'daemon started');
+  return identity;
 }
 
 /** The spool is a way in for helpers, and for nothing that only a delivery or a person can say. */

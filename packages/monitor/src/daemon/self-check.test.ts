@@ -26,14 +26,14 @@ function checkOf(given: {
   const secret = { variables: ['SECRET'], values: ['hush'] };
   const sent: Request[] = [];
   const check = createSelfCheck({
-    configs: [],
+    configs: () => [],
     environment: {},
     eventsDir,
     log: {
       append: given.append ?? (() => Promise.resolve(line)),
       list: (given.list ?? (() => Promise.resolve(found))) as EventLog['list'],
     },
-    secrets: { codehost: secret, tracker: { variables: ['OTHER'], values: [] } },
+    secrets: () => ({ codehost: secret, tracker: { variables: ['OTHER'], values: [] } }),
     url: () => 'http://127.0.0.1:1',
     fetch: (url, init) => {
       sent.push(new Request(url, init));

@@ -3,7 +3,14 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Config, Environment, EventLine, SelfCheck, TriedDelivery } from '@svc/core';
+import {
+  type Config,
+  type Environment,
+  type EventLine,
+  type SelfCheck,
+  secretProblem,
+  type TriedDelivery,
+} from '@svc/core';
 import { Failure } from '../errors.ts';
 import type { EventLog } from '../log/event-log.ts';
 import { messageOf } from '../log/log-errors.ts';
@@ -20,16 +27,16 @@ const TAIL_BYTES = 4 * 1024 * 1024;
 const CHECK_DISK = 'Free disk space and check the folder of the event log: svc config show';
 
 export function createSelfCheck(options: {
-  configs: readonly Config[];
+  configs: () => readonly Config[];
   environment: Environment;
   eventsDir: string;
   log: Pick<EventLog, 'append' | 'list'>;
-  secrets: Secrets;
+  secrets: () => Secrets;
   url: () => string;
   fetch: typeof fetch;
   patienceMs?: number;
 }): (by: string | undefined) => Promise<SelfCheck> {
-  const { log, secrets, patienceMs = PATIENCE_MS } = options;
+  const { log, patienceMs = PATIENCE_MS } = options;
 
   async function tryLog(by: string | undefined): Promise<SelfCheck['log']> {
     const started = performance.now();
@@ -56,11 +63,10 @@ export function createSelfCheck(options: {
 
   async function tryReceiver(feed: Feed): Promise<TriedDelivery> {
     const { name, path } = feed;
-    const { variables, values } = secrets[name];
-    const [secret] = values;
+    const secrets = options.secrets()[name];
+    const [secret] = secrets.values;
     if (secret === undefined) {
-      const why = `no secret: ${variables.join(' and ')} not set`;
-      const remedy = `Set ${variables.join(' or ')} and run: svc-monitor.sh restart`;
+      const { why = '', remedy = null } = secretProblem(name, secrets) ?? {};
       return { feed: name, ok: false, disabled: true, why, remedy };
     }
     const started = performance.now();
@@ -98,7 +104,7 @@ export function createSelfCheck(options: {
       tryReceiver(codehostFeed),
       tryReceiver(trackerFeed),
     ]);
-    return { log: tried, receivers, providers: providersOf(options.configs, options.environment) };
+    return { log: tried, receivers, providers: providersOf(options.configs(), options.environment) };
   };
 }
 

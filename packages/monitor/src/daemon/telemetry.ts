@@ -9,6 +9,7 @@ import {
   type Environment,
   readTracingSettings,
   resourceAttributes,
+  sameJson,
   scopeAttributes,
 } from '@svc/core';
 import type { Logger } from 'pino';
@@ -26,7 +27,9 @@ import { every, type Repeat, type Rounds } from './every.ts';
 const titles = { metrics: 'The metrics backend', logs: 'The log backend' } as const;
 
 export type Telemetry = {
-  backends: Record<BackendName, OtelBackend>;
+  backend: (name: BackendName) => OtelBackend;
+  /** The configuration has changed: other backends, or none. */
+  reconfigure: () => Promise<void>;
   tracer: Tracer;
   /** What was made of an effect: counted, and a span from its line to its end. */
   noteEffect: (row: OutboxRow, settled: Settled) => void;
@@ -37,7 +40,7 @@ export type Telemetry = {
 };
 
 export async function createTelemetry(options: {
-  configs: readonly Config[];
+  configs: () => readonly Config[];
   environment: Environment;
   hostName: string;
   version: string;
@@ -51,7 +54,7 @@ export async function createTelemetry(options: {
     settings: readTracingSettings(options.environment),
     version: options.version,
     attributes: resourceAttributes({
-      project: soleProject(configs),
+      project: soleProject(configs()),
       hostname: options.hostName,
       // The daemon serves many branches and runs: those stand in the spans.
       branch: null,
@@ -64,7 +67,7 @@ export async function createTelemetry(options: {
   logger.info({ state: atStart, why }, 'tracing');
 
   const open = (name: BackendName) => {
-    const choice = backendOf(name, configs);
+    const choice = backendOf(name, configs());
     const probe = createBackendProbe({ name, choice, proxy: () => proxy, now });
     const proxy = choice.use
       ? createBackendProxy({
@@ -79,8 +82,8 @@ export async function createTelemetry(options: {
       : undefined;
     return { choice, proxy, probe };
   };
-  const opened = { metrics: open('metrics'), logs: open('logs') };
-  const inUse = [opened.metrics, opened.logs].filter(({ choice }) => choice.use);
+  let opened = { metrics: open('metrics'), logs: open('logs') };
+  const inUse = () => [opened.metrics, opened.logs].filter(({ choice }) => choice.use);
   observeLabelled(
     metrics,
     'svc_backend_up',
@@ -100,8 +103,27 @@ export async function createTelemetry(options: {
   });
   const failed = (error: unknown): void => logger.error({ err: error }, 'a backend cannot be looked for');
   let rounds: Rounds[] = [];
+  let isStarted = false;
+  function start(): void {
+    isStarted = true;
+    rounds = inUse().map(({ probe }) => every(PROBE_EVERY_MS, probe.look, failed, options.repeat));
+    for (const round of rounds) void round.runNow();
+  }
+  async function stop(): Promise<void> {
+    for (const { proxy } of inUse()) proxy?.stop();
+    await Promise.all(rounds.map((round) => round.stop()));
+  }
   return {
-    backends: opened,
+    backend: (name) => opened[name],
+    async reconfigure() {
+      const isSame = (['metrics', 'logs'] as const).every((name) =>
+        sameJson(opened[name].choice, backendOf(name, configs())),
+      );
+      if (isSame) return;
+      await stop();
+      opened = { metrics: open('metrics'), logs: open('logs') };
+      if (isStarted) start();
+    },
     tracer: tracing.tracer,
     noteEffect(row, settled) {
       metrics.effects.add({ kind: row.kind, outcome: settled.state });
@@ -112,13 +134,9 @@ export async function createTelemetry(options: {
       logs: opened.logs.probe.state(),
       tracing: tracing.state(),
     }),
-    start() {
-      rounds = inUse.map(({ probe }) => every(PROBE_EVERY_MS, probe.look, failed, options.repeat));
-      for (const round of rounds) void round.runNow();
-    },
+    start,
     async stop() {
-      for (const { proxy } of inUse) proxy?.stop();
-      await Promise.all([...rounds.map((round) => round.stop()), tracing.close()]);
+      await Promise.all([stop(), tracing.close()]);
     },
   };
 }

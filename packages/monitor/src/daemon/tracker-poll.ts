@@ -92,7 +92,7 @@ function stateOf(teams: readonly Figures[]): 'disabled' | 'failing' | 'polling' 
   return teams.some(({ error }) => error !== null) ? 'failing' : 'polling';
 }
 
-/** Commands say how to go on; here nobody waits, and what is configured is read at the start. */
+/** Commands say how to go on; here nobody waits, and what is configured anew is used at once. */
 function remedyFor(error: unknown): string {
   if (!(error instanceof TrackerError)) return 'See: svc monitor logs';
   switch (error.problem.kind) {
@@ -102,7 +102,7 @@ function remedyFor(error: unknown): string {
       return 'Nothing to do: it is tried again by itself every 5 minutes';
     case 'unauthorised':
     case 'forbidden':
-      return `${error.remedy ?? ''}, then run: svc-monitor.sh restart`;
+      return error.remedy ?? 'See: svc monitor logs';
     case 'not-found':
     case 'graphql':
       return error.remedy ?? 'See: svc monitor logs';

@@ -1,9 +1,10 @@
 // The workers of all runs: their signal files, whether their processes live, and the deadlines of their
 // deploys. Begins when the state has caught up, so that nothing is told twice.
-import { type Config, deployPolicyFor, workerKey } from '@svc/core';
+import { workerKey } from '@svc/core';
 import type { Logger } from 'pino';
 import { type DeadlineWatch, watchDeadlines } from '../deploy/deadlines.ts';
 import type { EventLog } from '../log/event-log.ts';
+import { readErrors } from '../orchestrate/agents/read-output.ts';
 import { createLiveness, type Liveness } from '../runs/liveness.ts';
 import { processStartsOf } from '../runs/process-start.ts';
 import { type SignalFigures, type SignalWatcher, watchSignals } from '../runs/watch-signals.ts';
@@ -14,11 +15,12 @@ export type Workers = {
   start: () => void;
   /** Null until the state has caught up. */
   figures: () => SignalFigures | null;
+  /** Ends when the board has what the signal file of the worker says now. */
+  see: SignalWatcher['see'];
   stop: () => Promise<void>;
 };
 
 export function createWorkers(options: {
-  configs: readonly Config[];
   runsDir: string;
   state: StateFollower;
   log: EventLog;
@@ -28,7 +30,7 @@ export function createWorkers(options: {
   logger: Logger;
   now: () => Date;
 }): Workers {
-  const { configs, runsDir, state, log, codehost, logger, now } = options;
+  const { runsDir, state, log, codehost, logger, now } = options;
   let signals: SignalWatcher | undefined;
   let liveness: Liveness | undefined;
   let deadlines: DeadlineWatch | undefined;
@@ -45,7 +47,6 @@ export function createWorkers(options: {
       runsDir,
       known: (orchestrator, ticket) => state.board().workers.get(workerKey(orchestrator, ticket)) ?? null,
       knownWorkers: () => state.board().workers.values(),
-      policyOf: (repo) => deployPolicyFor(configs, repo),
       append: log.append,
       onRepo: codehost.meet,
       onProblem: problem('signal files'),
@@ -56,6 +57,7 @@ export function createWorkers(options: {
       append: log.append,
       processStarts: processStartsOf(process.platform),
       willRevive: options.willRevive,
+      lastErrors: (worker) => readErrors({ runsDir, ...worker }),
       now,
       onProblem: problem('the processes of workers cannot be looked at'),
     });
@@ -82,6 +84,10 @@ export function createWorkers(options: {
       });
     },
     figures: () => signals?.figures() ?? null,
+    async see(worker) {
+      await signals?.see(worker);
+      await state.reached(log.lastSeq());
+    },
     async stop() {
       stopped = true;
       await Promise.all([signals?.stop(), liveness?.stop(), deadlines?.stop()]);

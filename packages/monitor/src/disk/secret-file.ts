@@ -19,13 +19,14 @@ export async function writeSecretFile(path: string, secret: string): Promise<voi
   await writeFileAtomically(path, `${secret}\n`, { mode: 0o600, folderMode: 0o700 });
 }
 
-/** Nothing happens when it is not there. */
-export async function removeSecretFile(path: string): Promise<void> {
+/** False when it was not there. */
+export async function removeSecretFile(path: string): Promise<boolean> {
   try {
     await rm(path);
   } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return;
+    if (systemErrorCode(error) === 'ENOENT') return false;
     throw error;
   }
   await syncFolder(dirname(path));
+  return true;
 }

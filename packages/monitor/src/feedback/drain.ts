@@ -8,11 +8,13 @@
 // - Lines that were added meanwhile are filed too.
 import {
   type Destination,
+  type EventDraft,
   type Finding,
   findingLabels,
   findingTicket,
   type readDrainJournal,
 } from '@svc/core';
+import type { FileLocks } from '../disk/lock.ts';
 import { appendLines } from './append-lines.ts';
 import {
   type FiledTicket,
@@ -21,7 +23,7 @@ import {
   NotFiled,
   type TicketDestination,
 } from './destination.ts';
-import type { DrainJournal } from './journal.ts';
+import { createDrainJournal, type DrainJournal, journalFile } from './journal.ts';
 import type { FindingsQueue, QueueLine } from './queue.ts';
 
 export type DrainReport = {
@@ -166,6 +168,42 @@ export async function drainFindings(options: DrainOptions): Promise<DrainReport>
       return report;
     }
   }
+}
+
+/** Drains a queue, alone with it, and reports each ticket and the end of it. */
+export function drainQueue(
+  options: Omit<DrainOptions, 'journal' | 'onFiled'> & {
+    locks: FileLocks;
+    /** Does not throw. */
+    report: (draft: EventDraft) => Promise<void>;
+    by: Pick<EventDraft, 'source' | 'scope'>;
+  },
+): Promise<DrainReport> {
+  const { queue, locks, report, by } = options;
+  const notes = journalFile(queue.file);
+  return locks.withLock(notes, async () => {
+    const result = await drainFindings({
+      ...options,
+      journal: createDrainJournal(notes),
+      onFiled: ({ title, severity, skill, tags }, key, destination, filed) =>
+        report({
+          event: 'feedback.finding_filed',
+          ...by,
+          via: 'local',
+          deliveryId: `finding-filed:${key}`,
+          detail: { title, severity, skill, tags, destination, ...filed },
+        }),
+    });
+    const { filed, left: failed } = result;
+    const detail = { file: queue.file, filed, failed };
+    if (filed + failed > 0) await report({ event: 'feedback.drained', ...by, via: 'local', detail });
+    return result;
+  });
+}
+
+/** Why lines are left, at each destination that was tried. */
+export function reasonsOf({ failures }: Pick<DrainReport, 'failures'>): string {
+  return failures.map(({ where, why }) => `${where}: ${why.replace(/\.$/, '')}`).join('; ');
 }
 
 /** Where a line of the queue was filed, or may have been. */

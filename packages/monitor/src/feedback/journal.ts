@@ -10,6 +10,10 @@ export type DrainJournal = {
   remove: () => Promise<void>;
 };
 
+export function journalFile(queue: string): string {
+  return `${queue}.filed`;
+}
+
 export function createDrainJournal(file: string): DrainJournal {
   return {
     read: async () => readDrainJournal(await textOf(file)),

@@ -7,7 +7,6 @@ import { archivedManifest } from '../archive/restore.ts';
 import { Failure } from '../errors.ts';
 import { fieldsOf, textOf } from './request-fields.ts';
 
-const LONGEST_NAME = 120;
 const DEFAULT_LIMIT = 100;
 const MOST = 500;
 
@@ -18,7 +17,7 @@ export function archiveRoutes(options: {
   return (app, _options, done) => {
     app.get('/api/archive', (request): Promise<ApiAnswer<typeof api.listArchivedRuns>> => {
       const given = fieldsOf(request.query, api.listArchivedRuns.query);
-      const after = textOf('after', given.after, LONGEST_NAME);
+      const after = textOf('after', given.after, api.listArchivedRuns.query.shape.after);
       const state = stateOf(given.state);
       const limit = limitOf(given.limit);
       return options.withIndex((archive) => listRuns({ ...archive, after, state, limit }));

@@ -12,14 +12,10 @@ import {
 } from '@svc/core';
 import type { FastifyPluginCallback } from 'fastify';
 import { Failure } from '../errors.ts';
-import { fieldsOf, neededText, textOf } from './request-fields.ts';
+import { byOf, fieldsOf, neededText, textOf } from './request-fields.ts';
 import { type Append, boardOf, type StateAccess, say } from './state-access.ts';
 
-const LONGEST_ID = 500;
-const LONGEST_NAME = 100;
-const LONGEST_NOTE = 1_000;
 const LONGEST_SNOOZE_MS = 30 * 86_400_000;
-const A_PERSON = 'a person';
 
 type AttentionAnswer = ApiAnswer<typeof api.acknowledgeAttention>;
 
@@ -58,16 +54,16 @@ export function attentionRoutes(options: {
     });
     app.post('/api/attention/snooze', async (request) => {
       const { id, by, given } = wordOf(request.body, api.snoozeAttention.body);
-      const milliseconds = durationMs(neededText('for', given.for, 20)) ?? 0;
+      const milliseconds = durationMs(neededText('for', given.for, api.snoozeAttention.body.shape.for)) ?? 0;
       if (milliseconds < 1 || milliseconds > LONGEST_SNOOZE_MS)
         throw new Failure('usage', 'for: expected a duration of at most 30d, like 2h.');
       return tell(itemOf(id), 'snoozed', { by, until: new Date(now() + milliseconds).toISOString() });
     });
     app.post('/api/attention/hand-over', async (request) => {
       const { id, by, given } = wordOf(request.body, api.handOverAttention.body);
-      const to = neededText('to', given.to, LONGEST_NAME).trim();
+      const to = neededText('to', given.to, api.handOverAttention.body.shape.to).trim();
       if (to === '') throw new Failure('usage', 'to is needed.');
-      const note = textOf('note', given.note, LONGEST_NOTE);
+      const note = textOf('note', given.note, api.handOverAttention.body.shape.note);
       return tell(itemOf(id), 'handed_over', { by, to, ...(note !== undefined && { note }) });
     });
     app.post('/api/attention/resolve', async (request) => {
@@ -85,8 +81,8 @@ function wordOf<Described extends typeof api.acknowledgeAttention.body & ApiFiel
   const given = fieldsOf(body, described);
   return {
     given,
-    id: neededText('id', given.id, LONGEST_ID),
-    by: textOf('by', given.by, LONGEST_NAME) ?? A_PERSON,
+    id: neededText('id', given.id, described.shape.id),
+    by: byOf(given.by),
   };
 }
 

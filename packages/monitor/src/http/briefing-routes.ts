@@ -6,12 +6,12 @@ import type { Briefing } from '../summarize/briefing.ts';
 import { whileClientWaits } from './client-waits.ts';
 import { fieldsOf } from './request-fields.ts';
 
-export function briefingRoutes({ briefing }: { briefing: Briefing }): FastifyPluginCallback {
+export function briefingRoutes(briefing: () => Briefing): FastifyPluginCallback {
   return (app, _options, done) => {
-    app.get('/api/briefing', () => briefing.last());
+    app.get('/api/briefing', () => briefing().last());
     app.post('/api/briefing', async (request, reply) => {
       fieldsOf(request.body, api.writeBriefing.body);
-      return whileClientWaits(reply, briefing.fresh);
+      return whileClientWaits(reply, briefing().fresh);
     });
     done();
   };

@@ -1,23 +1,21 @@
 // GET /api/projects: the projects that the daemon serves. GET /api/config: every value of the configuration as the
-// files have it now, with its source and default; secrets and addresses that open something are masked.
+// daemon uses it, with its source and default; secrets and addresses that open something are masked.
 import { api, type ConfigReport, type ProjectEntry, type ProjectList } from '@svc/core';
 import type { FastifyPluginCallback } from 'fastify';
 import { Failure } from '../errors.ts';
 import { fieldsOf, textOf } from './request-fields.ts';
 
-const LONGEST_PROJECT = 4_096;
-
 export function configRoutes(options: {
-  projects: () => Promise<ProjectEntry[]>;
+  projects: () => ProjectEntry[];
   /** Of a project that is served; undefined is the one that the daemon was started in. */
-  report: (folder: string | undefined, projects: ProjectEntry[]) => Promise<ConfigReport>;
+  report: (folder: string | undefined, projects: ProjectEntry[]) => ConfigReport;
 }): FastifyPluginCallback {
   return (app, _options, done) => {
-    app.get('/api/projects', async (): Promise<ProjectList> => ({ projects: await options.projects() }));
+    app.get('/api/projects', async (): Promise<ProjectList> => ({ projects: options.projects() }));
     app.get('/api/config', async (request): Promise<ConfigReport> => {
       const { project } = fieldsOf(request.query, api.getConfig.query);
-      const asked = textOf('project', project, LONGEST_PROJECT);
-      const projects = await options.projects();
+      const asked = textOf('project', project, api.getConfig.query.shape.project);
+      const projects = options.projects();
       if (asked === undefined) return options.report(undefined, projects);
       // Only a project that is served: a path of a request is never looked at on the disk.
       const found = projects.find(({ id }) => id === asked);

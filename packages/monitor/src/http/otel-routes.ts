@@ -19,13 +19,13 @@ export type OtelBackend = { choice: BackendChoice; proxy: BackendProxy | undefin
 const MAX_FORM = 64 * 1024;
 
 export function otelRoutes(options: {
-  backends: Readonly<Record<BackendName, OtelBackend>>;
+  backend: (name: BackendName) => OtelBackend;
   status: () => ApiAnswer<typeof api.getTelemetry>;
 }): FastifyPluginCallback {
   const answerWith = (name: BackendName, read: (given: Record<string, unknown>) => ProxyReading) => ({
     method: ['GET', 'POST'],
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
-      const proxy = proxyOf(options.backends[name], name);
+      const proxy = proxyOf(options.backend(name), name);
       const reading = read(givenIn(request));
       if (!reading.ok) throw new Failure('usage', reading.problem);
       const { status, body } = await proxy.ask(reading.request);

@@ -5,8 +5,6 @@ import type { FastifyPluginCallback } from 'fastify';
 import { Failure } from '../errors.ts';
 import { fieldsOf, neededText } from './request-fields.ts';
 
-const LONGEST_KEY = 500;
-
 type OutboxAnswer = ApiAnswer<typeof api.getOutbox>;
 
 export function outboxRoutes(options: {
@@ -18,7 +16,8 @@ export function outboxRoutes(options: {
   return (app, _options, done) => {
     app.get('/api/outbox', (): OutboxAnswer => ({ figures: options.figures(), effects: options.list() }));
     app.post('/api/outbox/retry', (request) => {
-      const key = neededText('key', fieldsOf(request.body, api.retryEffect.body).key, LONGEST_KEY);
+      const { body } = api.retryEffect;
+      const key = neededText('key', fieldsOf(request.body, body).key, body.shape.key);
       if (options.tryAgain(key)) return { ok: true };
       throw new Failure('unknown-effect', `Nothing with the key ${key} was given up.`, 'See: svc outbox');
     });

@@ -1,5 +1,6 @@
 // The fields of a query or a body, by the names that the route's description has. One that there is not is refused.
-import type { ApiFields } from '@svc/core';
+import { type ApiFields, api } from '@svc/core';
+import { z } from 'zod';
 import { Failure } from '../errors.ts';
 
 type FieldName<Described extends ApiFields> = keyof Described['shape'] & string;
@@ -28,15 +29,24 @@ function wordsFor(names: readonly string[]): string {
   return names.length === 1 ? `there is ${names[0]}` : `there are ${names.join(', ')}`;
 }
 
-/** Undefined when it is not given; given, it is text of at most so many characters, and not empty. */
-export function textOf(name: string, value: unknown, longest: number): string | undefined {
+type TextField = z.ZodString | z.ZodOptional<z.ZodString>;
+
+/** Undefined when it is not given; given, it is as the field of the route's description says, and not empty. */
+export function textOf(name: string, value: unknown, described: TextField): string | undefined {
   if (value === undefined) return undefined;
-  if (typeof value === 'string' && value !== '' && value.length <= longest) return value;
-  throw new Failure('usage', `${name}: expected a text of at most ${longest} characters.`);
+  const field = described instanceof z.ZodOptional ? described.unwrap() : described;
+  const read = field.safeParse(value);
+  if (read.success && read.data !== '') return read.data;
+  throw new Failure('usage', `${name}: expected a text of at most ${field.maxLength} characters.`);
 }
 
-export function neededText(name: string, value: unknown, longest: number): string {
-  const text = textOf(name, value, longest);
+/** Whoever says something may say who they are; the field is the same for every route. */
+export function byOf(value: unknown): string {
+  return textOf('by', value, api.pauseRun.body.shape.by) ?? 'a person';
+}
+
+export function neededText(name: string, value: unknown, described: TextField): string {
+  const text = textOf(name, value, described);
   if (text !== undefined) return text;
   throw new Failure('usage', `${name} is needed.`);
 }

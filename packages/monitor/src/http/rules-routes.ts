@@ -7,8 +7,6 @@ import { fieldsOf, textOf } from './request-fields.ts';
 
 export type RuleTestRequest = { name: string | undefined; rule: Rule | undefined; since: Since };
 
-const LONGEST_NAME = 100;
-const LONGEST_POINT = 100;
 const DEFAULT_SINCE = '14d';
 
 export function rulesRoutes(options: {
@@ -22,7 +20,7 @@ export function rulesRoutes(options: {
       const fields = fieldsOf(request.body, api.testRules.body);
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
-      const name = textOf('name', fields.name, LONGEST_NAME);
+      const name = textOf('name', fields.name, api.testRules.body.shape.name);
       const asked = { name, rule: ruleIn(fields.rule), since: sinceIn(fields.since, options.now()) };
       return await options.test(asked, gone.signal);
     });
@@ -39,7 +37,7 @@ function ruleIn(value: unknown): Rule | undefined {
 }
 
 function sinceIn(value: unknown, now: number): Since {
-  const since = parseSince(textOf('since', value, LONGEST_POINT) ?? DEFAULT_SINCE, now);
+  const since = parseSince(textOf('since', value, api.testRules.body.shape.since) ?? DEFAULT_SINCE, now);
   if (since !== undefined) return since;
   throw new Failure('usage', 'since: expected a seq, an ISO time or a duration like 14d.');
 }

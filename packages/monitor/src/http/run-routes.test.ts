@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync, symlinkSync } from 'node:fs';
+import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { foldLine } from '@svc/core';
 import { temporaryFolder } from '@svc/testkit';
@@ -133,7 +133,7 @@ test('what is not there is said, and nothing before the log was read', async () 
   expect(await early.get('/api/runs')).toMatchObject({ body: { code: 'state-not-ready' } });
 });
 
-test('pause, resume and cancel; a run that is over hears nothing more', async () => {
+test('pause, resume and cancel; a run that is over is neither paused nor resumed', async () => {
   const { world, get, post, holds } = await serve([['ABC-1']]);
   holds.push({
     kind: 'hold',
@@ -154,17 +154,18 @@ test('pause, resume and cancel; a run that is over hears nothing more', async ()
     ['orchestrator.run.resumed', 'kim'],
     ['orchestrator.run.canceled', 'kim'],
   ]);
-  for (const [word, body] of [
-    ['pause', {}],
-    ['resume', {}],
-    ['cancel', {}],
-    ['cancel', { ticket: 'ABC-1' }],
-    ['retry', { ticket: 'ABC-1' }],
-  ] as const)
-    expect(await post(`/api/runs/${RUN}/${word}`, body)).toMatchObject({
+  for (const word of ['pause', 'resume'])
+    expect(await post(`/api/runs/${RUN}/${word}`, {})).toMatchObject({
       status: 409,
-      body: { code: 'not-allowed-now', error: `The run ${RUN} is canceled.` },
+      body: {
+        code: 'not-allowed-now',
+        error: `The run ${RUN} is canceled.`,
+        remedy: `Start a ticket of it again: svc orchestrate retry ${RUN} <ticket>`,
+      },
     });
+  // Said again it is still so, and no second line.
+  expect((await post(`/api/runs/${RUN}/cancel`, {})).status).toBe(200);
+  expect(world.said).toHaveLength(3);
   const { runs } = (await get('/api/runs')).body as { runs: object[] };
   expect(runs).toMatchObject([
     { orchestrator: RUN, holds: [{ why: 'review', message: '4 pull requests wait for a person' }] },
@@ -198,10 +199,90 @@ describe('a ticket', () => {
     },
   );
 
-  test('that has been merged, or whose file is not there, is left alone', async () => {
+  test.each(['canceled', 'completed'] as const)(
+    'is started again in a run that is %s, and no other with it',
+    async (state) => {
+      const { world, post } = await serve([['ABC-1'], ['ABC-2'], ['ABC-3']]);
+      for (const ticket of ['ABC-1', 'ABC-2']) {
+        const signal = world.signal(ticket, { status: 'canceled' });
+        await world.signals.create(signal);
+        world.tell(signal);
+      }
+      world.fold(ownLine('orchestrator.wave.completed', undefined, { wave: 1, tickets: ['ABC-1'] }));
+      world.fold(ownLine('orchestrator.wave.completed', undefined, { wave: 2, tickets: ['ABC-2'] }));
+      world.fold(ownLine(`orchestrator.run.${state}`, undefined, {}));
+      expect(await post(`/api/runs/${RUN}/retry`, { ticket: 'ABC-2', by: 'kim' })).toMatchObject({
+        status: 200,
+        body: {
+          state: 'running',
+          endedAt: null,
+          waves: [
+            { state: 'completed', tickets: [{ ticket: 'ABC-1', status: 'canceled' }] },
+            { state: 'started', tickets: [{ ticket: 'ABC-2', status: 'dispatched' }] },
+            { state: 'waiting', tickets: [{ ticket: 'ABC-3' }] },
+          ],
+        },
+      });
+      expect(await statusIn(world, 'ABC-3')).toBe('canceled');
+    },
+  );
+
+  test('is not started again in a run that is over while another run has it', async () => {
+    const { world, post, project } = await serve();
+    expect((await post('/api/runs', { project, tickets: ['ABC-1'], name: RUN })).status).toBe(200);
+    expect((await post(`/api/runs/${RUN}/cancel`, {})).status).toBe(200);
+    expect((await post('/api/runs', { project, tickets: ['ABC-1'], name: 'two' })).status).toBe(200);
+    const before = world.said.length;
+    expect(await post(`/api/runs/${RUN}/retry`, { ticket: 'ABC-1' })).toMatchObject({
+      status: 409,
+      body: { code: 'already-running', error: 'ABC-1: in the run two already.' },
+    });
+    expect(world.said).toHaveLength(before);
+  });
+
+  test('whose agent program cannot be started is not started again', async () => {
+    const { world, post } = await serve([['ABC-1']]);
+    const signal = world.signal('ABC-1', { status: 'failed' });
+    await world.signals.create(signal);
+    world.tell(signal);
+    world.project.checkAgent = () => Promise.reject(new Failure('start-failed', 'no claude', 'Install it'));
+    expect(await post(`/api/runs/${RUN}/retry`, { ticket: 'ABC-1' })).toMatchObject({
+      body: { code: 'start-failed', error: 'no claude', remedy: 'Install it' },
+    });
+    expect([await statusIn(world, 'ABC-1'), world.said]).toEqual(['failed', []]);
+  });
+
+  test('whose file is gone is canceled and started again: the file is made anew', async () => {
+    const { world, post } = await serve([['ABC-1']]);
+    world.tell(world.signal('ABC-1'));
+    for (const [word, status] of [
+      ['cancel', 'canceled'],
+      ['retry', 'dispatched'],
+    ]) {
+      expect((await post(`/api/runs/${RUN}/${word}`, { ticket: 'ABC-1' })).status).toBe(200);
+      expect(await statusIn(world, 'ABC-1')).toBe(status);
+    }
+  });
+
+  test('of a run that others conduct is canceled with it, and not started again', async () => {
+    const { world, post } = await serve();
+    const signal = world.signal('ABC-1', { status: 'failed' });
+    await world.signals.create(signal);
+    world.tell(signal);
+    expect((await post(`/api/runs/${RUN}/cancel`, {})).body).toMatchObject({ state: 'canceled' });
+    expect(await statusIn(world, 'ABC-1')).toBe('canceled');
+    expect(await post(`/api/runs/${RUN}/retry`, { ticket: 'ABC-1' })).toMatchObject({
+      status: 409,
+      body: { error: `The run ${RUN} is canceled.` },
+    });
+  });
+
+  test('that has been merged, or whose file cannot be read, is left alone', async () => {
     const { world, post } = await serve([['ABC-1', 'ABC-2', 'ABC-3']]);
     await world.signals.create(world.signal('ABC-1', { status: 'merged' }));
     world.tell(world.signal('ABC-1'));
+    await world.signals.create(world.signal('ABC-2'));
+    writeFileSync(join(world.runsDir, RUN, 'workers', 'ABC-2.json'), '{ "status": ');
     world.tell(world.signal('ABC-2'));
     // Its deploy has timed out: the file says stalled, and what ships decides.
     await world.signals.create(world.signal('ABC-3', { status: 'stalled' }));
@@ -220,7 +301,7 @@ describe('a ticket', () => {
     for (const word of ['cancel', 'retry'])
       for (const [ticket, why] of [
         ['ABC-1', 'it has been merged'],
-        ['ABC-2', 'its signal file is missing'],
+        ['ABC-2', 'its signal file is corrupt'],
         ['ABC-3', 'it has been merged'],
       ])
         expect(await post(`/api/runs/${RUN}/${word}`, { ticket })).toMatchObject({

@@ -4,7 +4,8 @@ import {
   type ApiAnswer,
   api,
   type EventDraft,
-  isPreMerge,
+  endsWithItsRun,
+  isInPersonsHands,
   type Run,
   runView,
   type SignalFile,
@@ -12,22 +13,19 @@ import {
 } from '@svc/core';
 import type { FastifyPluginCallback } from 'fastify';
 import { Failure } from '../errors.ts';
-import { beginRun, type RunWish } from '../orchestrate/runs/begin-run.ts';
+import { beginRun, type RunWish, refuseTaken } from '../orchestrate/runs/begin-run.ts';
 import type { Hold, Orchestrator } from '../orchestrate/runs/orchestrator.ts';
 import { type AskDependencies, planByDependencies } from '../orchestrate/runs/plan-by-dependencies.ts';
 import type { RunProjects } from '../orchestrate/runs/run-project.ts';
 import { type ServedFolders, servedProject } from '../orchestrate/runs/served-project.ts';
 import type { SignalStore } from '../runs/signal-store.ts';
-import { fieldsOf, neededText, textOf } from './request-fields.ts';
+import { byOf, fieldsOf, neededText, textOf } from './request-fields.ts';
 import { type Append, boardOf, type StateAccess, say } from './state-access.ts';
 
-const LONGEST_NAME = 120;
-const LONGEST_PATH = 4_096;
 const MOST_PARALLEL = 100;
-const A_PERSON = 'a person';
 
 type RunRoute = { Params: { run: string } };
-const words = { pause: 'paused', resume: 'resumed', cancel: 'canceled' } as const;
+const words = { pause: 'paused', resume: 'resumed' } as const;
 type Word = keyof typeof words;
 
 export function runRoutes(options: {
@@ -38,6 +36,8 @@ export function runRoutes(options: {
   signals: SignalStore;
   dependenciesOf: AskDependencies;
   orchestrator: Pick<Orchestrator, 'holds' | 'lookNow'>;
+  /** Ends when the board has what the signal file of the worker says now. */
+  see: (worker: { orchestrator: string; ticket: string }) => Promise<void>;
   now: () => Date;
 }): FastifyPluginCallback {
   const { state, projects, signals, orchestrator, now } = options;
@@ -72,40 +72,87 @@ export function runRoutes(options: {
     return viewOf(runOf(run.orchestrator));
   }
 
-  /** The file says so, and the watcher brings it into the log. */
+  /** Every ticket of it ends with it. Said again, it finishes what was left. */
+  async function cancelRun(run: Run, by: string) {
+    if (run.state !== 'canceled') {
+      refuseOver(run);
+      await say(options, wordOf(run, 'orchestrator.run.canceled', { by }));
+    }
+    // The loop ends the workers that the board knows.
+    await seeFiles(run);
+    await orchestrator.lookNow();
+    await cancelUnbegun(run);
+    if (run.plan === null) await cancelUnconducted(run);
+    await seeFiles(run);
+    return viewOf(runOf(run.orchestrator));
+  }
+
+  /** Nobody here started its agents, nor can end them; its files say what the person said. */
+  async function cancelUnconducted(run: Run): Promise<void> {
+    for (const worker of boardOf(state).workers.values())
+      if (worker.orchestrator === run.orchestrator && endsWithItsRun(worker))
+        await setStatus(run, worker.ticket, 'canceled');
+  }
+
+  /** Else a retry of one ticket, which lets the run go on, would begin them too. */
+  async function cancelUnbegun(run: Run): Promise<void> {
+    const { workers } = boardOf(state);
+    for (const ticket of ticketsOf(run))
+      if (!workers.has(workerKey(run.orchestrator, ticket))) await makeFile(run, ticket, 'canceled');
+  }
+
+  /** Whether there was none before. */
+  async function makeFile(run: Run, ticket: string, status: SignalFile['status']): Promise<boolean> {
+    const at = now().toISOString();
+    const wave = waveOf(run, ticket);
+    const made = await signals.create({
+      ticket,
+      orchestrator: run.orchestrator,
+      workerName: ticket,
+      status,
+      phase: 'dispatched',
+      startedAt: at,
+      updatedAt: at,
+      ...(wave !== undefined && { wave }),
+    });
+    return made.ok;
+  }
+
+  const seeFile = ({ orchestrator: of }: Run, ticket: string): Promise<void> =>
+    options.see({ orchestrator: of, ticket });
+  const seeFiles = async (run: Run): Promise<void> => {
+    await Promise.all(ticketsOf(run).map((ticket) => seeFile(run, ticket)));
+  };
+
+  /** The file says so, and the log has it when this ends. A file that is gone is made again. */
   async function setStatus(run: Run, ticket: string, status: SignalFile['status']): Promise<void> {
     const changed = await signals.update(run.orchestrator, ticket, (signal) =>
       isInPersonsHands(signal.status) ? { ...signal, status, error: null } : null,
     );
-    if (!changed.ok || !isInPersonsHands(changed.signal.status)) throw notNow(ticket, changed);
+    const isMade = !changed.ok && changed.why === 'missing' && (await makeFile(run, ticket, status));
+    if (!isMade && !(changed.ok && isInPersonsHands(changed.signal.status))) throw notNow(ticket, changed);
+    await seeFile(run, ticket);
   }
 
   /** One that was not begun is taken out too: its file says so before there is a worker. */
   async function cancelTicket(run: Run, ticket: string): Promise<void> {
-    const wave = waveOf(run, ticket);
-    if (!isKnown(run, ticket) && wave !== undefined) {
-      const at = now().toISOString();
-      const made = await signals.create({
-        ticket,
-        orchestrator: run.orchestrator,
-        workerName: ticket,
-        status: 'canceled',
-        phase: 'dispatched',
-        startedAt: at,
-        updatedAt: at,
-        wave,
-      });
-      if (made.ok) return;
-    } else if (!isKnown(run, ticket)) throw unknownTicket(run, ticket);
+    if (!isKnown(run, ticket) && waveOf(run, ticket) === undefined) throw unknownTicket(run, ticket);
     await setStatus(run, ticket, 'canceled');
   }
 
-  /** Told first: by the file alone its old launches would still count against it. */
+  /** Told first: by the file alone its old launches would still count against it. A run that is over goes on. */
   async function retryTicket(run: Run, ticket: string, by: string): Promise<void> {
+    if (isOver(run)) {
+      if (run.plan === null) refuseOver(run);
+      else refuseTaken(boardOf(state), run.plan.project, [ticket]);
+      await cancelUnbegun(run);
+      await seeFile(run, ticket);
+    }
     if (!isKnown(run, ticket)) throw unknownTicket(run, ticket);
     const read = await signals.read(run.orchestrator, ticket);
-    if (read.state !== 'ok') throw notNow(ticket, { ok: false, why: read.state });
-    if (!isInPersonsHands(read.signal.status)) throw notNow(ticket, { ok: true });
+    if (read.state === 'corrupt') throw notNow(ticket, { ok: false, why: read.state });
+    if (read.state === 'ok' && !isInPersonsHands(read.signal.status)) throw notNow(ticket, { ok: true });
+    if (run.plan !== null) await (await projects.of(run.plan.project)).checkAgent();
     await say(options, wordOf(run, 'orchestrator.worker.retried', { by }, ticket));
     await setStatus(run, ticket, 'dispatched');
   }
@@ -131,17 +178,15 @@ export function runRoutes(options: {
     app.post<RunRoute>('/api/runs/:run/cancel', async (request) => {
       const run = runOf(request.params.run);
       const given = fieldsOf(request.body, api.cancelRun.body);
-      const ticket = textOf('ticket', given.ticket, LONGEST_NAME);
-      if (ticket === undefined) return giveWord(run, 'cancel', byOf(given.by));
-      refuseOver(run);
+      const ticket = textOf('ticket', given.ticket, api.cancelRun.body.shape.ticket);
+      if (ticket === undefined) return cancelRun(run, byOf(given.by));
       await cancelTicket(run, ticket);
-      return viewOf(run);
+      return viewOf(runOf(run.orchestrator));
     });
     app.post<RunRoute>('/api/runs/:run/retry', async (request) => {
       const run = runOf(request.params.run);
       const given = fieldsOf(request.body, api.retryTicket.body);
-      const ticket = neededText('ticket', given.ticket, LONGEST_NAME);
-      refuseOver(run);
+      const ticket = neededText('ticket', given.ticket, api.retryTicket.body.shape.ticket);
       await retryTicket(run, ticket, byOf(given.by));
       return viewOf(runOf(run.orchestrator));
     });
@@ -150,6 +195,7 @@ export function runRoutes(options: {
 }
 
 function wishOf(body: unknown): RunWish & { byDependencies: boolean } {
+  const { shape } = api.startRun.body;
   const given = fieldsOf(body, api.startRun.body);
   const { tickets, waves, plan, maxParallel, dependencies = false } = given;
   if (typeof dependencies !== 'boolean') throw new Failure('usage', 'dependencies: expected true or false.');
@@ -160,23 +206,33 @@ function wishOf(body: unknown): RunWish & { byDependencies: boolean } {
   if (maxParallel !== undefined && !isParallel(maxParallel))
     throw new Failure('usage', `maxParallel: expected a whole number from 1 to ${MOST_PARALLEL}.`);
   return {
-    project: neededText('project', given.project, LONGEST_PATH),
+    project: neededText('project', given.project, shape.project),
     plan: { file: plan ?? (tickets === undefined ? { waves } : { tickets }) },
-    name: textOf('name', given.name, LONGEST_NAME),
+    name: textOf('name', given.name, shape.name),
     maxParallel,
-    base: textOf('base', given.base, LONGEST_NAME),
+    base: textOf('base', given.base, shape.base),
     by: byOf(given.by),
     byDependencies: dependencies,
   };
 }
 
-function refuseOver({ orchestrator, state }: Run): void {
-  if (state === 'completed' || state === 'canceled')
-    throw new Failure('not-allowed-now', `The run ${orchestrator} is ${state}.`);
+function isOver({ state }: Run): boolean {
+  return state === 'completed' || state === 'canceled';
 }
 
-function isInPersonsHands(status: SignalFile['status']): boolean {
-  return isPreMerge(status) || status === 'failed' || status === 'stalled' || status === 'canceled';
+function refuseOver(run: Run): void {
+  const { orchestrator, state, plan } = run;
+  const remedy = `Start a ticket of it again: svc orchestrate retry ${orchestrator} <ticket>`;
+  if (isOver(run))
+    throw new Failure(
+      'not-allowed-now',
+      `The run ${orchestrator} is ${state}.`,
+      plan === null ? undefined : remedy,
+    );
+}
+
+function ticketsOf({ plan, tickets }: Run): readonly string[] {
+  return plan?.waves.flat() ?? tickets;
 }
 
 function notNow(ticket: string, found: { ok: true } | { ok: false; why: string }): Failure {
@@ -196,10 +252,6 @@ function waveOf({ plan }: Run, ticket: string): number | undefined {
 
 function isParallel(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MOST_PARALLEL;
-}
-
-function byOf(value: unknown): string {
-  return textOf('by', value, LONGEST_NAME) ?? A_PERSON;
 }
 
 function wordOf(run: Run, event: string, detail: Record<string, unknown>, ticket?: string): EventDraft {

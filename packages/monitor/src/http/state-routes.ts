@@ -68,7 +68,7 @@ async function reached(state: StateAccess, seq: number | undefined): Promise<voi
 }
 
 function settledOf(value: unknown): number {
-  const text = textOf('settled', value, 12);
+  const text = textOf('settled', value, api.getBoard.query.shape.settled);
   if (text === undefined) return WEEK_MS;
   const milliseconds = durationMs(text);
   if (milliseconds !== undefined) return milliseconds;
@@ -82,7 +82,7 @@ function seqOf(name: string, value: unknown): number | undefined {
 }
 
 function momentOf(value: unknown, now: number): Since | undefined {
-  const text = textOf('at', value, 40);
+  const text = textOf('at', value, api.getBoard.query.shape.at);
   if (text === undefined) return undefined;
   const moment = parseSince(text, now);
   if (moment !== undefined) return moment;

@@ -9,7 +9,7 @@ import { whileClientWaits } from './client-waits.ts';
 
 const NOT_CONFIGURED = { error: 'AI not configured' };
 
-export function summarizeRoutes({ summarizer }: { summarizer: Summarizer }): FastifyPluginCallback {
+export function summarizeRoutes(summarizer: () => Summarizer): FastifyPluginCallback {
   return (app, _options, done) => {
     // Whatever the body calls itself: what counts is whether it is JSON.
     app.removeAllContentTypeParsers();
@@ -19,14 +19,14 @@ export function summarizeRoutes({ summarizer }: { summarizer: Summarizer }): Fas
       {
         // Before the body is read.
         onRequest: async (_request, reply) => {
-          if (!summarizer.isOn()) await refuse(reply);
+          if (!summarizer().isOn()) await refuse(reply);
         },
       },
       async (request, reply) => {
         const read = readSummaryRequest(jsonIn(request.body));
         if (!read.ok) throw new Failure('usage', read.problem);
         return whileClientWaits(reply, async (signal) => {
-          const summary = await summarizer.summarize(read.request, signal);
+          const summary = await summarizer().summarize(read.request, signal);
           return summary === 'ai-off' ? refuse(reply) : summary;
         });
       },

@@ -10,7 +10,6 @@ import { fieldsOf, textOf } from './request-fields.ts';
 import { boardOf, type StateAccess } from './state-access.ts';
 import { ticketIn, unknownTicket } from './worker-routes.ts';
 
-const LONGEST_NAME = 120;
 const DEFAULT_LINES = 200;
 const MOST_LINES = 1_000;
 
@@ -27,7 +26,7 @@ export function workerHistoryRoutes(options: {
     app.get<TicketRoute>('/api/workers/:ticket/trace', async (request): Promise<Trace> => {
       const ticket = ticketIn(request.params.ticket);
       const given = fieldsOf(request.query, api.getTrace.query);
-      const orchestrator = textOf('orchestrator', given.orchestrator, LONGEST_NAME);
+      const orchestrator = textOf('orchestrator', given.orchestrator, api.getTrace.query.shape.orchestrator);
       const subject = createLookup(boardOf(state)).ofTicket(ticket, orchestrator);
       const trace = await gatherTrace({ log, ticket, orchestrator, subject, now: now() });
       if (trace.lines === 0 && subject === undefined) throw unknownTicket(ticket, orchestrator);
@@ -36,7 +35,7 @@ export function workerHistoryRoutes(options: {
     app.get<TicketRoute>('/api/workers/:ticket/output', (request): Promise<WorkerOutput> => {
       const ticket = ticketIn(request.params.ticket);
       const given = fieldsOf(request.query, api.getWorkerOutput.query);
-      const named = textOf('orchestrator', given.orchestrator, LONGEST_NAME);
+      const named = textOf('orchestrator', given.orchestrator, api.getWorkerOutput.query.shape.orchestrator);
       if (named !== undefined && !safeSegment(named))
         throw new Failure('usage', `${JSON.stringify(named)} is not the name of a run.`);
       const after = wholeNumber('after', given.after, 0, Number.MAX_SAFE_INTEGER);

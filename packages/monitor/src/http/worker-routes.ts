@@ -16,12 +16,9 @@ import {
 } from '@svc/core';
 import type { FastifyPluginCallback } from 'fastify';
 import { Failure } from '../errors.ts';
-import { fieldsOf, textOf } from './request-fields.ts';
+import { byOf, fieldsOf, textOf } from './request-fields.ts';
 import { type Append, boardOf, type StateAccess, say } from './state-access.ts';
 
-const LONGEST_NAME = 120;
-const LONGEST_NOTE = 2_000;
-const A_PERSON = 'a person';
 const topics = { retry: 'orchestrator.deploy.retried', accept: 'orchestrator.deploy.accepted' } as const;
 
 type Word = keyof typeof topics;
@@ -40,12 +37,13 @@ export function workerRoutes(options: {
   async function giveWord(ticket: string, body: unknown): Promise<DeployWordAnswer> {
     const given = fieldsOf(body, api.sayDeployWord.body);
     const word = wordIn(given.word);
-    const by = textOf('by', given.by, LONGEST_NAME) ?? A_PERSON;
-    const note = textOf('note', given.note, LONGEST_NOTE);
+    const { shape } = api.sayDeployWord.body;
+    const by = byOf(given.by);
+    const note = textOf('note', given.note, shape.note);
     const board = boardOf(state);
     const subject = createLookup(board).ofTicket(
       ticket,
-      textOf('orchestrator', given.orchestrator, LONGEST_NAME),
+      textOf('orchestrator', given.orchestrator, shape.orchestrator),
     );
     if (subject === undefined) throw unknownTicket(ticket);
     const { worker } = subject;
@@ -80,7 +78,7 @@ function askedOf({ params, query }: { params: { ticket: string }; query: unknown
   const { orchestrator } = fieldsOf(query, api.getWhy.query);
   return {
     ticket: ticketIn(params.ticket),
-    orchestrator: textOf('orchestrator', orchestrator, LONGEST_NAME),
+    orchestrator: textOf('orchestrator', orchestrator, api.getWhy.query.shape.orchestrator),
   };
 }
 

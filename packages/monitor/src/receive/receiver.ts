@@ -4,18 +4,19 @@
 import {
   type DeliveryMeta,
   type EventDraft,
+  type FeedSecrets,
   headerValue,
   type ReceivedHeaders,
   SELF_TEST_HEADER,
   scopeAttributes,
+  secretProblem,
 } from '@svc/core';
 import type { EventLog } from '../log/event-log.ts';
 import { LogNotWritable } from '../log/log-errors.ts';
 import { noTracer, type Span, type Tracer } from '../telemetry/tracer.ts';
 import type { Feed } from './feed.ts';
 import { parsePayload } from './payload.ts';
-import type { FeedSecrets } from './secrets.ts';
-import { isSignedBy, signingKey } from './signature.ts';
+import { isSignedBy, type SigningKey, signingKey } from './signature.ts';
 
 /** A tracker payload older than this was replayed, by the relay or by the sender. */
 const FRESH_MS = 60_000;
@@ -55,24 +56,29 @@ export type Receiver = {
 
 export function createReceiver(options: {
   feed: Feed;
-  secrets: FeedSecrets;
+  secrets: () => FeedSecrets;
   log: Pick<EventLog, 'appendOnce'>;
-  ticketPrefixes: readonly string[];
+  ticketPrefixes: () => readonly string[];
   now: () => number;
   onOutcome: (outcome: Outcome) => void;
   /** How long an accepted delivery took, from its bytes to the durable line. */
   onAccepted?: (milliseconds: number) => void;
   tracer?: Tracer;
 }): Receiver {
-  const { feed, secrets, log, ticketPrefixes, now, tracer = noTracer } = options;
+  const { feed, log, now, tracer = noTracer } = options;
   const spanAttributes = { 'svc.feed': feed.name };
-  const keys = secrets.values.map(signingKey);
+  let signing: { secrets: FeedSecrets; keys: SigningKey[] } | undefined;
+  const keysOf = (secrets: FeedSecrets): SigningKey[] => {
+    if (signing?.secrets !== secrets) signing = { secrets, keys: secrets.values.map(signingKey) };
+    return signing.keys;
+  };
   const counted = (answer: Answer): Answer => {
     options.onOutcome(answer.outcome);
     return answer;
   };
 
   const refuseEarly = (headers: ReceivedHeaders): Answer | undefined => {
+    const secrets = options.secrets();
     if (secrets.values.length === 0) return counted(noSecret(feed, secrets));
     return headerValue(headers, feed.signatureHeader) === undefined ? counted(badSignature(feed)) : undefined;
   };
@@ -81,8 +87,10 @@ export function createReceiver(options: {
   // parsed payload is large. Here only the draft does.
   const examine = ({ headers, body, via = 'live', relay }: Delivery): Examined => {
     const signature = feed.signatureIn(headers);
+    const secrets = options.secrets();
     if (secrets.values.length === 0) return { answer: noSecret(feed, secrets) };
-    if (signature === undefined || !isSignedBy(keys, body, signature)) return { answer: badSignature(feed) };
+    if (signature === undefined || !isSignedBy(keysOf(secrets), body, signature))
+      return { answer: badSignature(feed) };
     const payload = parsePayload(body, textOf(headers['content-type']));
     if (!payload.ok) return { answer: badPayload(payload.problem) };
     const deliveryId = headerValue(headers, feed.deliveryHeader);
@@ -91,6 +99,7 @@ export function createReceiver(options: {
     if (isSelfTest(headers, payload.value)) return { answer: selfTest() };
     const sentAt = feed.sentAt(payload.value);
     const late = via === 'live' && sentAt !== undefined && now() - sentAt > FRESH_MS;
+    const ticketPrefixes = options.ticketPrefixes();
     const meta: DeliveryMeta = { deliveryId, via: late ? 'replay' : via, ticketPrefixes };
     if (relay !== undefined) meta.relay = relay;
     const mapping = feed.map(headers, payload.value, meta);
@@ -176,14 +185,9 @@ function selfTest(): Answer {
   return { status: 200, outcome: 'self-test', body: { ok: true, selfTest: true } };
 }
 
-function noSecret(feed: Feed, { variables }: FeedSecrets): Answer {
-  const names = variables.join(' or ');
-  return refusal(
-    503,
-    'no-secret',
-    `No secret is configured for the ${feed.name} feed.`,
-    `Set ${names} and restart the daemon.`,
-  );
+function noSecret(feed: Feed, secrets: FeedSecrets): Answer {
+  const { why, remedy } = secretProblem(feed.name, secrets) ?? {};
+  return refusal(503, 'no-secret', `The ${feed.name} feed cannot verify deliveries: ${why}.`, remedy);
 }
 
 function badPayload(problem: string): Answer {

@@ -41,7 +41,7 @@ async function house() {
       }: { argv?: string[]; waitMs?: number } = {},
     ) =>
       createRuleCommands({
-        commands: { note: { argv, timeoutSeconds: WAIT_MS / 1000 } },
+        commands: () => ({ note: { argv, timeoutSeconds: WAIT_MS / 1000 } }),
         environment: { PATH: process.env['PATH'], SVC_WEBHOOK_SECRET: 'hush' },
         log,
         run,

@@ -35,14 +35,15 @@ const WAIT_MS = 1_000;
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
 export function createRuleCommands(options: {
-  commands: Readonly<Record<string, RuleCommand>>;
+  /** Asked each time: they may have changed. */
+  commands: () => Readonly<Record<string, RuleCommand>>;
   environment: Environment;
   log: Pick<EventLog, 'appendOnce' | 'list'>;
   run: RunCommand;
   now: () => number;
   waitMs?: number;
 }): RuleCommands {
-  const { commands, log, now, waitMs = WAIT_MS } = options;
+  const { log, now, waitMs = WAIT_MS } = options;
   const stopping = new AbortController();
   const running = new Map<string, Promise<Ended>>();
   const triedAgain = new Set<string>();
@@ -82,11 +83,12 @@ export function createRuleCommands(options: {
   }
 
   async function begin(effect: RunEffect): Promise<{ end: Promise<Ended> } | Outcome> {
+    const commands = options.commands();
     const configured = Object.hasOwn(commands, effect.command) ? commands[effect.command] : undefined;
     const [file, ...args] = configured?.argv ?? [];
     if (configured === undefined || file === undefined)
       return {
-        failed: `there is no command ${effect.command} in svc.commands; add it and restart the daemon`,
+        failed: `there is no command ${effect.command} in svc.commands; add it`,
         permanent: true,
       };
     const entry = await entryAt(effect.line);

@@ -54,6 +54,7 @@ export function createLiveness({
   append,
   processStarts,
   willRevive = () => false,
+  lastErrors = async () => '',
   now,
   onProblem,
   everyMs = 5_000,
@@ -64,6 +65,12 @@ export function createLiveness({
   processStarts: ReadProcessStarts;
   /** Whether somebody is about to start a new process for the worker. */
   willRevive?: (worker: WatchedWorker) => boolean;
+  /** The end of what its process wrote on its standard error. */
+  lastErrors?: (worker: {
+    orchestrator: string;
+    ticket: string;
+    since: string | undefined;
+  }) => Promise<string>;
   now: () => Date;
   onProblem?: (error: unknown) => void;
   everyMs?: number;
@@ -145,9 +152,11 @@ export function createLiveness({
     memory.goneSince ??= performance.now();
     if (performance.now() - memory.goneSince < confirmMs) return confirmLater();
     const reviving = willRevive(worker) && { willRevive: true };
-    const { seq } = await append(
-      workerDied(worker, { ...life, reason: finding.reason, ...reviving }, worker.signal),
-    );
+    const { orchestrator, ticket, signal } = worker;
+    const since = typeof signal?.pidStartedAt === 'string' ? signal.pidStartedAt : undefined;
+    const stderr = await lastErrors({ orchestrator, ticket, since });
+    const died = { ...life, reason: finding.reason, ...reviving, ...(stderr !== '' && { stderr }) };
+    const { seq } = await append(workerDied(worker, died, signal));
     memory.told = { state: 'dead', seq };
   }
 

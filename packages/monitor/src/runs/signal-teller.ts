@@ -1,14 +1,11 @@
 // Decides for one signal file whether the log has to be told something, and tells it. What the log has is asked
 // of the folded state; what was told and is not folded yet is kept here, so that nothing is told twice.
 import {
-  type DeployPolicy,
-  defaultDeployPolicy,
   type EventDraft,
   isEnded,
   problemText,
   repoOfSignal,
   type SignalFile,
-  sameJson,
   signalChanges,
   signalCorrupt,
   signalRemoved,
@@ -20,7 +17,6 @@ import type { SignalPlace } from './signal-folder.ts';
 export type KnownSignal = {
   hash: string | null;
   signal: SignalFile | null;
-  policy: DeployPolicy | null;
   corrupt?: { problem: string } | null;
   removed?: boolean;
   /** The last line of the worker that was folded. */
@@ -29,7 +25,6 @@ export type KnownSignal = {
 
 export type TellerOptions = {
   known: (orchestrator: string, ticket: string) => KnownSignal | null;
-  policyOf: (repo: string | undefined) => DeployPolicy;
   append: (draft: EventDraft) => Promise<{ seq: number }>;
   now: () => Date;
 };
@@ -48,7 +43,7 @@ export type SignalTeller = {
   tellRemoved: (worker: Worker) => Promise<void>;
 };
 
-export function createSignalTeller({ known, policyOf, append, now }: TellerOptions): SignalTeller {
+export function createSignalTeller({ known, append, now }: TellerOptions): SignalTeller {
   const notFolded = new Map<string, KnownSignal>();
   /** Hashes that the log has, whether or not the state still knows the worker. */
   const hashesInLog = new Map<string, string>();
@@ -79,29 +74,26 @@ export function createSignalTeller({ known, policyOf, append, now }: TellerOptio
   const isLost = (state: KnownSignal): boolean => Boolean(state.corrupt) || state.removed === true;
 
   return {
-    isTold(worker, { hash, repo }) {
+    isTold(worker, { hash }) {
       const state = inLog(worker);
       if (state === null) return isForgotten(worker, hash);
-      return state.hash === hash && !isLost(state) && samePolicy(state.policy, policyOf(repo));
+      return state.hash === hash && !isLost(state);
     },
 
     async tellOk(worker, signal) {
       const hash = signalHash(signal);
       const repo = repoOfSignal(signal);
-      const policy = policyOf(repo);
       const state = inLog(worker);
       const drafts =
         state === null && isForgotten(worker, hash, signal)
           ? []
           : signalChanges(state?.signal ?? null, signal, {
-              policy,
-              previousPolicy: state?.policy ?? null,
               hash,
               returned: state !== null && isLost(state),
             });
       for (const draft of drafts) {
         const told = draft.detail['signal'] as SignalFile;
-        await tell(worker, draft, { hash, signal: told, policy, corrupt: null, removed: false });
+        await tell(worker, draft, { hash, signal: told, corrupt: null, removed: false });
       }
       hashesInLog.set(keyOf(worker), hash);
       return { hash, repo };
@@ -111,26 +103,22 @@ export function createSignalTeller({ known, policyOf, append, now }: TellerOptio
       const state = inLog(worker);
       const problem = problemText(reading.problem);
       if (state?.corrupt?.problem === problem && !state.removed) return;
-      const { hash = null, signal = null, policy = null } = state ?? {};
+      const { hash = null, signal = null } = state ?? {};
       const draft = signalCorrupt(worker, { path: reading.path, problem }, signal);
-      await tell(worker, draft, { hash, signal, policy, corrupt: { problem }, removed: false });
+      await tell(worker, draft, { hash, signal, corrupt: { problem }, removed: false });
     },
 
     async tellRemoved(worker) {
       const state = inLog(worker);
       if (state === null || state.removed) return;
-      const { hash, signal, policy, corrupt = null } = state;
+      const { hash, signal, corrupt = null } = state;
       // A worker that never had a file has none to lose.
       if (hash === null && !corrupt) return;
-      await tell(worker, signalRemoved(worker, signal), { hash, signal, policy, corrupt, removed: true });
+      await tell(worker, signalRemoved(worker, signal), { hash, signal, corrupt, removed: true });
     },
   };
 }
 
 function keyOf({ orchestrator, ticket }: Worker): string {
   return `${orchestrator}/${ticket}`;
-}
-
-function samePolicy(one: DeployPolicy | null, other: DeployPolicy | null): boolean {
-  return sameJson(one ?? defaultDeployPolicy, other ?? defaultDeployPolicy);
 }

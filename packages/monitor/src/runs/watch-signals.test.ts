@@ -11,13 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import {
-  type DeployPolicy,
-  defaultDeployPolicy,
-  type EventDraft,
-  parseEventDraft,
-  type SignalFile,
-} from '@svc/core';
+import { type EventDraft, parseEventDraft, type SignalFile } from '@svc/core';
 import { temporaryFolder } from '@svc/testkit';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { KnownSignal } from './signal-teller.ts';
@@ -37,7 +31,6 @@ function fakeLog({ foldsLate = false } = {}) {
       ticket,
       hash: null,
       signal: null,
-      policy: null,
       lastSeq,
     };
     if (event.endsWith('.removed')) folded.set(key, { ...before, lastSeq, removed: true });
@@ -49,8 +42,8 @@ function fakeLog({ foldsLate = false } = {}) {
         removed: false,
       });
     else {
-      const { hash, signal, policy } = detail as { hash: string; signal: SignalFile; policy: DeployPolicy };
-      folded.set(key, { ...before, lastSeq, hash, signal, policy, corrupt: null, removed: false });
+      const { hash, signal } = detail as { hash: string; signal: SignalFile };
+      folded.set(key, { ...before, lastSeq, hash, signal, corrupt: null, removed: false });
     }
   }
   function foldAll(): void {
@@ -81,7 +74,6 @@ function start(runsDir: string, log = fakeLog(), more: Partial<WatchSignalsOptio
     runsDir,
     known: (orchestrator, ticket) => log.folded.get(`${orchestrator}/${ticket}`) ?? null,
     knownWorkers: () => log.folded.values(),
-    policyOf: () => defaultDeployPolicy,
     append: (draft) => log.append(draft),
     now: () => new Date(),
     rescanMs: NEVER_MS,
@@ -195,19 +187,6 @@ describe('one file', () => {
     await look();
     expect(log.topics()).toEqual(['status_changed', 'updated', 'corrupt', 'corrupt', 'updated']);
     expect(watcher.figures()).toMatchObject({ files: 1, corrupt: 0 });
-  });
-
-  test('a new policy is told by the rescan', async () => {
-    const runsDir = join(temporaryFolder(), 'runs');
-    putSignal(runsDir, sampleSignal({ repo: 'acme/web' }));
-    let policy = defaultDeployPolicy;
-    const { watcher, log } = start(runsDir, fakeLog(), { policyOf: () => policy });
-    await watcher.rescan();
-    policy = { ...policy, skipDeployVerification: false };
-    await watcher.rescan();
-    await watcher.rescan();
-    expect(log.topics()).toEqual(['status_changed', 'updated']);
-    expect(log.lines[1]?.detail).toMatchObject({ changed: ['policy'], policy });
   });
 
   test('what the log could not take is told later', async () => {

@@ -46,6 +46,8 @@ export type SignalFigures = {
 export type SignalWatcher = {
   /** Ends when every file that is there now was looked at; graces may go on. */
   rescan: () => Promise<void>;
+  /** Ends when the log has what this file says now. */
+  see: (worker: { orchestrator: string; ticket: string }) => Promise<void>;
   figures: () => SignalFigures;
   stop: () => Promise<void>;
 };
@@ -182,6 +184,12 @@ export function watchSignals(options: WatchSignalsOptions): SignalWatcher {
 
   return {
     rescan,
+    async see({ orchestrator, ticket }) {
+      if (!safeSegment(orchestrator) || !safeSegment(ticket)) return;
+      const place = { orchestrator, ticket, path: signalPath(runsDir, orchestrator, ticket) };
+      // The first may join a look that has read the file before it changed.
+      for (let count = 0; count < 2; count += 1) await looks.now(place);
+    },
     figures: () => ({
       ...looks.figures(),
       ignored,

@@ -25,7 +25,8 @@ type Question = {
   prompt: Prompt;
 };
 
-type Answer = { text: string; tokens: number; cost: number };
+/** `cost`: null where nobody knows the model's price. */
+type Answer = { text: string; tokens: number; cost: number | null };
 
 /** Fails with a ModelFailure and nothing else. */
 export type CallModel = (question: Question, lease: Lease, signal: AbortSignal) => Promise<Answer>;
@@ -60,13 +61,13 @@ export function createCallModel(options: {
     return { text, tokens: use.input + use.output, cost };
   }
 
-  function priced(model: string, use: TokenUse): number {
+  function priced(model: string, use: TokenUse): number | null {
     const cost = costOf(model, use);
     if (cost === null && !unpriced.has(model) && unpriced.size < 1_000) {
       unpriced.add(model);
-      logger.warn({ model, pricesAsOf }, 'the price table does not have this model: its cost is told as 0');
+      logger.warn({ model, pricesAsOf }, 'the price table does not have this model: its cost is unknown');
     }
-    return cost ?? 0;
+    return cost;
   }
 
   return async (question, lease, signal) => {

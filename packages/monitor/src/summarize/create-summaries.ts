@@ -4,10 +4,9 @@ import { setTimeout as sleepFor } from 'node:timers/promises';
 import { type Config, createConsent, type Environment, type ProviderName } from '@svc/core';
 import type { Logger } from 'pino';
 import { boardOf, type StateAccess } from '../http/state-access.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
 import { type Briefing, createBriefing } from './briefing.ts';
 import { createCallModel } from './call-model.ts';
-import { createModelFigures } from './figures.ts';
+import type { ModelFigures } from './figures.ts';
 import { createLimiter, type Limiter } from './limiter.ts';
 import { readBriefingSettings, readSummarySettings } from './settings.ts';
 import { createSummarizer, type Summarizer } from './summarizer.ts';
@@ -20,7 +19,7 @@ export type Summaries = {
   stop: () => void;
 };
 
-/** `createSummaries({ configs, environment, state, fetch, now, logger, metrics })` */
+/** `createSummaries({ configs, environment, state, fetch, now, logger, figures })` */
 export function createSummaries(options: {
   configs: readonly Config[];
   environment: Environment;
@@ -28,14 +27,13 @@ export function createSummaries(options: {
   fetch: typeof globalThis.fetch;
   now: () => number;
   logger: Logger;
-  metrics: Pick<Metrics, 'registry'>;
+  figures: ModelFigures;
   /** Of one call with its retry. */
   timeoutMs?: number;
 }): Summaries {
-  const { configs, environment, state, fetch, now, logger, timeoutMs } = options;
+  const { configs, environment, state, fetch, now, logger, figures, timeoutMs } = options;
   const isAllowed = createConsent(configs);
   const board = () => boardOf(state);
-  const figures = createModelFigures(options.metrics.registry);
   const callModel = createCallModel({ fetch, now, logger, figures, ...(timeoutMs && { timeoutMs }) });
   const newLimiter = (): Limiter =>
     createLimiter({

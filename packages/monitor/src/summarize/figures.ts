@@ -9,7 +9,8 @@ type Label = { provider: ProviderName; purpose: Purpose };
 export type ModelFigures = {
   called: (label: Label) => void;
   failed: (label: Label, kind: FailureKind) => void;
-  used: (label: Label, use: TokenUse, usd: number) => void;
+  /** `usd`: null where the model has no price. */
+  used: (label: Label, use: TokenUse, usd: number | null) => void;
 };
 
 export function createModelFigures(registry: Registry): ModelFigures {
@@ -35,7 +36,13 @@ export function createModelFigures(registry: Registry): ModelFigures {
   });
   const cost = new Counter({
     name: 'svc_model_cost_usd_total',
-    help: 'Cost in US dollars by the price table; a model without a price counts nothing',
+    help: 'Cost in US dollars by the price table, without the calls of svc_model_unpriced_calls_total',
+    labelNames: labels,
+    registers,
+  });
+  const unpriced = new Counter({
+    name: 'svc_model_unpriced_calls_total',
+    help: 'Calls of unknown cost: the price table does not have their model',
     labelNames: labels,
     registers,
   });
@@ -45,7 +52,8 @@ export function createModelFigures(registry: Registry): ModelFigures {
     used(label, use, usd) {
       tokens.inc({ ...label, direction: 'input' }, use.input);
       tokens.inc({ ...label, direction: 'output' }, use.output);
-      cost.inc(label, usd);
+      if (usd === null) unpriced.inc(label);
+      else cost.inc(label, usd);
     },
   };
 }

@@ -86,14 +86,17 @@ describe('200', () => {
     expect(models.calls[0]?.user).toContain('"ticket":"ENG-2"');
   });
 
-  test('a model without a price costs 0, and that is logged once', async () => {
-    const { summarize, logged, pass } = await start();
+  test('the cost of a model without a price is unknown, and that is logged once', async () => {
+    const { summarize, logged, pass, metrics } = await start();
     for (const template of ['run-summary', 'worker-status']) {
       const { body } = await summarize({ orchId: 'run-1', template, model: 'claude-next' });
-      expect(body).toMatchObject({ cost: 0, tokens: 1100 });
+      expect(body).toMatchObject({ cost: null, tokens: 1100 });
       pass(1_000);
     }
     expect(logged.filter((line) => line.includes('price table'))).toHaveLength(1);
+    const page = await metrics.registry.metrics();
+    expect(page).not.toMatch(/^svc_model_cost_usd_total\{/m);
+    expect(page).toContain('svc_model_unpriced_calls_total{provider="provider-a",purpose="summary"} 2');
   });
 
   test('a key that the model repeats is struck out', async () => {

@@ -118,9 +118,9 @@ test('with tracing off, a delivery makes no attributes and nothing per span', as
   };
   const receiver = createReceiver({
     feed: codehostFeed,
-    secrets: { variables: ['X'], values: ['x'] },
+    secrets: () => ({ variables: ['X'], values: ['x'] }),
     log: { appendOnce: () => Promise.reject(new Error('not reached')) },
-    ticketPrefixes: [],
+    ticketPrefixes: () => [],
     now: () => 0,
     onOutcome: () => undefined,
     tracer,

@@ -34,8 +34,8 @@ export async function deregisterTrackerWebhook({
   const { webhookId } = record;
   const wasThere = await connect().deleteWebhook(webhookId);
   tell(wasThere ? `Deleted webhook ${webhookId}` : `No longer at the tracker: webhook ${webhookId}`);
-  await removeSecretFile(secretFile);
-  tell(`Removed ${secretFile}`);
+  const wasRemoved = await removeSecretFile(secretFile);
+  tell(wasRemoved ? `Removed ${secretFile}` : `No secret file to remove: ${secretFile}`);
   tell(`Cleared the record in ${await clearRecord(store)}`);
   return { webhookId };
 }

@@ -145,14 +145,14 @@ function withoutProject(ticket: string): TicketMove {
   const prefix = ticket.slice(0, ticket.lastIndexOf('-'));
   return skipped(
     `no project that the daemon serves has tickets like ${ticket}`,
-    `In its project run: svc config set svc.tracker.teamKey ${prefix}, then: svc-monitor.sh restart`,
+    `In its project run: svc config set svc.tracker.teamKey ${prefix}`,
   );
 }
 
 function withoutToken(): TicketMove {
   return skipped(
     'its project has no API token for the issue tracker',
-    'Store one: svc config set svc.tracker.apiToken - < token.txt, then: svc-monitor.sh restart',
+    'Store one: svc config set svc.tracker.apiToken - < token.txt',
   );
 }
 
@@ -177,7 +177,7 @@ function unknownState(
   return new TicketNotMoved(
     'config-invalid',
     `Team ${team} of the issue tracker has no state ${quoted(name)} (svc.tracker.stateMap.${phase}). There are: ${names.slice(0, 50).map(quoted).join(', ')}.`,
-    `Name one of them: svc config set svc.tracker.stateMap.${phase} ${pasted}, then: svc-monitor.sh restart`,
+    `Name one of them: svc config set svc.tracker.stateMap.${phase} ${pasted}`,
     { permanent: true },
   );
 }

@@ -34,7 +34,10 @@ async function house(given: Given = {}) {
   };
   const layer1 = { projectKey: 'demo', tracker: { teamKey: 'ABC', teamId: team.id }, ...given.project };
   write('.svc/config.json', { svc: layer1 });
-  write('.config/svc/config-demo.json', given.secrets ?? { svc: { tracker: { apiToken: TOKEN } } });
+  write(
+    '.config/svc/config-demo.json',
+    given.secrets ?? { svc: { tracker: { apiToken: TOKEN, teamKey: 'ABC' } } },
+  );
   write('.config/svc/config.json', {
     zeal: 1,
     svc: { monitor: { linear: given.linear ?? {} }, projects: [] },

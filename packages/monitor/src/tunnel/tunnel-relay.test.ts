@@ -45,11 +45,12 @@ async function startTunnel(
 ): Promise<{ tunnel: Tunnel; gaps: Gap[] }> {
   const gaps: Gap[] = [];
   await log.ready;
+  const secrets = { variables: ['SECRET'], values: [secret] };
   const receiver = createReceiver({
     feed: codehostFeed,
-    secrets: { variables: ['SECRET'], values: [secret] },
+    secrets: () => secrets,
     log,
-    ticketPrefixes: [],
+    ticketPrefixes: () => [],
     now: Date.now,
     onOutcome: () => undefined,
   });

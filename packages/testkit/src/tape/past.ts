@@ -10,13 +10,12 @@ import {
   MAX_EVENT_LINE_BYTES,
   mapCodehost,
   mapTracker,
-  repoOfSignal,
   type SignalFile,
   signalChanges,
   workerDied,
 } from '@svc/core';
 import type { Fact } from './fact.ts';
-import { deployPolicies, PREFIX, type Repo } from './product.ts';
+import { deployPolicies, PREFIX } from './product.ts';
 import { hashOf, patchedSignal, writtenSignal } from './signal-state.ts';
 import type { TeamDay } from './team-day.ts';
 
@@ -54,9 +53,8 @@ export function pastOf(day: TeamDay, firstSeq = 1): Past {
 
   function tellSignal(before: SignalFile | undefined, after: SignalFile): void {
     past.signals.set(keyOf(after), after);
-    const policy = deployPolicies[repoOfSignal(after) as Repo];
-    const context = { policy, previousPolicy: before ? policy : null, hash: hashOf(after) };
-    for (const draft of signalChanges(before ?? null, after, context)) append(draft, last + 20);
+    for (const draft of signalChanges(before ?? null, after, { hash: hashOf(after) }))
+      append(draft, last + 20);
   }
 
   function tell(fact: Fact): void {
@@ -86,9 +84,26 @@ export function pastOf(day: TeamDay, firstSeq = 1): Past {
     }
   }
 
-  for (const fact of day.facts) if (fact.at <= day.nowIs) tell(fact);
+  const facts = day.facts.filter(({ at }) => at <= day.nowIs);
+  if (facts[0] !== undefined) append(configApplied, day.timeOf(facts[0].at).getTime());
+  for (const fact of facts) tell(fact);
   return past;
 }
+
+/** What a daemon that serves the project writes when it starts. */
+const configApplied: EventDraft = {
+  event: 'monitor.config.applied',
+  source: 'monitor',
+  via: 'local',
+  scope: {},
+  detail: {
+    project: '/projects/tideline',
+    served: true,
+    keys: [],
+    deploy: deployPolicies,
+    others: 'default',
+  },
+};
 
 function keyOf({ orchestrator, ticket }: { orchestrator: string; ticket: string }): string {
   return `${orchestrator}/${ticket}`;

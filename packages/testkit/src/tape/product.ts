@@ -7,7 +7,7 @@ export const apiRepo = 'tideline/api';
 export const repos = [webRepo, apiRepo] as const;
 export type Repo = (typeof repos)[number];
 
-/** What the project file says of deploys; the lines of the past carry the same. */
+/** What the project file says of deploys. */
 export const deployPolicies: Record<Repo, DeployPolicyOfRepo> = {
   [webRepo]: policy(3_600),
   [apiRepo]: policy(5_400),

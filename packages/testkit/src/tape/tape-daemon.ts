@@ -165,7 +165,9 @@ function writeConfiguration(home: string, { relay, models, backends }: TapeWorld
     archive: { root: join(home, 'data/archives') },
     otel: { enabled: true, prometheusUrl: backends.metricsUrl, lokiUrl: backends.logsUrl },
   });
-  write('.config/svc/config-tideline.json', { svc: { tracker: { apiToken: tokens.tracker } } });
+  write('.config/svc/config-tideline.json', {
+    svc: { tracker: { apiToken: tokens.tracker, teamKey: PREFIX } },
+  });
   write('tideline/.svc/config.json', {
     svc: {
       projectKey: 'tideline',

@@ -23,7 +23,8 @@ export const Tracker = z
   .object({
     teamKey: optionalField(kinds.text, {
       layers: ['project', 'secrets'],
-      description: 'Team identifier used in ticket ids; must equal svc.project.ticketPrefix',
+      description:
+        'Team identifier used in ticket ids; must equal svc.project.ticketPrefix. The secrets file names it beside the token',
     }),
     teamId: field(orNull(kinds.text), {
       layers: project,

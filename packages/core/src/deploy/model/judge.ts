@@ -213,7 +213,7 @@ function effectComplaint(moment: Moment): string | null {
   const isForeign =
     fact.kind === 'deployment' &&
     fact.state !== 'inactive' &&
-    fact.environment === policy.productionEnvironment &&
+    fact.environment.toUpperCase() === policy.productionEnvironment.toUpperCase() &&
     fact.sha !== before.merge?.sha &&
     !notes.proven.has(fact.sha);
   if (count('prove') !== (isForeign && mayBeOurs && policy.acceptDescendants ? 1 : 0))
@@ -261,7 +261,11 @@ function failedNow(moment: Moment): number[] {
 
 /** A deployment in production, of the merge or of a commit that is proven to contain it. */
 function isOurs({ fact, before, policy, notes }: Moment): boolean {
-  if (fact.kind !== 'deployment' || fact.environment !== policy.productionEnvironment) return false;
+  if (
+    fact.kind !== 'deployment' ||
+    fact.environment.toUpperCase() !== policy.productionEnvironment.toUpperCase()
+  )
+    return false;
   if (before.merge === null || before.merge.sha === null) return false;
   return fact.sha === before.merge.sha || (policy.acceptDescendants && notes.proven.has(fact.sha));
 }

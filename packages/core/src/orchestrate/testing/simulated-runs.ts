@@ -142,7 +142,8 @@ export function simulateRuns({
         begin(key, id, act.ticket);
         return toStatus(key, workers.get(key)?.status ?? 'pr-created', { recall: null });
       case 'end':
-        return gone(key, 'died');
+        gone(key, 'died');
+        return act.why === 'run-over' ? cancel(key) : undefined;
       case 'end-hanging':
         return gone(key, 'hanging');
       case 'fail':
@@ -209,7 +210,8 @@ export function simulateRuns({
           verifications.set(worker, { state: choose(2) === 0 ? 'passed' : 'failed', remediation: 'none' });
         return;
       case 9:
-        if (worker !== undefined && (status === 'failed' || status === 'stalled')) retry(worker);
+        if (worker !== undefined && (status === 'failed' || status === 'stalled' || status === 'canceled'))
+          retry(worker);
         return;
       case 10:
         if (worker !== undefined && status !== 'done' && choose(4) === 0) toStatus(worker, 'canceled');
@@ -225,8 +227,7 @@ export function simulateRuns({
         if (run !== undefined && runs.get(run)?.run.state === 'paused') change(run, { state: 'running' });
         return;
       default:
-        if (run !== undefined && choose(20) === 0 && runs.get(run)?.run.state === 'running')
-          change(run, { state: 'canceled' });
+        if (run !== undefined && choose(20) === 0 && runs.get(run)?.run.state === 'running') cancelRun(run);
     }
   }
 
@@ -245,8 +246,31 @@ export function simulateRuns({
     toStatus(key, 'done', { merge: { sha: 'a'.repeat(40), at: now(), seq: 1 }, claim: null });
   }
 
+  function cancel(key: string): void {
+    const worker = workers.get(key);
+    if (worker?.merge === null && worker.status !== 'done') toStatus(key, 'canceled', { claim: null });
+  }
+
+  /** What was not begun is taken out; the rest is the loop's. */
+  function cancelRun(id: string): void {
+    change(id, { state: 'canceled' });
+    for (const ticket of runs.get(id)?.plan.waves.flat() ?? []) {
+      const key = `${id}/${ticket}`;
+      if (!workers.has(key)) workers.set(key, { ...newWorker(id, ticket, now()), status: 'canceled' });
+    }
+  }
+
+  /** A run that is over goes on, at the wave of the ticket. */
   function retry(key: string): void {
-    if (processes.has(key)) return;
+    if (processes.has(key) || workers.get(key)?.merge !== null) return;
+    const [id = '', ticket = ''] = key.split('/');
+    const planned = runs.get(id);
+    const wave = (planned?.plan.waves.findIndex((tickets) => tickets.includes(ticket)) ?? -1) + 1;
+    const waves = (planned?.run.waves ?? []).map((one) =>
+      one.wave === wave && one.state === 'completed' ? { ...one, state: 'started' as const } : one,
+    );
+    const isRunOver = planned?.run.state === 'completed' || planned?.run.state === 'canceled';
+    change(id, { waves, ...(isRunOver && { state: 'running' }) });
     revivals.delete(key);
     toStatus(key, 'dispatched', { claim: null });
   }

@@ -1,5 +1,7 @@
 // The facts that a ticket's state stands on, each with its line and how it is known, oldest first.
 import { isInLifecycle } from '../../deploy/standing.ts';
+import { inOneLine } from '../../orchestrate/output-line.ts';
+import type { Deployment } from '../deployment.ts';
 import { ALL_CHECKS } from '../pull-request-checks.ts';
 import { evidenceOf, type Fact } from './evidence.ts';
 import { nameOf } from './rule.ts';
@@ -68,6 +70,13 @@ function ofWorker({ worker }: Subject): Fact[] {
   if (life.state !== 'unknown') {
     const text = life.state === 'alive' ? 'The process runs.' : 'The process does not run.';
     facts.push({ at: life.since, seq: life.seq, source: 'observed', text });
+    if (life.stderr !== undefined)
+      facts.push({
+        at: life.since,
+        seq: life.seq,
+        source: 'observed',
+        text: `Its standard error ends with: ${inOneLine(life.stderr)}`,
+      });
   }
   if (corrupt !== null)
     facts.push({
@@ -133,15 +142,19 @@ function ofPullRequest(subject: Subject): Fact[] {
   return facts;
 }
 
-function ofDeployments(subject: Subject): Fact[] {
-  return subject.counted.flatMap(({ id, sha, environment, states }) =>
-    states.map(
-      ({ state, at, seq, via }): Fact => ({
-        at,
-        seq,
-        source: evidenceOf(via),
-        text: `Deployment ${id} of ${shortSha(sha)} in ${environment}: ${state}.`,
-      }),
-    ),
+function factsAbout(deployments: readonly Deployment[], note = ''): Fact[] {
+  return deployments.flatMap(({ id, sha, environment, states }) =>
+    states.map(({ state, at, seq, via }) => ({
+      at,
+      seq,
+      source: evidenceOf(via),
+      text: `Deployment ${id} of ${shortSha(sha)} in ${environment}: ${state}.${note}`,
+    })),
   );
+}
+
+function ofDeployments({ worker, counted, elsewhere }: Subject): Fact[] {
+  if (worker === null || worker.deploy === null || worker.status === 'done') return factsAbout(counted);
+  const note = ` It does not count: ${worker.deploy.environment} is the environment that svc.deploy waits for.`;
+  return [...factsAbout(counted), ...factsAbout(elsewhere, note)];
 }

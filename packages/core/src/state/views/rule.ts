@@ -1,6 +1,6 @@
 // In one sentence: the rule that makes a worker's status what it is, and what would move it on.
 import { DEPLOY_BUDGET, type DeployProgress } from '../../deploy/deploy-worker.ts';
-import { isPreMerge } from '../../deploy/standing.ts';
+import { isPreMerge, waitsForPolicy } from '../../deploy/standing.ts';
 import { mergeReadiness } from '../merge-readiness.ts';
 import type { Worker } from '../worker.ts';
 import { nameOfPullRequest, type Subject, shortSha } from './subject.ts';
@@ -14,6 +14,8 @@ export function ruleOf(subject: Subject): string {
   if (worker === null) return 'No run has a worker for it.';
   if (worker.status === 'done') return whyDone(subject, worker);
   if (worker.deploy !== null) return whyDeploying(worker, worker.deploy, nameOf(subject));
+  if (waitsForPolicy(worker))
+    return `${nameOf(subject)} is merged, and whether ${worker.repo ?? 'its repository'} needs proof of a deployment is unknown: the project's configuration cannot be read.`;
   if (worker.claim !== null)
     return `The signal file says ${worker.claim.status}, which nothing that was seen proves: it stays ${worker.status}.`;
   if (worker.status === 'canceled') return 'The signal file says canceled, and a canceled worker stays so.';
@@ -30,6 +32,11 @@ export function waitOf(subject: Subject): Wait {
   }
   if (worker.status === 'done') return nothing;
   if (worker.deploy !== null) return waitOfDeploy(worker, worker.deploy);
+  if (waitsForPolicy(worker))
+    return {
+      waitsFor: `a configuration that can be read (svc config validate), or a person: svc deploy accept ${worker.ticket}`,
+      until: null,
+    };
   if (worker.claim?.status === 'done')
     return { waitsFor: `a merge that is seen, or a person: svc deploy accept ${worker.ticket}`, until: null };
   return isPreMerge(worker.status) ? { waitsFor: waitOfPullRequest(subject), until: null } : nothing;

@@ -1,6 +1,8 @@
 // What the board holds of one ticket: its worker, its pull request, what the tracker says, and the deployments
 // of its merge. Names of tickets and repositories compare without case.
+
 import { repoKey } from '../../codehost/repo-name.ts';
+import { isSameEnvironment } from '../../deploy/policy.ts';
 import { pullRequestOfWorker } from '../board-entities.ts';
 import { commitKey, linked, pullRequestKey } from '../board-links.ts';
 import type { Board } from '../board-shape.ts';
@@ -18,6 +20,8 @@ export type Subject = {
   tracked: Ticket | null;
   /** Deployments in the gating environment of the merge, or of a commit proven to contain it; oldest first. */
   counted: Deployment[];
+  /** Of the same commits, in environments that do not gate. */
+  elsewhere: Deployment[];
   /** The newest ones there of other commits, newest first. */
   uncounted: () => Deployment[];
 };
@@ -90,15 +94,17 @@ export function subjectOf(
   const pullRequest = pullRequestFor(board, names, name, worker);
   const repo = repoOf(worker, pullRequest);
   const environment = worker?.deploy?.environment ?? worker?.policy.productionEnvironment ?? PRODUCTION;
-  const isThere = (deployment: Deployment): boolean => deployment.environment === environment;
+  const isThere = (one: Deployment): boolean => isSameEnvironment(one.environment, environment);
   const commits = commitsOf(worker, pullRequest);
+  const own = deploymentsOf(board, repo, commits);
   return {
     ticket,
     worker,
     others,
     pullRequest,
     tracked: names.ticket(name) ?? null,
-    counted: deploymentsOf(board, repo, commits).filter(isThere),
+    counted: own.filter(isThere),
+    elsewhere: own.filter((one) => !isThere(one)),
     uncounted: () => newestOf(board, repo).filter((one) => isThere(one) && !commits.includes(one.sha)),
   };
 }

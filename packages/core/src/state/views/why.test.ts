@@ -10,6 +10,7 @@ import {
   sampleWorker,
 } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
+import { unknownDeployPolicy } from '../../deploy/policy.ts';
 import type { Deployment } from '../deployment.ts';
 import type { Worker } from '../worker.ts';
 import { type Why, why, whyTicket } from './why.ts';
@@ -331,6 +332,34 @@ test('facts in the order of the log, each with how it is known', () => {
     [50, 'observed', 'Deployment 41 of aaaaaaa in production: in_progress.'],
     [55, 'fetched', 'Deployment 41 of aaaaaaa in production: success.'],
   ]);
+});
+
+test('the end of the standard error of a process that is gone', () => {
+  const life = { state: 'dead', since: sampleTime('09:30'), seq: 12, stderr: 'a\nb' } as const;
+  expect(whyOf(sampleWorker({ life })).facts.map(({ text }) => text)).toEqual([
+    'The signal file says implementing.',
+    'The process does not run.',
+    'Its standard error ends with: a | b',
+  ]);
+});
+
+test('a deployment in another environment is listed with why it does not count, until it is done', () => {
+  const worker = mergedWorker({}, {});
+  const given = { ...merged, workers: [worker], deployments: [success({ id: 39, environment: 'staging' })] };
+  expect(whyOf(worker, given).facts.map(({ text }) => text)).toContain(
+    'Deployment 39 of aaaaaaa in staging: success. It does not count: production is the environment that svc.deploy waits for.',
+  );
+});
+
+test('a merge under an unknown policy waits for the configuration or a person', () => {
+  const worker = mergedWorker({ policy: unknownDeployPolicy, deploy: null });
+  const { rule, waitsFor } = whyOf(worker, { ...merged, workers: [worker] });
+  expect(rule).toBe(
+    "acme/web#12 is merged, and whether acme/web needs proof of a deployment is unknown: the project's configuration cannot be read.",
+  );
+  expect(waitsFor).toBe(
+    'a configuration that can be read (svc config validate), or a person: svc deploy accept ENG-1',
+  );
 });
 
 describe('by name', () => {

@@ -10,6 +10,7 @@ import { useMatchesNarrow } from '../../parts/narrow.ts';
 import { ScreenHead } from '../../parts/panel.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { useKeys } from '../../parts/use-keys.ts';
+import type { SearchOf } from '../../shell/link-to.ts';
 import { inbox, moved, neighbour, type Tab, tabs } from './inbox.ts';
 import { ItemDetail, type Opened } from './item-detail.tsx';
 import { ItemRow, nameOf } from './item-row.tsx';
@@ -18,14 +19,12 @@ import { TabList } from './tab-list.tsx';
 import { foreseen, useWords, type Word } from './use-words.ts';
 import { YourName } from './your-name-field.tsx';
 
-type Search = { tab?: string | undefined; id?: string | undefined };
-
 /** So many are drawn at first: a broken service may raise more than anybody reads. */
 const PAGE = 100;
 
 export function AttentionScreen() {
   const { board, moment, loading, failure } = useBoard();
-  const search = useSearch({ strict: false }) as Search;
+  const search = useSearch({ from: '/attention' });
   const navigate = useNavigate();
   const isNarrow = useMatchesNarrow();
   const words = useWords(board.attention);
@@ -40,7 +39,7 @@ export function AttentionScreen() {
   // A narrow page has no place beside the list: there an item is open when it was pressed.
   const selected = shown.find(({ id }) => id === search.id) ?? (isNarrow ? undefined : shown[0]);
 
-  const go = (change: Search): void =>
+  const go = (change: SearchOf<'/attention'>): void =>
     void navigate({ to: '/attention', search: (before) => ({ ...before, ...change }), replace: true });
   const ids = shown.map(({ id }) => id);
   const move = (by: 1 | -1): void => {

@@ -9,6 +9,7 @@ const words: Record<string, string> = {
   'worker-stalled': 'The worker is stalled',
   'signal-corrupt': 'The signal file cannot be read',
   'verification-failed': 'The verification failed',
+  'findings-waiting': 'Findings are not filed',
   'reaction-exhausted': 'The worker does not get further',
   'feed-blind': 'A feed is blind',
   'auth-failing': 'Deliveries fail their signature',

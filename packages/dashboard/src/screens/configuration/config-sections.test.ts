@@ -3,14 +3,15 @@ import { expect, test } from 'vitest';
 import { entriesShown, sectionsOf, valueWords } from './config-sections.ts';
 
 function entry(key: string, rest: Partial<ConfigEntry> = {}): ConfigEntry {
-  return { key, description: `what ${key} does`, isSet: false, deprecated: null, ...rest } as ConfigEntry;
+  const common = { description: `what ${key} does`, isSet: false, deprecated: null, differs: null };
+  return { key, ...common, ...rest } as ConfigEntry;
 }
 
 const entries = [
   entry('svc.tracker.apiToken', { isSet: true }),
   entry('svc.tracker.teamKey'),
   entry('svc.ai.enabled', { description: 'Summaries', deprecated: 'Use svc.ai.on' }),
-  entry('otel.enabled'),
+  entry('otel.enabled', { differs: 'expected true or false' }),
 ];
 
 test('sections are the first two words of ours, and the first of the others', () => {
@@ -28,6 +29,7 @@ test.each([
   [{ text: '', only: 'set' }, 1],
   [{ text: '', only: 'unset' }, 3],
   [{ text: 'otel', only: 'deprecated' }, 0],
+  [{ text: '', only: 'differs' }, 1],
 ])('%j shows %d', (filter, count) => expect(entriesShown(entries, filter)).toHaveLength(count));
 
 test.each([

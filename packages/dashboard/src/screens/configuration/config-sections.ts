@@ -11,7 +11,8 @@ export function entriesShown(entries: readonly ConfigEntry[], { text, only }: Co
       (entry.key.toLowerCase().includes(wanted) || entry.description.toLowerCase().includes(wanted)) &&
       (only !== 'set' || entry.isSet) &&
       (only !== 'unset' || !entry.isSet) &&
-      (only !== 'deprecated' || entry.deprecated !== null),
+      (only !== 'deprecated' || entry.deprecated !== null) &&
+      (only !== 'differs' || entry.differs !== null),
   );
 }
 

@@ -17,6 +17,8 @@ export function ConfigurationScreen() {
   const { data, error, isPending, refetch } = useQuery({
     queryKey: ['config', project],
     queryFn: ({ signal }) => getJson<ConfigReport>(path('/api/config', { project }), signal),
+    // Files are read again by the daemon as they change.
+    refetchInterval: 5_000,
   });
   return (
     <>
@@ -38,6 +40,7 @@ export function ConfigurationScreen() {
                 { value: 'set', text: 'Set somewhere' },
                 { value: 'unset', text: 'Not set' },
                 { value: 'deprecated', text: 'Deprecated' },
+                { value: 'differs', text: 'Not as the file says' },
               ]}
             />
             <SearchField name="text" label="Search keys" placeholder="Key or description" />
@@ -60,10 +63,12 @@ function Report({ report, filter }: { report: ConfigReport; filter: ConfigFilter
       {report.problems.length > 0 && (
         <Panel title={report.problems.length === 1 ? 'One problem' : `${report.problems.length} problems`}>
           <ul className="flex flex-col gap-2 text-small">
-            {report.problems.map(({ severity, text }) => (
+            {report.problems.map(({ severity, text, remedy }) => (
               <li key={text} className="flex items-baseline gap-2">
                 <Pill meaning={severity === 'error' ? 'broken' : 'you'}>{severity}</Pill>
-                <span className="min-w-0 break-words">{text}</span>
+                <span className="min-w-0 break-words">
+                  {text} <span className="text-muted">{remedy}</span>
+                </span>
               </li>
             ))}
           </ul>
@@ -137,6 +142,11 @@ function SectionTable({ section }: { section: Section }) {
                 {entry.deprecated !== null && (
                   <span className="mt-1 block text-tiny text-you">Deprecated: {entry.deprecated}</span>
                 )}
+                {entry.differs !== null && (
+                  <span className="mt-1 block text-tiny break-words text-broken">
+                    Not as the file says: {entry.differs}
+                  </span>
+                )}
               </th>
               <td className="py-2 pr-4 break-words max-wide:block max-wide:py-0.5">
                 <span className="sr-only wide:hidden">Value: </span>
@@ -144,6 +154,11 @@ function SectionTable({ section }: { section: Section }) {
                 {entry.isSecret && <span className="ml-2 text-tiny text-muted">secret</span>}
               </td>
               <td className="py-2 pr-4 text-muted max-wide:inline max-wide:py-0.5">
+                {entry.source.kind === 'last-good' && (
+                  <span className="mr-2">
+                    <Pill meaning="broken">last good value</Pill>
+                  </span>
+                )}
                 <span className="break-all">{entry.source.text}</span>
               </td>
               <td className="py-2 text-muted break-words max-wide:hidden">{valueWords(entry.default)}</td>

@@ -16,14 +16,7 @@ import { useTail } from './use-tail.ts';
 import { type EventFilters, waitForFilters } from './wait-for-command.ts';
 
 export function EventsScreen() {
-  const {
-    event = '',
-    ticket = '',
-    repo = '',
-    pr = '',
-    filter = '',
-    seq,
-  } = useSearch({ strict: false }) as Record<string, string | undefined>;
+  const { event = '', ticket = '', repo = '', pr = '', filter = '', seq } = useSearch({ from: '/events' });
   const filters: EventFilters = { event, ticket, repo, pr, filter };
   const [paused, setPaused] = useState(false);
   const { lines, next, loading, failure, loadOlder } = useTail(filters, paused);
@@ -31,11 +24,8 @@ export function EventsScreen() {
   const selected = seq === undefined ? null : Number(seq);
   const select = (chosen: number | null): void => {
     void navigate({
-      to: '.',
-      search: (before: Record<string, string | undefined>) => ({
-        ...before,
-        seq: chosen === null ? undefined : String(chosen),
-      }),
+      to: '/events',
+      search: (before) => ({ ...before, seq: chosen === null ? undefined : String(chosen) }),
       replace: true,
     });
   };

@@ -1,6 +1,6 @@
 import type { BoardCard } from '@svc/core';
 import { describe, expect, test } from 'vitest';
-import { checksOf, deployOf, reviewOf, statusOf } from './card-words.ts';
+import { checksOf, deployOf, errorsOf, reviewOf, statusOf } from './card-words.ts';
 
 const check = (conclusion: string | null) => ({ name: 'build', suiteId: 1, conclusion, at: null, seq: 1 });
 const review = (state: string) => ({ reviewer: 'kim', state, at: null, seq: 1 });
@@ -65,4 +65,17 @@ test('the status of a card', () => {
     meaning: 'review',
     words: 'Open, without a worker',
   });
+});
+
+test.each([
+  ['dispatched', 'exec: claude: not found', [], 'exec: claude: not found'],
+  ['failed', 'exec: claude: not found', ['pr-closed'], 'exec: claude: not found'],
+  ['failed', 'exec: claude: not found', ['worker-dead'], null],
+  ['dispatched', undefined, [], null],
+  ['canceled', 'exec: claude: not found', [], null],
+  ['done', 'exec: claude: not found', [], null],
+] as const)('of a worker that is %s, %s is said, with %j: %s', (status, stderr, reasons, expected) => {
+  const worker = { status, life: { ...life, state: 'dead', ...(stderr && { stderr }) } };
+  const attention = reasons.map((reason) => ({ reason }));
+  expect(errorsOf({ worker, attention } as unknown as BoardCard)).toBe(expected);
 });

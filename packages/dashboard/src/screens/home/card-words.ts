@@ -17,6 +17,13 @@ export function titleOf({ ticket, pullRequest }: Pick<BoardCard, 'ticket' | 'pul
   return ticket?.title ?? pullRequest?.title ?? null;
 }
 
+/** The end of the standard error of an agent that is gone, unless the item of attention says it already. */
+export function errorsOf({ worker, attention }: Pick<BoardCard, 'worker' | 'attention'>): string | null {
+  if (worker === null || worker.status === 'done' || worker.status === 'canceled') return null;
+  const isSaid = attention[0]?.reason === 'worker-dead' || attention[0]?.reason === 'worker-stalled';
+  return isSaid ? null : (worker.life.stderr ?? null);
+}
+
 const passing = new Set(['success', 'neutral', 'skipped']);
 
 /** Of the head commit, the worst first: `1 failed, 2 running, 3 green`. A pull request without any is unknown. */

@@ -12,7 +12,7 @@ import { OutsideText, safeAddress } from '../../parts/outside.tsx';
 import { Dot } from '../../parts/pill.tsx';
 import type { Standing } from '../../parts/status-meaning.ts';
 import { Tip } from '../../parts/tip.tsx';
-import { checksOf, deployOf, isSaidBy, reviewOf, statusOf, titleOf } from './card-words.ts';
+import { checksOf, deployOf, errorsOf, isSaidBy, reviewOf, statusOf, titleOf } from './card-words.ts';
 import { stepsOf } from './phase-steps.ts';
 import { StepRow } from './step-row.tsx';
 import { WhyNote } from './why-note.tsx';
@@ -26,6 +26,7 @@ export const Card = memo(function Card({ card, column, at }: Shown & { column: B
   const needsYou = column === 'needs-you';
   const status = statusOf(card, needsYou);
   const [item] = attention;
+  const errors = errorsOf(card);
   const steps = worker === null ? [] : stepsOf(worker);
   return (
     <CardLink
@@ -49,6 +50,11 @@ export const Card = memo(function Card({ card, column, at }: Shown & { column: B
       {needsYou && (
         <OutsideText className="line-clamp-3 text-tiny text-text">
           {item?.message ?? worker?.error}
+        </OutsideText>
+      )}
+      {errors !== null && (
+        <OutsideText className="line-clamp-3 whitespace-pre-line font-mono text-broken text-tiny">
+          {errors}
         </OutsideText>
       )}
       {pullRequest !== null && <PullRequestLine {...pullRequest} />}

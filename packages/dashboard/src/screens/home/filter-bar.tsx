@@ -23,7 +23,7 @@ export function FilterBar({
   const showAll = (): void =>
     void navigate({
       to: '/',
-      search: ({ at }: { at?: string }) => ({ at }),
+      search: ({ at }) => ({ at }),
       replace: true,
     });
   return (

@@ -20,8 +20,6 @@ import { Column } from './column.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { FirstRun } from './first-run.tsx';
 
-type Search = { run?: string; project?: string; repo?: string; q?: string };
-
 /** On a narrow screen the two that matter come first. */
 const narrowOrder: readonly BoardColumn[] = ['needs-you', 'working', 'in-review', 'shipping', 'done-today'];
 
@@ -49,7 +47,7 @@ export function HomeScreen() {
 }
 
 function WholeBoard({ board, moment }: { board: LiveBoard; moment: string | null }) {
-  const search = useSearch({ strict: false }) as Search;
+  const search = useSearch({ from: '/' });
   const order = useMatchesFull() ? boardColumnNames : narrowOrder;
   const isLost = useLink().state === 'lost' && moment === null;
   const projects = useProjects();

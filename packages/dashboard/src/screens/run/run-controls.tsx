@@ -72,7 +72,8 @@ export function RunControls({ model, disabledBecause }: { model: RunModel; disab
       >
         <p>
           The run is over, and the {working === 1 ? 'worker' : `${working} workers`} at work{' '}
-          {working === 1 ? 'is' : 'are'} ended. Pull requests and worktrees stay. This cannot be taken back.
+          {working === 1 ? 'is' : 'are'} ended. Pull requests and worktrees stay. A ticket of it can be
+          started again later.
         </p>
         {foreign}
       </Confirm>

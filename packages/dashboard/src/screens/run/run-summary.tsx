@@ -80,7 +80,7 @@ function Answer({ answer, wait }: { answer: SummaryAnswer; wait: number }) {
             <span>
               {provider}, {model}
             </span>
-            <span>{costWords(cost)}</span>
+            <span>{cost === null ? 'cost unknown' : costWords(cost)}</span>
             <span>{countWords(tokens)} tokens</span>
             {cached ? (
               <Pill meaning="unknown">

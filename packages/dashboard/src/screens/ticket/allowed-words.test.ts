@@ -7,14 +7,14 @@ const alive = { state: 'alive', since, seq: 1 } as const;
 const dead = { state: 'dead', since, seq: 1 } as const;
 const deploy = {} as NonNullable<Worker['deploy']>;
 const merge = { sha: 'a', at: since, seq: 2 };
-const running = { state: 'running' } as const;
+const plan = {} as Exclude<NonNullable<Parameters<typeof allowedWords>[1]>['plan'], null>;
+const running = { state: 'running', plan } as const;
 const worker = (given: Partial<Worker>): Worker => ({
   status: 'implementing',
   deploy: null,
   merge: null,
   claim: null,
   life: alive,
-  removed: false,
   ...given,
 });
 
@@ -24,7 +24,9 @@ test.each([
   [worker({ life: { ...dead, reviving: true } }), running, []],
   [worker({ status: 'pr-created', life: dead }), running, []],
   [worker({ status: 'failed' }), running, ['worker-retry']],
-  [worker({ status: 'failed' }), { state: 'completed' } as const, []],
+  [worker({ status: 'canceled' }), { state: 'completed', plan } as const, ['worker-retry']],
+  [worker({ status: 'canceled' }), { state: 'canceled', plan } as const, ['worker-retry']],
+  [worker({ status: 'canceled' }), { state: 'canceled', plan: null } as const, []],
   [worker({ status: 'failed' }), null, []],
   [worker({ status: 'deploy-failed', deploy, merge }), running, ['deploy-retry', 'deploy-accept']],
   [worker({ status: 'stalled', deploy, merge }), running, ['deploy-retry', 'deploy-accept']],

@@ -4,8 +4,8 @@ import type { BoardView } from '@svc/core';
 import { isAgentsWork } from '@svc/core/browser';
 
 type WorkerRow = BoardView['workers'][number];
-type RunRow = Pick<BoardView['runs'][number], 'state'>;
-type Judged = Pick<WorkerRow, 'status' | 'deploy' | 'merge' | 'claim' | 'life' | 'removed'>;
+type RunRow = Pick<BoardView['runs'][number], 'state' | 'plan'>;
+type Judged = Pick<WorkerRow, 'status' | 'deploy' | 'merge' | 'claim' | 'life'>;
 
 export type WorkerWord = 'deploy-retry' | 'deploy-accept' | 'worker-retry';
 
@@ -20,9 +20,11 @@ export function allowedWords(worker: Judged, run: RunRow | null): WorkerWord[] {
 }
 
 /** One that works is left alone: only what ended, stalled or lost its process is offered a new start. */
-function mayBeStartedAnew({ status, merge, life, removed }: Judged, run: RunRow | null): boolean {
-  if (merge !== null || removed || run === null || run.state === 'completed' || run.state === 'canceled')
-    return false;
+function mayBeStartedAnew({ status, merge, life }: Judged, run: RunRow | null): boolean {
+  if (merge !== null || run === null) return false;
+  const isOver = run.state === 'completed' || run.state === 'canceled';
+  // A run that others conduct does not go on by it.
+  if (isOver && run.plan === null) return false;
   if (status === 'failed' || status === 'canceled' || status === 'stalled') return true;
   return isAgentsWork(status) && life.state === 'dead' && life.reviving !== true;
 }

@@ -11,6 +11,7 @@ const page = (from: number, offsets: number[], given: Partial<WorkerOutput> = {}
   from,
   to: (offsets.at(-1) ?? from) + 10,
   restarted: false,
+  errors: '',
   lines: offsets.map((offset) => ({ offset, kind: 'text', text: `at ${offset}`, ok: null, cut: false })),
   ...given,
 });
@@ -34,6 +35,16 @@ test('one line of the file may say several things', () => {
 test('a page without news changes nothing', () => {
   const first = withPage(noOutput, page(0, [0]));
   expect(withPage(first, page(10, [], { to: 10 }))).toBe(first);
+});
+
+test('the end of the standard error is the newest one', () => {
+  const first = withPage(noOutput, page(0, [0]));
+  const failed = withPage(first, page(10, [], { to: 10, errors: 'exec: claude: not found' }));
+  expect(failed).toEqual({ ...first, errors: 'exec: claude: not found' });
+  expect(withPage(noOutput, page(0, [], { exists: false, errors: 'no disk' }))).toMatchObject({
+    file: 'none',
+    errors: 'no disk',
+  });
 });
 
 test('a shorter file begins anew', () => {

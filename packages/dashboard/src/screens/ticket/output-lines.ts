@@ -17,12 +17,22 @@ export type OutputState = {
   restarts: number;
   /** Older lines than the shown ones exist. */
   hasEarlier: boolean;
+  /** The last lines of its standard error. */
+  errors: string;
 };
 
-export const noOutput: OutputState = { file: 'waiting', lines: [], to: null, restarts: 0, hasEarlier: false };
+export const noOutput: OutputState = {
+  file: 'waiting',
+  lines: [],
+  to: null,
+  restarts: 0,
+  hasEarlier: false,
+  errors: '',
+};
 
 export function withPage(state: OutputState, page: WorkerOutput): OutputState {
-  if (!page.exists) return { ...state, file: state.lines.length > 0 ? 'gone' : 'none', to: null };
+  const { errors } = page;
+  if (!page.exists) return { ...state, file: state.lines.length > 0 ? 'gone' : 'none', to: null, errors };
   const beginsAnew = state.to === null || page.restarted;
   const known = beginsAnew ? [] : state.lines;
   const from = beginsAnew ? 0 : (state.to ?? 0);
@@ -30,7 +40,8 @@ export function withPage(state: OutputState, page: WorkerOutput): OutputState {
   const news = page.lines
     .filter(({ offset }) => offset >= from)
     .map((line, index) => ({ ...line, id: next + index }));
-  if (!beginsAnew && news.length === 0 && state.file === 'there' && state.to === page.to) return state;
+  if (!beginsAnew && news.length === 0 && state.file === 'there' && state.to === page.to)
+    return errors === state.errors ? state : { ...state, errors };
   const lines = [...known, ...news];
   return {
     file: 'there',
@@ -38,5 +49,6 @@ export function withPage(state: OutputState, page: WorkerOutput): OutputState {
     to: page.to,
     restarts: state.restarts + (page.restarted || state.file === 'gone' ? 1 : 0),
     hasEarlier: lines.length > MOST_LINES || (beginsAnew ? page.from > 0 : state.hasEarlier),
+    errors,
   };
 }

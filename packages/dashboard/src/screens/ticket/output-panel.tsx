@@ -41,6 +41,14 @@ export function OutputPanel({ ticket, run }: { ticket: string; run: string | und
       {output.lines.length > 0 && (
         <Lines output={output} follow={follow} onLeaveEnd={() => setFollow(false)} />
       )}
+      {output.errors !== '' && (
+        <div className="border-line border-t px-4 py-2.5 text-small">
+          <p className="text-muted">Its standard error ends with:</p>
+          <pre className="from-outside mt-1 whitespace-pre-wrap font-mono text-broken text-tiny">
+            {output.errors}
+          </pre>
+        </div>
+      )}
     </Panel>
   );
 }

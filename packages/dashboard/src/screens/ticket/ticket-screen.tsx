@@ -22,7 +22,7 @@ import { WorkerWords } from './worker-words.tsx';
 
 export function TicketScreen() {
   const { ticket = '' } = useParams({ strict: false }) as { ticket?: string };
-  const { run } = useSearch({ strict: false }) as { run?: string };
+  const { run } = useSearch({ from: '/tickets/$ticket' });
   const { board, moment, loading } = useBoard();
   const now = useNow();
   const { worker, choices } = pickWorker(board.workers.values(), ticket, run);

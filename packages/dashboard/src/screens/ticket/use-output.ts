@@ -60,5 +60,10 @@ export function useOutput(ticket: string, run: string | undefined): Output {
 }
 
 function isSame(one: OutputState, other: OutputState): boolean {
-  return one.lines === other.lines && one.file === other.file && one.restarts === other.restarts;
+  return (
+    one.lines === other.lines &&
+    one.file === other.file &&
+    one.restarts === other.restarts &&
+    one.errors === other.errors
+  );
 }

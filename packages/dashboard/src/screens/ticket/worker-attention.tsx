@@ -49,7 +49,7 @@ export function WorkerAttention({ items }: { items: readonly AttentionRow[] }) {
             <Remedy text={item.remedy} />
             <Link
               to="/attention"
-              search={{ item: item.id }}
+              search={{ id: item.id }}
               className="font-medium text-ink underline decoration-line-strong underline-offset-2"
             >
               Handle in attention

@@ -6,6 +6,7 @@ import {
   judgeFeeds,
   judgeHealth,
   judgeSelfCheck,
+  type ReportedHealth,
 } from '@svc/core';
 import { daemonAt } from '../daemon-client.ts';
 import { speaker } from '../need-daemon.ts';
@@ -39,7 +40,8 @@ export function daemonChecks(
       part: 'state',
       async look() {
         const health = await daemon.get('/api/health');
-        return [...fixes(judgeHealth(health)), ...notServed(health, await projects)];
+        const known = await projects;
+        return [...fixes(judgeHealth(elsewhere(health, known))), ...notServed(health, known)];
       },
     },
     {
@@ -55,7 +57,12 @@ export function daemonChecks(
 
 type ServedFolders = { configuration?: { folders?: readonly string[] } };
 
-/** Its projects are read when it starts. */
+/** What is wrong in files that were read here too is reported by the check of those files: it is newer. */
+function elsewhere(health: ReportedHealth, { files }: DoctorProjects): ReportedHealth {
+  const problems = (health.configuration?.problems ?? []).filter(({ file }) => !files.includes(file));
+  return { ...health, configuration: { problems } };
+}
+
 function notServed({ configuration }: ServedFolders, { projects }: DoctorProjects): DoctorFinding[] {
   const { folders } = configuration ?? {};
   if (folders === undefined) return [];
@@ -63,8 +70,8 @@ function notServed({ configuration }: ServedFolders, { projects }: DoctorProject
     .filter(({ folder }) => !folders.includes(folder))
     .map(({ folder }) =>
       doctorFinding('configuration', 'warning', `the daemon does not serve ${folder}`, {
-        evidence: 'it was started before it knew of this project',
-        remedy: 'Run: svc-monitor.sh restart',
+        evidence: 'svc.projects of the global file does not list it',
+        remedy: `Register it: cd '${folder}' && check-project-setup.sh`,
       }),
     );
 }

@@ -1,6 +1,13 @@
 // What is wrong with the configuration files. A name that will go is moved to its new one where the value stays
 // in the same file; the project file is the repository's, and is left to people.
-import { type ConfigProblem, canonicalKey, deprecations, doctorFinding, problemFinding } from '@svc/core';
+import {
+  type ConfigProblem,
+  canonicalKey,
+  deprecations,
+  doctorFinding,
+  judgeProblem,
+  reportProblem,
+} from '@svc/core';
 import { valueAt } from '../../config/edit-json.ts';
 import type { ConfigFiles } from '../../config/load.ts';
 import { readJsonFile } from '../../config/read-json.ts';
@@ -9,24 +16,20 @@ import type { Session } from '../session.ts';
 import { type Found, fixableBy } from './check.ts';
 import type { DoctorProjects } from './projects.ts';
 
-export async function checkConfiguration(session: Session, { problems }: DoctorProjects): Promise<Found[]> {
-  if (problems.length === 0)
-    return [doctorFinding('configuration', 'ok', 'no problems in the configuration files')];
+export async function checkConfiguration(
+  session: Session,
+  { problems, projects }: DoctorProjects,
+): Promise<Found[]> {
+  if (problems.length === 0) {
+    const evidence = projects.map(({ folder }) => folder).join(', ') || 'no project';
+    return [doctorFinding('configuration', 'ok', 'no problems in the configuration files', { evidence })];
+  }
   const { files } = await session.load();
   return Promise.all(problems.map((problem) => judge(session, files, problem)));
 }
 
 async function judge(session: Session, files: ConfigFiles, problem: ConfigProblem): Promise<Found> {
-  const { level, found, remedy } = problemFinding(problem);
-  const finding = doctorFinding(
-    'configuration',
-    level === 'error' ? 'broken' : 'warning',
-    found.replace(/\.$/, ''),
-    {
-      evidence: problem.line === undefined ? problem.file : `${problem.file}:${problem.line}`,
-      remedy: remedy ?? null,
-    },
-  );
+  const finding = judgeProblem(reportProblem(problem));
   if (problem.code !== 'deprecated') return finding;
   const entry = deprecations.find(({ key }) => key === canonicalKey(problem.key));
   if (entry === undefined || entry.replacement === entry.key) return finding;

@@ -7,7 +7,7 @@ import type { DoctorTools } from './check.ts';
 import type { DoctorProjects } from './projects.ts';
 
 const SPARE_MS = 500;
-const STORE = 'Store one: svc config set svc.tracker.apiToken - < token.txt, then svc-monitor.sh restart';
+const STORE = 'Store one: svc config set svc.tracker.apiToken - < token.txt';
 
 export async function checkTrackerTokens(
   { configs }: DoctorProjects,

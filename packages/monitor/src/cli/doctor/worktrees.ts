@@ -1,9 +1,10 @@
 // Worktrees that were left half made or half removed, or whose folder is gone. One that holds no work may go.
 import { type DoctorFinding, doctorFinding } from '@svc/core';
 import { Failure } from '../../errors.ts';
-import type { Losses } from '../../orchestrate/worktrees/inspect.ts';
+import { isLost } from '../../orchestrate/worktrees/inspect.ts';
 import type { ListedWorktree } from '../../orchestrate/worktrees/list.ts';
-import { createWorktrees, type Worktrees } from '../../orchestrate/worktrees/worktrees.ts';
+import type { Worktrees } from '../../orchestrate/worktrees/worktrees.ts';
+import { openWorktrees } from '../open-worktrees.ts';
 import type { Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Found, fixableBy } from './check.ts';
@@ -28,20 +29,10 @@ export async function checkWorktrees(
 
 async function lookInto(
   terminal: Terminal,
-  { machine, locks }: Session,
+  session: Session,
   { folder, config }: DoctorProject,
 ): Promise<Found[]> {
-  const { home, dataDir, locksDir } = machine;
-  const worktrees = createWorktrees({
-    projectFolder: folder,
-    config,
-    home,
-    dataDir,
-    locksDir,
-    locks,
-    environment: terminal.environment,
-    now: terminal.now,
-  });
+  const worktrees = openWorktrees(terminal, session, { folder, config });
   try {
     const leftOver = (await worktrees.list()).filter(({ state }) => left.includes(state));
     return await Promise.all(leftOver.map((one) => judge(terminal, worktrees, folder, one)));
@@ -63,14 +54,10 @@ async function judge(
     remedy: `Run: cd '${folder}' && svc worktree remove ${name}`,
   });
   if (!state.startsWith('half')) return finding;
-  if (!holdsNothing((await worktrees.inspect(name)).losses)) return finding;
+  if (isLost((await worktrees.inspect(name)).losses)) return finding;
   return fixableBy(finding, async () => {
     // Without force: should work have turned up meanwhile, it is refused.
     await worktrees.remove(name, { currentFolder: terminal.folder });
     return `removed the worktree ${name}, which was ${state} and held nothing`;
   });
-}
-
-function holdsNothing({ uncommitted, commits, stashes, operation, submodules }: Losses): boolean {
-  return uncommitted.count + commits.count + stashes.length + submodules.length === 0 && operation === null;
 }

@@ -36,6 +36,8 @@ export type SetupOptions = {
 
 export type SetupResult = { url: string | null; findings: Found[] };
 
+const TEAM_KEY = ['svc', 'tracker', 'teamKey'];
+
 const skipped = (what: string, again?: string): StepEnd => ({
   outcome: 'skipped',
   what,
@@ -67,8 +69,8 @@ export async function setUpProject(
   );
   let hasToken = false;
   if (isProject) {
-    hasToken = await run('secrets', 'svc config set svc.tracker.apiToken - < token.txt', (quiet) =>
-      writeToken(quiet, session, answers.token),
+    hasToken = await run('secrets', 'svc config set svc.tracker.apiToken - < token.txt', () =>
+      writeToken(session, answers),
     );
     hasToken &&= answers.token !== undefined;
     await run('registration', 'svc check-project-setup', () => registerProject(terminal, session));
@@ -146,14 +148,19 @@ async function writeProjectFile(quiet: Terminal, session: Session, answers: Answ
   return { outcome: 'done', what: `wrote ${counted(changes.length, 'value')} to ${file}; commit it` };
 }
 
-async function writeToken(quiet: Terminal, session: Session, token: Answers['token']): Promise<StepEnd> {
-  const { files, values } = await requireConfig(quiet, session);
+/** The secrets file names the team beside the token. One of another team, or of none, is corrected here. */
+async function writeToken(
+  session: Session,
+  { token, ticketPrefix }: Pick<Answers, 'token' | 'ticketPrefix'>,
+): Promise<StepEnd> {
+  const { files, values } = await session.load();
   if (token === undefined)
     return skipped(
       'there is no token for the issue tracker: its tickets are not followed',
       'svc config set svc.tracker.apiToken - < token.txt',
     );
-  if (!token.isNew) return { outcome: 'unchanged', what: `the token is in ${files.secrets.file}` };
+  const kept: StepEnd = { outcome: 'unchanged', what: `the token is in ${files.secrets.file}` };
+  if (!token.isNew && files.secrets.fallback) return kept;
   // A file of its own would hide the secrets that the project has in the global one.
   const usesGlobal =
     files.secrets.fallback &&
@@ -161,11 +168,18 @@ async function writeToken(quiet: Terminal, session: Session, token: Answers['tok
       ({ field, source }) => field.secret && source.kind === 'file' && source.file === files.global,
     );
   const store = createConfigStore({ locks: session.locks, files });
-  const file = await store.set(
-    usesGlobal ? 'global' : 'secrets',
-    ['svc', 'tracker', 'apiToken'],
-    token.value,
-  );
+  if (ticketPrefix === undefined && !usesGlobal)
+    return skipped('there is no team that the token is for', 'svc init --team <KEY>');
+  const team = usesGlobal ? [] : [{ path: TEAM_KEY, value: ticketPrefix }];
+  if (!token.isNew) {
+    const isNamed = await watchFiles([files.secrets.file]);
+    const file = await store.setMany('secrets', team);
+    return (await isNamed()).length === 0 ? kept : { outcome: 'done', what: `named the team in ${file}` };
+  }
+  const file = await store.setMany(usesGlobal ? 'global' : 'secrets', [
+    { path: ['svc', 'tracker', 'apiToken'], value: token.value },
+    ...team,
+  ]);
   return { outcome: 'done', what: `stored the token in ${file} (mode 600)` };
 }
 

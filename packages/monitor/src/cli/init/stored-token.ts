@@ -22,5 +22,5 @@ export async function findStoredToken(
     data: read.data,
     lineOf: read.lineOf,
   } as const;
-  return resolveConfig([own], {}).config?.svc.tracker.apiToken;
+  return resolveConfig([own], {}).usable.svc.tracker.apiToken;
 }

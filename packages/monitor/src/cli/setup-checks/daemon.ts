@@ -1,5 +1,6 @@
 // Whether the daemon runs. With a person at the terminal, one that does not run may be started here; without,
 // it is said on standard error and the check goes on. Never a reason to fail, unless a start was asked for.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isInteractive, meansYes, type SetupFinding } from '@svc/core';
 import type { Host } from '../../daemon/control-host.ts';
 import { remedyFor } from '../../daemon/control-not-answering.ts';
@@ -12,6 +13,8 @@ import type { Terminal } from '../terminal.ts';
 
 const check = 'daemon';
 const START = 'Start it: svc-monitor.sh start';
+const SERVED_WITHIN_MS = 5_000;
+const LOOK_AGAIN_MS = 100;
 
 export async function checkDaemon(
   terminal: Terminal,
@@ -49,20 +52,23 @@ export async function checkDaemon(
 
 type Running = Extract<FoundDaemon, { state: 'running' }>['daemon'];
 
-/** Its projects are read when it starts. */
+/** One that was registered a moment ago is served after the daemon's next look at the files. */
 async function serving(
   { machine }: Session,
   project: string | undefined,
   daemon: Running,
 ): Promise<SetupFinding> {
   const found = `running: pid ${daemon.pid}, ${daemon.url}`;
-  const health = await (await connectDaemon(machine))?.get('/api/health');
-  if (project === undefined || health?.configuration.folders.includes(project) !== false)
-    return { check, level: 'ok', found };
+  for (const deadline = performance.now() + SERVED_WITHIN_MS; ; await sleep(LOOK_AGAIN_MS)) {
+    const health = await (await connectDaemon(machine))?.get('/api/health');
+    if (project === undefined || health?.configuration.folders.includes(project) !== false)
+      return { check, level: 'ok', found };
+    if (performance.now() > deadline) break;
+  }
   return {
     check,
     level: 'warning',
-    found: `${found}; it was started before it knew of this project`,
-    remedy: 'Run: svc-monitor.sh restart',
+    found: `${found}; it does not serve this project`,
+    remedy: 'See why: svc doctor',
   };
 }

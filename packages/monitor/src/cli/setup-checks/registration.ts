@@ -42,10 +42,7 @@ export async function registeredFolder(terminal: Terminal): Promise<string> {
   const lasting = lastingFolder(folder, repository, terminal.home);
   const session = openSession(terminal);
   const { file, changed } = await list(session, (await session.load()).files, lasting);
-  if (changed)
-    terminal.err(
-      `${lasting} is now registered in ${file}. For its feeds and deploy settings too: svc-monitor.sh restart`,
-    );
+  if (changed) terminal.err(`${lasting} is now registered in ${file}. The daemon serves it from now on.`);
   return lasting;
 }
 

@@ -7,6 +7,7 @@ import { archivedManifest, restoreRun } from '../../archive/restore.ts';
 import { verifyArchives } from '../../archive/verify.ts';
 import { bytesText, createProgress } from '../archive-progress.ts';
 import { runNameFrom, tellArchive, withArchive } from '../archive-session.ts';
+import { counted } from '../counted.ts';
 import { AnswerIsNo } from '../endings.ts';
 import { plainText } from '../plain-text.ts';
 import { printJson, printTable, type Terminal } from '../terminal.ts';
@@ -80,7 +81,7 @@ function showVerb(terminal: Terminal): CommandUnknownOpts {
           `${manifest.orchestrator}  ${manifest.state}  archived ${timeText(manifest.archivedAt, terminal.now())}`,
         );
         terminal.out(
-          `${manifest.files.length} files, ${bytesText(bytes)} (${bytesText(storedBytes)} stored)`,
+          `${counted(manifest.files.length, 'file')}, ${bytesText(bytes)} (${bytesText(storedBytes)} stored)`,
         );
         printTable(
           terminal,
@@ -121,8 +122,9 @@ function verifyVerb(terminal: Terminal): CommandUnknownOpts {
         if (options.json) printJson(terminal, { root, ...result });
         else {
           for (const { orchestrator, what } of problems) terminal.out(`${orchestrator}: ${plainText(what)}`);
-          const end = problems.length === 0 ? 'all as they were archived' : `${problems.length} problems`;
-          terminal.out(`${runs} runs, ${files} files, ${bytesText(bytes)}: ${end}.`);
+          const end =
+            problems.length === 0 ? 'all as they were archived' : counted(problems.length, 'problem');
+          terminal.out(`${counted(runs, 'run')}, ${counted(files, 'file')}, ${bytesText(bytes)}: ${end}.`);
         }
         if (problems.length === 0) return;
         terminal.err(
@@ -152,7 +154,9 @@ function restoreVerb(terminal: Terminal): CommandUnknownOpts {
         await tellArchive(report, 'archive.restored', [{ orchestrator, files: files.length, bytes }], {
           path: to,
         });
-        terminal.out(`${orchestrator}: ${files.length} files, ${bytesText(bytes)} restored to ${to}`);
+        terminal.out(
+          `${orchestrator}: ${counted(files.length, 'file')}, ${bytesText(bytes)} restored to ${to}`,
+        );
       }),
     );
 }

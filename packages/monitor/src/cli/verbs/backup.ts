@@ -3,11 +3,12 @@ import { join, resolve } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { BackupManifest } from '@svc/core';
 import { rootFrom } from '../../archive/open-archive.ts';
-import { loadProjects } from '../../daemon/projects.ts';
+import { loadProjects } from '../../config/projects.ts';
 import { ownVersion } from '../../daemon/version-drift.ts';
 import { createBackup } from '../backup/create.ts';
 import { backupPlaces } from '../backup/places.ts';
 import { restoreBackup } from '../backup/restore.ts';
+import { counted } from '../counted.ts';
 import { plainText } from '../plain-text.ts';
 import { openSession } from '../session.ts';
 import { printJson, type Terminal } from '../terminal.ts';
@@ -64,7 +65,7 @@ function createVerb(terminal: Terminal): CommandUnknownOpts {
           leftOut: manifest.leftOut,
           skipped,
         });
-      terminal.out(`${manifest.files.length} files, ${bytes} bytes: ${file}`);
+      terminal.out(`${counted(manifest.files.length, 'file')}, ${bytes} bytes: ${file}`);
       if (withSecrets)
         terminal.out('It holds secrets, and only its owner can read it (mode 600). Keep it so.');
       if (skipped.length > 0)

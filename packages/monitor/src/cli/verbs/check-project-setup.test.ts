@@ -10,6 +10,7 @@ import { runCommandLine } from '../run.ts';
 import { checkProjectSetupVerb } from './check-project-setup.ts';
 
 const token = 'tracker-token-hush';
+const secrets = { svc: { tracker: { apiToken: token, teamKey: 'ABC' } } };
 
 const whole = {
   svc: {
@@ -49,7 +50,7 @@ function house(given: Given = {}) {
   mkdirSync(app);
   if (given.git !== false) execFileSync('git', ['init', '--quiet', app]);
   if (given.project !== null) write('app/.svc/config.json', given.project ?? whole);
-  write('.config/svc/config-app.json', { svc: { tracker: { apiToken: token } } }, 0o600);
+  write('.config/svc/config-app.json', secrets, 0o600);
   const programs = join(home, 'bin');
   const { gh = 'echo "Logged in to code.example as ann"' } = given;
   if (gh !== null) write('bin/gh', `#!/bin/sh\n${gh}\n`, 0o755);
@@ -194,7 +195,7 @@ describe('configuration', () => {
 describe('secrets', () => {
   test('a secrets file that others may read is an error', async () => {
     const { about, write } = house();
-    const file = write('.config/svc/config-app.json', { svc: { tracker: { apiToken: token } } }, 0o644);
+    const file = write('.config/svc/config-app.json', secrets, 0o644);
     expect(await about('secrets', 1)).toEqual([
       `error secrets ${file} has mode 644, and others may read it; it must be 600. Run: chmod 600 '${file}'`,
     ]);

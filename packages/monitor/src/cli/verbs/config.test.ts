@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testTerminal } from '@svc/testkit';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { runCommandLine } from '../run.ts';
 
 type Given = {
@@ -88,7 +88,7 @@ test('explain of a group explains each key, of an unknown key suggests one', asy
 test('secrets are masked everywhere', async () => {
   const { terminal, svc } = house({
     project: { svc: { projectKey: 'demo' } },
-    secrets: { svc: { tracker: { apiToken: 'hush-hush' } } },
+    secrets: { svc: { tracker: { apiToken: 'hush-hush', teamKey: 'ABC' } } },
   });
   for (const words of [
     ['show'],
@@ -102,9 +102,64 @@ test('secrets are masked everywhere', async () => {
   expect(terminal.printed() + terminal.complained()).not.toContain('hush-hush');
 });
 
+describe('the secrets file names the team of its token', () => {
+  const project = { svc: { projectKey: 'demo', tracker: { teamKey: 'ABC' } } };
+  test.each([
+    ['both, as the project file has it', { apiToken: 'x', teamKey: 'ABC' }, null],
+    ['neither', {}, null],
+    [
+      'no team',
+      { apiToken: 'x' },
+      /svc\.tracker\.apiToken: is set, but svc\.tracker\.teamKey is not in this file.*svc config set --layer secrets svc\.tracker\.teamKey ABC/,
+    ],
+    [
+      'no token',
+      { teamKey: 'ABC' },
+      /svc\.tracker\.teamKey: is set, but svc\.tracker\.apiToken is not in this file.*svc config set svc\.tracker\.apiToken -/,
+    ],
+    [
+      'another team',
+      { apiToken: 'x', teamKey: 'XYZ' },
+      /config-demo\.json:\d+: svc\.tracker\.teamKey: is "XYZ", but the project file says "ABC"; they must be equal/,
+    ],
+  ])('%s', async (_, tracker, problem) => {
+    const { terminal, svc } = house({ project, secrets: { svc: { tracker } } });
+    expect(await svc('config', 'validate')).toBe(problem === null ? 0 : 1);
+    expect(terminal.printed()).toMatch(problem ?? /^The configuration is valid/);
+  });
+
+  test('the global file, which stands in for it, serves several teams', async () => {
+    const { svc } = house({ project, global: { svc: { tracker: { apiToken: 'x' } } } });
+    expect(await svc('config', 'validate')).toBe(0);
+  });
+
+  test('what the remedy says makes it valid; taking the token away takes the team along', async () => {
+    const { svc, read } = house({ project, secrets: { svc: { tracker: { apiToken: 'x' } } } });
+    expect(await svc('config', 'set', '--layer', 'secrets', 'svc.tracker.teamKey', 'ABC')).toBe(0);
+    expect(await svc('config', 'validate')).toBe(0);
+    expect(await svc('config', 'unset', 'svc.tracker.apiToken')).toBe(0);
+    expect(await svc('config', 'validate')).toBe(0);
+    expect(read('.config/svc/config-demo.json')).not.toContain('ABC');
+  });
+
+  test('a new team of the project is the new team of its secrets file', async () => {
+    const secrets = { svc: { tracker: { apiToken: 'x', teamKey: 'ABC' } } };
+    const { svc, read } = house({ project, secrets });
+    expect(await svc('config', 'set', 'svc.tracker.teamKey', 'XYZ')).toBe(0);
+    expect(await svc('config', 'validate')).toBe(0);
+    expect(JSON.parse(read('.config/svc/config-demo.json')).svc.tracker.teamKey).toBe('XYZ');
+  });
+
+  test('a token that is stored before there is a team is stored, with a warning', async () => {
+    const { terminal, svc } = house({ project: { svc: { projectKey: 'demo' } }, input: 'x' });
+    expect(await svc('config', 'set', 'svc.tracker.apiToken', '-')).toBe(0);
+    expect(terminal.complained()).toMatch(/^warning: .*svc\.tracker\.teamKey is not in this file/);
+  });
+});
+
 test('a secret is never taken from the arguments, and its file is mode 600', async () => {
   const { terminal, svc, path, read } = house({
-    project: { svc: { projectKey: 'demo' } },
+    project: { svc: { projectKey: 'demo', tracker: { teamKey: 'ABC' } } },
     input: 'hush-hush\n',
   });
   expect(await svc('config', 'set', 'svc.tracker.apiToken', 'hush-hush')).toBe(2);
@@ -112,8 +167,9 @@ test('a secret is never taken from the arguments, and its file is mode 600', asy
   expect(existsSync(path('.config/svc/config-demo.json'))).toBe(false);
   expect(await svc('config', 'set', 'svc.tracker.apiToken', '-')).toBe(0);
   expect(JSON.parse(read('.config/svc/config-demo.json'))).toEqual({
-    svc: { tracker: { apiToken: 'hush-hush' } },
+    svc: { tracker: { apiToken: 'hush-hush', teamKey: 'ABC' } },
   });
+  expect(await svc('config', 'validate')).toBe(0);
   expect(statSync(path('.config/svc/config-demo.json')).mode & 0o777).toBe(0o600);
   expect(statSync(path('.config/svc')).mode & 0o777).toBe(0o700);
 });

@@ -4,8 +4,11 @@ import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import {
   contracts,
   findKey,
+  formatKey,
   formatProblem,
   jsonSchemaOf,
+  type KeyPath,
+  type Layer,
   layers,
   maskedValue,
   publicValue,
@@ -14,8 +17,10 @@ import {
   withoutCredentials,
 } from '@svc/core';
 import { addressFingerprint } from '../../config/address-fingerprint.ts';
-import { createConfigStore } from '../../config/store.ts';
+import type { LoadedConfig } from '../../config/load.ts';
+import { type ConfigChange, createConfigStore } from '../../config/store.ts';
 import { Failure } from '../../errors.ts';
+import { effectText, type InEffect, otherInDaemon } from '../config-in-effect.ts';
 import { fieldForWriting, layerForWriting, valueForWriting } from '../config-input.ts';
 import { explainLines, shownText } from '../config-text.ts';
 import { AnswerIsNo } from '../endings.ts';
@@ -47,19 +52,25 @@ function showVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('show', {
     summary: 'Every value and where it came from; secrets and addresses that open something are masked',
     example: 'svc config show --json',
+    route: 'GET /api/config',
   })
     .option('--json', 'print JSON')
     .addOption(projectOption())
     .action(async (options) => {
       const session = openSession(terminal, options);
       const loaded = await session.load();
+      const inDaemon = await otherInDaemon(session.machine, loaded);
       if (options.json) {
         printJson(terminal, {
           files: filesOf(loaded.files),
           values: Object.fromEntries(
             loaded.values.map((value) => [
               value.key,
-              { value: publicValue(value, addressFingerprint), source: sourceText(value) },
+              {
+                value: publicValue(value, addressFingerprint),
+                source: sourceText(value),
+                ...inDaemonOf(inDaemon, value.key),
+              },
             ]),
           ),
           machine: Object.fromEntries(
@@ -89,7 +100,15 @@ function showVerb(terminal: Terminal): CommandUnknownOpts {
           paint(terminal, 'dim', fromEnvironment ? 'environment' : 'default'),
         ]),
       );
-      for (const problem of loaded.problems) terminal.err(`${problem.severity}: ${formatProblem(problem)}`);
+      if (inDaemon.size > 0) {
+        terminal.out('\nThe daemon uses other values:');
+        printTable(
+          terminal,
+          [...inDaemon.values()].map((entry) => [entry.key, effectText(entry)]),
+        );
+      }
+      for (const problem of loaded.problems)
+        if (problem.severity !== 'deprecated') terminal.err(`${problem.severity}: ${formatProblem(problem)}`);
     });
 }
 
@@ -97,6 +116,7 @@ function explainVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('explain', {
     summary: 'One value: what it is, where it came from, its default, and what else was looked at',
     example: 'svc config explain svc.tracker.stateMap.research',
+    route: 'GET /api/config',
   })
     .argument('<key>', 'a key, or a group of keys')
     .option('--json', 'print JSON')
@@ -104,14 +124,23 @@ function explainVerb(terminal: Terminal): CommandUnknownOpts {
     .action(async (key, options) => {
       const answer = findKey(key);
       if (!answer.ok) throw new Failure('usage', answer.message);
-      const { files, values } = await openSession(terminal, options).load();
+      const session = openSession(terminal, options);
+      const loaded = await session.load();
+      const { files, values } = loaded;
       const { path } = answer.found;
       const asked = values.filter((value) => path.every((segment, index) => value.path[index] === segment));
       if (asked.length === 0) throw new Failure('usage', `Nothing is configured at ${key}.`);
-      if (options.json) return printJson(terminal, asked.map(explanationOf));
+      const inDaemon = await otherInDaemon(session.machine, loaded);
+      if (options.json)
+        return printJson(
+          terminal,
+          asked.map((value) => ({ ...explanationOf(value), ...inDaemonOf(inDaemon, value.key) })),
+        );
       asked.forEach((value, index) => {
         if (index > 0) terminal.out('');
         for (const line of explainLines(value, files)) terminal.out(line);
+        const other = inDaemon.get(value.key);
+        if (other !== undefined) terminal.out(`  in effect  ${effectText(other)}`);
       });
     });
 }
@@ -161,13 +190,17 @@ function setVerb(terminal: Terminal): CommandUnknownOpts {
       const layer = layerForWriting(key, field, options.layer);
       const session = openSession(terminal, options);
       const before = await session.load();
-      const file = await createConfigStore({ locks: session.locks, files: before.files }).set(
-        layer,
-        path,
-        value,
-      );
-      terminal.out(`${key} is set in ${file}`);
-      tellWhatWasLost(terminal, before.values, (await session.load()).values);
+      const store = createConfigStore({ locks: session.locks, files: before.files });
+      const changes = [{ layer, path, value, key }, ...teamOfSecrets(path, layer, value, before)];
+      for (const [at, together] of Map.groupBy(changes, (change) => change.layer)) {
+        const file = await store.setMany(at, together);
+        for (const change of together) terminal.out(`${change.key} is set in ${file}`);
+      }
+      const after = await session.load();
+      tellWhatWasLost(terminal, before.values, after.values);
+      const known = new Set(before.problems.map(formatProblem));
+      for (const problem of after.problems.filter((one) => !known.has(formatProblem(one))))
+        terminal.err(`warning: ${formatProblem(problem)}`);
     });
 }
 
@@ -183,8 +216,11 @@ function unsetVerb(terminal: Terminal): CommandUnknownOpts {
       const { path, field } = fieldForWriting(key);
       const layer = layerForWriting(key, field, options.layer);
       const session = openSession(terminal, options);
-      const { files } = await session.load();
-      const { file, removed } = await createConfigStore({ locks: session.locks, files }).unset(layer, path);
+      const before = await session.load();
+      const store = createConfigStore({ locks: session.locks, files: before.files });
+      const { file, removed } = await store.unset(layer, path);
+      for (const beside of teamOfSecrets(path, layer, undefined, before))
+        await store.unset(beside.layer, beside.path);
       terminal.out(removed ? `${key} is removed from ${file}` : `${key} is not set in ${file}`);
       if (!removed) throw new AnswerIsNo();
     });
@@ -204,6 +240,25 @@ function schemaVerb(terminal: Terminal): CommandUnknownOpts {
     });
 }
 
+/** The project's own secrets file has the tracker's token and its team, the same as in the project file, or neither. */
+function teamOfSecrets(
+  path: KeyPath,
+  layer: Layer,
+  value: unknown,
+  { values, files }: LoadedConfig,
+): (ConfigChange & { layer: Layer; key: string })[] {
+  const { ownFile } = files.secrets;
+  const team = values.find(({ key }) => key === 'svc.tracker.teamKey');
+  if (ownFile === undefined || team === undefined) return [];
+  const isThere = team.lookedAt.some(({ where, found }) => found && where.startsWith(ownFile));
+  const change = { layer: 'secrets' as const, path: team.path, key: team.key };
+  if (layer === 'secrets' && formatKey(path) === 'svc.tracker.apiToken' && team.value !== undefined)
+    return [{ ...change, value: team.value }];
+  if (layer === 'project' && formatKey(path) === team.key && isThere && value !== undefined)
+    return [{ ...change, value }];
+  return [];
+}
+
 /** The secrets file is used whole or not at all: making it can hide values of the global file. */
 function tellWhatWasLost(
   terminal: Terminal,
@@ -218,6 +273,13 @@ function tellWhatWasLost(
   terminal.err(
     `warning: the project now has a secrets file of its own, so these values of the global file no longer apply to it: ${lost.join(', ')}`,
   );
+}
+
+/** Only where the daemon uses another value. */
+function inDaemonOf(inDaemon: InEffect, key: string): { inDaemon?: object } {
+  const entry = inDaemon.get(key);
+  if (entry === undefined) return {};
+  return { inDaemon: { value: entry.value, source: entry.source.text, why: entry.differs } };
 }
 
 function explanationOf(value: ResolvedValue): Record<string, unknown> {

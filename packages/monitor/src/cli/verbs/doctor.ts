@@ -1,18 +1,14 @@
 // svc doctor
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { doctorParts, doctorVerdict, doctorVerdictWords } from '@svc/core';
+import { doctorVerdict, doctorVerdictWords } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import { messageOf } from '../../log/log-errors.ts';
 import type { DoctorTools, Found } from '../doctor/check.ts';
 import { doctorTools, examine } from '../doctor/examine.ts';
+import { onOneLine, partWidth, printFinding } from '../doctor/print-finding.ts';
 import { AnswerIsNo } from '../endings.ts';
-import { plainText } from '../plain-text.ts';
 import { paint, printJson, type Terminal } from '../terminal.ts';
 import { verb } from '../verb.ts';
-
-const colours = { broken: 'red', warning: 'yellow', unknown: 'magenta', ok: 'gray' } as const;
-const gradeWidth = 'warning'.length;
-const partWidth = Math.max(...doctorParts.map((part) => part.length));
 
 type Fixed = { part: string; what: string; done: string | null; failed: string | null };
 
@@ -58,7 +54,7 @@ function print(terminal: Terminal, findings: readonly Found[], fixed: readonly F
   for (const { part, what, done, failed } of fixed) {
     const said = done === null ? `not fixed: ${what}: ${failed}` : `fixed: ${done}`;
     terminal.out(
-      `${paint(terminal, done === null ? 'red' : 'green', part.padEnd(partWidth))}  ${plain(said)}`,
+      `${paint(terminal, done === null ? 'red' : 'green', part.padEnd(partWidth))}  ${onOneLine(said)}`,
     );
   }
   // Of what is well, only what could be turned on is worth a line.
@@ -67,18 +63,6 @@ function print(terminal: Terminal, findings: readonly Found[], fixed: readonly F
   terminal.out(doctorVerdictWords(doctorVerdict(findings)));
   const count = fix ? 0 : findings.filter(({ fixable }) => fixable).length;
   if (count > 0) terminal.out(`${count} of them can be mended by: svc doctor --fix`);
-}
-
-function printFinding(terminal: Terminal, { part, grade, what, evidence, remedy }: Found): void {
-  const mark = paint(terminal, colours[grade], (grade === 'ok' ? 'off' : grade).padEnd(gradeWidth));
-  const indent = ' '.repeat(gradeWidth + partWidth + 4);
-  terminal.out(`${mark}  ${part.padEnd(partWidth)}  ${plain(what)}`);
-  if (evidence !== null) terminal.out(`${indent}${paint(terminal, 'dim', plain(evidence))}`);
-  if (remedy !== null) terminal.out(indent + plain(remedy));
-}
-
-function plain(text: string): string {
-  return plainText(text.replaceAll(/\s*\n\s*/g, ' '));
 }
 
 function withoutFix({ fix: _, ...finding }: Found): Omit<Found, 'fix'> {

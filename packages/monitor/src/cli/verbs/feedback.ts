@@ -3,7 +3,7 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { ConfigFiles } from '../../config/load.ts';
 import { createConfigStore } from '../../config/store.ts';
 import { AnswerIsNo } from '../endings.ts';
-import { openSession, requireConfig, type Session } from '../session.ts';
+import { hereOption, openSession, refuseStrayProject, requireConfig, type Session } from '../session.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 import { verb, verbGroup } from '../verb.ts';
 
@@ -43,11 +43,14 @@ function grantVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('grant', {
     summary: `Set ${KEY} to true in the project file`,
     example: 'feedback-consent.sh grant',
-  }).action(async () => {
-    const session = openSession(terminal);
-    const { files } = await requireConfig(terminal, session);
-    terminal.out(await grantConsent(session, files));
-  });
+  })
+    .option(...hereOption)
+    .action(async ({ here }) => {
+      const session = openSession(terminal);
+      const { files } = await requireConfig(terminal, session);
+      await refuseStrayProject(terminal, files, here === true);
+      terminal.out(await grantConsent(session, files));
+    });
 }
 
 /** Writes the consent to the project file; returns what to tell the person. */

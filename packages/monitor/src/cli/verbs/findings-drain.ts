@@ -1,17 +1,15 @@
-// svc findings drain: what the hook at the end of a run calls.
+// svc findings drain: files the queue of this folder. The orchestrator does the same at the end of its runs.
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { isInteractive } from '@svc/core';
 import { Failure } from '../../errors.ts';
-import type { TicketDestination } from '../../feedback/destination.ts';
-import { type DrainReport, drainFindings } from '../../feedback/drain.ts';
-import { createDrainJournal } from '../../feedback/journal.ts';
+import { type DrainReport, drainQueue, reasonsOf } from '../../feedback/drain.ts';
 import { openDestinations } from '../../feedback/open-destinations.ts';
-import { createFindingsQueue, type FindingsQueue, type QueueLine } from '../../feedback/queue.ts';
+import { createFindingsQueue, type QueueLine } from '../../feedback/queue.ts';
 import { findingsFile } from '../../feedback/queue-path.ts';
 import { counted } from '../counted.ts';
 import { plainText } from '../plain-text.ts';
-import { createReporter, type ReportFact } from '../report-fact.ts';
-import { openSession, requireConfig, type Session } from '../session.ts';
+import { createReporter } from '../report-fact.ts';
+import { openSession, refuseStrayProject, requireConfig, type Session } from '../session.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 import { verb } from '../verb.ts';
 import { grantConsent } from './feedback.ts';
@@ -49,7 +47,16 @@ export function drainVerb(terminal: Terminal): CommandUnknownOpts {
           filed: 0,
           left: waiting.length,
         });
-      const report = await drain(terminal, session, { queue, loaded, destinations });
+      const report = await drainQueue({
+        queue,
+        locks: session.locks,
+        destinations,
+        baseLabels: loaded.config.svc.feedback.labels,
+        report: createReporter(terminal, session.machine),
+        by: { source: 'cli', scope: {} },
+        now: () => terminal.now().getTime(),
+        signal: terminal.interrupted,
+      });
       say(ended(report), {
         filed: report.filed,
         left: report.left,
@@ -86,44 +93,9 @@ async function isAllowed(
     `File ${counted(waiting.length, 'finding')} as tickets (${places.join(', else ')}), now and at the end of each run? [y/N] `,
   );
   if (!/^y(?:es)?$/i.test(answer?.trim() ?? '')) return false;
+  await refuseStrayProject(terminal, files, false);
   terminal.err(await grantConsent(session, files));
   return true;
-}
-
-async function drain(
-  terminal: Terminal,
-  { machine, locks }: Session,
-  given: { queue: FindingsQueue; loaded: Loaded; destinations: readonly TicketDestination[] },
-): Promise<DrainReport> {
-  const { queue, loaded, destinations } = given;
-  const report = createReporter(terminal, machine);
-  const notes = `${queue.file}.filed`;
-  return locks.withLock(notes, async () => {
-    const result = await drainFindings({
-      queue,
-      journal: createDrainJournal(notes),
-      destinations,
-      baseLabels: loaded.config.svc.feedback.labels,
-      now: () => terminal.now().getTime(),
-      signal: terminal.interrupted,
-      onFiled: ({ title, severity, skill, tags }, key, destination, filed) =>
-        report({
-          ...ours,
-          event: 'feedback.finding_filed',
-          deliveryId: `finding-filed:${key}`,
-          detail: { title, severity, skill, tags, destination, ...filed },
-        }),
-    });
-    await tellEnd(report, queue.file, result);
-    return result;
-  });
-}
-
-const ours = { source: 'cli', via: 'local', scope: {} } as const;
-
-async function tellEnd(report: ReportFact, file: string, { filed, left }: DrainReport): Promise<void> {
-  if (filed + left > 0)
-    await report({ ...ours, event: 'feedback.drained', detail: { file, filed, failed: left } });
 }
 
 function planned(waiting: readonly QueueLine[], places: readonly string[]): string {
@@ -137,10 +109,6 @@ function planned(waiting: readonly QueueLine[], places: readonly string[]): stri
 function ended({ filed, left, destination }: DrainReport): string {
   const where = destination === undefined ? '' : ` (${destination.words})`;
   return `${counted(filed, 'finding')} filed${where}${left === 0 ? '' : `, ${left} kept`}.`;
-}
-
-function reasonsOf({ failures }: DrainReport): string {
-  return failures.map(({ where, why }) => `${where}: ${why.replace(/\.$/, '')}`).join('; ');
 }
 
 function notFiled(report: DrainReport, file: string): Failure {

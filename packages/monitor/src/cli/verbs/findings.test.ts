@@ -35,7 +35,8 @@ function project({ feedback, tracker, ...given }: Given = {}) {
       ...(feedback && { feedback }),
     },
   });
-  if (tracker) write('.config/svc/config-demo.json', { svc: { tracker: { apiToken: TOKEN } } });
+  if (tracker)
+    write('.config/svc/config-demo.json', { svc: { tracker: { apiToken: TOKEN, teamKey: 'ABC' } } });
   const queue = join(terminal.home, '.svc/findings/current.jsonl');
   return {
     terminal,

@@ -127,11 +127,12 @@ test('secrets in the global file stay in sight: the token goes beside them', asy
   expect(() => read('.config/svc/config-web.json')).toThrow('ENOENT');
 });
 
-test('the token of another checkout of the same project is found by its key', async () => {
-  const { init, write } = await place();
+test('the token of another checkout of the same project is found by its key, and gets its team', async () => {
+  const { init, write, read } = await place();
   write('.config/svc/config-web.json', { svc: { tracker: { apiToken: TOKEN } } });
   const { out } = await init('--yes', '--json', '--no-webhooks');
   expect(JSON.parse(out)).toMatchObject({ answers: { token: 'kept', ticketPrefix: 'ABC' } });
+  expect(read('.config/svc/config-web.json').svc.tracker).toEqual({ apiToken: TOKEN, teamKey: 'ABC' });
 });
 
 test('wrong flags and a broken configuration end it before anything is written', async () => {

@@ -44,6 +44,7 @@ test('status --json of a stopped daemon: the fields of the interface first, exit
     ['dataDir', dataDir],
     ['logFile', join(dataDir, 'logs', 'monitor.log')],
     ['service', null],
+    ['health', null],
   ]);
   expect(existsSync(dataDir)).toBe(false);
 });

@@ -1,5 +1,6 @@
 // svc monitor start | stop | restart | status | logs | run | install | uninstall
 import { type CommandUnknownOpts, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { type DoctorFinding, inDoctorOrder, judgeFeeds, judgeHealth } from '@svc/core';
 import { type Host, thisProcess } from '../../daemon/control-host.ts';
 import { remedyFor } from '../../daemon/control-not-answering.ts';
 import { stopDaemon } from '../../daemon/control-stop.ts';
@@ -9,6 +10,8 @@ import { followLines, lastLines } from '../../daemon/log-file-tail.ts';
 import { findDaemon } from '../../daemon/status.ts';
 import { reportStatus, type StatusReport } from '../../daemon/status-report.ts';
 import { driftWarning, ownVersion } from '../../daemon/version-drift.ts';
+import { daemonAt } from '../daemon-client.ts';
+import { printFinding } from '../doctor/print-finding.ts';
 import { AnswerIsNo } from '../endings.ts';
 import type { InstalledService } from '../service/installed.ts';
 import { installedService } from '../service/this-machine.ts';
@@ -20,6 +23,7 @@ import { VERSION } from '../version.ts';
 import { installVerb, uninstallVerb } from './monitor-service.ts';
 
 const HEALTH = 'GET /api/health';
+const HEALTH_WITHIN_MS = 5_000;
 
 export function monitorVerbs(terminal: Terminal, host: Host = thisProcess): CommandUnknownOpts {
   return verbGroup(
@@ -68,11 +72,15 @@ function restartVerb(terminal: Terminal, host: Host): CommandUnknownOpts {
 
 function statusVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('status', {
-    summary: 'Whether the daemon runs, and where; exit 0 when it runs and answers, 1 when not',
+    summary: 'Show whether the daemon runs, where, and what is wrong with it',
     example: ['svc-monitor.sh status', 'svc-monitor.sh status --json'],
-    route: HEALTH,
+    route: `${HEALTH}, GET /api/attention`,
   })
     .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 it runs and answers, also when something is wrong with it; 1 it does not',
+    )
     .action(async (options) => {
       const session = openSession(terminal);
       const { machine } = session;
@@ -80,9 +88,10 @@ function statusVerb(terminal: Terminal): CommandUnknownOpts {
       const own = ownVersion(machine.versionFile, VERSION);
       const report = await reportStatus(found, machine, own);
       const service = await installedService(terminal, session);
-      if (options.json) printJson(terminal, { ...report, service });
+      const health = found.state === 'running' ? await healthOf(found.daemon.url) : null;
+      if (options.json) printJson(terminal, { ...report, service, health });
       else {
-        printStatus(terminal, report, service);
+        printStatus(terminal, report, service, health);
         if (found.state === 'not-answering') terminal.err(remedyFor(found, machine.dataDir));
         const remedy = driftWarning(report, own, machine.pluginCacheRoot)?.remedy;
         if (remedy !== undefined) terminal.err(remedy);
@@ -169,6 +178,33 @@ async function warnOfDrift(terminal: Terminal, session: Session): Promise<void> 
   if (warning !== undefined && !suppressed) terminal.err(`warning: ${warning.warning}\n${warning.remedy}`);
 }
 
+type HealthSummary = {
+  status: 'ok' | 'degraded';
+  problems: DoctorFinding[];
+  /** The reasons of open items; null while nobody can tell. */
+  attention: string[] | null;
+};
+
+/** Deprecated names work, and are reported by `start` and `svc config validate`. */
+async function healthOf(url: string): Promise<HealthSummary> {
+  const daemon = daemonAt(url, HEALTH_WITHIN_MS);
+  const [health, attention] = await Promise.all([
+    daemon.get('/api/health'),
+    daemon.get('/api/attention').catch(() => null),
+  ]);
+  const { configuration, sources } = health;
+  const problems = configuration.problems.filter(({ severity }) => severity !== 'deprecated');
+  const findings = [
+    ...judgeHealth({ ...health, configuration: { problems } }),
+    ...(sources === undefined ? [] : judgeFeeds(sources)),
+  ];
+  return {
+    status: health.status,
+    problems: inDoctorOrder(findings.filter(({ grade }) => grade !== 'ok')),
+    attention: attention && [...new Set(attention.open.map(({ reason }) => reason))],
+  };
+}
+
 const stateWords = {
   running: ['green', 'running'],
   starting: ['yellow', 'starting'],
@@ -177,8 +213,15 @@ const stateWords = {
   stopped: ['red', 'stopped'],
 } as const;
 
-function printStatus(terminal: Terminal, report: StatusReport, service: InstalledService | null): void {
-  const [colour, words] = stateWords[report.state];
+function printStatus(
+  terminal: Terminal,
+  report: StatusReport,
+  service: InstalledService | null,
+  health: HealthSummary | null,
+): void {
+  const isDegraded = health?.status === 'degraded';
+  const [colour, words] = isDegraded ? (['red', 'running, degraded'] as const) : stateWords[report.state];
+  const waiting = health?.attention ?? [];
   const { latestAvailableVersion: latest, isStale } = report;
   const newest = latest === null ? '' : isStale ? `; ${latest} is installed` : ', the newest installed';
   printTable(terminal, [
@@ -190,7 +233,9 @@ function printStatus(terminal: Terminal, report: StatusReport, service: Installe
     ['data', report.dataDir],
     ['log', report.logFile],
     ...(service === null ? [] : [['service', `${service.manager}, ${service.file}`]]),
+    ...(waiting.length === 0 ? [] : [['attention', `${waiting.join(', ')}; see: svc attention`]]),
   ]);
+  for (const problem of health?.problems ?? []) printFinding(terminal, problem);
   if (report.state === 'stopped') terminal.err('Start it: svc monitor start');
 }
 

@@ -55,6 +55,12 @@ test('start: tickets, waves or a plan, with what is wished', async () => {
   expect(world.said[0]?.detail).toMatchObject({ by: 'kim', project: terminal.home });
 });
 
+test('start: one ticket is one ticket', async () => {
+  const { svc, lines } = await machine();
+  expect(await svc('start', 'ABC-1', '--name', RUN)).toBe(0);
+  expect(lines()[0]).toBe(`${RUN} has begun: 1 ticket in one wave.`);
+});
+
 test('start: the project is registered, once and with a word', async () => {
   const { terminal, svc } = await machine();
   const listed = (): unknown =>
@@ -142,7 +148,9 @@ test('pause, resume, retry and cancel say what the run is then', async () => {
     'orchestrator.worker.retried',
     'orchestrator.run.canceled',
   ]);
-  expect(await svc('retry', RUN, 'ABC-1')).not.toBe(0);
+  // It goes on with the ticket that is started again.
+  expect(await svc('retry', RUN, 'ABC-1')).toBe(0);
+  expect(lines().findLast((line) => line.startsWith(RUN))).toBe(`${RUN}: running, 0 of 1 done`);
 });
 
 test('without a daemon, and outside a project', async () => {

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { RunDetail } from '@svc/client';
 import { Failure } from '../../errors.ts';
+import { counted } from '../counted.ts';
 import { needDaemon, speaker } from '../need-daemon.ts';
 import { plainText } from '../plain-text.ts';
 import { registeredFolder } from '../setup-checks/registration.ts';
@@ -67,7 +68,7 @@ function startVerb(terminal: Terminal): CommandUnknownOpts {
       if (options.json) return printJson(terminal, answer);
       const { orchestrator, tickets: count, waves } = answer;
       const words = waves.length === 1 ? 'one wave' : `${waves.length} waves`;
-      terminal.out(`${orchestrator} has begun: ${count} tickets in ${words}.`);
+      terminal.out(`${orchestrator} has begun: ${counted(count, 'ticket')} in ${words}.`);
       for (const { ticket, blocker, state } of answer.outsideBlockers)
         terminal.out(
           `${plainText(ticket)} is blocked by ${plainText(blocker)} (${plainText(state)}), which is not in this run.`,
@@ -174,7 +175,7 @@ function wordVerb(terminal: Terminal, word: 'pause' | 'resume', summary: string)
 
 function cancelVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('cancel', {
-    summary: 'End the agents of a run, or take one ticket out of it; worktrees stay',
+    summary: 'Cancel a run and end its agents, or take one ticket out of it; worktrees stay',
     example: 'svc orchestrate cancel web-20260102-030405 ABC-2',
     route: 'POST /api/runs/:run/cancel',
   })
@@ -190,7 +191,7 @@ function cancelVerb(terminal: Terminal): CommandUnknownOpts {
 
 function retryVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('retry', {
-    summary: 'Start the agent of a ticket anew after it failed, stalled or was canceled',
+    summary: 'Start a ticket again that failed, stalled or was canceled; a run that is over goes on',
     example: 'svc orchestrate retry web-20260102-030405 ABC-2',
     route: 'POST /api/runs/:run/retry',
   })

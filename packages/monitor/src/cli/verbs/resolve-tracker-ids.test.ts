@@ -32,7 +32,10 @@ async function house(given: Given = {}) {
   };
   if (given.project !== '') write(file, given.project ?? layer1);
   if (given.secrets !== null)
-    write(secretsFile, JSON.stringify(given.secrets ?? { svc: { tracker: { apiToken: TOKEN } } }));
+    write(
+      secretsFile,
+      JSON.stringify(given.secrets ?? { svc: { tracker: { apiToken: TOKEN, teamKey: 'ABC' } } }),
+    );
   const ids = Object.fromEntries(tracker.cloud.statesOf(team.id).map(({ name, id }) => [name, id]));
   return {
     tracker,
@@ -146,7 +149,7 @@ describe('what is missing or wrong is named, with its remedy, and nothing is wri
 
   test('no team key', async () => {
     const project = '{"svc": {"projectKey": "demo", "project": {"ticketPrefix": "ABC"}}}';
-    const { tracker, terminal, resolve, file } = await house({ project });
+    const { tracker, terminal, resolve, file } = await house({ secrets: {}, project });
     expect(await resolve()).toBe(4);
     expect(terminal.complained()).toContain(file);
     expect(terminal.complained()).toContain('svc config set svc.tracker.teamKey ABC');
@@ -161,7 +164,7 @@ describe('what is missing or wrong is named, with its remedy, and nothing is wri
   });
 
   test('a wrong token', async () => {
-    const wrong = { svc: { tracker: { apiToken: 'lin_api_old' } } };
+    const wrong = { svc: { tracker: { apiToken: 'lin_api_old', teamKey: 'ABC' } } };
     const { terminal, resolve, text } = await house({ secrets: wrong });
     expect(await resolve()).toBe(6);
     expect(terminal.complained()).toContain('did not accept the API token');
@@ -171,7 +174,8 @@ describe('what is missing or wrong is named, with its remedy, and nothing is wri
   });
 
   test('a team that does not exist: those that do are listed', async () => {
-    const { terminal, resolve, text } = await house({ project: layer1.replace('"ABC"', '"ABD"') });
+    const secrets = { svc: { tracker: { apiToken: TOKEN, teamKey: 'ABD' } } };
+    const { terminal, resolve, text } = await house({ secrets, project: layer1.replace('"ABC"', '"ABD"') });
     expect(await resolve()).toBe(4);
     expect(terminal.complained()).toContain('no team with the key ABD. There are: ABC, OPS.');
     expect(terminal.complained()).toContain('svc config set svc.tracker.teamKey ABC');

@@ -3,6 +3,7 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { createConfigStore } from '../../config/store.ts';
 import { openTracker } from '../../tracker/open-tracker.ts';
 import { type ResolvedIds, resolveTrackerIds } from '../../tracker/resolve-ids.ts';
+import { counted } from '../counted.ts';
 import { AnswerIsNo } from '../endings.ts';
 import { openSession, requireConfig } from '../session.ts';
 import { printJson, printTable, type Terminal } from '../terminal.ts';
@@ -47,7 +48,7 @@ export function resolveTrackerIdsVerb(terminal: Terminal): CommandUnknownOpts {
 function printIds(terminal: Terminal, { asked, file, teamId, stateIds }: ResolvedIds): void {
   terminal.out(
     asked
-      ? `Wrote the ids of the team and of ${Object.keys(stateIds).length} states to ${file}`
+      ? `Wrote the ids of the team and of ${counted(Object.keys(stateIds).length, 'state')} to ${file}`
       : `The ids are in ${file} already; the tracker was not asked. After workflow states changed, add --force.`,
   );
   // Names come from outside: nothing of them may steer the terminal.

@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
   codehostForTest,
@@ -44,7 +45,7 @@ async function house(given: House = {}) {
   };
   const tracked = { projectKey: 'demo', tracker: { teamKey: 'ABC', teamId: team.id } };
   write('.svc/config.json', given.project ?? { svc: tracked });
-  write('.config/svc/config-demo.json', { svc: { tracker: { apiToken: TOKEN } } });
+  write('.config/svc/config-demo.json', { svc: { tracker: { apiToken: TOKEN, teamKey: 'ABC' } } });
   if (given.global !== undefined) write('.config/svc/config.json', given.global);
   const read = (name: string) => JSON.parse(readFileSync(path(name), 'utf8')).svc;
   return {
@@ -135,8 +136,8 @@ test('--add-repo alone merges into watchRepos and touches nothing else; it can b
 
 test('--linear-secret-env writes the name to layer 1', async () => {
   const { setup, project } = await house();
-  expect(await setup('--linear-secret-env', 'MY_TRACKER_SECRET')).toBe(0);
-  expect(project().monitor).toEqual({ linear: { webhookSecretEnv: 'MY_TRACKER_SECRET' } });
+  expect(await setup('--linear-secret-env', 'MY_HMAC')).toBe(0);
+  expect(project().monitor).toEqual({ linear: { webhookSecretEnv: 'MY_HMAC' } });
   for (const name of ['not a name', 'LANG']) expect(await setup('--linear-secret-env', name)).toBe(2);
 });
 
@@ -164,6 +165,52 @@ test('--linear-register with another URL fails without --force, and replaces wit
   expect(terminal.complained()).toContain('--force');
   expect(await setup('--linear-register', '--webhook-url', 'https://two.example/hook', '--force')).toBe(0);
   expect(global().monitor.linear.webhookUrl).toBe('https://two.example/hook');
+});
+
+test('--linear-deregister reports what it removed', async () => {
+  const { setup, terminal, path } = await house();
+  const file = path('.config/svc/linear-webhook-secret');
+  await setup('--linear-register');
+  expect(await setup('--linear-deregister')).toBe(0);
+  expect(terminal.printed()).toContain(`\nRemoved ${file}`);
+  await setup('--linear-register');
+  rmSync(file);
+  expect(await setup('--linear-deregister')).toBe(0);
+  expect(terminal.printed().match(/^Removed /gm)).toHaveLength(1);
+  expect(terminal.printed()).toContain(`No secret file to remove: ${file}`);
+});
+
+describe('outside of any project', () => {
+  const doors: [string, string[]][] = [
+    ['setup-webhooks.sh', ['setup-webhooks']],
+    ['setup-webhooks.sh --add-repo', ['setup-webhooks', '--add-repo', 'acme/web']],
+    ['setup-webhooks.sh --linear-secret-env', ['setup-webhooks', '--linear-secret-env', 'HOOK_HMAC']],
+    ['feedback-consent.sh grant', ['feedback', 'consent', 'grant']],
+  ];
+
+  test.each(doors)('%s changes nothing in a folder that is no checkout', async (_, words) => {
+    const { terminal, path } = await house();
+    const folder = path('stray');
+    mkdirSync(folder);
+    rmSync(path('.svc'), { recursive: true });
+    expect(await runCommandLine({ ...terminal, folder }, words)).toBe(4);
+    expect(terminal.complained()).toContain(`${folder} is in no project and in no git work tree`);
+    expect(terminal.complained()).toContain('--here');
+    expect(existsSync(join(folder, '.svc'))).toBe(false);
+    expect(existsSync(path('.config/svc/config.json'))).toBe(false);
+    expect(existsSync(path('.config/svc/webhook-secret'))).toBe(false);
+  });
+
+  test.each(doors)('%s makes a checkout a project, and any folder with --here', async (_, words) => {
+    const { terminal, path } = await house();
+    rmSync(path('.svc'), { recursive: true });
+    const [checkout, stray] = [path('checkout'), path('stray')];
+    for (const folder of [checkout, stray]) mkdirSync(folder);
+    execFileSync('git', ['init', '--quiet'], { cwd: checkout });
+    expect(await runCommandLine({ ...terminal, folder: checkout }, words), terminal.complained()).toBe(0);
+    expect(await runCommandLine({ ...terminal, folder: stray }, [...words, '--here'])).toBe(0);
+    for (const folder of [checkout, stray]) expect(existsSync(join(folder, '.svc/config.json'))).toBe(true);
+  });
 });
 
 test('--linear-deregister takes everything back; without a record it fails', async () => {

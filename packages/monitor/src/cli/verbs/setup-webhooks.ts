@@ -19,7 +19,7 @@ import { isElsewhere, makeChannel, setUpChannel, tellReadKey } from '../../tunne
 import { otherReaders } from '../../tunnel/other-readers.ts';
 import { provisionChannel } from '../../tunnel/provision-channel.ts';
 import { CREATE_KEY_VARIABLE, ownRelayUrl, provisionOwnChannel } from '../../tunnel/provision-own-channel.ts';
-import { openSession, requireConfig, type Session } from '../session.ts';
+import { hereOption, openSession, refuseStrayProject, requireConfig, type Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { verb } from '../verb.ts';
 
@@ -32,6 +32,7 @@ type Options = {
   relay?: string;
   webhookUrl?: string;
   project?: string;
+  here?: true;
 };
 
 export function setupWebhooksVerb(terminal: Terminal): CommandUnknownOpts {
@@ -53,15 +54,19 @@ export function setupWebhooksVerb(terminal: Terminal): CommandUnknownOpts {
     .option('--relay <url>', 'make the channel at this relay of your own (svc-relay), with a read key')
     .option('--webhook-url <url>', 'with --linear-register: deliver there, not to a relay channel')
     .option('--project <folder>', 'the project (default: found from the current folder upwards)')
+    .option(...hereOption)
     .action(async (options: Options) => {
       refuseContradictions(options);
       const session = openSession(terminal, options);
+      const isOfTracker = options.linearRegister === true || options.linearDeregister === true;
+      const only = options.addRepo !== undefined || options.linearSecretEnv !== undefined;
+      if (only || !isOfTracker)
+        await refuseStrayProject(terminal, (await session.load()).files, options.here === true);
       if (options.addRepo) await addRepos(terminal, session, options.addRepo);
       if (options.linearSecretEnv !== undefined)
         await nameTrackerSecret(terminal, session, options.linearSecretEnv);
       if (options.linearDeregister) return deregister(terminal, session);
       if (options.linearRegister) return registerTrackerFeed(terminal, session, options);
-      const only = options.addRepo !== undefined || options.linearSecretEnv !== undefined;
       if (!only || options.force || options.relay !== undefined)
         await setUpCodehostFeed(terminal, session, options);
     });

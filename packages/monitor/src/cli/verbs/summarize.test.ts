@@ -38,6 +38,12 @@ test('a summary in words; the text of a model cannot steer the terminal', async 
   expect(figures).toMatch(/^provider-a, claude-sonnet-5, 1100 tokens, \$0\.0030, 2026-01-02 12:00:\d\d UTC/);
 });
 
+test('the cost of a model without a price is unknown', async () => {
+  const { terminal, svc } = await machine();
+  expect(await svc('summarize', 'run-1', '--model', 'claude-next')).toBe(0);
+  expect(terminal.printed()).toContain('claude-next, 1100 tokens, unknown cost, ');
+});
+
 test('template, provider and model are passed on; JSON is the answer of the route', async () => {
   const { terminal, svc } = await machine();
   const words = ['--template', 'worker-status', '--provider', 'openai', '--model', 'gpt-5.5', '--json'];

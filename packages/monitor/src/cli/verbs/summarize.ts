@@ -27,9 +27,14 @@ export function summarizeVerb(terminal: Terminal): CommandUnknownOpts {
       printText(terminal, answer.summary);
       const { provider, model, tokens, cost, cached, generatedAt } = answer;
       const when = `${timeText(generatedAt, terminal.now())}${cached ? ', kept from then' : ''}`;
-      const figures = `${provider}, ${plainText(model)}, ${tokens} tokens, $${cost.toFixed(4)}, ${when}`;
+      const figures = `${provider}, ${plainText(model)}, ${tokens} tokens, ${costText(cost)}, ${when}`;
       terminal.out(paint(terminal, 'dim', figures));
     });
+}
+
+/** What nobody knows is unknown, never 0. */
+export function costText(usd: number | null): string {
+  return usd === null ? 'unknown cost' : `$${usd.toFixed(4)}`;
 }
 
 export type SummaryWishes = {
@@ -63,6 +68,6 @@ function withRemedy(error: unknown): unknown {
   return new Failure(
     'not-configured',
     'AI is not configured: svc.ai.enabled is off, or no provider has a key.',
-    'Run: svc config set svc.ai.enabled true, name the variable of a key in svc.ai.providers.provider-a.apiKeyEnv, and restart the daemon.',
+    'Run: svc config set svc.ai.enabled true, and name the variable of a key in svc.ai.providers.provider-a.apiKeyEnv. If the daemon was started without that variable, set it and run: svc-monitor.sh restart',
   );
 }

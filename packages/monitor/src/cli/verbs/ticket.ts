@@ -1,7 +1,7 @@
 // svc ticket phase
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { PhaseAnswer } from '@svc/client';
-import { phaseNamed, ticketWritten } from '@svc/core';
+import { phaseNamed, ticketPhases, ticketWritten } from '@svc/core';
 import { createContextStore } from '../../context/context-store.ts';
 import { worktreeRoot } from '../../context/worktree-root.ts';
 import { Failure } from '../../errors.ts';
@@ -29,7 +29,7 @@ function phaseVerb(terminal: Terminal): CommandUnknownOpts {
     example: ['svc ticket phase inReview ABC-12', 'svc ticket phase create-plan'],
     route: 'POST /api/tickets/:ticket/phase',
   })
-    .argument('<phase>', 'research, planning, inProgress, inReview, done, canceled; or a skill')
+    .argument('<phase>', `${ticketPhases.join(', ')}; or a skill`)
     .argument('[ticket]', 'default: the current ticket of this worktree')
     .option('--json', 'print JSON')
     .action(async (text, given, options) => {

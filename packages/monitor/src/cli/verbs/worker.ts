@@ -24,7 +24,8 @@ export function workerVerbs(terminal: Terminal): CommandUnknownOpts {
 
 function outputVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('output', {
-    summary: 'What the agent of a ticket said last; exit 1 when there is no output',
+    summary:
+      'Show what the agent of a ticket said last, and the end of its standard error; exit 1 when there is none',
     example: ['svc worker output ABC-12', 'svc worker output ABC-12 --follow --limit 20'],
     route: 'GET /api/workers/:ticket/output',
   })
@@ -39,6 +40,7 @@ function outputVerb(terminal: Terminal): CommandUnknownOpts {
       const first = await daemon.get(ROUTE, { params: { ticket }, query: { orchestrator, limit } });
       if (json) return printJson(terminal, first);
       print(terminal, first.lines);
+      printErrors(terminal, first.errors);
       if (follow) return followOn(terminal, daemon, first);
       if (first.exists) return;
       terminal.err(`There is no output of ${plainText(first.ticket)} in ${plainText(first.orchestrator)}.`);
@@ -47,19 +49,27 @@ function outputVerb(terminal: Terminal): CommandUnknownOpts {
 }
 
 async function followOn(terminal: Terminal, daemon: DaemonClient, first: WorkerOutput): Promise<void> {
-  let { to } = first;
+  let { to, errors } = first;
   const { ticket, orchestrator } = first;
   while (!terminal.interrupted.aborted) {
     const query = { orchestrator, after: to, limit: 1_000 };
     const part = await daemon.get(ROUTE, { params: { ticket }, query });
     if (part.restarted) terminal.err('The output begins anew.');
     print(terminal, part.lines);
+    if (part.errors !== errors) printErrors(terminal, part.errors);
+    ({ errors } = part);
     const isMore = part.to > to && part.to < part.size;
     to = part.to;
     // Rejects only when the person interrupts, which ends it.
     if (!isMore)
       await sleep(LOOK_EVERY_MS, undefined, { signal: terminal.interrupted }).catch(() => undefined);
   }
+}
+
+function printErrors(terminal: Terminal, errors: string): void {
+  if (errors === '') return;
+  terminal.out(paint(terminal, 'red', 'Its standard error ends with:'));
+  for (const line of errors.split('\n')) terminal.out(`  ${plainText(line)}`);
 }
 
 function print(terminal: Terminal, lines: readonly OutputLine[]): void {

@@ -1,12 +1,20 @@
 // The verbs in a terminal, with real git.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { testTerminal, until } from '@svc/testkit';
-import { expect, test } from 'vitest';
+import { codehostForTest, ghEnvironment, testTerminal, testToken, testTracker, until } from '@svc/testkit';
+import { describe, expect, test } from 'vitest';
 import { testRepository } from '../../orchestrate/worktrees/testing/repository.ts';
 import { runCommandLine } from '../run.ts';
 
-function project(svc: object = {}) {
+function project(svc: object = {}, more: Record<string, string> = {}) {
   const terminal = testTerminal();
   const repository = testRepository(terminal.home);
   const { folder, write, git } = repository;
@@ -14,12 +22,14 @@ function project(svc: object = {}) {
   git(folder, 'add', '.');
   git(folder, 'commit', '-q', '-m', 'config');
   git(folder, 'push', '-q');
-  const environment = { ...repository.environment, HOME: terminal.home };
+  const environment = { ...repository.environment, HOME: terminal.home, ...more };
   const open = (at = folder, interrupted = terminal.interrupted) => {
     const fresh = { ...testTerminal(), home: terminal.home, folder: at, environment, interrupted };
-    return { ...fresh, run: (...words: string[]) => runCommandLine(fresh, ['worktree', ...words]) };
+    const svcRun = (...words: string[]) => runCommandLine(fresh, words);
+    return { ...fresh, svc: svcRun, run: (...words: string[]) => svcRun('worktree', ...words) };
   };
-  return { ...repository, open, base: join(terminal.home, 'svc', 'wt', 'demo') };
+  const { home } = terminal;
+  return { ...repository, home, open, base: join(home, 'svc', 'wt', 'demo') };
 }
 
 test('create prints the path alone on standard output and the steps on the other; list; remove', async () => {
@@ -90,6 +100,157 @@ test('a hostile name is usage, a failing setup 6 with all that is needed, Ctrl-C
   expect(await creating).toBe(130);
   expect(stopped.complained()).toContain('Nothing of the worktree is left.');
   expect(slow.branches()).toEqual(['main']);
+});
+
+const NASTY = "x/$(touch${IFS}canary)`touch${IFS}canary`\"'';touch${IFS}canary;&|<>!#";
+
+test('variables are filled into setup and hooks, in any quotes and in the environment; a branch is never executed', async () => {
+  const values =
+    '"${BRANCH_NAME}" ${BRANCH_NAME} \'${BRANCH_NAME}\' a\'b${TICKET_ID}c\'"d${TICKET_ID}" "$BRANCH_NAME"';
+  const says = (file: string): string => `printf '%s\\n' ${values} > "$HOME/${file}"`;
+  const { open, home, folder, base } = project({
+    worktree: {
+      setup: [says('setup'), "echo '${DIRECTORY} ${PROFILE} ${REPO_NAME} ${WORKTREE_PATH}' > .git-less"],
+    },
+    orchestration: { hooks: { setup: [says('hook')], teardown: [says('teardown')] } },
+    repository: { org: 'acme', name: 'web' },
+  });
+  const create = open();
+  expect(await create.run('create', '--', NASTY), create.complained()).toBe(0);
+  const path = create.printed();
+  expect(readFileSync(join(path, '.git-less'), 'utf8')).toBe(`web acme web ${path}\n`);
+  const remove = open();
+  expect(await remove.run('remove', '--force', '--', NASTY), remove.complained()).toBe(0);
+  const wanted = [NASTY, NASTY, NASTY, `ab${NASTY}cd${NASTY}`, NASTY, ''].join('\n');
+  for (const file of ['setup', 'hook', 'teardown'])
+    expect(readFileSync(join(home, file), 'utf8'), file).toBe(wanted);
+  for (const place of [home, folder, base]) expect(readdirSync(place)).not.toContain('canary');
+});
+
+describe('the default setup links the context store', () => {
+  const thoughts = { user: 'kim', directory: 'apps/web', profile: 'work' };
+
+  test('as thoughts/ with the shared and the own part, in all worktrees at once, and it stays when one goes', async () => {
+    const { open, home, git } = project({ thoughts });
+    expect(await open().run('create', 'ABC-1')).toBe(0);
+    expect(await open().run('create', 'ABC-2')).toBe(0);
+    const [one, two] = ['ABC-1', 'ABC-2'].map((name) => join(home, 'svc/wt/demo', name, 'thoughts'));
+    const store = join(home, 'svc/thoughts/work/apps/web');
+    expect(readdirSync(one ?? '')).toEqual(['.gitignore', 'kim', 'shared']);
+    for (const part of ['shared', 'kim']) expect(readlinkSync(join(one ?? '', part))).toBe(join(store, part));
+    expect(readdirSync(join(one ?? '', 'shared'))).toEqual(['handoffs', 'plans', 'prs', 'research']);
+    writeFileSync(join(one ?? '', 'shared/plans/login.md'), 'plan');
+    writeFileSync(join(one ?? '', 'kim/notes.md'), 'mine');
+    expect(readFileSync(join(two ?? '', 'shared/plans/login.md'), 'utf8')).toBe('plan');
+    expect(git(join(one ?? '', '..'), 'status', '--porcelain')).toBe('');
+    expect(await open().run('remove', 'ABC-1')).toBe(0);
+    expect(readFileSync(join(two ?? '', 'kim/notes.md'), 'utf8')).toBe('mine');
+    // What is beside the links is work like any other.
+    writeFileSync(join(two ?? '', 'loose.md'), 'x');
+    expect(await open().run('remove', 'ABC-2')).toBe(1);
+  });
+
+  test('what the main worktree alone has comes into the store, and nothing there is replaced', async () => {
+    const { open, home, folder, write } = project({ repository: { org: 'acme', name: 'web' } });
+    const store = join(home, 'svc/thoughts/acme/web/shared');
+    write(folder, 'thoughts/shared/handoffs/run-1.md', 'from the sweep');
+    write(folder, 'thoughts/shared/plans/login.md', 'older');
+    write(store, 'plans/login.md', 'newer');
+    expect(await open().run('create', 'ABC-1')).toBe(0);
+    const shared = join(home, 'svc/wt/demo/ABC-1/thoughts/shared');
+    expect(readFileSync(join(shared, 'handoffs/run-1.md'), 'utf8')).toBe('from the sweep');
+    expect(readFileSync(join(shared, 'plans/login.md'), 'utf8')).toBe('newer');
+    expect(readFileSync(join(folder, 'thoughts/shared/plans/login.md'), 'utf8')).toBe('older');
+    expect(readdirSync(join(shared, '..'))).toEqual(['.gitignore', 'shared']);
+  });
+
+  test('a thoughts/ of the repository stays as it is, with a place for handoffs', async () => {
+    const { open, home, folder, commit, git } = project();
+    commit(folder, 'thoughts/shared/plans/login.md', 'committed');
+    expect(await open().run('create', 'ABC-1')).toBe(0);
+    const shared = join(home, 'svc/wt/demo/ABC-1/thoughts/shared');
+    expect(lstatSync(shared).isSymbolicLink()).toBe(false);
+    expect(existsSync(join(shared, 'handoffs'))).toBe(true);
+    expect(git(shared, 'status', '--porcelain')).toBe('');
+  });
+
+  test('not where commands are configured; a name that is no folder is refused before anything is left', async () => {
+    const { open, home } = project({ worktree: { setup: [] } });
+    expect(await open().run('create', 'ABC-1')).toBe(0);
+    expect(existsSync(join(home, 'svc/wt/demo/ABC-1/thoughts'))).toBe(false);
+    const wrong = project({ thoughts: { user: '../../etc' } });
+    const terminal = wrong.open();
+    expect(await terminal.run('create', 'ABC-1')).toBe(4);
+    expect(terminal.complained()).toContain('svc config set svc.thoughts.user <name>');
+    expect(wrong.branches()).toEqual(['main']);
+  });
+});
+
+describe('findings that are not filed', () => {
+  const svc = { project: { ticketPrefix: 'ABC' }, tracker: { teamKey: 'ABC' }, worktree: { setup: [] } };
+
+  async function withFinding(feedback: object, token = 'lin_api_x') {
+    const tracker = await testTracker('lin_api_x');
+    tracker.cloud.addTeam({ key: 'ABC' });
+    const codehost = await codehostForTest();
+    const gh = ghEnvironment(codehost, testToken, process.env['PATH']);
+    const made = project({ ...svc, feedback }, { ...gh, SVC_TRACKER_API_URL: tracker.url });
+    const secrets = join(made.home, '.config/svc/config-demo.json');
+    mkdirSync(join(secrets, '..'), { recursive: true });
+    writeFileSync(secrets, JSON.stringify({ svc: { tracker: { apiToken: token, teamKey: 'ABC' } } }), {
+      mode: 0o600,
+    });
+    const create = made.open();
+    expect(await create.run('create', 'ABC-1'), create.complained()).toBe(0);
+    const path = join(made.base, 'ABC-1');
+    const note = (title: string) => made.open(path).svc('add-finding', '--title', title, '--body', 'Seen.');
+    expect(await note('Slow tests')).toBe(0);
+    return { ...made, tracker, path, queue: join(path, '.svc/findings/current.jsonl'), note };
+  }
+
+  test('without consent: refused, named, and kept; with force in the bundle, to be brought back', async () => {
+    const { open, queue, tracker, folder, git } = await withFinding({});
+    const text = readFileSync(queue, 'utf8');
+    const refused = open();
+    expect(await refused.run('remove', 'ABC-1')).toBe(1);
+    expect(refused.complained()).toContain('1 finding that is not filed:\n  Slow tests');
+    expect(refused.complained()).toMatch(/cd \S+\/ABC-1 && svc findings drain/);
+    expect(refused.complained()).not.toContain('Commit and push');
+    expect(readFileSync(queue, 'utf8')).toBe(text);
+
+    const forced = open();
+    expect(await forced.run('remove', 'ABC-1', '--force')).toBe(0);
+    expect(tracker.calls()).toEqual([]);
+    const bundle = /Kept for 30 days: (\S+)/.exec(forced.printed())?.[1] ?? '';
+    const ref = git(folder, 'bundle', 'list-heads', bundle)
+      .split(/\s+/)
+      .find((word) => /uncommitted/.test(word));
+    git(folder, 'fetch', '-q', bundle, ref ?? '');
+    expect(`${git(folder, 'show', 'FETCH_HEAD:.svc/findings/current.jsonl')}\n`).toBe(text);
+  });
+
+  test('with consent: filed, and the worktree goes', async () => {
+    const { open, path, tracker, note } = await withFinding({ autoFile: true });
+    await note('Slow builds');
+    const removed = open();
+    expect(await removed.run('remove', 'ABC-1'), removed.complained()).toBe(0);
+    expect(tracker.cloud.issues.map(({ title }) => title)).toEqual(['Slow tests', 'Slow builds']);
+    expect(removed.complained()).toContain('findings filed: 2');
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test('with consent, and nobody takes them: refused with the reason; also what cannot be read is kept', async () => {
+    const { open, queue, tracker } = await withFinding({ autoFile: true }, 'wrong');
+    const refused = open();
+    expect(await refused.run('remove', 'ABC-1')).toBe(1);
+    expect(refused.complained()).toMatch(/findings not filed: 1, because .*API token/);
+    expect(existsSync(queue)).toBe(true);
+    expect(tracker.cloud.issues).toEqual([]);
+    writeFileSync(queue, 'not JSON\n');
+    const unreadable = open();
+    expect(await unreadable.run('remove', 'ABC-1')).toBe(1);
+    expect(unreadable.complained()).toContain('1 finding that is not filed:\n  not JSON');
+  });
 });
 
 test('a folder that is no worktree is never removed', async () => {

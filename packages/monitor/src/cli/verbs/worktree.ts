@@ -3,8 +3,9 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { Failure } from '../../errors.ts';
 import type { RemovedWorktree } from '../../orchestrate/worktrees/remove.ts';
 import type { Tell } from '../../orchestrate/worktrees/run-steps.ts';
-import { createWorktrees, type Worktrees } from '../../orchestrate/worktrees/worktrees.ts';
+import type { Worktrees } from '../../orchestrate/worktrees/worktrees.ts';
 import { AnswerIsNo } from '../endings.ts';
+import { openWorktrees } from '../open-worktrees.ts';
 import { openSession, requireConfig } from '../session.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { verb, verbGroup } from '../verb.ts';
@@ -63,11 +64,12 @@ function listVerb(terminal: Terminal): CommandUnknownOpts {
 
 function removeVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('remove', {
-    summary: 'Remove a worktree; refuses when work would be lost; a bundle is kept for 30 days',
+    summary:
+      'Remove a worktree; refuses when work or unfiled findings would be lost; a bundle is kept for 30 days',
     example: ['svc worktree remove ABC-12', 'svc worktree remove ABC-12 --force'],
   })
     .argument('<name>', 'its name or its branch')
-    .option('--force', 'also when work would be lost; it is kept in the bundle')
+    .option('--force', 'also when work or findings would be lost; they are kept in the bundle')
     .option('--json', 'print JSON')
     .action(async (name, options) => {
       const worktrees = await open(terminal);
@@ -87,17 +89,7 @@ function removeVerb(terminal: Terminal): CommandUnknownOpts {
 async function open(terminal: Terminal): Promise<Worktrees> {
   const session = openSession(terminal);
   const { config, files } = await requireConfig(terminal, session);
-  const { home, dataDir, locksDir } = session.machine;
-  return createWorktrees({
-    projectFolder: files.project.folder ?? terminal.folder,
-    config,
-    home,
-    dataDir,
-    locksDir,
-    locks: session.locks,
-    environment: terminal.environment,
-    now: terminal.now,
-  });
+  return openWorktrees(terminal, session, { folder: files.project.folder ?? terminal.folder, config });
 }
 
 /** Progress goes to the error stream, so that the path can be used by a script. */

@@ -47,6 +47,10 @@ export async function startRunServer(
         dependenciesOf:
           given.dependenciesOf ?? (() => Promise.reject(new Error('the tracker was asked for nothing'))),
         orchestrator: { holds: (run) => (run === RUN ? holds : []), lookNow: async () => undefined },
+        async see({ orchestrator, ticket }) {
+          const read = await world.signals.read(orchestrator, ticket);
+          if (read.state === 'ok') world.tell(read.signal);
+        },
       }),
     ],
   });

@@ -78,6 +78,18 @@ test('a line of megabytes does not stop it, and is bounded', async () => {
   expect((await read()).lines.at(-1)?.text).toBe('after');
 });
 
+test('the end of the standard error, also while there is no output', async () => {
+  const { read, file, folder } = run();
+  const errors = join(folder, 'ENG-1-stderr.log');
+  writeFileSync(errors, `${'x'.repeat(100_000)}\nstarting\nexec: claude: not found\n`);
+  expect(await read()).toMatchObject({ exists: false, errors: 'starting\nexec: claude: not found' });
+  writeFileSync(file, said('hello'));
+  expect(await read(0)).toMatchObject({ exists: true, errors: 'starting\nexec: claude: not found' });
+  rmSync(errors);
+  symlinkSync(file, errors);
+  expect(await read()).toMatchObject({ exists: true, errors: '' });
+});
+
 test('nothing outside of the run is read', async () => {
   const { read, file, folder, runsDir } = run();
   const secret = join(runsDir, 'secret.jsonl');

@@ -1,14 +1,17 @@
-// A part of an agent's output for a person: the newest lines, or those after a byte. Reads are bounded, whatever is
-// written there, and nothing outside of the run's own folder is read: not through a name, nor through a link.
+// A part of an agent's output for a person: the newest lines, or those after a byte, and the end of its standard error.
+// Reads are bounded, whatever is written there, and nothing outside of the run's own folder is read: not through a
+// name, nor through a link.
 import { constants } from 'node:fs';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type OutputLine, readOutputLine, type WorkerOutput } from '@svc/core';
+import { errorTail, type OutputLine, readOutputLine, type WorkerOutput } from '@svc/core';
 import { Failure, systemErrorCode } from '../../errors.ts';
 import { agentFiles } from './agent-files.ts';
 
 /** Read at once. A longer line is given in pieces that are not understood. */
 const MOST_BYTES = 1024 * 1024;
+const MOST_ERROR_BYTES = 16 * 1024;
+const TOLERANCE_MS = 2_000;
 const NEWLINE = 0x0a;
 const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
@@ -27,7 +30,18 @@ export async function readOutput({
   limit: number;
 }): Promise<WorkerOutput> {
   const { output: file } = agentFiles(runsDir, { orchestrator, ticket, attempt: 1 });
-  const nothing = { ticket, orchestrator, file, from: 0, to: 0, size: 0, restarted: false, lines: [] };
+  const errors = await readErrors({ runsDir, orchestrator, ticket });
+  const nothing = {
+    ticket,
+    orchestrator,
+    file,
+    from: 0,
+    to: 0,
+    size: 0,
+    restarted: false,
+    lines: [],
+    errors,
+  };
   const handle = await openInside(runsDir, orchestrator, file);
   if (handle === null) return { ...nothing, exists: false };
   try {
@@ -40,6 +54,41 @@ export async function readOutput({
         ? await newest(handle, size, limit)
         : await following(handle, size, restarted ? 0 : after, limit);
     return { ...nothing, exists: true, size, restarted, ...part };
+  } finally {
+    await handle.close();
+  }
+}
+
+type OfAgent = {
+  runsDir: string;
+  orchestrator: string;
+  ticket: string;
+  /** The start of the process, exact to about a second: nothing when all was written before. */
+  since?: string | undefined;
+};
+
+/** The last lines of the agent's standard error, as plain text; empty also when they cannot be read. */
+export async function readErrors(agent: OfAgent): Promise<string> {
+  try {
+    return await endOfErrors(agent);
+  } catch (error) {
+    if (error instanceof Failure || systemErrorCode(error) !== undefined) return '';
+    throw error;
+  }
+}
+
+async function endOfErrors({ runsDir, orchestrator, ticket, since }: OfAgent): Promise<string> {
+  const { errors: file } = agentFiles(runsDir, { orchestrator, ticket, attempt: 1 });
+  const handle = await openInside(runsDir, orchestrator, file);
+  if (handle === null) return '';
+  try {
+    const stats = await handle.stat();
+    const { size, mtimeMs } = stats;
+    if (!stats.isFile() || (since !== undefined && mtimeMs < Date.parse(since) - TOLERANCE_MS)) return '';
+    const from = Math.max(0, size - MOST_ERROR_BYTES);
+    const text = (await bytesOf(handle, from, size)).toString('utf8');
+    // The first line in view may have begun before it.
+    return errorTail(from === 0 ? text : text.slice(text.indexOf('\n') + 1));
   } finally {
     await handle.close();
   }

@@ -3,7 +3,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  defaultDeployPolicy,
   type Effect,
   type EventDraft,
   emptyBoard,
@@ -26,6 +25,7 @@ import { findAgents } from '../agents/find-again.ts';
 import { createOrchestrator } from '../runs/orchestrator.ts';
 import type { RunProject } from '../runs/run-project.ts';
 import { createStartAgent } from '../runs/start-agent.ts';
+import { noFindings, nothing } from '../worktrees/testing/no-findings.ts';
 import { inboxPath } from './inbox.ts';
 import { createWorkerTeller } from './tell-worker.ts';
 
@@ -95,7 +95,9 @@ async function setUp() {
     repo: 'acme/web',
     worktrees: {
       list: async () => [{ name: 'ENG-1', path: worktree, branch: 'ENG-1', state: 'ready' }],
+      fileFindings: async () => nothing,
     },
+    findings: noFindings,
     verifier: {},
   } as unknown as RunProject;
   const { board, append, state, tells } = logInMemory();
@@ -108,21 +110,29 @@ async function setUp() {
     runsDir,
     known: (orchestrator, ticket) => board.workers.get(`${orchestrator}/${ticket}`) ?? null,
     knownWorkers: () => board.workers.values(),
-    policyOf: () => defaultDeployPolicy,
     append,
     now,
     pollMs: 50,
     rescanMs: 100,
   });
-  const environment = { PATH: process.env['PATH'] };
+  const environment = () => ({ PATH: process.env['PATH'] });
   const orchestrator = createOrchestrator({
     runsDir,
     state,
     append,
     projects: { of: async () => project },
     signals,
-    startAgent: createStartAgent({ runsDir, signals, environment, hostname: 'mini', processStarts, now }),
+    startAgent: createStartAgent({
+      runsDir,
+      signals,
+      environment,
+      locations: {},
+      hostname: 'mini',
+      processStarts,
+      now,
+    }),
     processStarts,
+    askModel: async () => null,
     logger: pino({ level: 'silent' }),
     now,
     patience: { ...usualPatience, revivalDelaysSec: [] },

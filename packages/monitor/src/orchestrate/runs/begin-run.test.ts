@@ -9,7 +9,11 @@ import type { RunProject } from './run-project.ts';
 
 const now = new Date('2026-01-02T03:04:05Z');
 
-function world(svc: object = {}, base: () => Promise<string> = async () => '/wt') {
+function world(
+  svc: object = {},
+  base: () => Promise<string> = async () => '/wt',
+  checkAgent: () => Promise<void> = async () => undefined,
+) {
   const root = realpathSync(temporaryFolder());
   const project = join(root, 'web');
   mkdirSync(project);
@@ -23,7 +27,13 @@ function world(svc: object = {}, base: () => Promise<string> = async () => '/wt'
       projects: {
         async of(of) {
           asked.push(of);
-          return { folder: of, config, worktrees: { base } } as unknown as RunProject;
+          return {
+            folder: of,
+            config,
+            problems: [],
+            worktrees: { base },
+            checkAgent,
+          } as unknown as RunProject;
         },
       },
       now,
@@ -114,7 +124,7 @@ test('a worker command without its plugin is refused, with the example', async (
   const refused = beginRun({
     wish: { project, plan: { tickets: ['ABC-1'] }, by: 'kim' },
     board,
-    projects: { of: async () => ({ folder: project, config }) as unknown as RunProject },
+    projects: { of: async () => ({ folder: project, config, problems: [] }) as unknown as RunProject },
     now,
   });
   await expect(refused).rejects.toMatchObject({ code: 'config-invalid' });
@@ -151,7 +161,7 @@ test('a ticket of another run that is open is refused, in whatever case; one of 
   await expect(begin({ name: 'first' })).rejects.toThrow('There is a run named first.');
 });
 
-test('a project that cannot be read, or has no place for worktrees, is refused', async () => {
+test('a project that cannot be read, has no place for worktrees or no agent program, is refused', async () => {
   const { begin, root, board } = world();
   await expect(begin({}, join(root, 'nowhere'))).rejects.toMatchObject({ code: 'usage' });
   await expect(begin({}, 'a\0b')).rejects.toMatchObject({ code: 'usage' });
@@ -164,4 +174,8 @@ test('a project that cannot be read, or has no place for worktrees, is refused',
   await expect(broken).rejects.toThrow('svc.projectKey: expected text');
   const homeless = world({}, () => Promise.reject(new Failure('not-configured', 'no repository')));
   await expect(homeless.begin({})).rejects.toThrow('no repository');
+  const agentless = world({}, undefined, () =>
+    Promise.reject(new Failure('start-failed', 'no such program')),
+  );
+  await expect(agentless.begin({})).rejects.toMatchObject({ code: 'start-failed' });
 });

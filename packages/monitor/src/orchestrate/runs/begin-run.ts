@@ -39,7 +39,13 @@ export async function beginRun({
   now: Date;
 }): Promise<EventDraft & { scope: { orchestrator: string } }> {
   const folder = await realFolder(wish.project);
-  const { config, worktrees } = await projects.of(folder);
+  const { config, problems, worktrees, checkAgent } = await projects.of(folder);
+  if (problems.length > 0)
+    throw new Failure(
+      'config-invalid',
+      problems.join('\n'),
+      'Fix the file, then check it: svc config validate',
+    );
   const { orchestration, projectKey } = config.svc;
   const command = checkWorkerCommand(orchestration.workerCommand);
   if (!command.ok) throw new Failure('config-invalid', command.problem);
@@ -63,6 +69,7 @@ export async function beginRun({
     throw new Failure('usage', `The base ${JSON.stringify(base)} ${baseProblem}.`);
   // A project without a key or a repository has no place for worktrees.
   await worktrees.base();
+  await checkAgent();
   const maxParallel = wish.maxParallel ?? orchestration.maxParallel;
   return {
     event: 'orchestrator.run.started',
@@ -88,7 +95,7 @@ export function problemWords(problems: readonly PlanProblem[]): string {
 }
 
 /** A ticket has one worktree in its project, and belongs to one run at a time. */
-function refuseTaken(board: Board, project: string, tickets: readonly string[]): void {
+export function refuseTaken(board: Board, project: string, tickets: readonly string[]): void {
   const wanted = new Set(tickets.map((ticket) => ticket.toLowerCase()));
   for (const { orchestrator, plan, state } of board.runs.values()) {
     if (plan?.project !== project || state === 'completed' || state === 'canceled') continue;

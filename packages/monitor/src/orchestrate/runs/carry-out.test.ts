@@ -1,7 +1,10 @@
+import { utimesSync, writeFileSync } from 'node:fs';
 import type { Act } from '@svc/core';
+import { until } from '@svc/testkit';
 import { describe, expect, test, vi } from 'vitest';
+import { agentFiles } from '../agents/agent-files.ts';
 import { createCarryOut } from './carry-out.ts';
-import { hungMarks } from './hung-marks.ts';
+import { endMarks } from './end-marks.ts';
 import { createLook } from './look.ts';
 import type { StartAgent, StartWish } from './start-agent.ts';
 import { ownLine, RUN, type RunWorld, runWorld } from './testing/run-world.ts';
@@ -158,12 +161,65 @@ describe('giving up', () => {
     expect(open(world)).toEqual([]);
   });
 
+  test('with the end of what its last process wrote on its standard error', async () => {
+    const world = await deadWorker(null);
+    world.launched('ABC-1', 1, 101, { lives: false });
+    const { errors } = agentFiles(world.runsDir, { orchestrator, ticket: 'ABC-1', attempt: 1 });
+    const written = (seconds: number): void => {
+      writeFileSync(errors, 'boom\n');
+      utimesSync(errors, world.clock.now / 1000 + seconds, world.clock.now / 1000 + seconds);
+    };
+    written(1);
+    await hands(world).act(fail);
+    expect(world.said).toMatchObject([{ detail: { reason: 'The agent ended', stderr: 'boom' } }]);
+    expect(await world.signals.read(RUN, 'ABC-1')).toMatchObject({
+      signal: { error: 'The agent ended: boom' },
+    });
+    // What an attempt before it wrote is not its.
+    written(-60);
+    await world.signals.update(RUN, 'ABC-1', (signal) => ({ ...signal, status: 'implementing' }));
+    await hands(world).act(fail);
+    expect(await world.signals.read(RUN, 'ABC-1')).toMatchObject({ signal: { error: 'The agent ended' } });
+  });
+
   test('a worker that has come further is left as it is', async () => {
     const world = await deadWorker({});
     await world.signals.update(RUN, 'ABC-1', (signal) => ({ ...signal, status: 'done' }));
     await hands(world).act(fail);
     expect(await world.signals.read(RUN, 'ABC-1')).toMatchObject({ signal: { status: 'done' } });
   });
+});
+
+test.each([
+  [127, 0, ['unstartable']],
+  [126, 0, ['unstartable']],
+  [1, 0, []],
+  [127, 60, []],
+])('an agent that ends with %i after %i s is marked: %j', async (exitCode, seconds, marks) => {
+  const world = runWorld();
+  world.begin([['ABC-1']]);
+  const end = Promise.withResolvers<{ known: true; exitCode: number; signal: null }>();
+  const { act, settled, wake } = hands(world, async () => ({ pid: 1, startedAt: null, ended: end.promise }));
+  await act(dispatch);
+  await settled();
+  world.pass(seconds);
+  end.resolve({ known: true, exitCode, signal: null });
+  // Once when it was started, once when its end was noted.
+  await until(() => wake.mock.calls.length === 2);
+  expect([...(await endMarks(world.runsDir, RUN)).values()]).toEqual(marks);
+});
+
+test('a start that fails after its ticket was canceled needs nobody', async () => {
+  const world = runWorld();
+  world.begin([['ABC-1']]);
+  const { act, settled } = hands(world, async () => {
+    await world.signals.create(world.signal('ABC-1', { status: 'canceled' }));
+    throw new Error('no disk');
+  });
+  await act(dispatch);
+  await settled();
+  expect(await world.signals.read(RUN, 'ABC-1')).toMatchObject({ signal: { status: 'canceled' } });
+  expect(world.said).toEqual([]);
 });
 
 test('an agent that hangs is marked before it is ended', async () => {
@@ -173,7 +229,7 @@ test('an agent that hangs is marked before it is ended', async () => {
   let marked: string[] = [];
   const { processStarts } = world;
   world.processStarts = async (pids) => {
-    marked = [...(await hungMarks(world.runsDir, RUN))];
+    marked = [...(await endMarks(world.runsDir, RUN)).keys()];
     return processStarts(pids);
   };
   await hands(world).act({ kind: 'end-hanging', orchestrator, ticket: 'ABC-1', silentSince: '' });

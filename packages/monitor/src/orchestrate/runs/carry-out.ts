@@ -3,7 +3,10 @@
 import {
   type Act,
   type EventDraft,
+  endsWithItsRun,
+  inOneLine,
   isAgentsWork,
+  isInPersonsHands,
   isPreMerge,
   type RunPlan,
   type SignalFile,
@@ -13,9 +16,12 @@ import {
 import type { Logger } from 'pino';
 import type { ReadProcessStarts } from '../../runs/process-start.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
+import { cannotStart } from '../agents/check-program.ts';
 import { endAgent } from '../agents/end.ts';
 import { type FoundAgent, nextAttempt } from '../agents/find-again.ts';
-import { markHung } from './hung-marks.ts';
+import type { LaunchedAgent } from '../agents/launch.ts';
+import { readErrors } from '../agents/read-output.ts';
+import { markEnd } from './end-marks.ts';
 import { isLive, type Look, type RunMemory } from './look.ts';
 import { ofWave, raised, runCompleted } from './run-lines.ts';
 import type { RunProjects } from './run-project.ts';
@@ -29,6 +35,8 @@ type Of<Kind extends Act['kind']> = Extract<Act, { kind: Kind }>;
 
 /** After a verification that could not be made: the commit is not there yet, or the disk is full. */
 const VERIFY_AGAIN_MS = 60_000;
+/** A program that is not there ends so soon, also on a busy machine. */
+const AT_ONCE_MS = 30_000;
 
 export function createCarryOut(options: {
   runsDir: string;
@@ -94,13 +102,30 @@ export function createCarryOut(options: {
             signal: stopping,
           });
           logger.info({ worker: key, attempt, act: act.kind }, 'agent started');
-          if (started !== 'already-started') void started.ended.then(wake);
+          if (started !== 'already-started') void followToEnd({ orchestrator, ticket, attempt }, started);
         } finally {
           memory.starting.delete(key);
         }
       },
       (error) => failStart(act, plan.base, error),
     );
+  }
+
+  async function followToEnd(
+    agent: { orchestrator: string; ticket: string; attempt: number },
+    { ended }: LaunchedAgent,
+  ): Promise<void> {
+    const begunAt = now().getTime();
+    try {
+      const how = await ended;
+      const atOnce = now().getTime() - begunAt < AT_ONCE_MS;
+      if (how.known && atOnce && cannotStart(how.exitCode))
+        await markEnd(options.runsDir, agent, 'unstartable');
+    } catch (error) {
+      logger.error({ err: error, ...agent }, 'the end of an agent cannot be noted');
+    } finally {
+      wake();
+    }
   }
 
   /** The file says more than the board knows yet: the worker has ended, or come further than its agent. */
@@ -136,20 +161,22 @@ export function createCarryOut(options: {
       wave,
       error: problem,
     });
-    if (!made.ok) await endSignal(orchestrator, ticket, 'failed', problem);
+    const isCanceled = !made.ok && (await endSignal(orchestrator, ticket, 'failed', problem)) === 'canceled';
+    if (isCanceled) return;
     await say(raised(act, 'dispatch-failed', `The agent could not be started: ${problem}`));
   }
 
-  /** A worker that has come further than its agent is left as it is. */
+  /** A worker that has come further than its agent is left as it is. Gives the status that the file has then. */
   async function endSignal(
     orchestrator: string,
     ticket: string,
     status: SignalFile['status'],
-    error: string | null,
-  ): Promise<void> {
-    await signals.update(orchestrator, ticket, (before) =>
-      isPreMerge(before.status) ? { ...before, status, ...(error !== null && { error }) } : null,
+    error: string,
+  ): Promise<SignalFile['status'] | undefined> {
+    const result = await signals.update(orchestrator, ticket, (before) =>
+      isPreMerge(before.status) ? { ...before, status, error } : null,
     );
+    return result.ok ? result.signal.status : undefined;
   }
 
   async function end(act: Of<'end' | 'end-hanging'>, look: Look): Promise<void> {
@@ -158,12 +185,20 @@ export function createCarryOut(options: {
       (agent) => agent.orchestrator === orchestrator && agent.ticket === ticket && isLive(agent),
     );
     if (found?.state === 'running') await endFound(found, act.kind === 'end-hanging');
-    if (act.kind === 'end' && act.why === 'run-over') await endSignal(orchestrator, ticket, 'canceled', null);
+    if (act.kind === 'end' && act.why === 'run-over') await cancelWithRun(orchestrator, ticket, look);
+  }
+
+  async function cancelWithRun(orchestrator: string, ticket: string, { world }: Look): Promise<void> {
+    const worker = world.workers.get(workerKey(orchestrator, ticket));
+    if (worker !== undefined && !endsWithItsRun(worker)) return;
+    await signals.update(orchestrator, ticket, (before) =>
+      isInPersonsHands(before.status) ? { ...before, status: 'canceled' } : null,
+    );
   }
 
   async function endFound(found: FoundAgent & { state: 'running' }, hung: boolean): Promise<void> {
     const { orchestrator, ticket, attempt, pid, startedAt } = found;
-    if (hung) await markHung(options.runsDir, found);
+    if (hung) await markEnd(options.runsDir, found, 'hanging');
     const ended = await endAgent({ pid, startedAt, processStarts });
     logger.info({ orchestrator, ticket, attempt, pid, ended, hung }, 'agent ended');
   }
@@ -204,14 +239,22 @@ export function createCarryOut(options: {
   }
 
   /** Told before it is written: a restart in between says it again, and nothing is missed. */
-  async function giveUp(act: Of<'fail'>, { world }: Look): Promise<void> {
+  async function giveUp(act: Of<'fail'>, { world, agents }: Look): Promise<void> {
     const { orchestrator, ticket, message } = act;
     const { life, signal = null } = world.workers.get(workerKey(orchestrator, ticket)) ?? {};
+    const last = agents.findLast((agent) => agent.orchestrator === orchestrator && agent.ticket === ticket);
+    const stderr = await readErrors({
+      runsDir: options.runsDir,
+      orchestrator,
+      ticket,
+      since: last?.launchedAt,
+    });
     if (act.reason === 'worker-dead' && (life?.state !== 'dead' || life.reviving === true)) {
-      const pid = signal?.pid ?? 0;
-      await say(workerDied({ orchestrator, ticket }, { pid, reason: message }, signal));
+      const died = { pid: signal?.pid ?? 0, reason: message, ...(stderr !== '' && { stderr }) };
+      await say(workerDied({ orchestrator, ticket }, died, signal));
     }
-    await endSignal(orchestrator, ticket, act.status, message);
+    const error = stderr === '' ? message : `${message}: ${inOneLine(stderr)}`;
+    await endSignal(orchestrator, ticket, act.status, error);
   }
 
   return async (act, look) => {

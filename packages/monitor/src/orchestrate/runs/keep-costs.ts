@@ -11,6 +11,8 @@ const WRITE_EVERY_MS = 10_000;
 export type Costs = {
   /** Live agents are followed; of those that ended, the last word is written. */
   follow: (agents: readonly FoundAgent[]) => void;
+  /** Resolves when what is known of agents that have ended is written. */
+  written: () => Promise<void>;
   stop: () => Promise<void>;
 };
 
@@ -27,6 +29,7 @@ export function keepCosts({
 }): Costs {
   const followed = new Map<string, Followed>();
   const writing = new Set<Promise<void>>();
+  const lettingGo = new Set<Promise<void>>();
 
   function write(one: Followed): void {
     const { cost } = one.watch.stream();
@@ -65,7 +68,17 @@ export function keepCosts({
         followed.set(key, one);
         if (performance.now() - one.at >= WRITE_EVERY_MS) write(one);
       }
-      for (const [key, one] of followed) if (!live.has(key)) letGo(key, one).catch(onProblem);
+      for (const [key, one] of followed) {
+        if (live.has(key)) continue;
+        const job = letGo(key, one)
+          .catch(onProblem)
+          .finally(() => lettingGo.delete(job));
+        lettingGo.add(job);
+      }
+    },
+    async written() {
+      await Promise.all(lettingGo);
+      await Promise.all(writing);
     },
     async stop() {
       for (const { watch } of followed.values()) await watch.stop();

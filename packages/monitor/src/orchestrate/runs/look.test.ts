@@ -1,6 +1,6 @@
 import { nextActs } from '@svc/core';
 import { expect, test } from 'vitest';
-import { hungMarks, markHung } from './hung-marks.ts';
+import { endMarks, markEnd } from './end-marks.ts';
 import { createLook } from './look.ts';
 import { ownLine, RUN, type RunWorld, runWorld } from './testing/run-world.ts';
 
@@ -85,10 +85,10 @@ test('that an agent hung is known after a restart', async () => {
   const world = runWorld();
   world.begin([['ABC-1', 'ABC-2']]);
   for (const ticket of ['ABC-1', 'ABC-2']) world.launched(ticket, 1, null, { lives: false });
-  await markHung(world.runsDir, { orchestrator: RUN, ticket: 'ABC-1', attempt: 1 });
-  await markHung(world.runsDir, { orchestrator: RUN, ticket: 'ABC-1', attempt: 1 });
-  expect([...(await hungMarks(world.runsDir, RUN))]).toEqual(['ABC-1.1']);
-  expect([...(await hungMarks(world.runsDir, 'run-9'))]).toEqual([]);
+  await markEnd(world.runsDir, { orchestrator: RUN, ticket: 'ABC-1', attempt: 1 }, 'hanging');
+  await markEnd(world.runsDir, { orchestrator: RUN, ticket: 'ABC-1', attempt: 1 }, 'hanging');
+  expect([...(await endMarks(world.runsDir, RUN))]).toEqual([['ABC-1.1', 'hanging']]);
+  expect([...(await endMarks(world.runsDir, 'run-9'))]).toEqual([]);
   world.pass(3600);
   const { revivals } = (await lookAt(world)).world;
   expect(['ABC-1', 'ABC-2'].map((ticket) => revivals.get(`${RUN}/${ticket}`)?.lastEnd)).toEqual([
@@ -115,7 +115,7 @@ test('a verification that nobody works on was cut off, and is begun again', asyn
   expect(await state()).toEqual({ state: 'failed', remediation: 'filed' });
 });
 
-test('a run that is over counts while it has agents; one without a plan never', async () => {
+test('a run that is over counts while it has agents or workers at work; one without a plan never', async () => {
   const world = runWorld();
   world.begin([['ABC-1']]);
   world.launched('ABC-1', 1, 101);
@@ -127,6 +127,16 @@ test('a run that is over counts while it has agents; one without a plan never', 
     { kind: 'end', orchestrator: RUN, ticket: 'ABC-1', why: 'run-over' },
   ]);
   world.processes.clear();
+  expect((await lookAt(world)).world.runs).toEqual([]);
+  // Its process is gone, and its project cannot be read any more.
+  world.tell(world.signal('ABC-1'));
+  world.projects.of = () => Promise.reject(new Error('the folder is gone'));
+  const after = await lookAt(world);
+  expect(after.unreadable).toEqual([]);
+  expect(nextActs(after.world)).toEqual([
+    { kind: 'end', orchestrator: RUN, ticket: 'ABC-1', why: 'run-over' },
+  ]);
+  world.tell(world.signal('ABC-1', { status: 'canceled' }));
   expect((await lookAt(world)).world.runs).toEqual([]);
 });
 

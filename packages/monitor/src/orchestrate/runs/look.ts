@@ -4,8 +4,10 @@ import { stat } from 'node:fs/promises';
 import {
   awaitingReview,
   type Board,
+  endsWithItsRun,
   type LiveAgent,
   type PlannedRun,
+  type ProjectLimits,
   pullRequestOfWorker,
   type Revivals,
   type Run,
@@ -19,7 +21,7 @@ import { systemErrorCode } from '../../errors.ts';
 import type { ReadProcessStarts } from '../../runs/process-start.ts';
 import { agentFiles } from '../agents/agent-files.ts';
 import { type FoundAgent, findAgents } from '../agents/find-again.ts';
-import { hungMarks } from './hung-marks.ts';
+import { endMarks, type MarkedEnd } from './end-marks.ts';
 import { limitsOf, type RunProjects } from './run-project.ts';
 
 export type RunMemory = {
@@ -46,6 +48,15 @@ export type Look = {
 
 type Planned = Run & { plan: RunPlan };
 
+/** It starts nothing; its agents take slots of the project until they have ended. */
+const limitsOfOver: ProjectLimits = {
+  maxParallel: Number.POSITIVE_INFINITY,
+  maxAwaitingReview: null,
+  verifyBeforeMerge: false,
+  allowSelfReportedCompletion: true,
+  stallAfterSec: 0,
+};
+
 export function createLook({
   runsDir,
   projects,
@@ -64,21 +75,21 @@ export function createLook({
     const agents: FoundAgent[] = [];
     const runs: PlannedRun[] = [];
     const unreadable: Look['unreadable'] = [];
-    const hung = new Map<string, ReadonlySet<string>>();
+    const ends = new Map<string, ReadonlyMap<string, MarkedEnd>>();
+    const unended = new Set(
+      [...board.workers.values()].filter(endsWithItsRun).map(({ orchestrator }) => orchestrator),
+    );
     for (const run of planned) {
+      const { plan } = run;
       const isOpen = run.state === 'running' || run.state === 'paused';
       const found = await findAgents({ runsDir, orchestrator: run.orchestrator, processStarts, now });
-      if (!isOpen && !found.some(isLive)) continue;
+      if (!isOpen && !found.some(isLive) && !unended.has(run.orchestrator)) continue;
       agents.push(...found);
-      hung.set(run.orchestrator, await hungMarks(runsDir, run.orchestrator));
+      ends.set(run.orchestrator, await endMarks(runsDir, run.orchestrator));
       try {
-        const project = await projects.of(run.plan.project);
-        runs.push({
-          run,
-          plan: run.plan,
-          limits: limitsOf(project, run.plan),
-          awaitingReview: reviewLoad(board, planned, run.plan.project),
-        });
+        // One that is over ends also when its project can no longer be read.
+        const limits = isOpen ? limitsOf(await projects.of(plan.project), plan) : limitsOfOver;
+        runs.push({ run, plan, limits, awaitingReview: reviewLoad(board, planned, plan.project) });
       } catch (error) {
         const problem = error instanceof Error ? error.message : String(error);
         unreadable.push({ orchestrator: run.orchestrator, problem });
@@ -90,7 +101,7 @@ export function createLook({
       runs,
       workers: board.workers,
       processes: await processesOf(agents, board, starting),
-      revivals: revivalsOf(agents, hung, board, memory, at),
+      revivals: revivalsOf(agents, ends, board, memory, at),
       verifications: verificationsOf(board, memory),
     };
     return { world, agents, unreadable };
@@ -124,7 +135,7 @@ export function isLive({ state }: FoundAgent): boolean {
 /** Launches since the dispatch, or since a person said retry. */
 function revivalsOf(
   agents: readonly FoundAgent[],
-  hung: ReadonlyMap<string, ReadonlySet<string>>,
+  ends: ReadonlyMap<string, ReadonlyMap<string, MarkedEnd>>,
   board: Board,
   memory: RunMemory,
   now: string,
@@ -140,7 +151,7 @@ function revivalsOf(
     revivals.set(key, {
       count: (revivals.get(key)?.count ?? -1) + 1,
       lastDeathAt: memory.goneAt.get(attempt) ?? null,
-      lastEnd: hung.get(agent.orchestrator)?.has(`${agent.ticket}.${agent.attempt}`) ? 'hanging' : 'died',
+      lastEnd: ends.get(agent.orchestrator)?.get(`${agent.ticket}.${agent.attempt}`) ?? 'died',
       lastLaunchAt: agent.launchedAt,
     });
   }

@@ -10,6 +10,7 @@ import { createCarryOut } from './carry-out.ts';
 import { keepCosts } from './keep-costs.ts';
 import { createLeftovers } from './leftovers.ts';
 import { createLook, emptyMemory, type Look } from './look.ts';
+import { type AskModel, createRunEnds } from './run-ends.ts';
 import type { RunProjects } from './run-project.ts';
 import type { StartAgent } from './start-agent.ts';
 import { createTidyUp, tidyUpAfterRestart } from './tidy-up.ts';
@@ -40,6 +41,8 @@ export function createOrchestrator(options: {
   signals: SignalStore;
   startAgent: StartAgent;
   processStarts: ReadProcessStarts;
+  /** A text about a run that is over, for its summary. */
+  askModel: AskModel;
   logger: Logger;
   now: () => Date;
   patience?: Patience;
@@ -63,13 +66,22 @@ export function createOrchestrator(options: {
     ...options,
     memory,
     tidyUp,
-    async say(draft) {
-      const { seq } = await append(draft);
-      await state.reached(seq);
-    },
+    say,
     wake,
     stopping: stopping.signal,
   });
+  const ends = createRunEnds({
+    ...options,
+    board: state.board,
+    costsWritten: costs.written,
+    say,
+    stopping: stopping.signal,
+  });
+
+  async function say(draft: EventDraft): Promise<void> {
+    const { seq } = await append(draft);
+    await state.reached(seq);
+  }
 
   function failed(error: unknown): void {
     problem = error instanceof Error ? error.message : String(error);
@@ -87,6 +99,7 @@ export function createOrchestrator(options: {
       if (stopping.signal.aborted) return;
       await carryOut(act, seen);
     }
+    ends.follow(seen);
   }
 
   /** One at a time: two looks at once could both see a free slot. */
@@ -110,6 +123,8 @@ export function createOrchestrator(options: {
     timer = setInterval(wake, options.everyMs ?? LOOK_EVERY_MS);
     unsubscribe = state.onChange(({ lines }) => {
       if (lines.some(({ event }) => !event.startsWith('monitor.'))) wake();
+      if (lines.some(({ event, source }) => event === 'feedback.drained' && source === 'cli'))
+        ends.findingsFiled();
     });
     wake();
     await tidyUpAfterRestart(state.board(), tidyUp);
@@ -135,7 +150,8 @@ export function createOrchestrator(options: {
       if (run.state !== 'running' && run.state !== 'paused') return false;
       const launched = last?.look.world.revivals.get(workerKey(orchestrator, ticket));
       // Not launched since a person said retry: it waits for its turn.
-      return launched === undefined || launched.count < patience.revivalDelaysSec.length;
+      if (launched === undefined) return true;
+      return launched.lastEnd !== 'unstartable' && launched.count < patience.revivalDelaysSec.length;
     },
     running: () => last?.look.world.processes.size ?? 0,
     problem: () => problem,
@@ -145,6 +161,7 @@ export function createOrchestrator(options: {
       unsubscribe?.();
       await looking;
       await Promise.all(memory.jobs);
+      await ends.stop();
       await costs.stop();
     },
   };

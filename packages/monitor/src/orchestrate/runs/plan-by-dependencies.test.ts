@@ -16,7 +16,13 @@ const told = (...blocked: [string, string[]][]): Dependencies => ({
 async function begun(given: RunWish) {
   const { config } = resolveConfig([], {});
   const projects = {
-    of: async () => ({ config, worktrees: { base: async () => '/base' } }) as unknown as RunProject,
+    of: async () =>
+      ({
+        config,
+        problems: [],
+        worktrees: { base: async () => '/base' },
+        checkAgent: async () => undefined,
+      }) as unknown as RunProject,
   };
   return beginRun({ wish: given, board: emptyBoard(), projects, now: new Date(0) });
 }

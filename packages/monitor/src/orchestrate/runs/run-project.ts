@@ -1,8 +1,12 @@
-// The project of a run: its configuration, its worktrees, and how its agents are started. Read once per daemon.
+// The project of a run: its configuration, its worktrees, and how its agents are started. Made again when its
+// configuration changes.
 import {
+  type AgentVariableSources,
+  agentVariables,
   type Config,
   type Environment,
   type EventDraft,
+  feedSecretVariables,
   type ProjectLimits,
   type RunPlan,
   repoNameIn,
@@ -11,18 +15,25 @@ import {
 import { type RunCommand, runCommand } from '../../codehost/run-command.ts';
 import type { FileLocks } from '../../disk/lock.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
+import { checkProgram } from '../agents/check-program.ts';
 import { type Gate, oneAtATime } from '../verify/one-at-a-time.ts';
 import { createVerifier, type Verifier } from '../verify/verifier.ts';
+import type { Findings } from '../worktrees/findings.ts';
 import { createGit } from '../worktrees/git.ts';
 import { createWorktrees, type Worktrees } from '../worktrees/worktrees.ts';
 
 export type RunProject = {
   folder: string;
   config: Config;
+  /** What is wrong with its files; a run that goes on uses what was valid last, and none is begun. */
+  problems: readonly string[];
   worktrees: Worktrees;
   verifier: Verifier;
+  findings: Findings;
   /** `owner/name`, as configured or as its origin says; null when neither tells. */
   repo: string | null;
+  /** Rejects when the program of its agents cannot be started, with the remedy. */
+  checkAgent: () => Promise<void>;
 };
 
 export type RunProjects = {
@@ -31,14 +42,19 @@ export type RunProjects = {
 };
 
 export type RunProjectOptions = {
-  loadConfig: (folder: string) => Promise<Config>;
+  /** As it is in effect now. */
+  loadConfig: (folder: string) => Promise<{ config: Config; problems: readonly string[] }>;
   home: string;
   dataDir: string;
   locksDir: string;
   runsDir: string;
   locks: FileLocks;
-  environment: Environment;
+  environment: () => Environment;
+  /** Variables that say where the daemon's files lie. */
+  locations: Readonly<Record<string, string>>;
   signals: SignalStore;
+  /** What files the findings of a project with this configuration. */
+  findingsOf: (config: Config) => Findings;
   append: (draft: EventDraft) => Promise<unknown>;
   now: () => Date;
   run?: RunCommand;
@@ -47,12 +63,12 @@ export type RunProjectOptions = {
 const originOf = /[:/]([A-Za-z0-9][A-Za-z0-9_-]*\/[A-Za-z0-9._-]+?)(?:\.git)?\/?\s*$/;
 
 export function createRunProjects(options: RunProjectOptions): RunProjects {
-  const { loadConfig, environment, run = runCommand } = options;
+  const { loadConfig, run = runCommand } = options;
   // The tests of two projects at once would slow each other down.
   const gate: Gate = oneAtATime();
-  const known = new Map<string, Promise<RunProject>>();
+  const known = new Map<string, { settings: string; project: Promise<Omit<RunProject, 'problems'>> }>();
 
-  async function repoOf(folder: string, config: Config): Promise<string | null> {
+  async function repoOf(folder: string, config: Config, environment: Environment): Promise<string | null> {
     const { org, name } = config.svc.repository;
     const configured = `${org ?? ''}/${name ?? ''}`;
     if (repoNameIn(configured) !== undefined) return configured;
@@ -61,26 +77,51 @@ export function createRunProjects(options: RunProjectOptions): RunProjects {
     return asked.exitCode === 0 ? (originOf.exec(asked.stdout)?.[1] ?? null) : null;
   }
 
-  async function load(folder: string): Promise<RunProject> {
-    const config = await loadConfig(folder);
+  async function make(folder: string, config: Config): Promise<Omit<RunProject, 'problems'>> {
+    const environment = options.environment();
+    const findings = options.findingsOf(config);
     return {
       folder,
       config,
-      worktrees: createWorktrees({ ...options, projectFolder: folder, config, run }),
-      verifier: createVerifier({ ...options, config, gate, run }),
-      repo: await repoOf(folder, config),
+      worktrees: createWorktrees({ ...options, environment, projectFolder: folder, config, findings, run }),
+      findings,
+      verifier: createVerifier({ ...options, environment, config, gate, run }),
+      repo: await repoOf(folder, config, environment),
+      checkAgent: () =>
+        checkProgram({
+          template: config.svc.orchestration.agent,
+          folder,
+          environment: agentVariables(variableSources(config, options.environment(), options.locations))
+            .environment,
+          run,
+        }),
     };
   }
 
   return {
-    of(folder) {
-      const loading = known.get(folder) ?? load(folder);
-      known.set(folder, loading);
-      // What cannot be read now may be mended.
-      loading.catch(() => known.delete(folder));
-      return loading;
+    async of(folder) {
+      const { config, problems } = await loadConfig(folder);
+      const settings = JSON.stringify(config);
+      let made = known.get(folder);
+      if (made?.settings !== settings) {
+        made = { settings, project: make(folder, config) };
+        known.set(folder, made);
+        // What cannot be read now may be there later.
+        made.project.catch(() => known.delete(folder));
+      }
+      return { ...(await made.project), problems };
     },
   };
+}
+
+/** What an agent of the project may see of the environment. */
+export function variableSources(
+  config: Config,
+  inherited: Environment,
+  locations: Readonly<Record<string, string>>,
+): AgentVariableSources {
+  const { agentEnv } = config.svc.orchestration;
+  return { inherited, agentEnv, secretNames: feedSecretVariables(config), locations };
 }
 
 /** A run may be given more or fewer slots than the project's own setting says. */

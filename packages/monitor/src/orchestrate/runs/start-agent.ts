@@ -4,7 +4,6 @@ import {
   agentEnvironment,
   agentPrompt,
   type Environment,
-  feedSecretVariables,
   fillAgentTemplate,
   type RunPlan,
   type SignalFile,
@@ -17,7 +16,7 @@ import { agentFiles } from '../agents/agent-files.ts';
 import { type LaunchedAgent, launchAgent } from '../agents/launch.ts';
 import { hasMessages, inboxPath } from '../reactions/inbox.ts';
 import type { Worktrees } from '../worktrees/worktrees.ts';
-import type { RunProject } from './run-project.ts';
+import { type RunProject, variableSources } from './run-project.ts';
 
 export type StartWish = {
   orchestrator: string;
@@ -32,14 +31,18 @@ export type StartWish = {
 
 export type StartAgent = (wish: StartWish) => Promise<LaunchedAgent | 'already-started'>;
 
-export function createStartAgent(options: {
+type StartAgentOptions = {
   runsDir: string;
   signals: SignalStore;
-  environment: Environment;
+  environment: () => Environment;
+  /** Variables that say where the daemon's files lie. */
+  locations: Readonly<Record<string, string>>;
   hostname: string;
   processStarts: ReadProcessStarts;
   now: () => Date;
-}): StartAgent {
+};
+
+export function createStartAgent(options: StartAgentOptions): StartAgent {
   const { runsDir, signals, environment, processStarts, now } = options;
 
   async function tellSignal(wish: StartWish, worktree: { path: string; branch: string }): Promise<void> {
@@ -80,7 +83,7 @@ export function createStartAgent(options: {
     const launch = await launchAgent({
       argv: filled.argv,
       cwd: worktree.path,
-      environment: environmentOf(options, wish, environment, worktree.branch).environment,
+      environment: environmentOf(options, wish, environment(), worktree.branch).environment,
       files: agentFiles(runsDir, { orchestrator, ticket, attempt }),
       processStarts,
     });
@@ -105,16 +108,14 @@ async function worktreeFor(
 }
 
 function environmentOf(
-  { runsDir, hostname }: { runsDir: string; hostname: string },
+  { runsDir, hostname, locations }: Pick<StartAgentOptions, 'runsDir' | 'hostname' | 'locations'>,
   { orchestrator, ticket, project }: StartWish,
   inherited: Environment,
   branch: string,
 ) {
   const { svc } = project.config;
   return agentEnvironment({
-    inherited,
-    agentEnv: svc.orchestration.agentEnv,
-    secretNames: feedSecretVariables(project.config),
+    ...variableSources(project.config, inherited, locations),
     orchestrator,
     ticket,
     signalFile: signalPath(runsDir, orchestrator, ticket),

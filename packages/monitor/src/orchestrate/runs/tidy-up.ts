@@ -31,7 +31,7 @@ export function createTidyUp({
     for (const { name } of there) {
       if (stopping.aborted) return;
       try {
-        await worktrees.remove(name, { signal: stopping });
+        await worktrees.remove(name, { signal: stopping, scope: { orchestrator, ticket: name } });
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error);
         logger.info({ worker: workerKey(orchestrator, name), why }, 'a worktree stays');

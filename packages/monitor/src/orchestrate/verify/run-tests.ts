@@ -76,7 +76,8 @@ export async function runTests(options: {
   }
 
   try {
-    const setup = [...(await setupSteps(worktree, config)), ...hookSteps(config, 'setup')];
+    const { variables } = options;
+    const setup = [...(await setupSteps(config, variables)), ...hookSteps(config, 'setup', variables)];
     let tests: TestsRun | undefined;
     for (const step of setup) {
       const end = await run(step, forSetup, options.setupTimeoutMs);
@@ -90,7 +91,8 @@ export async function runTests(options: {
     }
     tests ??= await runTestCommand();
     // Its failure is in the log; what it should have undone is not the commit's fault.
-    for (const step of hookSteps(config, 'teardown')) await run(step, forSetup, options.setupTimeoutMs);
+    for (const step of hookSteps(config, 'teardown', variables))
+      await run(step, forSetup, options.setupTimeoutMs);
     return tests;
   } finally {
     await log.close();

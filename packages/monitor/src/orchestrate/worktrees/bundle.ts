@@ -1,5 +1,5 @@
 // What a removed worktree leaves behind for 30 days: `<base>/.kept/<name>-<time>.bundle`, with its branch, and on a
-// forced removal also its uncommitted state and its stashes. A bundle holds what the base does not have, so that
+// forced removal also its uncommitted state, the findings that are not filed, and its stashes. A bundle holds what the base does not have, so that
 // it is small, and is checked before anything goes.
 import { mkdir, open, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -154,7 +154,7 @@ export function restoreCommands(kept: Kept, branchIsGone: boolean): string[] {
   });
 }
 
-function shellQuoted(text: string): string {
+export function shellQuoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 

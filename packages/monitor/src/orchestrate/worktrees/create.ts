@@ -1,9 +1,10 @@
 // Makes a worktree, in this order: the names are checked, a record is written, git makes branch and folder, the
-// setup runs, the workflow context is made, the hooks run, the agent is told that it may trust the folder. Whatever
+// setup runs (where none is configured, the context store is linked too), the workflow context is made, the hooks run, the agent is told that it may trust the folder. Whatever
 // fails on the way, all of it is taken down again.
 import { realpath } from 'node:fs/promises';
 import { contextProfile, ticketNamed, type WorktreeRecord, withTicket, worktreeNameOf } from '@svc/core';
 import { createContextStore } from '../../context/context-store.ts';
+import { initThoughts } from '../../context/thoughts.ts';
 import { Failure } from '../../errors.ts';
 import { LONG_MS } from './git.ts';
 import { gitWorktrees } from './git-worktrees.ts';
@@ -147,9 +148,10 @@ async function make(
         tell,
         onStart: (pid) => rememberStep(room, record, pid),
       });
-    await run(await setupSteps(path, config));
+    await run(await setupSteps(config, variables));
+    if (config.svc.worktree.setup === undefined) await log.heading(await linkThoughts(room, path));
     const ticket = await makeContext(room, path, branch, options.ticket);
-    await run(hookSteps(config, 'setup'));
+    await run(hookSteps(config, 'setup', variables));
     const warning = await room.trust.add(path);
     if (warning !== undefined) tell({ kind: 'warning', message: warning });
     if (options.signal?.aborted) throw new Failure('start-failed', `${name} was stopped.`);
@@ -169,6 +171,26 @@ async function addWorktree(
   if (madeBranch) await git.run(place.main, ['branch', '--no-track', '--', branch, start]);
   const add = ['worktree', 'add', '--quiet', '--', path, branch];
   await git.run(place.main, add, { timeoutMs: LONG_MS, signal });
+}
+
+/** Context init and sync, as the last part of a setup that was detected. */
+async function linkThoughts(room: Room, path: string): Promise<string> {
+  const { git, place, thoughtsRoot } = room;
+  const { main, inside } = place;
+  const folder = inside === '' ? 'thoughts' : `${inside}/thoughts`;
+  const tracked = await git.run(path, ['ls-files', '-z', '--', `:(top,literal)${folder}`]);
+  const { store, linked, added } = await initThoughts({
+    worktree: path,
+    main,
+    inside,
+    root: thoughtsRoot,
+    facts: await repositoryFacts(room),
+    isTracked: tracked !== '',
+  });
+  const links = linked.map((part) => `${folder}/${part}`);
+  return links.length === 0
+    ? `[svc] context: ${folder} was there and stays as it is`
+    : `[svc] context: ${links.join(' and ')} in ${store}; ${added} files of ${main} are new there`;
 }
 
 /** A setup command may have made it: then it stays as it is. */

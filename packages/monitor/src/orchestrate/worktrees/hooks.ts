@@ -1,12 +1,17 @@
-// Commands that the project's owner wrote: `svc.orchestration.hooks`. They are for the shell as they stand; what
-// comes from outside (branch, path) reaches them only as variables of their environment.
-import type { Config } from '@svc/core';
+// Commands that the project's owner wrote: `svc.orchestration.hooks`. The shell gets them as they stand, with the six
+// variables filled in. What comes from outside (branch, path) is a value there and never a part of the command.
+import { type Config, fillCommand, type SetupVariables } from '@svc/core';
 import type { Step } from './run-step.ts';
 
-export function hookSteps(config: Config, kind: 'setup' | 'teardown'): Step[] {
+export function hookSteps(config: Config, kind: 'setup' | 'teardown', variables: SetupVariables): Step[] {
   return config.svc.orchestration.hooks[kind].map((command) =>
-    shellStep(command, `svc.orchestration.hooks.${kind}`),
+    filledStep(command, `svc.orchestration.hooks.${kind}`, variables),
   );
+}
+
+/** The environment of the step has to hold the variables too. */
+export function filledStep(command: string, from: string, variables: SetupVariables): Step {
+  return { ...shellStep(fillCommand(command, variables), from), title: command };
 }
 
 export function shellStep(command: string, from: string): Step {

@@ -1,5 +1,5 @@
 // What would be lost with a worktree: changes that are not committed, commits that are nowhere else, stashes made
-// on its branch, and a rebase or merge in the middle.
+// on its branch, a rebase or merge in the middle, and findings that are not filed.
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemErrorCode } from '../../errors.ts';
@@ -19,6 +19,8 @@ export type Losses = {
   operation: string | null;
   /** Submodules with changes of their own: they cannot be kept in a bundle. */
   submodules: string[];
+  /** Findings that are not filed yet. */
+  findings: { count: number; titles: string[] };
 };
 
 export type Tip = { ref: string; sha: string };
@@ -31,8 +33,10 @@ export async function findLosses(options: {
   tips: readonly Tip[];
   branches: readonly string[];
   base: string;
+  /** The titles of findings that wait in it. */
+  findings: readonly string[];
 }): Promise<Losses> {
-  const { git, main, worktree } = options;
+  const { git, main, worktree, findings } = options;
   const changes = worktree === null ? { paths: [], submodules: [] } : await changesIn(git, worktree);
   return {
     uncommitted: { count: changes.paths.length, paths: changes.paths.slice(0, NAMED) },
@@ -40,6 +44,7 @@ export async function findLosses(options: {
     stashes: await stashesOn(git, main, options.branches),
     operation: worktree === null ? null : await operationIn(git, worktree),
     submodules: changes.submodules,
+    findings: { count: findings.length, titles: findings.slice(0, NAMED) },
   };
 }
 
@@ -49,7 +54,8 @@ export function isLost(losses: Losses): boolean {
     losses.commits.count > 0 ||
     losses.stashes.length > 0 ||
     losses.operation !== null ||
-    losses.submodules.length > 0
+    losses.submodules.length > 0 ||
+    losses.findings.count > 0
   );
 }
 

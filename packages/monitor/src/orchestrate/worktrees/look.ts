@@ -7,7 +7,7 @@ import { findLosses, type Losses } from './inspect.ts';
 import { isInside, isThere } from './place.ts';
 import { endGroup } from './process-group.ts';
 import { findBase } from './refs.ts';
-import { type Found, findWorktree, type Room } from './room.ts';
+import { type Found, findWorktree, projectIn, type Room } from './room.ts';
 
 const GRACE_MS = 5_000;
 
@@ -87,7 +87,8 @@ async function isEmpty(path: string): Promise<boolean> {
   return (await readdir(path)).every((name) => name === '.git');
 }
 
-export async function lossesOf({ git, place }: Room, state: State): Promise<Losses> {
+export async function lossesOf(room: Room, state: State): Promise<Losses> {
+  const { git, place } = room;
   const tips = await tipsOf(git, place.main, state.branches, state.entry?.head ?? null);
   return findLosses({
     git,
@@ -96,6 +97,7 @@ export async function lossesOf({ git, place }: Room, state: State): Promise<Loss
     tips,
     branches: state.branches,
     base: state.base,
+    findings: state.folder === null ? [] : await room.findings.waiting(projectIn(room, state.folder)),
   });
 }
 

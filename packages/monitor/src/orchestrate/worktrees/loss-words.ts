@@ -3,7 +3,8 @@ import type { Losses } from './inspect.ts';
 
 const NAMED = 10;
 
-export function lossWords({ uncommitted, commits, stashes, operation, submodules }: Losses): string[] {
+export function lossWords(losses: Losses): string[] {
+  const { uncommitted, commits, stashes, operation, submodules, findings } = losses;
   return [
     ...part(uncommitted.count, 'uncommitted change', uncommitted.paths),
     ...part(
@@ -20,6 +21,7 @@ export function lossWords({ uncommitted, commits, stashes, operation, submodules
     ),
     ...(operation === null ? [] : [`${operation} in the middle`]),
     ...part(submodules.length, 'submodule with changes of its own', submodules, 'submodules with changes'),
+    ...part(findings.count, 'finding that is not filed', findings.titles, 'findings that are not filed'),
   ];
 }
 

@@ -10,6 +10,8 @@ import { gitWorktrees } from './git-worktrees.ts';
 export type Place = {
   /** The folder of the main worktree; git is asked there. */
   main: string;
+  /** The project's folder in the repository, and so in each worktree; empty when it is the root. */
+  inside: string;
   /** Its real path. Made when it was not there. */
   base: string;
 };
@@ -32,10 +34,10 @@ export async function findPlace(options: {
     );
   }
   // Asked from a worktree, the place is still that of the main one.
-  const inRepository = relative(top.stdout.replace(/\n$/, ''), await realpath(projectFolder));
-  const wanted = baseFolder({ ...options, projectFolder: join(main.path, inRepository) });
+  const inside = relative(top.stdout.replace(/\n$/, ''), await realpath(projectFolder));
+  const wanted = baseFolder({ ...options, projectFolder: join(main.path, inside) });
   await mkdir(wanted, { recursive: true, mode: 0o755 });
-  return { main: main.path, base: await realpath(wanted) };
+  return { main: main.path, inside, base: await realpath(wanted) };
 }
 
 /** `svc.orchestration.worktreeDir`, else `wt/<projectKey>` in the data root. */

@@ -1,14 +1,34 @@
-// Removes a worktree. First it is proved what would be lost; without `force` anything at all is a refusal. Then the
+// Removes a worktree. First the findings that wait in it are filed, where the project has consent. Then it is proved
+// what would be lost; without `force` anything at all is a refusal. Then the
 // teardown hooks run, a bundle is kept, and only then something goes. A worktree that was never finished, or whose
 // removal was cut off, needs no force: it was handed to nobody, and the bundle is kept all the same.
+import { relative } from 'node:path';
+import type { EventDraft } from '@svc/core';
 import { Failure } from '../../errors.ts';
-import { keepBundle, pruneKept, pruneKeptRefs, pruneLogs, restoreCommands, tipsOf } from './bundle.ts';
+import {
+  keepBundle,
+  pruneKept,
+  pruneKeptRefs,
+  pruneLogs,
+  restoreCommands,
+  shellQuoted,
+  tipsOf,
+} from './bundle.ts';
 import { LONG_MS } from './git.ts';
 import { hookSteps } from './hooks.ts';
 import { isLost, type Losses } from './inspect.ts';
 import { lookForRemoval, lossesOf, recordOf, type State } from './look.ts';
 import { lossWords } from './loss-words.ts';
-import { findWorktree, forgetLog, holdName, logFile, type Room, rememberStep, variablesOf } from './room.ts';
+import {
+  findWorktree,
+  forgetLog,
+  holdName,
+  logFile,
+  projectIn,
+  type Room,
+  rememberStep,
+  variablesOf,
+} from './room.ts';
 import { runSteps, type Tell } from './run-steps.ts';
 import { snapshotOf } from './snapshot.ts';
 import { stepEnvironment } from './step-environment.ts';
@@ -19,6 +39,8 @@ export type RemoveOptions = {
   force?: boolean | undefined;
   /** Where the person stands: not there. */
   currentFolder?: string | undefined;
+  /** Whose worktree it is: stands in the lines about findings that are filed. */
+  scope?: EventDraft['scope'] | undefined;
   tell?: Tell | undefined;
   signal?: AbortSignal | undefined;
 };
@@ -47,6 +69,8 @@ export async function removeWorktree(
   try {
     const tell = options.tell ?? (() => undefined);
     const state = await lookForRemoval(room, name, options.currentFolder);
+    if (state.folder !== null && !state.unfinished)
+      await fileFindings(room, state.folder, { ...options, tell });
     let losses = await refuseLosses(room, state, options);
     if (state.folder !== null && !state.unfinished && (await tearDown(room, state, { ...options, tell })))
       losses = await refuseLosses(room, state, options);
@@ -77,6 +101,20 @@ export async function removeWorktree(
   }
 }
 
+async function fileFindings(
+  room: Room,
+  worktree: string,
+  { scope = {}, signal, tell }: RemoveOptions & { tell: Tell },
+): Promise<void> {
+  const { filed, left, why } = await room.findings.file({
+    project: projectIn(room, worktree),
+    scope,
+    signal: signal ?? new AbortController().signal,
+  });
+  if (filed > 0) tell({ kind: 'output', line: `findings filed: ${filed}` });
+  if (left > 0) tell({ kind: 'warning', message: `findings not filed: ${left}, because ${why}` });
+}
+
 /** Git looks once more itself: what came since the last look is not removed without force. */
 async function removeByGit(room: Room, state: State, options: RemoveOptions): Promise<void> {
   if (options.force === true || state.unfinished || state.folder === null) return;
@@ -94,21 +132,23 @@ async function removeByGit(room: Room, state: State, options: RemoveOptions): Pr
 async function refuseLosses(room: Room, state: State, { force }: RemoveOptions): Promise<Losses> {
   const losses = await lossesOf(room, state);
   if (force === true || state.unfinished || !isLost(losses)) return losses;
+  const drain = `File the findings: cd ${shellQuoted(projectIn(room, state.path))} && svc findings drain`;
+  const isWork = isLost({ ...losses, findings: { count: 0, titles: [] } });
+  const first = [...(losses.findings.count > 0 ? [drain] : []), ...(isWork ? ['Commit and push'] : [])];
   throw new Failure(
     'not-allowed-now',
     [`${state.name} is not removed; with it would go:`, ...lossWords(losses)].join('\n'),
-    `Commit and push, or remove it all the same: svc worktree remove ${state.name} --force (a bundle is kept for 30 days)`,
+    `${first.join('\n')}, or remove it all the same: svc worktree remove ${state.name} --force (a bundle is kept for 30 days)`,
   );
 }
 
 /** True when hooks ran: they may have changed something. */
 async function tearDown(room: Room, state: State, options: RemoveOptions & { tell: Tell }): Promise<boolean> {
-  const steps = hookSteps(room.config, 'teardown');
+  const variables = await variablesOf(room, state.path, recordOf(room, state).branch);
+  const steps = hookSteps(room.config, 'teardown', variables);
   if (steps.length === 0) return false;
-  const record = recordOf(room, state);
   const log = await openStepLog({ file: logFile(room.place, state.name), append: true });
   try {
-    const variables = await variablesOf(room, state.path, record.branch);
     await runSteps(steps, {
       folder: state.path,
       environment: stepEnvironment(room.environment, room.config, variables),
@@ -145,12 +185,17 @@ async function keep(room: Room, state: State, losses: Losses) {
     );
   if (tips.length === 0) return { kept: undefined, tips };
   const head = state.entry?.head ?? null;
-  const isDirty = losses.uncommitted.count > 0 && state.folder !== null && head !== null;
+  const isDirty =
+    losses.uncommitted.count + losses.findings.count > 0 && state.folder !== null && head !== null;
   const snapshot = isDirty
     ? await snapshotOf({
         git,
         worktree: state.path,
         head,
+        alsoIgnored:
+          losses.findings.count > 0
+            ? [relative(state.path, room.findings.folder(projectIn(room, state.path)))]
+            : [],
         temporaryIndex: `${place.base}/.index-${crypto.randomUUID()}`,
       })
     : undefined;

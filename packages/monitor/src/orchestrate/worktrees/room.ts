@@ -16,6 +16,7 @@ import {
 import { type FileLocks, type Hold, tryHold } from '../../disk/lock.ts';
 import { Failure } from '../../errors.ts';
 import type { ReadProcessStarts } from '../../runs/process-start.ts';
+import type { Findings } from './findings.ts';
 import type { Git } from './git.ts';
 import { type GitWorktree, gitWorktrees } from './git-worktrees.ts';
 import { plain } from './loss-words.ts';
@@ -33,11 +34,17 @@ export type Room = {
   config: Config;
   locks: FileLocks;
   locksDir: string;
+  /** Where the context stores of all profiles are. */
+  thoughtsRoot: string;
+  findings: Findings;
   environment: Environment;
   stepTimeoutMs: number;
   processStarts: ReadProcessStarts;
   now: () => Date;
 };
+
+/** The project's folder in a worktree. */
+export const projectIn = ({ place }: Room, worktree: string): string => join(worktree, place.inside);
 
 export const logFile = (place: Place, name: string): string => join(place.base, '.logs', `${name}.log`);
 

@@ -1,5 +1,5 @@
 // The uncommitted state of a worktree as a commit, in the shape of a stash (`git stash apply` takes it), untracked
-// files included. Made with an index of its own: neither the worktree, its index nor the person's stash changes.
+// files and the findings that wait included. Made with an index of its own: neither the worktree, its index nor the person's stash changes.
 import { copyFile, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Failure, systemErrorCode } from '../../errors.ts';
@@ -12,6 +12,8 @@ export async function snapshotOf(options: {
   git: Git;
   worktree: string;
   head: string;
+  /** Folders in it that are kept although git is told to leave them alone. */
+  alsoIgnored: readonly string[];
   /** A file that is not there yet; it is gone again afterwards. */
   temporaryIndex: string;
 }): Promise<string> {
@@ -29,7 +31,9 @@ export async function snapshotOf(options: {
     const staged = await commit(indexTree, [head], 'What was staged');
     // Line ends stay as they are in the files.
     const asTheyAre = ['-c', 'core.autocrlf=false', '-c', 'core.safecrlf=false'];
-    await run(...asTheyAre, '-c', 'advice.addEmbeddedRepo=false', 'add', '--all', '--sparse', '--', ':/');
+    const add = [...asTheyAre, '-c', 'advice.addEmbeddedRepo=false', 'add', '--all', '--sparse'];
+    await run(...add, '--', ':/');
+    for (const folder of options.alsoIgnored) await run(...add, '--force', '--', `:(top,literal)${folder}`);
     const snapshot = await commit(await run('write-tree'), [head, staged], 'What was not committed');
     await refuseNested(git, worktree, head, snapshot);
     return snapshot;

@@ -32,7 +32,7 @@ const off: NotifyConfig = {
 
 function notifierOf(config: Partial<NotifyConfig>, given: Partial<NotifierOptions> = {}) {
   return createNotifier({
-    config: { ...off, ...config },
+    config: () => ({ ...off, ...config }),
     fetch,
     run: runCommand,
     now: () => new Date(2026, 0, 2, 12, 0),

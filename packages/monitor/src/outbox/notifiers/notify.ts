@@ -25,7 +25,8 @@ export type NotifyOutcome =
   | { failed: string; permanent: boolean; retryAfterMs: number | undefined; waiting: boolean };
 
 export type NotifierOptions = {
-  config: NotifyConfig;
+  /** Asked each time: it may have changed. */
+  config: () => NotifyConfig;
   fetch: typeof globalThis.fetch;
   run: RunProgram;
   now: () => Date;
@@ -38,12 +39,13 @@ export type NotifierOptions = {
 
 /** The outbox's handler of `notify`. */
 export function createNotifier(options: NotifierOptions): (effect: NotifyEffect) => Promise<NotifyOutcome> {
-  const { config, now, isOpen = () => true } = options;
-  const notifiers = configured(options);
+  const { now, isOpen = () => true } = options;
   /** Per effect: who was told, and who never can be. */
   const settled = new Map<string, Map<string, NotTold | 'told'>>();
 
   return async (effect) => {
+    const config = options.config();
+    const notifiers = configured(config, options);
     if (notifiers.length === 0) return { done: 'no notifier is configured' };
     if (!isAtLeast(effect.severity, config.minSeverity))
       return { done: `not told: ${effect.severity} is below svc.notify.minSeverity` };
@@ -84,8 +86,10 @@ export function createNotifier(options: NotifierOptions): (effect: NotifyEffect)
   };
 }
 
-function configured(options: NotifierOptions): { name: string; deliver: Deliver }[] {
-  const { desktop, webhook, ntfy } = options.config;
+function configured(
+  { desktop, webhook, ntfy }: NotifyConfig,
+  options: NotifierOptions,
+): { name: string; deliver: Deliver }[] {
   return [
     ...(desktop.enabled ? [{ name: 'desktop', deliver: createDesktopNotifier(options) }] : []),
     ...(webhook.url === undefined

@@ -10,6 +10,7 @@ import { summarizeRoutes } from '../../http/summarize-routes.ts';
 import { createMetrics } from '../../telemetry/metrics.ts';
 import type { Briefing } from '../briefing.ts';
 import { createSummaries } from '../create-summaries.ts';
+import { createModelFigures } from '../figures.ts';
 import type { Summarizer } from '../summarizer.ts';
 
 export const CANARY = 'sk_canary_do_not_tell_0123456789';
@@ -71,7 +72,7 @@ export async function startSummaryServer(options: SummaryServerOptions) {
     },
     now,
     logger,
-    metrics,
+    figures: createModelFigures(metrics.registry),
     ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
   });
   const summarizer: Summarizer = {
@@ -100,7 +101,7 @@ export async function startSummaryServer(options: SummaryServerOptions) {
       return true;
     },
     onAnswer: () => undefined,
-    routes: [summarizeRoutes({ summarizer }), briefingRoutes({ briefing })],
+    routes: [summarizeRoutes(() => summarizer), briefingRoutes(() => briefing)],
   });
   onTestFinished(async () => {
     summaries.stop();

@@ -7,7 +7,10 @@ export function projectConfig(
   { token = TOKEN }: { token?: string | null } = {},
 ): Config {
   const { config, problems } = resolveConfig(
-    [file('project', tracker), file('secrets', token === null ? {} : { apiToken: token })],
+    [
+      file('project', tracker),
+      file('secrets', token === null ? {} : { apiToken: token, teamKey: tracker['teamKey'] ?? 'ABC' }),
+    ],
     {},
   );
   if (config === undefined) throw new Error(JSON.stringify(problems));

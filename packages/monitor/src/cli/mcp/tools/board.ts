@@ -1,6 +1,7 @@
 // board: what each worker is doing and waits for. A worker is shown short; `why` tells the rest.
 import type { Worker } from '@svc/client';
 import { z } from 'zod';
+import { counted } from '../../counted.ts';
 import { needDaemon } from '../../need-daemon.ts';
 import { plainText } from '../../plain-text.ts';
 import { looksOnly, tool } from '../tool.ts';
@@ -50,7 +51,7 @@ export const boardTool = tool({
     const many = leftOut === 0 ? '' : `, ${leftOut} more are left out: ask for a run or a ticket`;
     return {
       structured: { seq: view.seq, at: view.at, workers, leftOut, attention },
-      text: `${wanted.length} workers at line ${view.seq} of the log, ${attention} items of attention${many}.`,
+      text: `${counted(wanted.length, 'worker')} at line ${view.seq} of the log, ${counted(attention, 'item')} of attention${many}.`,
       outside: workers.map((worker) =>
         plainText(
           [

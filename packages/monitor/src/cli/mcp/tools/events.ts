@@ -1,6 +1,7 @@
 // events: lines of the past. Long texts in them are cut, so that a list stays readable.
 import { cutText, type EventLine } from '@svc/core';
 import { z } from 'zod';
+import { counted } from '../../counted.ts';
 import { eventSummary } from '../../event-text.ts';
 import { listEvents } from '../../list-events.ts';
 import { openSession } from '../../session.ts';
@@ -28,7 +29,7 @@ export const eventsTool = tool({
     const source = fromFiles ? ' The daemon is not running: the files were read.' : '';
     return {
       structured: { events: lines.map(withShortTexts), fromFiles },
-      text: `${lines.length} events.${source}`,
+      text: `${counted(lines.length, 'event')}.${source}`,
       outside: lines.map(eventSummary),
     };
   },

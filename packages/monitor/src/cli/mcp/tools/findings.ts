@@ -1,5 +1,6 @@
 // findings: what waits to be filed. add_finding: one more. Both use the queue of the folder the server was started in.
 import { z } from 'zod';
+import { counted } from '../../counted.ts';
 import { plainText } from '../../plain-text.ts';
 import { addFinding } from '../../verbs/add-finding.ts';
 import { findingRow, readFindings, shownFinding } from '../../verbs/findings.ts';
@@ -20,7 +21,7 @@ export const findingsTool = tool({
     const { file, lines } = await readFindings(terminal);
     return {
       structured: { file, findings: lines.map(shownFinding) },
-      text: `${lines.length} findings wait.`,
+      text: `${counted(lines.length, 'waiting finding')}.`,
       outside: lines.map((line) => findingRow(line).join('  ')),
     };
   },

@@ -35,7 +35,7 @@ export const statusTool = tool({
         url,
         startedAt,
         projects: configuration.folders,
-        problems: configuration.problems,
+        problems: configuration.problems.map(({ text, remedy }) => `${text} ${remedy}`),
         log: log === undefined ? null : { state: log.state, lastSeq: log.lastSeq, why: log.why ?? null },
         feeds,
       },
@@ -45,7 +45,7 @@ export const statusTool = tool({
           [`${names.join(' and ')}: ${grade}`, why ?? [], remedy ?? []].flat().join('. '),
         ),
         ...(feeds.length === 0 ? ['No feed is configured: only what is reported locally arrives.'] : []),
-        ...configuration.problems,
+        ...configuration.problems.map(({ text, remedy }) => `${text} ${remedy}`),
       ].join('\n'),
     };
   },

@@ -3,7 +3,7 @@ import { summaryTemplates } from '@svc/core';
 import { z } from 'zod';
 import { needDaemon } from '../../need-daemon.ts';
 import { plainText } from '../../plain-text.ts';
-import { askForSummary } from '../../verbs/summarize.ts';
+import { askForSummary, costText } from '../../verbs/summarize.ts';
 import { tool } from '../tool.ts';
 
 export const summarizeTool = tool({
@@ -19,13 +19,18 @@ export const summarizeTool = tool({
     provider: z.string().min(1).max(40).optional().describe('provider-a, provider-b or provider-c'),
     model: z.string().min(1).max(200).optional(),
   }),
-  output: z.looseObject({ summary: z.string(), provider: z.string(), model: z.string(), cost: z.number() }),
+  output: z.looseObject({
+    summary: z.string(),
+    provider: z.string(),
+    model: z.string(),
+    cost: z.number().nullable(),
+  }),
   async call({ run, ...wishes }, { terminal }) {
     const answer = await askForSummary(await needDaemon(terminal), run, wishes);
     const { summary, provider, tokens, cost, cached } = answer;
     return {
       structured: answer,
-      text: `Written by ${provider}, ${tokens} tokens, $${cost.toFixed(4)}${cached ? ', kept from before' : ''}.`,
+      text: `Written by ${provider}, ${tokens} tokens, ${costText(cost)}${cached ? ', kept from before' : ''}.`,
       outside: summary.split('\n').map(plainText),
     };
   },

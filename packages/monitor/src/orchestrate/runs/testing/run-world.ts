@@ -11,6 +11,7 @@ import { createSignalStore } from '../../../runs/signal-store.ts';
 import { agentFiles } from '../../agents/agent-files.ts';
 import type { Verified } from '../../verify/verifier.ts';
 import type { ListedWorktree } from '../../worktrees/list.ts';
+import { noFindings, nothing } from '../../worktrees/testing/no-findings.ts';
 import { emptyMemory } from '../look.ts';
 import type { RunProject } from '../run-project.ts';
 
@@ -37,14 +38,18 @@ export function runWorld(svc: object = {}) {
   const project = {
     folder: '/web',
     config: Config.parse({ svc: { projectKey: 'web', ...svc } }),
+    problems: [],
     repo: 'acme/web',
+    checkAgent: async () => undefined,
     worktrees: {
       base: async () => '/wt',
       list: async () => worktrees.filter(({ name }) => !removed.includes(name)),
       async remove(name: string) {
         removed.push(name);
       },
+      fileFindings: async () => nothing,
     },
+    findings: noFindings,
     verifier: {
       async verify({ ticket }: { ticket: string }): Promise<Verified> {
         verified.push(ticket);
@@ -79,6 +84,7 @@ export function runWorld(svc: object = {}) {
     say,
     fold,
     memory: emptyMemory(),
+    askModel: async () => null,
     logger: pino({ level: 'silent' }),
     processStarts: async (pids: readonly number[]) =>
       new Map(pids.map((pid) => [pid, processes.get(pid) ?? ({ state: 'gone' } as const)])),

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Config } from '@svc/core';
 import { createFileLocks } from '../../../disk/lock.ts';
 import { createWorktrees, type Worktrees } from '../worktrees.ts';
+import { noFindings } from './no-findings.ts';
 
 export function worktreesOf(root: string, setup: string[]): Worktrees {
   const home = join(root, 'home');
@@ -15,6 +16,7 @@ export function worktreesOf(root: string, setup: string[]): Worktrees {
     dataDir,
     locksDir,
     locks: createFileLocks({ folder: locksDir }),
+    findings: noFindings,
     environment: { PATH: process.env['PATH'] ?? '', HOME: home, GIT_CONFIG_GLOBAL: '/dev/null' },
     now: () => new Date(),
   });

@@ -6,6 +6,7 @@ import { Config } from '@svc/core';
 import { WAIT_MS } from '@svc/testkit';
 import { createFileLocks } from '../../../disk/lock.ts';
 import { createWorktrees, type Worktrees } from '../worktrees.ts';
+import { noFindings } from './no-findings.ts';
 
 type Options = {
   config?: Partial<Record<'worktree' | 'orchestration' | 'thoughts' | 'project' | 'monitor' | 'ai', object>>;
@@ -99,6 +100,7 @@ export function testRepository(root: string, options: Options = {}): TestReposit
         dataDir,
         locksDir,
         locks: createFileLocks({ folder: locksDir, patienceMs: WAIT_MS }),
+        findings: noFindings,
         environment: { ...environment, ...options.environment, ...given.environment },
         now: given.now ?? options.now ?? (() => new Date()),
         stepTimeoutMs: given.stepTimeoutMs ?? options.stepTimeoutMs ?? WAIT_MS,

@@ -1,0 +1,124 @@
+// With the real /bin/sh: what it prints, and that nothing of a value is ever executed.
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { temporaryFolder } from '@svc/testkit';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { fillCommand } from './fill-command.ts';
+import { setupVariables } from './setup-variables.ts';
+
+const variablesFor = (branch: string) =>
+  setupVariables('/wt/ABC-1', branch, { repository: { name: 'web' }, thoughts: {}, folderName: 'web' });
+
+/** What the command prints, in a folder of its own in which it must leave nothing. */
+function printed(command: string, branch: string): string {
+  const variables = variablesFor(branch);
+  const folder = temporaryFolder();
+  const environment = { PATH: process.env['PATH'], ...variables };
+  const { stdout } = spawnSync('/bin/sh', ['-c', fillCommand(command, variables)], {
+    cwd: folder,
+    env: environment,
+    encoding: 'utf8',
+  });
+  expect(readdirSync(folder), command).toEqual([]);
+  return stdout;
+}
+
+const commandsInside = [
+  '$(touch canary)',
+  '`touch canary`',
+  ';touch canary;',
+  '\ntouch canary\n',
+  '|touch canary',
+  '$(id)',
+];
+const steering = '\' " \\ $ ${HOME} ${PROFILE} * # & ( ) < > ! EOF -c eval ABC-1 é 2'.split(' ');
+
+const hostile = fc
+  .array(fc.constantFrom(...commandsInside, ...steering, '\n', '\nEOF\n', ' ', '  '), {
+    minLength: 1,
+    maxLength: 8,
+  })
+  .map((parts) => parts.join(''));
+
+/** A command, and what stands around the value in what it prints. */
+const commands: [string, string, string][] = [
+  ["printf '<%s>' ${BRANCH_NAME}", '<', '>'],
+  ['printf \'<%s>\' "${BRANCH_NAME}"', '<', '>'],
+  ["printf '<%s>' '${BRANCH_NAME}'", '<', '>'],
+  ["printf '<%s>' a'b${BRANCH_NAME}c'd", '<ab', 'cd>'],
+  ["printf '<%s>' 'it'\\''s ${BRANCH_NAME}'", "<it's ", '>'],
+  ['printf \'<%s>\' a"b${BRANCH_NAME}c"d', '<ab', 'cd>'],
+  ["printf '<%s>' \"'${BRANCH_NAME}'\"", "<'", "'>"],
+  ["printf '<%s>' '\"${BRANCH_NAME}\"'", '<"', '">'],
+  ['name=${BRANCH_NAME}; printf \'<%s>\' "$name"', '<', '>'],
+  ["name='${BRANCH_NAME}' && printf '<%s>' \"$name\"", '<', '>'],
+  ["# don't\nprintf '<%s>' '${BRANCH_NAME}' # isn't", '<', '>'],
+  ["printf '<%s>' \"$(printf %s. '${BRANCH_NAME}')\"", '<', '.>'],
+  ['printf \'<%s>\' "$(printf %s. ${BRANCH_NAME})"', '<', '.>'],
+  ['printf \'<%s>\' "$(printf %s. "${BRANCH_NAME}")"', '<', '.>'],
+  ['printf \'<%s>\' "`printf %s. ${BRANCH_NAME}`"', '<', '.>'],
+  ["name=`printf %s. '${BRANCH_NAME}'`; printf '<%s>' \"$name\"", '<', '.>'],
+  ["(cd . && printf '<%s>' '${BRANCH_NAME}')", '<', '>'],
+  ['cat <<END\n<${BRANCH_NAME}>\nEND\n', '<', '>\n'],
+  ["cat <<END >/dev/null; printf '<%s>' '${BRANCH_NAME}'\nit's\nEND\n", '<', '>'],
+  ["case x in x) printf '<%s>' '${BRANCH_NAME}';; esac", '<', '>'],
+  ["echo $((1+1)) >/dev/null; printf '<%s>' ${BRANCH_NAME}", '<', '>'],
+  // Read by another shell.
+  ['sh -c \'printf "<%s>" "${BRANCH_NAME}"\'', '<', '>'],
+  ['sh -ec "printf \'<%s>\' \\"${BRANCH_NAME}\\""', '<', '>'],
+  ['eval \'printf "<%s>" "${BRANCH_NAME}"\'', '<', '>'],
+  ['eval printf \'"<%s>"\' \\"${BRANCH_NAME}\\"', '<', '>'],
+];
+
+test.each(commands)('any value is itself and nothing of it is executed: %s', (command, before, after) => {
+  fc.assert(
+    fc.property(hostile, (branch) => {
+      expect(printed(command, branch)).toBe(`${before}${branch}${after}`);
+    }),
+    { numRuns: 12, examples: [['$(touch canary)'], ['`touch canary`'], ["';touch canary;'"], ['ABC-1']] },
+  );
+});
+
+/** As git allows it for a branch: without blanks, which an open quote would let the shell split. */
+const branchName = hostile.map((text) =>
+  text.replaceAll('touch canary', 'touch${IFS}canary').replaceAll(/\s/g, ''),
+);
+
+test('whatever the quotes of a command are, also open or wrong ones, nothing of a value is executed', () => {
+  const quotes = '\' " ` $( ) (( )) \\ ; # | && { } <<EOF EOF'.split(' ');
+  const words = ["<<'EOF'", '${BRANCH_NAME}', '${TICKET_ID}', 'echo ', 'x', 'case x in', 'esac', '\n', ' '];
+  const parts = fc.constantFrom(...quotes, ...words);
+  fc.assert(
+    fc.property(fc.array(parts, { maxLength: 14 }), branchName, (some, branch) => {
+      expect(() => printed(some.join(''), branch)).not.toThrow();
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test.each([
+  [
+    'all six',
+    "echo '${WORKTREE_PATH} ${BRANCH_NAME} ${TICKET_ID} ${REPO_NAME} ${DIRECTORY} ${PROFILE}'",
+    /^\/wt\/ABC-1 ABC-1 ABC-1 web web default\n$/,
+  ],
+  [
+    'none of ours',
+    "echo '${HOME} $BRANCH_NAME ${BRANCH_NAME:-x} $(id)' ${HOME}",
+    /^\$\{HOME\} \$BRANCH_NAME \$\{BRANCH_NAME:-x\} \$\(id\)\n$/,
+  ],
+  [
+    'escaped ones',
+    'echo \\${BRANCH_NAME} "\\${BRANCH_NAME}" "$${BRANCH_NAME}"',
+    /^\$\{BRANCH_NAME\} \$\{BRANCH_NAME\} \d+\{BRANCH_NAME\}\n$/,
+  ],
+])('%s', (_, command, wanted) => {
+  expect(printed(command, 'ABC-1')).toMatch(wanted);
+});
+
+test('a value that no shell could act on is also put where the shell would not expand it', () => {
+  expect(printed("cat <<'END'\n${BRANCH_NAME}\nEND\n", 'feat/ABC-1')).toBe('feat/ABC-1\n');
+  expect(printed("cat <<'END'\n${BRANCH_NAME}\nEND\n", '$(id)')).toBe('${BRANCH_NAME}\n');
+  expect(printed('node -pe \'"${BRANCH_NAME}"\'', 'feat/ABC-1')).toBe('feat/ABC-1\n');
+});

@@ -1,0 +1,52 @@
+// `svc ticket phase`, from the command line to the tracker: every key of the state map moves a ticket.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { temporaryFolder, testTerminal, testTracker } from '@svc/testkit';
+import { expect, test } from 'vitest';
+import { runCommandLine } from '../src/cli/run.ts';
+import { startInProcess } from './in-process-daemon.ts';
+
+async function trackedProject(stateMap: object = {}) {
+  const home = temporaryFolder();
+  const write = (path: string, value: object): void => {
+    mkdirSync(dirname(join(home, path)), { recursive: true });
+    writeFileSync(join(home, path), JSON.stringify(value), { mode: 0o600 });
+  };
+  const tracker = await testTracker('tracker-token');
+  const team = tracker.cloud.addTeam({ key: 'ENG' });
+  const issue = tracker.cloud.addIssue({ teamId: team.id, title: 'Login', number: 42 });
+  const project = { teamKey: 'ENG', teamId: team.id, stateMap };
+  write('.svc/config.json', { svc: { projectKey: 'demo', tracker: project } });
+  write('.config/svc/config-demo.json', { svc: { tracker: { apiToken: 'tracker-token', teamKey: 'ENG' } } });
+  await startInProcess({ home, environment: { SVC_TRACKER_API_URL: tracker.url } });
+  const terminal = { ...testTerminal(), home, folder: home };
+  return {
+    terminal,
+    phase: (name: string) => runCommandLine(terminal, ['ticket', 'phase', name, 'ENG-42']),
+    state: () => tracker.cloud.statesOf(team.id).find(({ id }) => id === issue.stateId)?.name,
+  };
+}
+
+test('the phases one after the other, forth and back', async () => {
+  const { terminal, phase, state } = await trackedProject();
+  for (const [name, expected] of [
+    ['todo', 'Todo'],
+    ['research', 'In Progress'],
+    ['inReview', 'In Review'],
+    ['todo', 'Todo'],
+    ['backlog', 'Backlog'],
+    ['canceled', 'Canceled'],
+  ] as const) {
+    expect(await phase(name), terminal.complained()).toBe(0);
+    expect(state()).toBe(expected);
+  }
+});
+
+test('their states are those of the state map, and null moves nothing', async () => {
+  const { terminal, phase, state } = await trackedProject({ todo: 'In Review', backlog: null });
+  expect(await phase('todo')).toBe(0);
+  expect(state()).toBe('In Review');
+  expect(await phase('backlog')).toBe(0);
+  expect(state()).toBe('In Review');
+  expect(terminal.printed()).toContain('svc.tracker.stateMap.backlog is null');
+});

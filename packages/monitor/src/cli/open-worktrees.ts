@@ -1,0 +1,35 @@
+// The worktrees of a project, for the verbs that work on them without the daemon.
+import type { Config } from '@svc/core';
+import { createRunEndFindings } from '../feedback/run-end.ts';
+import { createWorktrees, type Worktrees } from '../orchestrate/worktrees/worktrees.ts';
+import { createReporter } from './report-fact.ts';
+import type { Session } from './session.ts';
+import type { Terminal } from './terminal.ts';
+
+export function openWorktrees(
+  terminal: Terminal,
+  { machine, locks }: Session,
+  { folder, config }: { folder: string; config: Config },
+): Worktrees {
+  const { home, dataDir, locksDir, trackerApiUrl } = machine;
+  const { environment, now } = terminal;
+  return createWorktrees({
+    projectFolder: folder,
+    config,
+    home,
+    dataDir,
+    locksDir,
+    locks,
+    findings: createRunEndFindings({
+      config,
+      locks,
+      trackerApiUrl,
+      environment,
+      source: 'cli',
+      report: createReporter(terminal, machine),
+      now: () => now().getTime(),
+    }),
+    environment,
+    now,
+  });
+}

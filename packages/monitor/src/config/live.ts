@@ -1,0 +1,179 @@
+// The configuration that the daemon uses, kept up to date: every file of every project is looked at twice a second, and
+// a change is applied without a restart. What was valid last is kept in the data folder, so that a file that is broken
+// when the daemon starts weakens nothing.
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  type Environment,
+  type EventDraft,
+  isHidden,
+  type KeyPath,
+  type LastGood,
+  type ResolvedValue,
+  sameJson,
+} from '@svc/core';
+import { writeFileAtomically } from '../disk/atomic-write.ts';
+import { systemErrorCode } from '../errors.ts';
+import type { Machine } from './environment.ts';
+import { type KnownProjects, loadProjects, type Projects, type ServedProject } from './projects.ts';
+
+const LOOK_EVERY_MS = 500;
+
+export type LiveConfig = {
+  current: () => Projects;
+  /** Reads the files now and applies what changed; for whoever just wrote one. */
+  refresh: () => Promise<void>;
+  /** Called after each change, one after the other. */
+  onChange: (listener: () => Promise<void> | void) => void;
+  /** Puts the configuration into the log, then looks at the files until it is stopped. */
+  start: (append: (draft: EventDraft) => Promise<unknown>) => Promise<void>;
+  stop: () => Promise<void>;
+};
+
+export async function openLiveConfig(options: {
+  machine: Machine;
+  environment: Environment;
+  folder: string;
+  onFailure: (error: unknown) => void;
+}): Promise<LiveConfig> {
+  const { machine, environment, folder, onFailure } = options;
+  const file = lastGoodFile(machine.dataDir);
+  const listeners: (() => Promise<void> | void)[] = [];
+  let known = readKnown(file);
+  let kept = '';
+  let current = await load();
+  let seen = '';
+  let pending: string | null = null;
+  let append: ((draft: EventDraft) => Promise<unknown>) | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let work = Promise.resolve();
+
+  async function load(): Promise<Projects> {
+    const loaded = await loadProjects(machine, environment, folder, known);
+    known = new Map(
+      loaded.projects.map(({ folder: of, by, values }) => [of, { by, lastGood: validIn(values) }]),
+    );
+    return loaded;
+  }
+
+  /** The data folder may not be there, or be full: the daemon goes on, and says so. */
+  async function keep(): Promise<void> {
+    const text = JSON.stringify(forDisk(current.projects));
+    if (text === kept) return;
+    await writeFileAtomically(file, text, { mode: 0o600 });
+    kept = text;
+  }
+
+  async function apply(): Promise<void> {
+    const before = current.projects;
+    seen = stateOf(current.files);
+    current = await load();
+    for (const draft of appliedLines(before, current.projects)) await append?.(draft);
+    await keep().catch(onFailure);
+    for (const listener of listeners) await listener();
+  }
+
+  /** One change at a time, in the order in which they were noticed. */
+  function refresh(): Promise<void> {
+    work = work.then(() => apply());
+    const done = work;
+    work = work.catch(onFailure);
+    return done;
+  }
+
+  /** A file that is being written is left alone until it has been the same for two looks. */
+  function look(): void {
+    const state = stateOf(current.files);
+    if (state !== seen && state === pending) refresh().catch(() => undefined);
+    pending = state;
+  }
+
+  return {
+    current: () => current,
+    refresh,
+    onChange: (listener) => void listeners.push(listener),
+    async start(to) {
+      append = to;
+      for (const project of current.projects) await append(appliedLine(project, []));
+      await keep().catch(onFailure);
+      seen = stateOf(current.files);
+      timer = setInterval(look, LOOK_EVERY_MS);
+      timer.unref();
+    },
+    async stop() {
+      clearInterval(timer);
+      await work;
+    },
+  };
+}
+
+function stateOf(files: readonly string[]): string {
+  const states = files.map((file) => {
+    const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
+    return stats && `${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}`;
+  });
+  return states.join('\n');
+}
+
+function appliedLines(before: readonly ServedProject[], after: readonly ServedProject[]): EventDraft[] {
+  const known = new Map(before.map((project) => [project.folder, project]));
+  const changed = after.flatMap((project) => {
+    const keys = changedKeys(known.get(project.folder), project);
+    const isSame = sameJson(known.get(project.folder)?.policies, project.policies);
+    return keys.length === 0 && isSame ? [] : [appliedLine(project, keys)];
+  });
+  const left = before.filter(({ folder }) => !after.some((project) => project.folder === folder));
+  return [...changed, ...left.map((project) => appliedLine(project, [], false))];
+}
+
+function appliedLine({ folder, policies }: ServedProject, keys: string[], served = true): EventDraft {
+  const detail = { project: folder, served, keys, ...policies };
+  return { event: 'monitor.config.applied', source: 'monitor', via: 'local', scope: {}, detail };
+}
+
+function changedKeys(before: ServedProject | undefined, after: ServedProject): string[] {
+  const [old, now] = [textsOf(before?.values ?? []), textsOf(after.values)];
+  const keys = new Set([...old.keys(), ...now.keys()]);
+  return [...keys].filter((key) => old.get(key) !== now.get(key)).toSorted();
+}
+
+function textsOf(values: readonly ResolvedValue[]): Map<string, string> {
+  return new Map(values.map(({ key, value }) => [key, JSON.stringify(value)]));
+}
+
+/** What the files gave and was valid, and what holds because nothing valid came after it. */
+function validIn(values: readonly ResolvedValue[]): LastGood {
+  const given = values.filter(({ source }) => source.kind === 'file' || source.kind === 'last-good');
+  return new Map(given.map(({ key, path, value }) => [key, { path, value }]));
+}
+
+function lastGoodFile(dataDir: string): string {
+  return join(dataDir, 'last-good-config.json');
+}
+
+type OnDisk = { folder: string; by: ServedProject['by']; values: { path: KeyPath; value: unknown }[] }[];
+
+/** Of the committed file only: secrets stay where they are. */
+function forDisk(projects: readonly ServedProject[]): OnDisk {
+  return projects.map(({ folder, by, values }) => {
+    const own = values.filter(({ field }) => field.layers[0] === 'project' && !isHidden(field));
+    return { folder, by, values: [...validIn(own).values()] };
+  });
+}
+
+/** A file that cannot be read is none: then nothing is known to have been good. */
+function readKnown(file: string): KnownProjects {
+  try {
+    const read = JSON.parse(readFileSync(file, 'utf8')) as OnDisk;
+    return new Map(
+      read.map(({ folder, by, values }) => [
+        folder,
+        { by, lastGood: new Map(values.map(({ path, value }) => [path.join('.'), { path, value }])) },
+      ]),
+    );
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT' || error instanceof SyntaxError || error instanceof TypeError)
+      return new Map();
+    throw error;
+  }
+}

@@ -1,0 +1,80 @@
+// The projects that are served: those of the global file, and the one that the daemon was or is started from. An
+// invalid value costs its own key, and an unreadable file nothing, as long as a last good configuration is known. Where
+// none is known, whether a merge has to be proven is unknown too.
+import { existsSync } from 'node:fs';
+import type { Config, ConfigProblem, Environment, LastGood } from '@svc/core';
+import type { Machine } from './environment.ts';
+import { type ConfigFiles, type LoadedConfig, loadConfig } from './load.ts';
+
+/** `by`: how it came to be served. One that was only started from stays until its folder is gone. */
+export type ServedProject = LoadedConfig & { folder: string; by: 'list' | 'start' };
+
+export type Projects = {
+  projects: ServedProject[];
+  /** The configurations in effect; at least one, if only of defaults. */
+  configs: Config[];
+  /** The project of the folder that the daemon was started from, or what holds where there is none. */
+  started: LoadedConfig;
+  /** For the keys of the global file, which are the same for every project. */
+  machineWide: Config;
+  folders: string[];
+  /** Every file that a value comes from, or would come from if it were there. */
+  files: string[];
+  problems: ConfigProblem[];
+};
+
+/** What was valid when it was read before, by folder of the project. */
+export type KnownProjects = ReadonlyMap<string, { by: ServedProject['by']; lastGood: LastGood }>;
+
+export async function loadProjects(
+  machine: Machine,
+  environment: Environment,
+  startFolder: string,
+  known: KnownProjects = new Map(),
+): Promise<Projects> {
+  const load = (folder: string, lastGood?: LastGood) => loadConfig(machine, environment, folder, lastGood);
+  const started = await load(startFolder);
+  const listed = listedIn(started, known);
+  const own = started.files.project.folder;
+  const remembered = [...known].filter(([folder, { by }]) => by === 'start' && existsSync(folder));
+  const wanted = new Map<string, ServedProject['by']>([
+    ...(own === undefined ? [] : [[own, 'start'] as const]),
+    ...remembered.map(([folder]) => [folder, 'start'] as const),
+    ...listed.map((folder) => [folder, 'list'] as const),
+  ]);
+  const loaded = await Promise.all(
+    [...wanted].map(async ([folder, by]): Promise<ServedProject> => {
+      // One that is listed has a file: where it is missing, that is an error and not a project without settings.
+      return { ...(await load(folder, known.get(folder)?.lastGood ?? new Map())), folder, by };
+    }),
+  );
+  const projects = [...new Map(loaded.map((project) => [project.files.project.file, project])).values()];
+  const configs = projects.map(({ usable }) => usable);
+  return {
+    projects,
+    configs: configs.length > 0 ? configs : [started.usable],
+    started: projects.find(({ folder }) => folder === own) ?? started,
+    machineWide: (projects[0] ?? started).usable,
+    folders: projects.map(({ folder }) => folder),
+    files: [...new Set([started, ...projects].flatMap(({ files }) => filesOf(files)))],
+    problems: uniqueProblems([started, ...projects].flatMap(({ problems }) => problems)),
+  };
+}
+
+/** A folder that is gone has no project any more, unless it was served before. */
+function listedIn({ values }: LoadedConfig, known: KnownProjects): string[] {
+  const { value, uncertain = false } = values.find(({ key }) => key === 'svc.projects') ?? {};
+  const before = [...known].flatMap(([folder, { by }]) => (by === 'list' ? [folder] : []));
+  if (uncertain) return before;
+  const folders = Array.isArray(value) ? value.filter((folder) => typeof folder === 'string') : [];
+  return folders.filter((folder) => known.has(folder) || existsSync(folder));
+}
+
+function filesOf({ project, secrets, global }: ConfigFiles): string[] {
+  return [...project.lookedAt, secrets.ownFile ?? secrets.file, global];
+}
+
+/** The global file is read for each project; what is wrong with it is reported once. */
+function uniqueProblems(problems: readonly ConfigProblem[]): ConfigProblem[] {
+  return [...new Map(problems.map((problem) => [JSON.stringify(problem), problem])).values()];
+}

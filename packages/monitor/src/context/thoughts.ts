@@ -1,0 +1,119 @@
+// `thoughts/` of a new worktree: links into the context store, so that what is written there is in every worktree at
+// once and stays when one is removed. What is there already is never replaced: a folder that the repository has, or
+// that a setup command made, stays as it is.
+import { constants } from 'node:fs';
+import { copyFile, lstat, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type RepositoryFacts, SHARED, thoughtsPlace } from '@svc/core';
+import { Failure, systemErrorCode } from '../errors.ts';
+
+export type Thoughts = {
+  store: string;
+  /** The parts of the store that the worktree now has links to. */
+  linked: string[];
+  /** How many files of the main worktree are new in the store. */
+  added: number;
+};
+
+/** Makes the store and the links to it, then brings what the main worktree alone has into the store. */
+export async function initThoughts(options: {
+  worktree: string;
+  main: string;
+  /** The project's folder in both of them; empty when it is the root. */
+  inside: string;
+  /** Where the stores of all profiles are. */
+  root: string;
+  facts: RepositoryFacts;
+  /** Whether the repository has a `thoughts/` of its own: then that is the place, and git carries it. */
+  isTracked: boolean;
+}): Promise<Thoughts> {
+  const { worktree, isTracked } = options;
+  const thoughts = [...options.inside.split('/').filter((name) => name !== ''), 'thoughts'];
+  const place = thoughtsPlace(options.facts);
+  if (!place.ok)
+    throw new Failure(
+      'config-invalid',
+      `${place.key} is the name of a folder of the context store; ${JSON.stringify(place.value)} cannot be one.`,
+      `Set another: svc config set ${place.key} <name>`,
+    );
+  const store = join(options.root, place.store);
+  try {
+    for (const folder of place.folders) await mkdir(join(store, folder), { recursive: true });
+    if (isTracked) {
+      for (const folder of place.folders) await makeFolders(worktree, [...thoughts, ...folder.split('/')]);
+      return { store, linked: [], added: 0 };
+    }
+    const isFolder = await makeFolders(worktree, thoughts);
+    const linked = isFolder ? await linkParts(join(worktree, ...thoughts), store, place.parts) : [];
+    const main = join(options.main, ...thoughts);
+    let added = 0;
+    for (const part of place.parts) added += await addMissing(join(main, part), join(store, part));
+    return { store, linked, added };
+  } catch (error) {
+    const code = systemErrorCode(error);
+    if (code === undefined) throw error;
+    const { path = store } = error as NodeJS.ErrnoException;
+    throw new Failure(
+      'file-unusable',
+      `The context store cannot be set up: ${path} (${code}).`,
+      'See that there is room on the disk and that the folder may be written; then create the worktree again.',
+      { cause: error },
+    );
+  }
+}
+
+/** Those that were made. Git sees none of them; anything else in the folder it does see. */
+async function linkParts(folder: string, store: string, parts: readonly string[]): Promise<string[]> {
+  const linked: string[] = [];
+  for (const part of parts) {
+    const isMade = await unlessThere(symlink(join(store, part), join(folder, part)));
+    if (isMade) linked.push(part);
+    // One that a setup command made: at least handoffs have a place in it.
+    else if (part === SHARED) await makeFolders(folder, [SHARED, 'handoffs']);
+  }
+  const ignored = ['.gitignore', ...linked].map((name) => `/${name.replaceAll(/[\\*?[\]!# ]/g, '\\$&')}\n`);
+  if (linked.length > 0)
+    await unlessThere(writeFile(join(folder, '.gitignore'), ignored.join(''), { flag: 'wx' }));
+  return linked;
+}
+
+/** Makes the folders that are missing, one in the other. Stops at a link, so that nothing is made elsewhere. */
+async function makeFolders(at: string, names: readonly string[]): Promise<boolean> {
+  let path = at;
+  for (const name of names) {
+    path = join(path, name);
+    if ((await unlessThere(mkdir(path))) || (await lstat(path)).isDirectory()) continue;
+    return false;
+  }
+  return true;
+}
+
+/** Copies files that are not there; links and what is no plain file are left. */
+async function addMissing(from: string, to: string): Promise<number> {
+  const stats = await whenThere(lstat(from));
+  if (stats?.isFile()) return (await unlessThere(copyFile(from, to, constants.COPYFILE_EXCL))) ? 1 : 0;
+  if (!stats?.isDirectory()) return 0;
+  await mkdir(to, { recursive: true });
+  let added = 0;
+  for (const name of await readdir(from)) added += await addMissing(join(from, name), join(to, name));
+  return added;
+}
+
+async function unlessThere(work: Promise<unknown>): Promise<boolean> {
+  try {
+    await work;
+    return true;
+  } catch (error) {
+    if (systemErrorCode(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+async function whenThere<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,48 @@
+// A configuration that is not what its files say needs a person: one item, as long as a file has an error in it.
+import { attentionId, type Board, type ConfigProblem, type EventDraft, formatProblem } from '@svc/core';
+
+const reason = 'config-invalid';
+/** Each names file, key, what is expected and what was found. */
+const MOST_SHOWN = 3;
+
+export function createConfigAttention(options: {
+  problems: () => readonly ConfigProblem[];
+  board: () => Pick<Board, 'attention'>;
+  append: (draft: EventDraft) => Promise<unknown>;
+}): { update: () => Promise<void> } {
+  /** What was raised by this daemon, and is perhaps not folded yet; null is nothing. */
+  let raised: string | null | undefined;
+
+  async function append(
+    event: 'comms.attention' | 'comms.attention_resolved',
+    detail: object,
+  ): Promise<void> {
+    await options.append({
+      event,
+      source: 'monitor',
+      via: 'local',
+      scope: {},
+      detail: { reason, ...detail },
+    });
+  }
+
+  return {
+    async update() {
+      const id = attentionId({ orchestrator: null, ticket: null, reason });
+      const before = raised === undefined ? (options.board().attention.get(id)?.message ?? null) : raised;
+      raised = messageOf(options.problems().filter(({ severity }) => severity === 'error'));
+      if (raised === before) return;
+      if (raised === null)
+        await append('comms.attention_resolved', { message: 'The configuration is valid again' });
+      else
+        await append('comms.attention', { message: raised, severity: 'high', remedy: 'svc config validate' });
+    },
+  };
+}
+
+function messageOf(errors: readonly ConfigProblem[]): string | null {
+  if (errors.length === 0) return null;
+  const shown = errors.slice(0, MOST_SHOWN).map(formatProblem);
+  const more = errors.length > MOST_SHOWN ? [`and ${errors.length - MOST_SHOWN} more`] : [];
+  return `The last valid values stay in effect. ${[...shown, ...more].join(' ')}`;
+}

@@ -1,0 +1,98 @@
+// The end of a run: the findings that wait in the queues of a folder are filed, where the project has consent. Nobody
+// is asked: without consent all of them stay, and so do those that cannot be filed.
+import { dirname, join } from 'node:path';
+import type { Config, Environment, EventDraft } from '@svc/core';
+import type { FileLocks } from '../disk/lock.ts';
+import { Failure, systemErrorCode } from '../errors.ts';
+import type { Findings } from '../orchestrate/worktrees/findings.ts';
+import { namesIn } from '../orchestrate/worktrees/records.ts';
+import { drainQueue, reasonsOf } from './drain.ts';
+import { createDrainJournal, journalFile } from './journal.ts';
+import { openDestinations } from './open-destinations.ts';
+import { createFindingsQueue, textOf } from './queue.ts';
+import { projectFindingsFile } from './queue-path.ts';
+
+/** `createRunEndFindings({ config, locks, trackerApiUrl, environment, source: 'orchestrator', report, now })` */
+export function createRunEndFindings(options: {
+  config: Config;
+  locks: FileLocks;
+  trackerApiUrl: string;
+  environment: Environment;
+  source: EventDraft['source'];
+  /** Does not throw. */
+  report: (draft: EventDraft) => Promise<void>;
+  now: () => number;
+}): Findings {
+  const { config, locks, source, report, now } = options;
+  const { autoFile, labels } = config.svc.feedback;
+
+  /** Queues of sessions and the current one, with their lines that are not filed. */
+  async function queuesIn(project: string): Promise<{ file: string; titles: string[] }[]> {
+    const names = (await namesIn(folderOf(project))).filter((name) => name.endsWith('.jsonl'));
+    return Promise.all(
+      names.map(async (name) => {
+        const file = join(folderOf(project), name);
+        const states = await createDrainJournal(journalFile(file)).read();
+        const lines = await createFindingsQueue({ file, locks }).lines();
+        const open = lines.filter(({ key }) => states.get(key)?.state !== 'filed');
+        return {
+          file,
+          titles: open.map(({ text, read }) => ('finding' in read ? read.finding.title : text)),
+        };
+      }),
+    );
+  }
+
+  /** What a drain put aside because it could not be read is in no queue any more, and in no ticket. */
+  async function unreadableIn(project: string): Promise<string[]> {
+    const names = (await namesIn(folderOf(project))).filter((name) => name.endsWith('.jsonl.unreadable'));
+    const texts = await Promise.all(names.map((name) => textOf(join(folderOf(project), name))));
+    return texts.flatMap((text) => text.split('\n')).filter((line) => line.trim() !== '');
+  }
+
+  async function waiting(project: string): Promise<string[]> {
+    const queues = await queuesIn(project);
+    return [...queues.flatMap(({ titles }) => titles), ...(await unreadableIn(project))];
+  }
+
+  return {
+    folder: folderOf,
+    waiting,
+    async file({ project, scope, signal }) {
+      const queues = await queuesIn(project);
+      let filed = 0;
+      const failures: string[] = [];
+      for (const { file } of autoFile ? queues : []) {
+        try {
+          const drained = await drainQueue({
+            queue: createFindingsQueue({ file, locks }),
+            locks,
+            destinations: openDestinations(options),
+            baseLabels: labels,
+            report,
+            by: { source, scope },
+            now,
+            signal,
+          });
+          filed += drained.filed;
+          if (drained.left > 0) failures.push(reasonsOf(drained));
+        } catch (error) {
+          // Another drain has the queue, or the disk refuses.
+          if (!(error instanceof Failure) && systemErrorCode(error) === undefined) throw error;
+          failures.push((error as Error).message);
+        }
+      }
+      const left = (await waiting(project)).length;
+      return { project, filed, left, why: left === 0 ? null : whyLeft(autoFile, failures) };
+    },
+  };
+}
+
+function folderOf(project: string): string {
+  return dirname(projectFindingsFile(project));
+}
+
+function whyLeft(autoFile: boolean, failures: readonly string[]): string {
+  if (!autoFile) return 'nobody gave consent to file them (svc.feedback.autoFile)';
+  return failures.length > 0 ? failures.join('; ') : 'they cannot be read';
+}

@@ -1,0 +1,11 @@
+// Findings for worktrees in which nobody noted any; `cli/verbs/worktree.test.ts` has the real ones.
+import { join } from 'node:path';
+import type { FiledFindings, Findings } from '../findings.ts';
+
+export const nothing: FiledFindings = { project: '', filed: 0, left: 0, why: null };
+
+export const noFindings: Findings = {
+  waiting: async () => [],
+  folder: (project) => join(project, '.svc', 'findings'),
+  file: async () => nothing,
+};
