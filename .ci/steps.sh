@@ -34,7 +34,7 @@ tests() {
   local name=$1 started=$SECONDS code counts good bad
   shift
   rm -f "$work/tests.json"
-  node node_modules/vitest/vitest.mjs run "$@" --silent=passed-only \
+  NO_COLOR=1 node node_modules/vitest/vitest.mjs run "$@" --silent=passed-only \
     --reporter=dot --reporter=json --outputFile.json="$work/tests.json" >"$work/output" 2>&1
   code=$?
   counts=$(node .ci/count-tests.ts "$work/tests.json" "$work/files" || echo '0 1')

@@ -286,7 +286,8 @@ describe('append', () => {
     expect(terminal.printed()).toContain('"spooled"');
     const daemon = await startInProcess({ home });
     await until(() => daemon.lines().length === 1);
-    expect(readdirSync(daemon.machine.spoolDir)).toEqual([]);
+    // The file goes when its line is durable, not before.
+    await expect.poll(() => readdirSync(daemon.machine.spoolDir)).toEqual([]);
   });
 
   test('a forged delivery in the spool is set aside, not believed', async () => {

@@ -13,7 +13,7 @@ const telemetryVariable = /^(?:OTEL_[A-Z0-9_]+|CLAUDE_CODE_ENABLE_TELEMETRY)$/;
 const proxyVariable = /^(?:HTTP|HTTPS|ALL|NO)_PROXY$/i;
 /** Headers of an exporter carry its key. A name of this kind is let through only when `agentEnv` has it. */
 const secretName = /HEADERS|TOKEN|SECRET|PASSWORD|CREDENTIAL|API_?KEY/;
-/** `https://user:password@host` */
+/** An address with a login in it, with or without its scheme. */
 const addressWithLogin = /^(?:[a-z][a-z0-9+.-]*:\/\/)?[^/?#@\s]+@/i;
 const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,199}$/;
 
