@@ -1,7 +1,7 @@
 // svc demo from its start to its end, and through every way in which it can be ended early.
 import { readFileSync } from 'node:fs';
 import { type BoardView, boardView, type EventLine, emptyBoard, foldLine } from '@svc/core';
-import { temporaryFolder, untilHolds } from '@svc/testkit';
+import { temporaryFolder, until, untilHolds } from '@svc/testkit';
 import { describe, expect, it, test } from 'vitest';
 import { demoPidIn, groupIsAlive, homesIn, startDemo } from './demo-process.ts';
 
@@ -154,7 +154,7 @@ it('removes what an earlier one left that was killed, its daemon too', async () 
   process.kill(killed.pid, 'SIGKILL');
   process.kill(demoPidIn(temporary), 'SIGKILL');
   await killed.ended;
-  expect((await fetch(left)).status).toBe(200);
+  await until(async () => (await fetch(left)).status === 200);
   expect(homesIn(temporary)).toHaveLength(1);
 
   const next = startDemo({ temporary, home, words: [] });

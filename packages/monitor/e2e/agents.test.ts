@@ -138,7 +138,7 @@ test('a ticket that was canceled is started again after its run is complete', as
   says(WORKS);
   expect(await svc('orchestrate', 'retry', 'run-1', 'A-1')).toMatchObject({ exit: 0 });
   const agent = await until(() => pid('A-1', 2));
-  expect(await run()).toMatchObject({ state: 'running', waves: [{ state: 'started' }] });
+  await expect.poll(run).toMatchObject({ state: 'running', waves: [{ state: 'started' }] });
   expect((await svc('orchestrate', 'cancel', 'run-1')).exit).toBe(0);
   await until(() => !lives(agent));
 });
