@@ -51,7 +51,7 @@ export async function openLiveConfig(options: {
   async function load(): Promise<Projects> {
     const loaded = await loadProjects(machine, environment, folder, known);
     known = new Map(
-      loaded.projects.map(({ folder: of, by, values }) => [of, { by, lastGood: validIn(values) }]),
+      loaded.projects.map((project) => [project.folder, { by: project.by, lastGood: validIn(project) }]),
     );
     return loaded;
   }
@@ -96,7 +96,7 @@ export async function openLiveConfig(options: {
       append = to;
       for (const project of current.projects) await append(appliedLine(project, []));
       await keep().catch(onFailure);
-      seen = stateOf(current.files);
+      // Nothing counts as seen yet: what changed since the files were read is found by the first looks.
       timer = setInterval(look, LOOK_EVERY_MS);
       timer.unref();
     },
@@ -141,9 +141,17 @@ function textsOf(values: readonly ResolvedValue[]): Map<string, string> {
   return new Map(values.map(({ key, value }) => [key, JSON.stringify(value)]));
 }
 
-/** What the files gave and was valid, and what holds because nothing valid came after it. */
-function validIn(values: readonly ResolvedValue[]): LastGood {
-  const given = values.filter(({ source }) => source.kind === 'file' || source.kind === 'last-good');
+/**
+ * What the files gave and was valid, and what holds because nothing valid came after it. Nothing of a project, and
+ * nothing of a repository, whose policy is unknown: read once more, it would pass for known.
+ */
+function validIn({ values, policies }: ServedProject): LastGood {
+  if (policies.others === 'unknown') return new Map();
+  const isUnknown = ([, section, repo = '']: KeyPath): boolean =>
+    section === 'deploy' && policies.deploy[repo]?.skipDeployVerification === null;
+  const given = values.filter(
+    ({ path, source }) => (source.kind === 'file' || source.kind === 'last-good') && !isUnknown(path),
+  );
   return new Map(given.map(({ key, path, value }) => [key, { path, value }]));
 }
 
@@ -155,9 +163,11 @@ type OnDisk = { folder: string; by: ServedProject['by']; values: { path: KeyPath
 
 /** Of the committed file only: secrets stay where they are. */
 function forDisk(projects: readonly ServedProject[]): OnDisk {
-  return projects.map(({ folder, by, values }) => {
+  return projects.map((project) => {
+    const { folder, by, values } = project;
+    const valid = validIn(project);
     const own = values.filter(({ field }) => field.layers[0] === 'project' && !isHidden(field));
-    return { folder, by, values: [...validIn(own).values()] };
+    return { folder, by, values: own.flatMap(({ key }) => valid.get(key) ?? []) };
   });
 }
 

@@ -283,6 +283,12 @@ async function openDaemon(
     board: state.board,
     append: log.append,
   });
+  // What is open already is known when the log has been read.
+  const updateAttention = (): void => {
+    state.ready
+      .then(configAttention.update)
+      .catch((error: unknown) => logger.error({ err: error }, 'attention of the configuration'));
+  };
   live.onChange(async () => {
     secretsNow = readSecrets(configs(), environment);
     logProblems();
@@ -291,7 +297,7 @@ async function openDaemon(
     await summaries.reconfigure();
     await telemetry.reconfigure();
     feeds.reconfigure();
-    await configAttention.update();
+    updateAttention();
   });
   const onAnswer: OnAnswer = (route, method, status) => metrics.requests.add({ route, method, status });
   const takeDelivery = createWebhookHandler({
@@ -392,7 +398,7 @@ async function openDaemon(
   started(tracker);
   // What has arrived through the tunnels is handed over before anything else closes.
   started(feeds);
-  void state.ready.then(configAttention.update, () => undefined);
+  updateAttention();
   logger.info({ ...identity, dataDir: machine.dataDir }, 'daemon started');
   return identity;
 }
