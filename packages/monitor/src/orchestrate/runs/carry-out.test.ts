@@ -296,6 +296,37 @@ describe('waves', () => {
     expect(world.board.runs.get(RUN)?.state).toBe('completed');
   });
 
+  test('a ticket that is started again waits until its old worktree is removed, and is not removed then', async () => {
+    const world = runWorld();
+    world.begin([['ABC-1', 'ABC-2']]);
+    world.worktrees.push(tree('ABC-1'));
+    const free = Promise.withResolvers<void>();
+    const removedAtStart: string[][] = [];
+    const wishes: string[] = [];
+    const { act, settled } = hands(world, async ({ ticket }) => {
+      wishes.push(ticket);
+      if (ticket === 'ABC-2') return 'already-started';
+      removedAtStart.push([...world.removed]);
+      await free.promise;
+      return 'already-started';
+    });
+    const removal = Promise.withResolvers<void>();
+    world.held.removal = removal.promise;
+    await act({ kind: 'complete-wave', orchestrator, wave: 1, tickets: ['ABC-1'] });
+    await act(dispatch);
+    // A ticket whose worktree stays is started meanwhile.
+    await act({ ...dispatch, ticket: 'ABC-2' });
+    await until(() => wishes.includes('ABC-2'));
+    removal.resolve();
+    await until(() => removedAtStart.length === 1);
+    world.removed.length = 0;
+    await act({ kind: 'complete-run', orchestrator });
+    free.resolve();
+    await settled();
+    expect(removedAtStart).toEqual([['ABC-1']]);
+    expect(world.removed).toEqual([]);
+  });
+
   test('what a killed daemon did not remove is removed after the restart, and nothing else', async () => {
     const world = runWorld();
     world.begin([['ABC-1', 'ABC-2', 'ABC-3'], ['ABC-4']]);

@@ -90,6 +90,7 @@ export function createCarryOut(options: {
       key,
       async () => {
         try {
+          await tidyUp.settled(plan.project, ticket);
           if (await isPast(act)) return;
           const project = await projects.of(plan.project);
           const started = await startAgent({
@@ -230,10 +231,17 @@ export function createCarryOut(options: {
   function tidy(orchestrator: string, tickets: readonly string[], look: Look): void {
     const plan = planOf(look, orchestrator);
     if (plan === undefined) return;
-    const left = tickets.filter((ticket) => !look.world.processes.has(workerKey(orchestrator, ticket)));
+    // Another run of the project may have the same ticket, and so the same worktree.
+    const runs = look.world.runs.filter((other) => other.plan.project === plan.project);
+    const isInUse = (ticket: string) =>
+      runs.some(({ run }) => {
+        const key = workerKey(run.orchestrator, ticket);
+        return look.world.processes.has(key) || memory.starting.has(key);
+      });
+    const left = tickets.filter((ticket) => !isInUse(ticket));
     inBackground(
       orchestrator,
-      () => tidyUp({ orchestrator, plan, tickets: left }),
+      () => tidyUp.run({ orchestrator, plan, tickets: left }),
       async (error) => logger.error({ err: error, orchestrator }, 'worktrees stay'),
     );
   }

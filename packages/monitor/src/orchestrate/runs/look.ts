@@ -25,7 +25,7 @@ import { endMarks, type MarkedEnd } from './end-marks.ts';
 import { limitsOf, type RunProjects } from './run-project.ts';
 
 export type RunMemory = {
-  /** Dispatches, revivals and removals that are under way, by worker key, and since when. */
+  /** Dispatches and revivals that are under way, by worker key, and since when. */
   starting: Map<string, string>;
   verifying: Set<string>;
   /** When the last process of a worker was first found gone, by worker key and attempt. */

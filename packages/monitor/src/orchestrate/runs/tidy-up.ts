@@ -9,7 +9,11 @@ type Tickets = { orchestrator: string; plan: Pick<RunPlan, 'project'>; tickets: 
 
 type IsWanted = (worktree: ListedWorktree) => boolean;
 
-export type TidyUp = (wanted: Tickets, isWanted?: IsWanted) => Promise<void>;
+export type TidyUp = {
+  run: (wanted: Tickets, isWanted?: IsWanted) => Promise<void>;
+  /** Resolves when the worktree of the ticket is no longer about to be removed. */
+  settled: (project: string, ticket: string) => Promise<void>;
+};
 
 export function createTidyUp({
   projects,
@@ -20,7 +24,8 @@ export function createTidyUp({
   stopping: AbortSignal;
   logger: Logger;
 }): TidyUp {
-  let before: Promise<unknown> = Promise.resolve();
+  let before: Promise<void> = Promise.resolve();
+  const underWay = new Map<string, Promise<void>>();
 
   async function tidyUp({ orchestrator, plan, tickets }: Tickets, isWanted: IsWanted): Promise<void> {
     if (stopping.aborted) return;
@@ -39,12 +44,24 @@ export function createTidyUp({
     }
   }
 
-  // One after the other: the end of the last wave is also the end of its run.
-  return (wanted, isWanted = () => true) => {
-    const next = before.then(() => tidyUp(wanted, isWanted));
-    before = next.catch(() => undefined);
-    return next;
+  return {
+    // One after the other: the end of the last wave is also the end of its run.
+    run(wanted, isWanted = () => true) {
+      const next = before.then(() => tidyUp(wanted, isWanted));
+      before = next.catch(() => undefined);
+      const done = before;
+      for (const ticket of wanted.tickets) underWay.set(placeOf(wanted.plan.project, ticket), done);
+      void done.then(() => {
+        for (const [place, last] of underWay) if (last === done) underWay.delete(place);
+      });
+      return next;
+    },
+    settled: async (project, ticket) => await underWay.get(placeOf(project, ticket)),
   };
+}
+
+function placeOf(project: string, ticket: string): string {
+  return JSON.stringify([project, ticket]);
 }
 
 /** Once, when the daemon has started. A worktree that somebody made since is not the run's. */
@@ -57,7 +74,7 @@ export async function tidyUpAfterRestart(board: Board, tidyUp: TidyUp): Promise<
       .flat()
       .filter((ticket) => !isElsewhere(runs, orchestrator, plan, ticket));
     if (tickets.length === 0) continue;
-    await tidyUp({ orchestrator, plan, tickets }, ({ name, path, made }) => {
+    await tidyUp.run({ orchestrator, plan, tickets }, ({ name, path, made }) => {
       const worker = board.workers.get(workerKey(orchestrator, name));
       if (worker === undefined || made === null || worker.signal?.worktreePath !== path) return false;
       return Date.parse(made.at) <= Date.parse(worker.lastAt);

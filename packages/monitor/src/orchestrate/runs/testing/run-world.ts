@@ -27,6 +27,7 @@ export function runWorld(svc: object = {}) {
   const processes = new Map<number, ProcessStart>();
   const worktrees: ListedWorktree[] = [];
   const removed: string[] = [];
+  const held = { removal: Promise.resolve() };
   const verified: string[] = [];
   const clock = { now: Date.parse('2026-01-02T03:00:00.000Z') };
   const now = (): Date => new Date(clock.now);
@@ -45,6 +46,7 @@ export function runWorld(svc: object = {}) {
       base: async () => '/wt',
       list: async () => worktrees.filter(({ name }) => !removed.includes(name)),
       async remove(name: string) {
+        await held.removal;
         removed.push(name);
       },
       fileFindings: async () => nothing,
@@ -76,6 +78,8 @@ export function runWorld(svc: object = {}) {
     processes,
     worktrees,
     removed,
+    /** What is waited for before a worktree is removed. */
+    held,
     verified,
     project,
     projects: { of: async () => project },
