@@ -28,13 +28,13 @@ figures() {
   if [ "$verdict" = ok ]; then cat "$work/output"; fi
 }
 
-# tests NAME [WORD…]: runs vitest with the node that is first in PATH. Every test counts. What a failing test printed
+# tests NAME [WORD…]: runs vitest on what was built, with the node that is first in PATH. Every test counts. What a failing test printed
 # is shown whole; what a passing one printed is not.
 tests() {
   local name=$1 started=$SECONDS code counts good bad
   shift
   rm -f "$work/tests.json"
-  NO_COLOR=1 node node_modules/vitest/vitest.mjs run "$@" --silent=passed-only \
+  NO_COLOR=1 TEST_BUILT=1 node node_modules/vitest/vitest.mjs run "$@" --silent=passed-only \
     --reporter=dot --reporter=json --outputFile.json="$work/tests.json" >"$work/output" 2>&1
   code=$?
   counts=$(node .ci/count-tests.ts "$work/tests.json" "$work/files" || echo '0 1')

@@ -1,12 +1,10 @@
-// `svc demo` from source, as a person starts it, in a process group and with a temporary folder of its own.
+// `svc demo`, as a person starts it, in a process group and with a temporary folder of its own.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { until } from '@svc/testkit';
+import { svcProgram, until } from '@svc/testkit';
 import { onTestFinished } from 'vitest';
-
-const start = join(import.meta.dirname, '../../monitor/src/cli/start.ts');
 
 export type DemoProcess = {
   pid: number;
@@ -20,7 +18,7 @@ export type DemoProcess = {
 };
 
 export function startDemo(given: { temporary: string; home: string; words: readonly string[] }): DemoProcess {
-  const child = spawn(process.execPath, [start, 'demo', '--no-open', ...given.words], {
+  const child = spawn(process.execPath, [svcProgram, 'demo', '--no-open', ...given.words], {
     cwd: given.home,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -6,6 +6,7 @@ import type { AttentionView, BoardView, RunView, SignalFile, Why } from '@svc/co
 import {
   portForPrometheus,
   startPrometheus,
+  svcProgram,
   temporaryFolder,
   testTerminal,
   until,
@@ -18,7 +19,6 @@ import { killGroup, lives } from '../src/orchestrate/agents/testing/scripted-age
 import { testRepository } from '../src/orchestrate/worktrees/testing/repository.ts';
 import { startInProcess } from './in-process-daemon.ts';
 
-const program = join(import.meta.dirname, '../src/cli/start.ts');
 /** Nothing is started again by itself while a test looks. */
 const noRevivals = { SVC_ORCHESTRATE_PATIENCE: '{"revivalDelaysSec":[],"settleSec":0}' };
 const WORKS = 'while :; do sleep 0.1; done';
@@ -191,7 +191,7 @@ test('the agent of a daemon with other folders reaches that daemon with its own 
     SVC_COMMS_DIR: place('comms'),
     SVC_MONITOR_PORT: '0',
   };
-  const svcOfAgent = `'${process.execPath}' '${program}'`;
+  const svcOfAgent = `'${process.execPath}' '${svcProgram}'`;
   const script = [
     'env > "$HOME/seen.part"; mv "$HOME/seen.part" "$HOME/seen"',
     `${svcOfAgent} board > "$HOME/board" 2>&1; echo $? > "$HOME/board-exit"`,

@@ -12,6 +12,7 @@ import {
   storyPullRequest,
   storyRepo,
   storyTicket,
+  svcProgram,
   temporaryFolder,
   until,
   WAIT_MS,
@@ -23,7 +24,6 @@ import { waitersOf } from './waiters.ts';
 
 const examples = join(import.meta.dirname, '../../../examples');
 const skills = join(examples, 'skills');
-const program = join(import.meta.dirname, '../src/cli/start.ts');
 /** Of a wait whose event comes. */
 const LONG_S = String(Math.ceil(WAIT_MS / 1000));
 
@@ -36,7 +36,7 @@ function runner(home: string, more: Record<string, string> = {}) {
   mkdirSync(bin, { recursive: true });
   mkdirSync(worktree, { recursive: true });
   execFileSync('git', ['init', '-q', worktree]);
-  writeFileSync(join(bin, 'svc'), `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`);
+  writeFileSync(join(bin, 'svc'), `#!/bin/sh\nexec '${process.execPath}' '${svcProgram}' "$@"\n`);
   chmodSync(join(bin, 'svc'), 0o755);
   const environment = processEnvironment(home, more);
   const env = { ...environment, PATH: `${bin}:${environment['PATH']}` };

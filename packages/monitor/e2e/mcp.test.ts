@@ -11,6 +11,7 @@ import {
   modelsForTest,
   storyRepo,
   storyTicket,
+  svcProgram,
   temporaryFolder,
   testTerminal,
   until,
@@ -22,7 +23,6 @@ import { claimInstance } from '../src/daemon/instance.ts';
 import { processEnvironment, storyDaemon } from './story-daemon.ts';
 import { waitersOf } from './waiters.ts';
 
-const program = join(import.meta.dirname, '../src/cli/start.ts');
 const everything = ['--scopes', 'read,attention,findings,summarize'];
 /** Of a wait whose line comes. */
 const LONG_S = WAIT_MS / 1000;
@@ -37,7 +37,7 @@ async function mcp(
 ) {
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [program, 'mcp', ...words],
+    args: [svcProgram, 'mcp', ...words],
     env: processEnvironment(home),
     cwd: home,
     stderr: 'pipe',
@@ -480,7 +480,7 @@ describe('the protocol', () => {
   test('nothing but protocol is printed, and the server goes when its client does, waits included', async () => {
     const daemon = await storyDaemon();
     const { home } = daemon;
-    const child = spawn(process.execPath, [program, 'mcp'], { env: processEnvironment(home), cwd: home });
+    const child = spawn(process.execPath, [svcProgram, 'mcp'], { env: processEnvironment(home), cwd: home });
     onTestFinished(() => void child.kill('SIGKILL'));
     const ended = new Promise((resolve) => void child.once('exit', resolve));
     let printed = '';

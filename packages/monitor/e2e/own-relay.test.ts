@@ -8,10 +8,10 @@ import {
   codehostHeaders,
   type Delivery,
   natsForTest,
+  relayProgram,
   temporaryFolder,
   testTerminal,
   until,
-  WAIT_MS,
   withDelivery,
 } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
@@ -22,20 +22,17 @@ import { fillSecrets } from '../src/daemon/secrets-file.ts';
 import { facts } from './feed-world.ts';
 import { type InProcessDaemon, startInProcess } from './in-process-daemon.ts';
 
-const relaySource = join(import.meta.dirname, '../../relay/src/cli/start.ts');
 const example = codehostExample('pull_request merged');
 
-/** From source, so that what is tried is what stands in the repository. */
 async function startRelay(nats: string, port = 0): Promise<ServerProcess & { url: string; port: number }> {
   const folder = temporaryFolder();
   const announcedIn = join(folder, 'relay.json');
   const relay = startServer({
-    command: [relaySource, 'serve', '--provision', '--port', String(port), '--port-file', announcedIn],
+    command: [relayProgram, 'serve', '--provision', '--port', String(port), '--port-file', announcedIn],
     environment: { HOME: folder, SVC_RELAY_NATS: nats },
     folder,
     announcedIn,
     output: join(folder, 'relay.log'),
-    patienceMs: WAIT_MS,
   });
   onTestFinished(() => relay.kill());
   const announced = await relay.ready;

@@ -8,6 +8,7 @@ import {
   knowsSyncAlways,
   type NatsNode,
   promtoolComplaint,
+  relayProgram,
   temporaryFolder,
   WAIT_MS,
 } from '@svc/testkit';
@@ -103,14 +104,7 @@ describe('nats.conf', () => {
     const home = temporaryFolder();
     const announcedIn = join(home, 'relay.json');
     const relay = startServer({
-      command: [
-        join(import.meta.dirname, '../src/cli/start.ts'),
-        'serve',
-        '--port',
-        '0',
-        '--port-file',
-        announcedIn,
-      ],
+      command: [relayProgram, 'serve', '--port', '0', '--port-file', announcedIn],
       environment: { HOME: home, ...as('relay') },
       folder: home,
       announcedIn,

@@ -1,12 +1,10 @@
 // The relay as its own processes on a real nats-server, for one test. Everything ends with the test, by its pid.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { type NatsServer, type NatsSettings, natsForTest, temporaryFolder } from '@svc/testkit';
+import { type NatsServer, type NatsSettings, natsForTest, relayProgram, temporaryFolder } from '@svc/testkit';
 import { onTestFinished } from 'vitest';
 import { type ServerProcess, startServer } from '../../testkit/src/daemon/server-process.ts';
 import { type MadeChannel, makeChannel } from '../src/http/testing/relay-for-test.ts';
-
-const program = join(import.meta.dirname, '..', 'src', 'cli', 'start.ts');
 
 export type Relay = { url: string; port: number; process: ServerProcess };
 
@@ -36,7 +34,7 @@ export async function relayWorld({
       started += 1;
       const announcedIn = join(folder, `relay-${started}.json`);
       const server = startServer({
-        command: [program, 'serve', '--port', '0', '--port-file', announcedIn, ...serveWords],
+        command: [relayProgram, 'serve', '--port', '0', '--port-file', announcedIn, ...serveWords],
         environment: { HOME: folder, SVC_RELAY_NATS: nats.url, SVC_RELAY_LOG_LEVEL: 'warn' },
         folder,
         announcedIn,
@@ -55,7 +53,7 @@ export type Ended = { code: number | null; out: string; err: string; millisecond
 export function runRelay(words: readonly string[], environment: Record<string, string> = {}): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const began = performance.now();
-    const child = spawn(process.execPath, [program, ...words], {
+    const child = spawn(process.execPath, [relayProgram, ...words], {
       env: { PATH: process.env['PATH'], HOME: temporaryFolder(), ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

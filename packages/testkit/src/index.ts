@@ -2,6 +2,7 @@ export * from './codehost/certificate.ts';
 export * from './codehost/codehost-for-test.ts';
 export * from './codehost/fake-codehost.ts';
 export * from './codehost/gh-environment.ts';
+export * from './daemon/programs.ts';
 export * from './models/fake-models.ts';
 export * from './models/faults.ts';
 export * from './models/models-for-test.ts';

@@ -28,7 +28,6 @@ export type ServerOptions = {
   announcedIn: string;
   /** Where its output is appended. */
   output: string;
-  patienceMs?: number;
 };
 
 const running = new Set<ChildProcess>();

@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { svcProgram } from '../daemon/programs.ts';
 import { type ServerProcess, startServer } from '../daemon/server-process.ts';
 import { codehostSecret, trackerSecret } from '../daemon/start-daemon.ts';
 import { WAIT_MS } from '../waiting.ts';
@@ -78,7 +79,7 @@ export async function startTapeDaemon(options: TapeOptions = {}): Promise<TapeDa
   writeConfiguration(home, world);
 
   const folder = join(home, 'tideline');
-  const start = join(repository, 'packages/monitor', options.built ? 'dist/svc.js' : 'src/cli/start.ts');
+  const start = options.built ? join(repository, 'packages/monitor/dist/svc.js') : svcProgram;
   if (!existsSync(start)) throw new Error('There is no bundle; run: npm run build');
   const variables = (): Record<string, string> => ({
     HOME: home,
