@@ -3,7 +3,7 @@ import { chooseMutations } from './choose.ts';
 import type { Mutation } from './mutation.ts';
 
 const all = Array.from({ length: 10 }, (_, index): Mutation => {
-  return { row: `CFG-${index}`, test: '', file: '', find: '', replace: '', harm: '' };
+  return { row: `CFG-${index}`, file: '', find: '', replace: '' };
 });
 const chosen = (wish: Parameters<typeof chooseMutations>[1]) =>
   chooseMutations(all, wish).map(({ row }) => row);

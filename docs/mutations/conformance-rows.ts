@@ -3,8 +3,11 @@
 /** `path/to/file.test.ts › fragment of the file`; the fragment is part of a test's name, or of its table. */
 export type TestReference = { file: string; fragment: string };
 
-/** `heldBy` is empty for a row that no test holds yet. */
-type ConformanceRow = { id: string; sentence: string; heldBy: TestReference[] };
+/**
+ * `heldBy` is empty for a row that no test holds yet. `isMeaning`: the row only says what something is for, so that no
+ * code can be broken to show it.
+ */
+export type ConformanceRow = { id: string; sentence: string; heldBy: TestReference[]; isMeaning: boolean };
 
 /** As they stand; `conformanceById` for one of them. */
 export function readConformanceRows(markdown: string): ConformanceRow[] {
@@ -13,8 +16,10 @@ export function readConformanceRows(markdown: string): ConformanceRow[] {
     .filter((line) => /^\| *[A-Z]+-\d+ *\|/.test(line))
     .map((line) => line.split(/(?<!\\)\|/).map((cell) => cell.trim()))
     .map(([, id = '', sentence = '', heldBy = '']): ConformanceRow => {
-      const references = heldBy === 'not yet' ? [] : heldBy.replaceAll('`', '').split('; ');
-      return { id, sentence: sentence.replaceAll('`', ''), heldBy: references.map(readReference) };
+      const isMeaning = heldBy.startsWith('meaning; ');
+      const tests = heldBy.replace('meaning; ', '').replaceAll('`', '');
+      const references = tests === 'not yet' ? [] : tests.split('; ');
+      return { id, sentence: sentence.replaceAll('`', ''), heldBy: references.map(readReference), isMeaning };
     });
 }
 

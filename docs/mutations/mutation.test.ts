@@ -7,15 +7,14 @@ const mutation: Mutation = {
   file: 'a/b.ts',
   find: 'return 401;',
   replace: 'return 200;',
-  harm: 'Anybody gets in.',
 };
 
 test('the tests are those whose name has the fragment; what a table fills in may be anything', () => {
-  const { file, names } = testsOf(mutation);
+  const { file, names } = testsOf(mutation, new Map());
   expect(file).toBe('a/b.test.ts');
   expect(names.test('who gets in refused (401): no signature')).toBe(true);
   expect(names.test('refused 401: no signature')).toBe(false);
-  expect(testsOf({ ...mutation, named: 'door%sis shut' }).names.test('door > is shut')).toBe(true);
+  expect(testsOf({ ...mutation, named: 'door%sis shut' }, new Map()).names.test('door > is shut')).toBe(true);
 });
 
 test('the text is replaced where it stands once, and nowhere else', () => {

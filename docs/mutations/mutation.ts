@@ -1,11 +1,12 @@
 // A mutation: one behaviour of the product, broken on purpose. The test that the conformance table names for it
 // has to fail then.
+import type { ConformanceRow } from './conformance-rows.ts';
 
 export type Mutation = {
   /** The row of docs/conformance.md, or SPEED-… for a test that must not depend on speed (rows/waits.ts). */
   row: string;
-  /** One of the tests that the row names, as it stands there. */
-  test: string;
+  /** One of the tests that the row names, as it stands there; the first, if it is left out. */
+  test?: string;
   /**
    * The names of the tests, where the row names them by a line of their table. `%s` and the like stand for
    * anything, as they do in the row itself.
@@ -15,13 +16,15 @@ export type Mutation = {
   /** Occurs exactly once in the file. */
   find: string;
   replace: string;
-  /** What the break would do to somebody who relies on the sentence. */
-  harm: string;
 };
 
 /** The file and the names of the tests that have to fail. */
-export function testsOf({ test, named }: Mutation): { file: string; names: RegExp } {
-  const [file = '', fragment = ''] = test.split(' › ');
+export function testsOf(
+  { row, test, named }: Mutation,
+  rows: ReadonlyMap<string, ConformanceRow>,
+): { file: string; names: RegExp } {
+  const first = rows.get(row)?.heldBy[0];
+  const [file = '', fragment = ''] = test?.split(' › ') ?? [first?.file, first?.fragment];
   return { file, names: namePattern(named ?? fragment) };
 }
 

@@ -77,12 +77,13 @@ async function whyNotSoundAll(
   some: readonly Mutation[],
   limitMs: number,
 ): Promise<Map<Mutation, string>> {
-  const tests = some.map(testsOf);
+  const tests = some.map((mutation) => testsOf(mutation, rows));
   const files = [...new Set(tests.map(({ file }) => file))];
   const report = await runTests(folder, { files, names: tests.map(({ names }) => names), limitMs });
   return new Map(
     some.flatMap((mutation) => {
-      const why = report === undefined ? 'vitest gave no report' : whyNotSound(report, testsOf(mutation));
+      const why =
+        report === undefined ? 'vitest gave no report' : whyNotSound(report, testsOf(mutation, rows));
       return why === undefined ? [] : [[mutation, why] as const];
     }),
   );
@@ -91,7 +92,7 @@ async function whyNotSoundAll(
 async function mutate(folder: string, mutation: Mutation): Promise<Verdict> {
   const path = join(folder, mutation.file);
   const text = readFileSync(path, 'utf8');
-  const { file, names } = testsOf(mutation);
+  const { file, names } = testsOf(mutation, rows);
   const broken = applyMutation(text, mutation);
   if (!broken.ok) return { is: 'unproved', why: broken.why };
   writeFileSync(path, broken.text);
@@ -118,7 +119,7 @@ function tell(mutation: Mutation, verdict: Verdict, milliseconds: number): void 
   print(
     `${mutation.row.padEnd(8)} ${shown.padEnd(80)} ${mutation.file}  ${words} (${seconds(milliseconds)})`,
   );
-  if (verdict.is !== 'caught') print(`         harm: ${mutation.harm}\n         test: ${mutation.test}`);
+  if (verdict.is !== 'caught') print(`         test: ${testsOf(mutation, rows).file}`);
 }
 
 function seconds(milliseconds: number): string {

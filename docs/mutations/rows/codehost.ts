@@ -4,19 +4,15 @@ import type { Mutation } from '../mutation.ts';
 export const codehost: readonly Mutation[] = [
   {
     row: 'TYP-1',
-    test: 'packages/core/src/codehost/hook-plan.test.ts › a new hook has exactly the ten event types, JSON and our secret',
     file: 'packages/core/src/codehost/hook-plan.ts',
     find: '[...codehostEventTypes], channelUrl',
     replace: '[...codehostEventTypes].slice(0, 9), channelUrl',
-    harm: 'One kind of event never arrives, and nothing says so.',
   },
   {
     row: 'SUB-7',
-    test: 'packages/monitor/src/codehost/replay.test.ts › what was sent while nobody listened comes back, oldest first, once',
     file: 'packages/monitor/src/codehost/replay.ts',
     find: '`sha256=${sign(secret, body)}`',
     replace: "`sha256=${sign('', body)}`",
-    harm: 'What was missed while the machine slept stays missed.',
   },
   {
     row: 'SUB-2',
@@ -24,23 +20,18 @@ export const codehost: readonly Mutation[] = [
     file: 'packages/core/src/codehost/hook-plan.ts',
     find: 'isSameUrl(config.url, channelUrl));',
     replace: 'config.url === channelUrl);',
-    harm: 'Every start adds a hook, until the code host refuses more.',
   },
   {
     row: 'SUB-5',
-    test: 'packages/monitor/src/codehost/subscribe.test.ts › is subscribed once, however many ask at once and however it is spelled',
     file: 'packages/monitor/src/codehost/subscribe.ts',
     find: 'const running = underWay.get(key) ?? subscribe(repo);',
     replace: 'const running = subscribe(repo);',
-    harm: 'Thirty workers of one repository make thirty hooks.',
   },
   {
     row: 'SUB-6',
-    test: 'packages/monitor/src/codehost/replay.test.ts › only the last hour is replayed, and paging stops there',
     file: 'packages/core/src/codehost/missing-deliveries.ts',
     find: 'export const REPLAY_WINDOW_MS = 3_600_000;',
     replace: 'export const REPLAY_WINDOW_MS = 7_200_000;',
-    harm: 'Every start reads twice what it should, and uses up the budget of calls.',
   },
   {
     row: 'AUTH-14',
@@ -48,15 +39,12 @@ export const codehost: readonly Mutation[] = [
     file: 'packages/core/src/codehost/hook-plan.ts',
     find: "['secret', !isOurSecret],",
     replace: "['secret', config.secret === undefined],",
-    harm: 'After a rotation every delivery is refused.',
   },
   {
     row: 'ERR-6',
-    test: 'packages/monitor/src/codehost/subscribe.test.ts › a failure is a warning, that repository is polled, the others go on',
     file: 'packages/monitor/src/codehost/subscribe.ts',
     find: 'if (isNews) warn(',
     replace: 'if (isNews && before !== undefined) warn(',
-    harm: 'A repository without a hook is ten minutes late for ever, and nobody knows why.',
   },
   {
     row: 'LIM-2',
@@ -64,7 +52,6 @@ export const codehost: readonly Mutation[] = [
     file: 'packages/core/src/codehost/poll-differences.ts',
     find: "if (polled.state === 'MERGED') return mergeFindings(polled, known);",
     replace: "if (polled.state === 'MERGED') return known === undefined ? mergeFindings(polled, known) : [];",
-    harm: 'A merge whose delivery was lost is never noticed.',
   },
   {
     row: 'TUN-1',
@@ -72,7 +59,6 @@ export const codehost: readonly Mutation[] = [
     file: 'packages/monitor/src/tunnel/session.ts',
     find: "accept: 'text/event-stream',",
     replace: "accept: 'text/html',",
-    harm: 'The relay answers with a page, and nothing ever comes.',
   },
   {
     row: 'TUN-5',
@@ -81,31 +67,24 @@ export const codehost: readonly Mutation[] = [
     find: 'if (channelUrl === undefined || secret === undefined) return polled(repo, null, null);',
     replace:
       "if (channelUrl === undefined || secret === undefined)\n      return polled(repo, { kind: 'repo-gone', message: 'no channel' }, now());",
-    harm: 'Whoever chose to poll is told of a fault.',
   },
   {
     row: 'MRG-5',
-    test: 'packages/core/src/setup/merge-findings.test.ts › human-in-the-loop mode: 1 approving review is required',
     named: '1 required reviews',
     file: 'packages/core/src/setup/merge-findings.ts',
     find: 'const reviews = Math.max(0, ...counts);',
     replace: 'const reviews = Math.min(0, ...counts);',
-    harm: 'A project that merges by itself is shown as one that people look at.',
   },
   {
     row: 'SVC-8',
-    test: 'packages/monitor/e2e/feeds.test.ts › with nobody looking the tracker is polled every 5 minutes, and the code host every 10',
     file: 'packages/monitor/src/codehost/reconcile.ts',
     find: 'export const RECONCILE_EVERY_MS = 600_000;',
     replace: 'export const RECONCILE_EVERY_MS = 6_000_000;',
-    harm: 'What a lost delivery told is found after an hour and a half.',
   },
   {
     row: 'SUB-8',
-    test: 'packages/monitor/src/codehost/replay.test.ts › what was sent while nobody listened comes back, oldest first, once',
     file: 'packages/monitor/src/codehost/replay.ts',
     find: "'x-codehost-delivery': guid,",
     replace: "'x-codehost-delivery': `replay-${guid}`,",
-    harm: 'What is replayed is counted a second time.',
   },
 ];

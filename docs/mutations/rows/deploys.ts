@@ -8,7 +8,6 @@ export const deploys: readonly Mutation[] = [
     file: 'packages/core/src/deploy/on-deployment.ts',
     find: 'if (fact.sha !== merge.sha) {',
     replace: 'if (fact.sha !== merge.sha && !policy.acceptDescendants) {',
-    harm: "Somebody else's deploy proves this work.",
   },
   {
     row: 'CFG-60',
@@ -16,15 +15,12 @@ export const deploys: readonly Mutation[] = [
     file: 'packages/core/src/deploy/on-merged.ts',
     find: 'if (policy.skipDeployVerification)',
     replace: 'if (policy.skipDeployVerification || merge.sha !== null)',
-    harm: 'A merge counts as shipped.',
   },
   {
     row: 'CFG-59',
-    test: 'packages/core/src/deploy/policy.test.ts › an unknown repository skips the proof',
     file: 'packages/core/src/deploy/policy.ts',
     find: 'skipDeployVerification: true,',
     replace: 'skipDeployVerification: false,',
-    harm: 'Work in a repository without deployments never ends.',
   },
   {
     row: 'DEP-13',
@@ -32,15 +28,12 @@ export const deploys: readonly Mutation[] = [
     file: 'packages/core/src/deploy/standing.ts',
     find: 'if (worker.deploy === null || isBudgetExhausted(worker)) return false;',
     replace: 'if (worker.deploy === null) return false;',
-    harm: 'What waits for a person moves by itself.',
   },
   {
     row: 'DEP-14',
-    test: 'packages/core/src/deploy/lifecycle.test.ts › merged, timeoutSec',
     file: 'packages/core/src/deploy/standing.ts',
     find: "return worker.status === 'merged' || worker.status === 'deploying'",
     replace: "return worker.status === 'deploying'",
-    harm: 'A deploy that never starts is waited for until somebody looks.',
   },
   {
     row: 'DEP-12',
@@ -48,23 +41,18 @@ export const deploys: readonly Mutation[] = [
     file: 'packages/core/src/deploy/on-deployment.ts',
     find: 'return attempts.every(({ deploymentId }) => deploymentId !== id);',
     replace: 'return true;',
-    harm: 'One failure that is told three times uses the whole budget up.',
   },
   {
     row: 'DEP-9',
-    test: 'packages/core/src/deploy/lifecycle.test.ts › deploying, deployment_status success',
     file: 'packages/core/src/deploy/on-deployment.ts',
     find: "    { kind: 'move-ticket', phase: 'done' },\n",
     replace: '',
-    harm: 'It has shipped, and its ticket stays open.',
   },
   {
     row: 'ATT-1',
-    test: 'packages/core/src/state/board.test.ts › the deadline is in the log',
     file: 'packages/core/src/deploy/on-time.ts',
     find: "reason: 'deploy-timeout',",
     replace: "reason: 'deploy-failed',",
-    harm: 'A deploy that never came looks like one that failed.',
   },
   {
     row: 'ATT-2',
@@ -72,6 +60,5 @@ export const deploys: readonly Mutation[] = [
     file: 'packages/core/src/deploy/on-deployment.ts',
     find: 'if (attempts.length >= DEPLOY_BUDGET) {',
     replace: 'if (attempts.length > DEPLOY_BUDGET) {',
-    harm: 'After the third failure nobody is told.',
   },
 ];

@@ -9,7 +9,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/relay/src/engine/publisher.ts',
     find: 'return { problem, code: status, again: true };',
     replace: 'return { problem, code: status, again: false };',
-    harm: 'A delivery that comes while a leader is elected is refused, although the stream is back a moment later.',
   },
   {
     row: 'SPEED-2',
@@ -17,7 +16,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/relay/src/engine/reply-inbox.ts',
     find: 'const SILENT_MS = 1500;',
     replace: 'const SILENT_MS = 15_000;',
-    harm: 'While a server of the cluster is frozen, every delivery is refused, because the relay waits for it longer than a sender waits.',
   },
   {
     row: 'SPEED-3',
@@ -25,7 +23,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/relay/src/engine/publisher.ts',
     find: 'waiting.due = Math.min(deadline, now + ANSWER_WITHIN_MS);',
     replace: 'waiting.due = now + ANSWER_WITHIN_MS;',
-    harm: 'A sender gets no answer before it gives up, and does not learn that it has to send again.',
   },
   {
     row: 'SPEED-4',
@@ -33,7 +30,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/relay/src/engine/reply-inbox.ts',
     find: 'waiting.due = Math.min(end, now + againMs);',
     replace: 'waiting.due = end;',
-    harm: 'While one server of the cluster is frozen, a reader may wait minutes for a delivery that is stored.',
   },
   {
     row: 'SPEED-5',
@@ -41,7 +37,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/relay/src/engine/follower.ts',
     find: "if (!me.options.onDelivery(stored) && !is(me, 'closed')) me.mode = 'paused';",
     replace: 'me.options.onDelivery(stored);',
-    harm: 'A reader that is slower than its channel makes the relay grow until it ends for want of memory.',
   },
   {
     row: 'SPEED-6',
@@ -49,7 +44,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/relay/src/http/cursor-keeper.ts',
     find: '      moving.add(cursor);\n',
     replace: '      save(cursor);\n',
-    harm: 'Every delivery to a named subscriber costs a write of its own to the cluster.',
   },
   {
     row: 'SPEED-7',
@@ -57,7 +51,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/relay/src/http/server.ts',
     find: '      await farewell;\n',
     replace: '      void farewell;\n',
-    harm: 'Deliveries that come while a relay stops meet a closed connection instead of an answer.',
   },
   {
     row: 'SPEED-8',
@@ -65,7 +58,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/relay/src/http/take-delivery.ts',
     find: 'Math.max(LEAST_PATIENCE_MS, patienceMs - (now() - receivedAt))',
     replace: 'Math.max(LEAST_PATIENCE_MS, patienceMs)',
-    harm: 'A sender whose body came slowly has given up before the relay answers it.',
   },
   {
     row: 'SPEED-9',
@@ -73,7 +65,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/relay/src/http/subscribers.ts',
     find: '      socket.setTimeout(stallMs, onTimeout);',
     replace: '      socket.setTimeout(0, onTimeout);',
-    harm: 'Readers that have gone without a word are kept for ever, each with a megabyte.',
   },
   {
     row: 'SPEED-10',
@@ -81,7 +72,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/relay/src/protocol/sender.ts',
     find: 'const TRACKER_PATIENCE_MS = 3000;',
     replace: 'const TRACKER_PATIENCE_MS = 9000;',
-    harm: 'The tracker gives up before it is told to send again, and its delivery is lost.',
   },
   {
     row: 'SPEED-11',
@@ -90,7 +80,6 @@ export const waits: readonly Mutation[] = [
     find: '    const headers = headersOf(request);\n',
     replace:
       "    const headers = headersOf(request);\n    if (!connection.state().connected) return Promise.reject(new EngineUnavailable('no connection'));\n",
-    harm: 'A delivery that comes in the second in which NATS is restarted is refused.',
   },
   {
     row: 'SPEED-12',
@@ -98,7 +87,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/relay/src/cli/serve.ts',
     find: 'burst: settings.channelBurst }',
     replace: 'burst: 1000 }',
-    harm: 'The limit that the operator has set for a channel is not kept.',
   },
   {
     row: 'SPEED-13',
@@ -106,7 +94,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/client/src/follow.ts',
     find: 'if (id !== undefined) place.after = Number(id);',
     replace: 'if (id !== undefined) place.after ??= Number(id);',
-    harm: 'After a broken connection the same lines come again.',
   },
   {
     row: 'SPEED-14',
@@ -114,7 +101,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/demo/src/clouds.ts',
     find: 'if (await within(arrived, arrivesWithinMs)) return;',
     replace: 'return void (await within(arrived, arrivesWithinMs));',
-    harm: 'A delivery that gets lost in the demo leaves a card where it was, and the story contradicts the screen.',
   },
   {
     row: 'SPEED-15',
@@ -122,7 +108,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/demo/src/leftovers.ts',
     find: 'return !isZombie(pid);',
     replace: 'return true;',
-    harm: 'The home of a killed demo stays on the machine for ever.',
   },
   {
     row: 'SPEED-16',
@@ -130,7 +115,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/summarize/shared-calls.ts',
     find: 'const call = calls.get(key) ?? begin(key, start);',
     replace: 'const call = begin(key, start);',
-    harm: 'Hundred people who open the same run at once would pay for hundred model calls, or be refused.',
   },
   {
     row: 'SPEED-17',
@@ -138,7 +122,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/summarize/shared-calls.ts',
     find: 'if (call.waiting === 0) call.abort();',
     replace: 'call.abort();',
-    harm: 'One person who closes a page would take the summary away from everybody else who waits for it.',
   },
   {
     row: 'SPEED-18',
@@ -146,7 +129,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/summarize/limiter.ts',
     find: 'if (wait > 0) return',
     replace: 'if (wait > 1e9) return',
-    harm: 'A burst of requests would run into the rate limit of the provider.',
   },
   {
     row: 'SPEED-19',
@@ -154,7 +136,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/summarize/limiter.ts',
     find: 'if (running >= AT_ONCE) return',
     replace: 'if (running >= 99) return',
-    harm: 'Any number of calls of a provider would run at once.',
   },
   {
     row: 'SPEED-20',
@@ -162,7 +143,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/summarize/call-model.ts',
     find: "if (timeIsUp.aborted) return new ModelFailure('timed-out');",
     replace: "if (timeIsUp.aborted) return new ModelFailure('given-up');",
-    harm: 'A provider that does not answer in time would be told as something else.',
   },
   {
     row: 'SPEED-21',
@@ -170,7 +150,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/summarize/briefing.ts',
     find: 'clearInterval(timer);',
     replace: 'void timer;',
-    harm: 'A stopped daemon would go on asking the gateway for briefings.',
   },
   {
     row: 'SPEED-22',
@@ -178,7 +157,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/runs/signal-looks.ts',
     find: 'Object.assign(state.unreadable, { last: now, identity });',
     replace: 'Object.assign(state.unreadable, { identity });',
-    harm: 'A signal file that is written slowly would be told as corrupt while it is being written.',
   },
   {
     row: 'SPEED-23',
@@ -186,7 +164,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/runs/signal-teller.ts',
     find: 'notFolded.set(keyOf(worker), { ...then, lastSeq: seq });',
     replace: 'void [then, seq];',
-    harm: 'While the log is behind, the same change of a worker would be written down again and again.',
   },
   {
     row: 'SPEED-24',
@@ -194,7 +171,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/runs/signal-teller.ts',
     find: 'if (state?.corrupt?.problem === problem && !state.removed) return;',
     replace: 'void problem;',
-    harm: 'Every restart would tell a corrupt signal file as news.',
   },
   {
     row: 'SPEED-25',
@@ -202,7 +178,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/runs/liveness.ts',
     find: 'if (performance.now() - memory.goneSince < confirmMs) return confirmLater();',
     replace: 'if (performance.now() < 0) return confirmLater();',
-    harm: 'A worker that ends well would be told as dead before its last word has arrived.',
   },
   {
     row: 'SPEED-26',
@@ -210,7 +185,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/runs/process-start.ts',
     find: 'const TICKS_PER_SECOND = 100;',
     replace: 'const TICKS_PER_SECOND = 99;',
-    harm: 'A running worker would be taken for another process and told as dead.',
   },
   {
     row: 'SPEED-27',
@@ -218,7 +192,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/log/follow.ts',
     find: 'firstPlace(folder) : stillThere(folder, place, handedOut);',
     replace: 'firstPlace(folder) : (void stillThere, place);',
-    harm: 'After a disk error, svc watch would miss the lines that took the place of those taken back.',
   },
   {
     row: 'SPEED-28',
@@ -226,7 +199,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/log/live-tail.ts',
     find: 'line.seq >= next && line.seq <= lastSeq);',
     replace: 'line.seq >= next);',
-    harm: 'A reader would be shown a line that a power cut can still take away.',
   },
   {
     row: 'SPEED-29',
@@ -234,7 +206,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/log/dedupe.ts',
     find: 'const { id, seq } = await first;',
     replace: "const { id, seq } = { id: '', seq: 0 };",
-    harm: 'A sender would be told that its delivery is safe before it is.',
   },
   {
     row: 'SPEED-30',
@@ -242,7 +213,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/log/month-writer.ts',
     find: 'await disk.sync(descriptor);',
     replace: 'void disk.sync(descriptor);',
-    harm: 'Deliveries would be acknowledged before the disk has them, and a power cut would lose them.',
   },
   {
     row: 'SPEED-31',
@@ -250,7 +220,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/log/jq-threads.ts',
     find: 'setTimer(idleMs, () => {',
     replace: 'setTimer(idleMs * 100, () => {',
-    harm: 'The thread of a filter that nobody uses any more would keep its memory.',
   },
   {
     row: 'SPEED-32',
@@ -258,7 +227,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/rules/run-command.ts',
     find: 'running.set(effect.key, end);',
     replace: 'void running;',
-    harm: 'A command that runs for long would be given up as if the daemon had been killed.',
   },
   {
     row: 'SPEED-33',
@@ -266,7 +234,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/state/hand-over.ts',
     find: 'stopped || waiting.length < mostWaiting',
     replace: 'stopped || mostWaiting > 0',
-    harm: 'With a full disk the effects that wait would fill the memory of the daemon.',
   },
   {
     row: 'SPEED-34',
@@ -274,7 +241,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/state/snapshot-pieces.ts',
     find: 'const PIECE_CHARACTERS = 64 * 1024;',
     replace: 'const PIECE_CHARACTERS = 64 * 1024 * 1024;',
-    harm: 'While a snapshot of a large board is taken, the daemon would answer nobody.',
   },
   {
     row: 'SPEED-35',
@@ -282,7 +248,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/state/board-at.ts',
     find: "log.subscribe({ after: base.seq, whenSlow: 'read-file', signal })",
     replace: "log.subscribe({ after: base.seq, whenSlow: 'read-file' })",
-    harm: 'The past would be folded to its end for somebody who has gone away.',
   },
   {
     row: 'SPEED-36',
@@ -290,7 +255,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/telemetry/proxy.ts',
     find: 'if (under !== undefined) return under;',
     replace: 'void under;',
-    harm: 'A page that many look at would ask the metrics backend once for each of them.',
   },
   {
     row: 'SPEED-37',
@@ -298,7 +262,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/telemetry/proxy.ts',
     find: "signal.addEventListener('abort', leave, { once: true });",
     replace: 'void leave;',
-    harm: 'Who waits in line for a silent backend would wait much longer than the limit.',
   },
   {
     row: 'SPEED-38',
@@ -306,7 +269,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/outbox/notifiers/notify.ts',
     find: 'const permanent = failures.every(({ error }) => error.permanent);',
     replace: 'const permanent = failures.length < 0;',
-    harm: 'An address that is gone for good would be tried again for a day.',
   },
   {
     row: 'SPEED-39',
@@ -314,7 +276,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/core/src/config/public-value.ts',
     find: 'const credentials = /:',
     replace: 'const credentials = /[a-z]*:',
-    harm: 'A long text in the configuration that holds no password would keep the daemon busy for minutes.',
   },
   {
     row: 'SPEED-40',
@@ -322,7 +283,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/core/src/orchestrate/detect-setup.ts',
     find: '/^(?:[\\w./%-]+ +)*setup',
     replace: '/(?:[\\w./%-]+ +)*setup',
-    harm: 'A Makefile with one very long line would stop the creation of a worktree for minutes.',
   },
   {
     row: 'SPEED-41',
@@ -330,7 +290,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/core/src/state/preview-links.ts',
     find: 'const address = /https',
     replace: 'const address = /\\S*https',
-    harm: 'A comment of many broken links would block the daemon while it is read.',
   },
   {
     row: 'SPEED-42',
@@ -338,7 +297,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/core/src/orchestrate/verify/weak-rules.ts',
     find: '/\\bassert\\b[^#]{0,200}\\bor True\\b/',
     replace: '/\\bassert\\b[^#]*[^#]*\\bor True\\b/',
-    harm: 'A pull request with hostile lines would keep the verifier busy for minutes.',
   },
   {
     row: 'SPEED-43',
@@ -346,7 +304,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/dashboard/src/live/board-store.ts',
     find: 'changes.life !== board.life) heard = changes.seq;',
     replace: 'changes.life !== board.life) heard ??= changes.seq;',
-    harm: 'After the log was replaced by a shorter one the page would wait a second for every pull, for a line that never comes.',
   },
   {
     row: 'SPEED-44',
@@ -354,7 +311,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/cli/completion/ask-daemon.ts',
     find: 'const PATIENCE_MS = 300;',
     replace: 'const PATIENCE_MS = 3_000;',
-    harm: 'Pressing Tab would freeze the shell for three seconds whenever the daemon is busy.',
   },
   {
     row: 'SPEED-45',
@@ -362,7 +318,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/cli/verbs/worktree.ts',
     find: 'throw new AnswerIsNo();',
     replace: 'throw error;',
-    harm: 'Ctrl-C during svc worktree create would end with an error and not with exit code 130.',
   },
   {
     row: 'SPEED-46',
@@ -370,7 +325,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/codehost/run-command.ts',
     find: 'killDescendants: true',
     replace: 'killDescendants: false',
-    harm: 'Programs that gh has started would go on running after the daemon stopped.',
   },
   {
     row: 'SPEED-47',
@@ -378,7 +332,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/codehost/gh.ts',
     find: 'const AT_ONCE = 3;',
     replace: 'const AT_ONCE = 4;',
-    harm: 'The daemon would start more programs at once than it promises.',
   },
   {
     row: 'SPEED-48',
@@ -386,7 +339,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/codehost/gh.ts',
     find: 'readEnd(end, given, now())',
     replace: 'readEnd(end, given, now() + 60_000)',
-    harm: 'After a rate limit the code host would not be asked for a minute longer than it wanted.',
   },
   {
     row: 'SPEED-49',
@@ -394,7 +346,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/codehost/replay.ts',
     find: 'Math.min(REPLAY_WINDOW_MS + sinceWhole, KEPT_MS)',
     replace: 'Math.min(2 * REPLAY_WINDOW_MS + sinceWhole, KEPT_MS)',
-    harm: 'Every reconnect would fetch deliveries of two hours, with twice the calls.',
   },
   {
     row: 'SPEED-50',
@@ -402,7 +353,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/deploy/deadlines.ts',
     find: 'if (stopping.signal.aborted) return;',
     replace: '',
-    harm: 'Stopping the daemon while the code host is asked would give up a deploy that is still waited for.',
   },
   {
     row: 'SPEED-51',
@@ -410,7 +360,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/daemon/self-check.ts',
     find: 'if (!found.ok || !found.value) {',
     replace: 'if (!found.ok) {',
-    harm: 'The doctor would call an index healthy that does not see new lines.',
   },
   {
     row: 'SPEED-52',
@@ -418,7 +367,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/orchestrate/worktrees/process-group.ts',
     find: "if (!signalGroup(leader, 'SIGTERM')) return;",
     replace: "if (!signalGroup(leader, 'SIGKILL')) return;",
-    harm: 'An agent that is ended could not write down its work first.',
   },
   {
     row: 'SPEED-53',
@@ -426,7 +374,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/orchestrate/worktrees/process-group.ts',
     find: "  signalGroup(leader, 'SIGKILL');",
     replace: "  signalGroup(leader, 'SIGTERM');",
-    harm: 'What an agent started and that does not obey would go on for ever.',
   },
   {
     row: 'SPEED-54',
@@ -434,7 +381,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/orchestrate/agents/watch-output.ts',
     find: 'lastOutputAt = stats.mtime.toISOString();',
     replace: 'lastOutputAt = stats.birthtime.toISOString();',
-    harm: 'An agent at work would be taken for one that hangs.',
   },
   {
     row: 'SPEED-55',
@@ -442,7 +388,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/core/src/state/fold-reactions.ts',
     find: 'before.includes(id) || before.length',
     replace: 'before.length',
-    harm: 'An agent would be started again and again for the same failing commit.',
   },
   {
     row: 'SPEED-56',
@@ -450,7 +395,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/orchestrate/reactions/tell-worker.ts',
     find: "if (agents.some(({ state }) => state !== 'gone'))",
     replace: "if (agents.some(({ state }) => state === 'gone'))",
-    harm: 'A living agent would be waited for as if it had ended, and its message never be reported as delivered.',
   },
   {
     row: 'SPEED-57',
@@ -458,7 +402,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/orchestrate/worktrees/room.ts',
     find: 'performance.now() > deadline) return hold;',
     replace: 'performance.now() > deadline) return hold ?? { release: () => undefined };',
-    harm: "Two creates of one worktree at the same time would get in each other's way.",
   },
   {
     row: 'SPEED-58',
@@ -466,7 +409,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/orchestrate/worktrees/look.ts',
     find: 'if (record?.step) await endLeftStep(room, record.step);',
     replace: '',
-    harm: 'The setup of a worktree whose create was killed would go on in a folder that is gone.',
   },
   {
     row: 'SPEED-59',
@@ -474,7 +416,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/orchestrate/worktrees/trust.ts',
     find: 'age > STALE_LOCK_MS',
     replace: 'age > STALE_LOCK_MS * Number.MAX_SAFE_INTEGER',
-    harm: 'A lock that a crash of the agent left would keep every new worktree untrusted.',
   },
   {
     row: 'SPEED-60',
@@ -482,7 +423,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/orchestrate/verify/run-tests.ts',
     find: "tests: { state: 'timed-out', command, ms }",
     replace: "tests: { state: 'passed', command, ms }",
-    harm: 'A merge whose tests hang would be called verified.',
   },
   {
     row: 'SPEED-61',
@@ -490,7 +430,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/http/event-stream.ts',
     find: 'entries.filter(({ line }) => matchesFilter(line, filter));',
     replace: 'entries.filter(({ line }) => matchesFilter(line, filter) || line.seq > 0);',
-    harm: 'A wait for one ticket would be ended by a line of another.',
   },
   {
     row: 'SPEED-62',
@@ -498,7 +437,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/http/event-routes.ts',
     find: '(since === undefined ? log.lastSeq() : await seqBefore(log, since))',
     replace: '(since === undefined ? 0 : await seqBefore(log, since))',
-    harm: 'A wait without --since would be woken by a line of last month.',
   },
   {
     row: 'SPEED-63',
@@ -506,7 +444,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/cli/watch-events.ts',
     find: 'if (wanted.length > 0) yield wanted',
     replace: 'if (wanted.length > 1) yield wanted',
-    harm: 'A wait that began while the daemon was down would miss the line that it waits for.',
   },
   {
     row: 'SPEED-64',
@@ -514,7 +451,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/daemon/feeds.ts',
     find: 'if (own && isUsed(own)) await own.up(TUNNEL_PATIENCE_MS);',
     replace: 'if (own && isUsed(own)) void own.up(TUNNEL_PATIENCE_MS);',
-    harm: 'Deliveries that the new hook sends before the tunnel is up would be lost.',
   },
   {
     row: 'SPEED-65',
@@ -522,7 +458,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/daemon/tracker-poll.ts',
     find: 'const POLL_EVERY_MS = 300_000;',
     replace: 'const POLL_EVERY_MS = 298_000;',
-    harm: 'The tracker would be asked more often than is promised, and its quota would be used up earlier.',
   },
   {
     row: 'SPEED-66',
@@ -530,7 +465,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/codehost/subscribe.ts',
     find: 'if (settled !== undefined && !isDue(settled, now())) return settled;',
     replace: '',
-    harm: 'Every replay would ask the code host for the hooks of every repository again.',
   },
   {
     row: 'SPEED-67',
@@ -538,7 +472,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/daemon/workers.ts',
     find: '    void deadlines.lookNow();\n',
     replace: '',
-    harm: 'A deploy that timed out while the machine was off would be told only when a timer comes round.',
   },
   {
     row: 'SPEED-68',
@@ -546,7 +479,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/rules/evaluate.ts',
     find: ' && !isMadeByRules(line),',
     replace: ',',
-    harm: 'Two rules that react to each other would fire for ever.',
   },
   {
     row: 'SPEED-69',
@@ -555,7 +487,6 @@ export const waits: readonly Mutation[] = [
     find: 'if (milliseconds !== null) return { feed, ok: true, milliseconds: Math.round(milliseconds * 10) / 10 };',
     replace:
       'if (timeoutMs > 0) return { feed, ok: true, milliseconds: Math.round((milliseconds ?? 0) * 10) / 10 };',
-    harm: 'A relay that loses everything would be called well.',
   },
   {
     row: 'SPEED-70',
@@ -563,7 +494,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/http/event-routes.ts',
     find: "reply.raw.once('close', () => gone.abort());\n      open.add(gone);",
     replace: "reply.raw.once('close', () => gone.abort());",
-    harm: 'A stop would wait for every open stream, until it cuts them all.',
   },
   {
     row: 'SPEED-71',
@@ -571,7 +501,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/cli/mcp/tools/wait-for.ts',
     find: 'since: asked.since ?? { seq: log?.lastSeq ?? 0 } };',
     replace: 'since: asked.since ?? { seq: Math.min(log?.lastSeq ?? 0, 0) } };',
-    harm: 'An agent that waits for the next merge would be told of the last one.',
   },
   {
     row: 'SPEED-72',
@@ -579,7 +508,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/cli/mcp/tools/wait-for.ts',
     find: 'const waited = Math.round((performance.now() - started) / 1000);',
     replace: 'const waited = Math.round((performance.now() - started) / 100_000);',
-    harm: 'A client that shows how long it has waited would show nothing for minutes.',
   },
   {
     row: 'SPEED-73',
@@ -587,7 +515,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/receive/receiver.ts',
     find: 'const FRESH_MS = 60_000;',
     replace: 'const FRESH_MS = 58_000;',
-    harm: 'A delivery that was on its way for 59 s would be called a replay.',
   },
   {
     row: 'SPEED-74',
@@ -595,7 +522,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/cli/setup-checks/daemon.ts',
     find: 'Start it? [Y/n] `))) {',
     replace: "Start it? [Y/n] `) ?? 'y')) {",
-    harm: 'A person who leaves the question with Ctrl-D would find a daemon started.',
   },
   {
     row: 'SPEED-75',
@@ -603,7 +529,6 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/http/event-routes.ts',
     find: 'resumeAfter(request) ?? (since === undefined',
     replace: '(since === undefined',
-    harm: 'Lines that came while the connection was cut would never be shown.',
   },
   {
     row: 'SPEED-76',
@@ -611,6 +536,5 @@ export const waits: readonly Mutation[] = [
     file: 'packages/monitor/src/http/event-stream.ts',
     find: 'if (frames.length > 0 && !response.write',
     replace: 'if (frames.length > 99 && !response.write',
-    harm: 'A change would reach the board only when it asks by itself, a quarter of a minute later.',
   },
 ];

@@ -51,7 +51,7 @@ export function createTidyUp({
       before = next.catch(() => undefined);
       const done = before;
       for (const ticket of wanted.tickets) underWay.set(placeOf(wanted.plan.project, ticket), done);
-      void done.then(() => {
+      void done.finally(() => {
         for (const [place, last] of underWay) if (last === done) underWay.delete(place);
       });
       return next;
