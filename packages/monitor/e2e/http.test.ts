@@ -1,7 +1,8 @@
 // What holds for every route: who may call, what every answer carries, health and metrics.
 import { createHmac } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { createServer, request, Server } from 'node:http';
-import { codehostExample, WAIT_MS } from '@svc/testkit';
+import { codehostExample, temporaryFolder, WAIT_MS } from '@svc/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startInProcess } from './in-process-daemon.ts';
 
@@ -116,8 +117,6 @@ test('metrics are in Prometheus format', async () => {
 });
 
 test('a broken project configuration is named in health, and the daemon runs', async () => {
-  const { mkdirSync, writeFileSync } = await import('node:fs');
-  const { temporaryFolder } = await import('@svc/testkit');
   const home = temporaryFolder();
   mkdirSync(`${home}/.svc`);
   writeFileSync(`${home}/.svc/config.json`, '{"svc": {"orchestration": {"maxParallel": "x"}}}');
@@ -128,13 +127,27 @@ test('a broken project configuration is named in health, and the daemon runs', a
   );
 });
 
-test('a port that is taken is an error, not a second choice', async () => {
+test('a port that is taken is an error, not a second choice; what was opened before it is closed', async () => {
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
   const address = other.address();
   const port = typeof address === 'object' && address ? String(address.port) : '';
-  await expect(startInProcess({ environment: { SVC_MONITOR_PORT: port } })).rejects.toThrow('EADDRINUSE');
+
+  const home = temporaryFolder();
+  const openFiles = (): string[] =>
+    existsSync('/proc/self/fd')
+      ? readdirSync('/proc/self/fd').flatMap((fd) => {
+          const link = `/proc/self/fd/${fd}`;
+          return existsSync(link) ? readlinkSync(link) : [];
+        })
+      : [];
+  const environment = { SVC_MONITOR_PORT: port };
+  await expect(startInProcess({ home, environment })).rejects.toThrow('EADDRINUSE');
   other.close();
+  expect(openFiles().filter((path) => path.startsWith(home))).toEqual([]);
+  // The log is nobody's: a daemon can have it now.
+  const daemon = await startInProcess({ home });
+  expect((await daemon.get('/api/health')).body['log']).toMatchObject({ state: 'live' });
 });
 
 test('a graceful stop answers what is under way, and ends streams', async () => {

@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BoardView } from '@svc/core';
-import { storyRepo, storyTicket, temporaryFolder, until } from '@svc/testkit';
+import { storyRepo, storyTicket, temporaryFolder, until, untilHolds } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import { storyDaemon } from './story-daemon.ts';
 
@@ -172,10 +172,30 @@ test('each change is a line that names its keys, and no values', async () => {
   const daemon = await start(home, text);
   write(home, text.replace('"maxParallel": 2', '"maxParallel": 5'));
   await until(async () => (await daemon.config('svc.orchestration.maxParallel'))?.['value'] === 5);
-  const { events } = (await daemon.get('/api/events?event=monitor.config.applied')).body as {
-    events: { detail: { keys: string[] } }[];
-  };
-  expect(events.map(({ detail }) => detail.keys)).toContainEqual(['svc.orchestration.maxParallel']);
+  await untilHolds(async () => {
+    const { events } = (await daemon.get('/api/events?event=monitor.config.applied')).body as {
+      events: { detail: { keys: string[] } }[];
+    };
+    expect(events.map(({ detail }) => detail.keys)).toContainEqual(['svc.orchestration.maxParallel']);
+  });
+});
+
+test('valid values that cannot be kept for the next start: the daemon runs, and says so until they are', async () => {
+  const home = listed();
+  const inTheWay = join(home, 'svc/last-good-config.json/x');
+  mkdirSync(inTheWay, { recursive: true });
+  const daemon = await start(home, text);
+  expect(await daemon.health()).toMatchObject({
+    status: 'degraded',
+    configuration: {
+      problems: [{ severity: 'error', text: expect.stringContaining('are not kept for the next start') }],
+    },
+  });
+  rmSync(join(inTheWay, '..'), { recursive: true });
+  await untilHolds(async () => {
+    expect((await daemon.health())['configuration']).toMatchObject({ problems: [] });
+  });
+  expect(readFileSync(join(home, 'svc/last-good-config.json'), 'utf8')).toContain('skipDeployVerification');
 });
 
 test('a global file that cannot be read takes no project away', async () => {

@@ -9,6 +9,7 @@ export type ConfigProblem = {
   code:
     | 'not-json'
     | 'unreadable'
+    | 'not-written'
     | 'wrong-type'
     | 'wrong-name'
     | 'unknown-key'

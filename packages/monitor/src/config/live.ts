@@ -4,6 +4,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  type ConfigProblem,
   type Environment,
   type EventDraft,
   isHidden,
@@ -42,6 +43,10 @@ export async function openLiveConfig(options: {
   let known = readKnown(file);
   let kept = '';
   let current = await load();
+  /** What the log has, and so the board. */
+  const told = new Map<string, ServedProject>();
+  /** What could not be written; it is tried again with every look. */
+  let unwritten: ConfigProblem[] = [];
   let seen = '';
   let pending: string | null = null;
   let append: ((draft: EventDraft) => Promise<unknown>) | undefined;
@@ -56,7 +61,6 @@ export async function openLiveConfig(options: {
     return loaded;
   }
 
-  /** The data folder may not be there, or be full: the daemon goes on, and says so. */
   async function keep(): Promise<void> {
     const text = JSON.stringify(forDisk(current.projects));
     if (text === kept) return;
@@ -64,13 +68,46 @@ export async function openLiveConfig(options: {
     kept = text;
   }
 
+  async function tell(): Promise<void> {
+    if (append === undefined) return;
+    for (const { folder: project, draft, now } of appliedLines(told, current.projects)) {
+      await append(draft);
+      if (now === undefined) told.delete(project);
+      else told.set(project, now);
+    }
+  }
+
+  /** The disk may be full, or the data folder gone: the daemon goes on, and says so. */
+  async function record(): Promise<void> {
+    const before = unwritten.length;
+    const problems: ConfigProblem[] = [];
+    const attempt = async (path: string, what: string, work: () => Promise<void>): Promise<void> => {
+      try {
+        await work();
+      } catch (error) {
+        if (before === 0) onFailure(error);
+        problems.push(notWritten(path, what, error));
+      }
+    };
+    await attempt(machine.eventsDir, 'the configuration in effect is not in the log', tell);
+    await attempt(file, 'the valid values are not kept for the next start', keep);
+    unwritten = problems;
+  }
+
+  async function recordAgain(): Promise<void> {
+    await record();
+    if (unwritten.length === 0) await tellListeners();
+  }
+
+  async function tellListeners(): Promise<void> {
+    for (const listener of listeners) await listener();
+  }
+
   async function apply(): Promise<void> {
-    const before = current.projects;
     seen = stateOf(current.files);
     current = await load();
-    for (const draft of appliedLines(before, current.projects)) await append?.(draft);
-    await keep().catch(onFailure);
-    for (const listener of listeners) await listener();
+    await record();
+    await tellListeners();
   }
 
   /** One change at a time, in the order in which they were noticed. */
@@ -86,16 +123,17 @@ export async function openLiveConfig(options: {
     const state = stateOf(current.files);
     if (state !== seen && state === pending) refresh().catch(() => undefined);
     pending = state;
+    if (unwritten.length > 0) work = work.then(recordAgain).catch(onFailure);
   }
 
   return {
-    current: () => current,
+    current: () =>
+      unwritten.length === 0 ? current : { ...current, problems: [...current.problems, ...unwritten] },
     refresh,
     onChange: (listener) => void listeners.push(listener),
     async start(to) {
       append = to;
-      for (const project of current.projects) await append(appliedLine(project, []));
-      await keep().catch(onFailure);
+      await record();
       // Nothing counts as seen yet: what changed since the files were read is found by the first looks.
       timer = setInterval(look, LOOK_EVERY_MS);
       timer.unref();
@@ -115,15 +153,36 @@ function stateOf(files: readonly string[]): string {
   return states.join('\n');
 }
 
-function appliedLines(before: readonly ServedProject[], after: readonly ServedProject[]): EventDraft[] {
-  const known = new Map(before.map((project) => [project.folder, project]));
-  const changed = after.flatMap((project) => {
-    const keys = changedKeys(known.get(project.folder), project);
-    const isSame = sameJson(known.get(project.folder)?.policies, project.policies);
-    return keys.length === 0 && isSame ? [] : [appliedLine(project, keys)];
+function notWritten(path: string, what: string, error: unknown): ConfigProblem {
+  const why = systemErrorCode(error) ?? (error instanceof Error ? error.message : String(error));
+  const remedy = 'Free space, or make the folder writable; it is tried again by itself.';
+  return {
+    severity: 'error',
+    code: 'not-written',
+    file: path,
+    key: '',
+    message: `${what} (${why}).`,
+    remedy,
+  };
+}
+
+/** A line for each project that is not as it was told; `now` is left out for one that is no longer served. */
+function appliedLines(
+  told: ReadonlyMap<string, ServedProject>,
+  projects: readonly ServedProject[],
+): { folder: string; draft: EventDraft; now?: ServedProject }[] {
+  const changed = projects.flatMap((project) => {
+    const { folder } = project;
+    const before = told.get(folder);
+    const keys = before === undefined ? [] : changedKeys(before, project);
+    const isSame = keys.length === 0 && sameJson(before?.policies, project.policies);
+    return isSame ? [] : [{ folder, draft: appliedLine(project, keys), now: project }];
   });
-  const left = before.filter(({ folder }) => !after.some((project) => project.folder === folder));
-  return [...changed, ...left.map((project) => appliedLine(project, [], false))];
+  const left = [...told.values()].filter(({ folder }) => !projects.some((one) => one.folder === folder));
+  return [
+    ...changed,
+    ...left.map((project) => ({ folder: project.folder, draft: appliedLine(project, [], false) })),
+  ];
 }
 
 function appliedLine({ folder, policies }: ServedProject, keys: string[], served = true): EventDraft {
@@ -131,8 +190,8 @@ function appliedLine({ folder, policies }: ServedProject, keys: string[], served
   return { event: 'monitor.config.applied', source: 'monitor', via: 'local', scope: {}, detail };
 }
 
-function changedKeys(before: ServedProject | undefined, after: ServedProject): string[] {
-  const [old, now] = [textsOf(before?.values ?? []), textsOf(after.values)];
+function changedKeys(before: ServedProject, after: ServedProject): string[] {
+  const [old, now] = [textsOf(before.values), textsOf(after.values)];
   const keys = new Set([...old.keys(), ...now.keys()]);
   return [...keys].filter((key) => old.get(key) !== now.get(key)).toSorted();
 }
@@ -181,9 +240,7 @@ function readKnown(file: string): KnownProjects {
         { by, lastGood: new Map(values.map(({ path, value }) => [path.join('.'), { path, value }])) },
       ]),
     );
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT' || error instanceof SyntaxError || error instanceof TypeError)
-      return new Map();
-    throw error;
+  } catch {
+    return new Map();
   }
 }

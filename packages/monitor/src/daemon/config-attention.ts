@@ -32,10 +32,19 @@ export function createConfigAttention(options: {
       const before = raised === undefined ? (options.board().attention.get(id)?.message ?? null) : raised;
       raised = messageOf(options.problems().filter(({ severity }) => severity === 'error'));
       if (raised === before) return;
-      if (raised === null)
-        await append('comms.attention_resolved', { message: 'The configuration is valid again' });
-      else
-        await append('comms.attention', { message: raised, severity: 'high', remedy: 'svc config validate' });
+      try {
+        if (raised === null)
+          await append('comms.attention_resolved', { message: 'The configuration is valid again' });
+        else
+          await append('comms.attention', {
+            message: raised,
+            severity: 'high',
+            remedy: 'svc config validate',
+          });
+      } catch (error) {
+        raised = before;
+        throw error;
+      }
     },
   };
 }
@@ -44,5 +53,5 @@ function messageOf(errors: readonly ConfigProblem[]): string | null {
   if (errors.length === 0) return null;
   const shown = errors.slice(0, MOST_SHOWN).map(formatProblem);
   const more = errors.length > MOST_SHOWN ? [`and ${errors.length - MOST_SHOWN} more`] : [];
-  return `The last valid values stay in effect. ${[...shown, ...more].join(' ')}`;
+  return `The last valid values stay in effect, where there are any. ${[...shown, ...more].join(' ')}`;
 }

@@ -366,7 +366,7 @@ async function openDaemon(
     (error: unknown) => logger.error({ err: error }, 'the index cannot catch up'),
   );
   // The policies of deploys are in the log before the first delivery can be.
-  await live.start(tell);
+  await live.start(log.append);
   opened.defer(live.stop);
   opened.defer(jq.close);
   identity.port = await server.listen(machine.port);
