@@ -117,6 +117,7 @@ export async function simulateDay(options: DayOptions): Promise<Day> {
 
   const failures: string[] = [];
   const feed = await createCodehostFeed({
+    committedChannel: () => undefined,
     configs: () => configs,
     environment,
     dataDir: folder,

@@ -78,6 +78,9 @@ function setUp(): void {
   mkdirSync(join(home, '.svc'));
   mkdirSync(join(home, '.config', 'svc'), { recursive: true });
   writeFileSync(join(home, '.svc', 'config.json'), JSON.stringify({ svc }));
+  const consentFor = ['tracker:ABC', 'codehost:svc-dev/svc'];
+  const own = join(home, '.config', 'svc', 'config.json');
+  writeFileSync(own, JSON.stringify({ svc: { feedback: { consentFor } } }), { mode: 0o600 });
   const secrets = join(home, '.config', 'svc', 'config-chaos.json');
   writeFileSync(secrets, JSON.stringify({ svc: { tracker: { apiToken: TOKEN, teamKey: 'ABC' } } }), {
     mode: 0o600,

@@ -27,7 +27,7 @@ export function conformanceById(markdown: string): Map<string, ConformanceRow> {
   return new Map(readConformanceRows(markdown).map((row) => [row.id, row]));
 }
 
-function readReference(text: string): TestReference {
+export function readReference(text: string): TestReference {
   const [file = '', fragment = ''] = text.split(' › ');
   return { file, fragment };
 }

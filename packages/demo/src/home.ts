@@ -67,7 +67,7 @@ export function writeConfiguration(
   write(join(home.path, '.config/svc/config.json'), {
     svc: {
       monitor: {
-        github: { smeeChannel: channels.codehost },
+        github: { smeeChannel: channels.codehost, hookRepos: [...repos] },
         linear: { smeeChannel: channels.tracker },
       },
       projects: [home.project],

@@ -230,7 +230,11 @@ const faults: Fault[] = [
     before: ({ write }) =>
       nothing(
         write('.svc/config.json', {
-          svc: { projectKey: 'demo', monitor: { github: { watchRepos: ['acme/gone'] } } },
+          svc: {
+            projectKey: 'demo',
+            repository: { org: 'acme', name: 'gone' },
+            monitor: { github: { watchRepos: ['acme/gone'] } },
+          },
         }),
       ),
     says: [

@@ -37,7 +37,11 @@ export async function feedWorld() {
     write('.config/svc/config.json', { svc: { monitor: { github: { smeeChannel } } } });
   useChannel(channel);
   write('.svc/config.json', {
-    svc: { projectKey: 'demo', monitor: { github: { watchRepos: ['acme/web'] } } },
+    svc: {
+      projectKey: 'demo',
+      repository: { org: 'acme', name: 'web' },
+      monitor: { github: { watchRepos: ['acme/web'] } },
+    },
   });
   const environment = { ...ghEnvironment(codehost, 'token'), SVC_WEBHOOK_SECRET: SECRET };
   let inForce: Record<string, string> = environment;

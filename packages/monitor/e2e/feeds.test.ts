@@ -1,14 +1,18 @@
 // The feeds end to end: the code host's fake behind the real gh, the public relay's protocol, a whole daemon.
 import { execFile } from 'node:child_process';
 import { createHmac } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import {
   codehostExample,
   ghEnvironment,
   startHostileRelay,
+  startRecordingServer,
   testTracker,
   trackerExamples,
   until,
+  untilHolds,
 } from '@svc/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '../src/tunnel/clock.ts';
@@ -210,6 +214,57 @@ test('what anybody posts to the channel without a valid signature becomes no lin
     { deliveries: { unauthorised: { exact: 0, reserialised: 2 } } },
     { grade: 'disabled' },
   ]);
+});
+
+test('a channel that somebody committed gets no read key, and no hook is made for it; health says so', async () => {
+  const { codehost, write, useChannel, start } = await world();
+  const stranger = await startRecordingServer((_, response) => void response.writeHead(404).end());
+  useChannel(undefined);
+  codehost.cloud.addRepo('acme/private');
+  write('.svc/config.json', {
+    svc: {
+      projectKey: 'demo',
+      repository: { org: 'acme', name: 'web' },
+      monitor: { github: { smeeChannel: `${stranger.url}/EVIL`, watchRepos: ['acme/web', 'acme/private'] } },
+    },
+  });
+  const daemon = await start({ SVC_RELAY_READ_KEY: 'k'.repeat(43) });
+  await untilHolds(async () => {
+    const { repos } = (await daemon.get('/api/feeds')).body as { repos: object[] };
+    const held = { by: 'polling', code: 'committed-channel', remedy: 'Run: setup-webhooks.sh' };
+    expect(repos).toMatchObject([
+      { repo: 'acme/web', ...held },
+      { repo: 'acme/private', ...held },
+    ]);
+  });
+  await until(() => stranger.requests.some(({ url }) => url.startsWith('/EVIL')));
+  expect(stranger.requests.map(({ headers }) => headers.authorization)).toEqual(
+    stranger.requests.map(() => undefined),
+  );
+  for (const repo of ['acme/web', 'acme/private']) expect(codehost.cloud.repoOf(repo).hooks).toEqual([]);
+});
+
+test('a checkout that names programs starts none of them by being served', async () => {
+  const { write, home, start } = await world();
+  const ran = join(home, 'ran');
+  const command = `touch ${ran}`;
+  write('.svc/config.json', {
+    svc: {
+      projectKey: 'demo',
+      worktree: { setup: [command] },
+      thoughts: { directory: command },
+      tracker: { stateMap: { done: command } },
+      orchestration: {
+        agent: ['/usr/bin/touch', ran],
+        testCommand: command,
+        hooks: { setup: [command], teardown: [command] },
+      },
+    },
+  });
+  const daemon = await start();
+  expect((await daemon.get('/api/config')).body).toMatchObject({ projects: [{ folder: home }] });
+  await daemon.close();
+  expect(existsSync(ran)).toBe(false);
 });
 
 test('with nobody looking the tracker is polled every 5 minutes, and the code host every 10', async () => {

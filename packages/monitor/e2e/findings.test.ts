@@ -26,6 +26,8 @@ test('a finding that is added and filed at the end of the run is told in the log
     mode: 0o600,
   });
 
+  expect(await runCommandLine(terminal, ['feedback', 'consent', 'grant', '--here'])).toBe(0);
+
   const words = ['--title', 'Slow tests', '--body', 'Ten minutes.', '--skill', 'implement-plan'];
   expect(await runCommandLine(terminal, ['add-finding', ...words])).toBe(0);
   expect(await runCommandLine(terminal, ['findings', 'drain'])).toBe(0);

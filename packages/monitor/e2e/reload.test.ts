@@ -132,18 +132,31 @@ test('AI providers: off is off, and on is on', async () => {
   expect(models.calls).toEqual([]);
 });
 
-test('watched repositories: a new one gets its hook', async () => {
-  const { write, start, codehost } = await feedWorld();
+test('watched repositories: a new one is polled, and gets its hook when the user has confirmed it', async () => {
+  const { write, start, codehost, home } = await feedWorld();
   codehost.cloud.addRepo('acme/api');
   const daemon = await start();
   await until(() => covered(daemon));
-  write('.svc/config.json', {
-    svc: { projectKey: 'demo', monitor: { github: { watchRepos: ['acme/web', 'acme/api'] } } },
-  });
-  await until(async () => {
+  const coverage = async () => {
     const { repos } = (await daemon.get('/api/feeds')).body as { repos: { repo: string; by: string }[] };
-    return repos.some(({ repo, by }) => repo === 'acme/api' && by === 'webhook');
+    return repos.find(({ repo }) => repo === 'acme/api');
+  };
+  write('.svc/config.json', {
+    svc: {
+      projectKey: 'demo',
+      repository: { org: 'acme', name: 'web' },
+      monitor: { github: { watchRepos: ['acme/web', 'acme/api'] } },
+    },
   });
+  expect(await until(coverage)).toMatchObject({
+    by: 'polling',
+    code: 'unconfirmed',
+    remedy: 'Run: setup-webhooks.sh --add-repo acme/api',
+  });
+  const terminal = { ...testTerminal(), home, folder: home, environment: {} };
+  expect(await runCommandLine(terminal, ['setup-webhooks', '--here', '--add-repo', 'acme/api'])).toBe(0);
+  await until(async () => (await coverage())?.by === 'webhook');
+  expect(codehost.cloud.repoOf('acme/api').hooks).toHaveLength(1);
 });
 
 test('the channel: deliveries come through the new one, and hooks point to it', async () => {

@@ -29,6 +29,7 @@ while [ -e "$HOME/stay" ]; do sleep 0.1; done
 
 type Given = {
   autoFile?: boolean;
+  consentFor?: string[];
   ai?: object;
   stay?: boolean;
   global?: object;
@@ -60,7 +61,17 @@ async function world(given: Given = {}) {
   };
   commit(folder, '.svc/config.json', JSON.stringify({ svc: config }));
   git(folder, 'push', '-q');
-  write(home, '.config/svc/config.json', JSON.stringify({ svc: { projects: [folder] }, ...given.global }));
+  write(
+    home,
+    '.config/svc/config.json',
+    JSON.stringify({
+      svc: {
+        projects: [folder],
+        feedback: { consentFor: given.consentFor ?? ['tracker:ABC', 'codehost:svc-dev/svc'] },
+      },
+      ...given.global,
+    }),
+  );
   mkdirSync(join(home, '.config/svc'), { recursive: true });
   const secrets = { tracker: { apiToken: TOKEN, teamKey: 'ABC' }, ...given.secrets };
   writeFileSync(join(home, '.config/svc/config-demo.json'), JSON.stringify({ svc: secrets }), {

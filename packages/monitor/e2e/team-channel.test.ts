@@ -40,7 +40,11 @@ async function team() {
     };
     write('.config/svc/config.json', { svc: { monitor: { github: { smeeChannel: writeUrl } } } });
     write('.svc/config.json', {
-      svc: { projectKey: 'demo', monitor: { github: { watchRepos: ['acme/web'] } } },
+      svc: {
+        projectKey: 'demo',
+        repository: { org: 'acme', name: 'web' },
+        monitor: { github: { watchRepos: ['acme/web'] } },
+      },
     });
     const environment = {
       ...ghEnvironment(codehost, 'token'),

@@ -31,6 +31,7 @@ async function story(deploy: object) {
     svc: {
       projectKey: 'demo',
       project: { ticketPrefix: 'ENG' },
+      repository: { org: 'acme', name: 'web' },
       tracker: { teamKey: 'ENG', teamId: team.id },
       monitor: { github: { watchRepos: [storyRepo] } },
       deploy: { [storyRepo]: deploy },

@@ -107,6 +107,7 @@ const rows: Row[] = [
     wrong: 'LANG',
   }),
   list('svc.monitor.github.watchRepos', [], { value: ['acme/web'], wrong: ['acme'] }),
+  list('svc.monitor.github.hookRepos', [], { layer: 'global', value: ['acme/web'], wrong: ['acme'] }),
   text('svc.monitor.linear.smeeChannel', 'global', {
     ...url,
     env: ['SVC_TRACKER_RELAY_CHANNEL', 'https://relay.example/env', 'https://relay.example/env'],
@@ -172,6 +173,7 @@ const rows: Row[] = [
     value: 'acme/inbox',
     wrong: 'acme',
   }),
+  list('svc.feedback.consentFor', [], { layer: 'global' }),
   list('svc.feedback.labels', ['auto-submitted']),
   flag('svc.notify.desktop.enabled', 'global', false),
   text('svc.notify.webhook.url', 'global', {

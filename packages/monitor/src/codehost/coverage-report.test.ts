@@ -19,14 +19,14 @@ test('covered by a hook', () => {
 
 test('polled, with reason and remedy', () => {
   const problem = { kind: 'gh-missing', message: 'ENOENT' } as const;
-  const polled = { repo: 'acme/web', by: 'polling', since, retryAt: since } as const;
+  const polled = { repo: 'acme/web', by: 'polling', since, retryAt: since, hold: null } as const;
   expect(coverageReport({ ...polled, problem })).toMatchObject({
     by: 'polling',
     code: 'gh-missing',
     remedy: expect.stringContaining('Install gh'),
     retryAt: at,
   });
-  expect(coverageReport({ ...polled, problem: null, retryAt: null })).toMatchObject({
+  expect(coverageReport({ ...polled, problem: null, hold: 'not-configured', retryAt: null })).toMatchObject({
     code: 'not-configured',
     retryAt: null,
   });

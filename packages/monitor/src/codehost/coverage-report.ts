@@ -1,6 +1,6 @@
 // What covers a repository, for `svc feeds` and `/api/health`: with the reason and the remedy where it is
 // only polled.
-import { codehostProblemWords } from '@svc/core';
+import { codehostProblemWords, hookHoldWords } from '@svc/core';
 import type { Coverage } from './subscribe.ts';
 
 export type CoverageReport = {
@@ -21,13 +21,8 @@ export function coverageReport(coverage: Coverage): CoverageReport {
   if (coverage.by === 'webhook') {
     return { repo, by, since, hookId: coverage.hookId, code: null, why: null, remedy: null, retryAt: null };
   }
-  const words = coverage.problem === null ? notSetUp : codehostProblemWords(coverage.problem);
+  const { problem, hold } = coverage;
+  const words = problem === null ? hookHoldWords(repo, hold) : codehostProblemWords(problem);
   const retryAt = coverage.retryAt === null ? null : new Date(coverage.retryAt).toISOString();
   return { repo, by, since, hookId: null, ...words, retryAt };
 }
-
-const notSetUp = {
-  code: 'not-configured',
-  why: 'there is no relay channel, or its secret is not set',
-  remedy: 'Run: setup-webhooks.sh, and restart the daemon',
-};

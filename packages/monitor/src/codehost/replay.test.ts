@@ -79,6 +79,7 @@ async function world({ now = Date.now, hostNow = Date.now } = {}) {
   const gh = createGh({ environment: ghEnvironment(codehost, testToken), run: runCommand, now });
   const hooks = createHookApi(gh);
   const subscriptions = createSubscriptions({
+    heldBack: () => null,
     hooks,
     channelUrl: () => relay.url,
     secretFor: () => secret,

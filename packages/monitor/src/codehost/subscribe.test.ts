@@ -21,6 +21,7 @@ async function subscriptionsAt(codehost: FakeCodehost, { gh, memoryFile, ...more
   const environment = ghEnvironment(codehost, testToken);
   const hooks = createHookApi(createGh({ environment, run: runCommand, now: Date.now, ...gh }));
   const subscriptions = createSubscriptions({
+    heldBack: () => null,
     hooks,
     channelUrl: () => channelUrl,
     secretFor: () => secret,

@@ -2,11 +2,12 @@
 // once. A repository where that fails is polled, the others go on, and it is tried again:
 //
 //   webhook   the hook is there, with the types and the secret that we want; nothing more is asked.
-//   polling   there is no channel or no secret; or the code host said no, or did not answer: again after a
+//   polling   there is no channel or no secret, or nobody agreed to a hook; or the code host said no, or did not answer: again after a
 //             while, a short one where the trouble passes by itself, a long one where a person has to act.
 import {
   type CodehostProblem,
   codehostProblemWords,
+  type HookHold,
   hookPlan,
   mendedHookBody,
   newHookBody,
@@ -23,8 +24,15 @@ const LATER_MS = 6 * 3_600_000;
 
 export type Coverage =
   | { repo: string; by: 'webhook'; hookId: number; how: 'created' | 'mended' | 'kept'; since: number }
-  /** `problem` is null when there is no channel or no secret, which is no failure. */
-  | { repo: string; by: 'polling'; problem: CodehostProblem | null; since: number; retryAt: number | null };
+  /** `problem` is null when no hook is made, which is no failure: `hold` says why. */
+  | {
+      repo: string;
+      by: 'polling';
+      problem: CodehostProblem | null;
+      hold: HookHold | null;
+      since: number;
+      retryAt: number | null;
+    };
 
 export type SubscriptionWarning = { repo: string; message: string; code: string; remedy: string };
 
@@ -46,6 +54,8 @@ export type SubscriptionOptions = {
   channelUrl: () => string | undefined;
   /** The secret that the repository's deliveries are signed with; undefined when it is not set. */
   secretFor: (repo: string) => string | undefined;
+  /** Why no hook may be made, although one could be. */
+  heldBack: (repo: string) => HookHold | null;
   memory: HookMemory;
   now: () => number;
   warn: (warning: SubscriptionWarning) => void;
@@ -88,7 +98,9 @@ export function createSubscriptions(options: SubscriptionOptions): Subscriptions
   async function subscribe(repo: string): Promise<Coverage> {
     const secret = secretFor(repo);
     const channelUrl = options.channelUrl();
-    if (channelUrl === undefined || secret === undefined) return polled(repo, null, null);
+    const hold = channelUrl === undefined || secret === undefined ? 'not-configured' : options.heldBack(repo);
+    if (channelUrl === undefined || secret === undefined || hold !== null)
+      return polled(repo, null, null, hold);
     const outcome: Outcome =
       repoNameIn(repo) === undefined
         ? {
@@ -105,9 +117,15 @@ export function createSubscriptions(options: SubscriptionOptions): Subscriptions
     return polled(repo, problem, now() + patienceWith(problem, now()));
   }
 
-  function polled(repo: string, problem: CodehostProblem | null, retryAt: number | null): Coverage {
+  function polled(
+    repo: string,
+    problem: CodehostProblem | null,
+    retryAt: number | null,
+    hold: HookHold | null = null,
+  ): Coverage {
     const before = known.get(repoKey(repo));
-    return { repo, by: 'polling', problem, since: before?.by === 'polling' ? before.since : now(), retryAt };
+    const since = before?.by === 'polling' ? before.since : now();
+    return { repo, by: 'polling', problem, hold, since, retryAt };
   }
 
   async function ensure(repo: string): Promise<Coverage> {

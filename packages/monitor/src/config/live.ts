@@ -81,9 +81,9 @@ export async function openLiveConfig(options: {
   async function record(): Promise<void> {
     const before = unwritten.length;
     const problems: ConfigProblem[] = [];
-    const attempt = async (path: string, what: string, work: () => Promise<void>): Promise<void> => {
+    const attempt = async (path: string, what: string, write: () => Promise<void>): Promise<void> => {
       try {
-        await work();
+        await write();
       } catch (error) {
         if (before === 0) onFailure(error);
         problems.push(notWritten(path, what, error));

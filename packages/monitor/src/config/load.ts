@@ -7,6 +7,8 @@ import {
   type Resolution,
   resolveConfig,
 } from '@svc/core';
+import { worktreeRoot } from '../context/worktree-root.ts';
+import { leadsOut } from '../disk/leads-out.ts';
 import type { Machine } from './environment.ts';
 import { globalFile, locateProject, type ProjectPlace, secretsFile } from './locate.ts';
 import { readJsonFile } from './read-json.ts';
@@ -29,7 +31,7 @@ export async function loadConfig(
 ): Promise<LoadedConfig> {
   const project = locateProject(start, machine.home);
   const broken: ConfigProblem[] = [];
-  const found = await take(project.file, ['project'], ['project'], broken);
+  const found = await takeProject(project, broken);
   const projectFile = found ?? (lastGood && missing(project.file, broken));
   const projectKey = keyOf(projectFile, lastGood);
   const ownFile = projectKey === undefined ? undefined : secretsFile(machine, projectKey);
@@ -60,6 +62,18 @@ export async function loadConfig(
       global: globalFile(machine),
     },
   };
+}
+
+/** Somebody else may have committed it as a link to a file of the user's. */
+async function takeProject(
+  { folder, file }: ProjectPlace,
+  broken: ConfigProblem[],
+): Promise<ConfigFile | undefined> {
+  if (folder === undefined || !leadsOut(worktreeRoot(folder), file))
+    return take(file, ['project'], ['project'], broken);
+  const message = 'is a link that leads out of the checkout, and is not read.';
+  broken.push({ severity: 'error', code: 'unreadable', file, key: '', message });
+  return { path: file, layers: ['project'], reads: ['project'], data: undefined, lineOf: () => undefined };
 }
 
 async function take(

@@ -18,6 +18,8 @@ export type Projects = {
   /** For the keys of the global file, which are the same for every project. */
   machineWide: Config;
   folders: string[];
+  /** A channel that stands in a project's file and nowhere else: whoever can read the repository knows it. */
+  committedChannel: string | undefined;
   /** Every file that a value comes from, or would come from if it were there. */
   files: string[];
   problems: ConfigProblem[];
@@ -56,9 +58,16 @@ export async function loadProjects(
     started: projects.find(({ folder }) => folder === own) ?? started,
     machineWide: (projects[0] ?? started).usable,
     folders: projects.map(({ folder }) => folder),
+    committedChannel: [started, ...projects].map(committedChannel).find((url) => url !== undefined),
     files: [...new Set([started, ...projects].flatMap(({ files }) => filesOf(files)))],
     problems: uniqueProblems([started, ...projects].flatMap(({ problems }) => problems)),
   };
+}
+
+export function committedChannel({ values, files }: LoadedConfig): string | undefined {
+  const { value, source } = values.find(({ key }) => key === 'svc.monitor.github.smeeChannel') ?? {};
+  const isCommitted = source !== undefined && 'file' in source && source.file === files.project.file;
+  return isCommitted && typeof value === 'string' ? value : undefined;
 }
 
 /** A folder that is gone has no project any more, unless it was served before. */

@@ -1,6 +1,8 @@
 // Changes configuration files: one locked read-modify-write, atomic, format kept, mode 600 where secrets live.
 import type { Layer } from '@svc/core';
+import { worktreeRoot } from '../context/worktree-root.ts';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
+import { refuseLeadingOut } from '../disk/leads-out.ts';
 import type { FileLocks } from '../disk/lock.ts';
 import { Failure } from '../errors.ts';
 import { setInJson, unsetInJson, valueAt } from './edit-json.ts';
@@ -33,6 +35,8 @@ export function createConfigStore({ locks, files }: { locks: FileLocks; files: C
     edit: (text: string) => string,
   ): Promise<{ file: string; changed: boolean }> => {
     const file = fileOf(files, layer);
+    const { folder } = files.project;
+    if (layer === 'project' && folder !== undefined) refuseLeadingOut(worktreeRoot(folder), file);
     return locks.withLock(file, async () => {
       const text = await currentText(file);
       const next = edit(text);

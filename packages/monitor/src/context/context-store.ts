@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { newContext, WorkflowContext } from '@svc/core';
 import { readJsonFile } from '../config/read-json.ts';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
+import { refuseLeadingOut } from '../disk/leads-out.ts';
 import type { FileLocks } from '../disk/lock.ts';
 import { Failure } from '../errors.ts';
 
@@ -22,7 +23,10 @@ export function createContextStore(options: {
 }): ContextStore {
   const { root, locks, now } = options;
   const file = join(root, '.svc', '.workflow-context.json');
-  const read = () => readContext(file);
+  const read = async () => {
+    refuseLeadingOut(root, file);
+    return readContext(file);
+  };
   return {
     file,
     read,

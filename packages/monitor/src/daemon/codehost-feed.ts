@@ -9,6 +9,8 @@ import {
   type Config,
   type Environment,
   type FeedSecrets,
+  type HookHold,
+  hookHold,
   type KnownPullRequest,
   repoKey,
 } from '@svc/core';
@@ -65,6 +67,8 @@ export type CodehostFeed = {
 
 export async function createCodehostFeed(options: {
   configs: () => readonly Config[];
+  /** A channel that stands in a project's file and nowhere else. */
+  committedChannel: () => string | undefined;
   environment: Environment;
   dataDir: string;
   secrets: () => FeedSecrets;
@@ -89,6 +93,13 @@ export async function createCodehostFeed(options: {
     configs()
       .map(({ svc }) => svc.monitor.github.smeeChannel)
       .find((url) => url !== undefined);
+  const heldBack = (repo: string): HookHold | null =>
+    hookHold({
+      repo,
+      configs: configs(),
+      isMet: met.has(repoKey(repo)),
+      isCommittedChannel: channelUrl() !== undefined && channelUrl() === options.committedChannel(),
+    });
   const gh = createGh({ environment: options.environment, run, now, signal: stopping.signal });
   const hooks = createHookApi(gh);
   /** The secret of the project that watches the repository; one found elsewhere is signed with the first. */
@@ -101,6 +112,7 @@ export async function createCodehostFeed(options: {
     hooks,
     channelUrl,
     secretFor,
+    heldBack,
     memory: await openHookMemory(hookMemoryFile(options.dataDir)),
     now,
     warn: (warning) => logger.warn(warning, warning.message),
@@ -176,14 +188,15 @@ export async function createCodehostFeed(options: {
     return reports.find(({ problem }) => problem !== null)?.problem ?? null;
   }
 
-  /** What a hook is made of: another channel or secret asks for other hooks. */
-  const hookSettings = (): string =>
-    JSON.stringify([channelUrl(), options.secrets().values, watched().map(secretFor)]);
-  let subscribedWith = hookSettings();
+  /** What a hook is made of: with another channel or secret it is looked at again. */
+  const hookSettings = (repo: string): string =>
+    JSON.stringify([channelUrl(), secretFor(repo), heldBack(repo)]);
+  const subscribedWith = new Map([...repos].map(([key, repo]) => [key, hookSettings(repo)]));
 
   function add(repo: string): void {
     if (repos.has(repoKey(repo))) return;
     repos.set(repoKey(repo), repo);
+    subscribedWith.set(repoKey(repo), hookSettings(repo));
     if (hasBegun) subscribeMet(repo).catch(failed);
   }
 
@@ -216,9 +229,6 @@ export async function createCodehostFeed(options: {
       add(repo);
     },
     reconfigure() {
-      const settings = hookSettings();
-      const isAnother = settings !== subscribedWith;
-      subscribedWith = settings;
       const wanted = new Set(watched().map(repoKey));
       for (const [key, repo] of repos) {
         if (wanted.has(key) || met.has(key)) continue;
@@ -226,9 +236,12 @@ export async function createCodehostFeed(options: {
         subscriptions.forget(repo);
       }
       for (const repo of watched()) add(repo);
-      if (!isAnother || !hasBegun) return;
-      for (const repo of repos.values()) subscriptions.forget(repo);
-      subscribeAll().catch(failed);
+      const changed = [...repos].filter(([key, repo]) => subscribedWith.get(key) !== hookSettings(repo));
+      for (const [key, repo] of changed) {
+        subscribedWith.set(key, hookSettings(repo));
+        subscriptions.forget(repo);
+      }
+      if (hasBegun && changed.length > 0) subscribeAll().catch(failed);
     },
     async begin() {
       hasBegun = true;

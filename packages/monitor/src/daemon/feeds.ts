@@ -42,6 +42,8 @@ export type Feeds = {
 
 export function createFeeds(options: {
   configs: () => readonly Config[];
+  /** A channel that stands in a project's file and nowhere else. */
+  committedChannel: () => string | undefined;
   secrets: () => Secrets;
   /** Names the proxy, where there is one, and holds the read keys of the channels. */
   environment: Environment;
@@ -158,6 +160,7 @@ type OpenTunnel = Omit<FeedsChannel, 'readKey'> & { tunnel: Tunnel; settings: st
 /** One connection per distinct channel: two feeds may share one. */
 function channelsOf(options: {
   configs: () => readonly Config[];
+  committedChannel: () => string | undefined;
   secrets: () => Secrets;
   environment: Environment;
 }): FeedsChannel[] {
@@ -170,7 +173,9 @@ function channelsOf(options: {
     tracker: first(({ svc }) => svc.monitor.linear.smeeChannel),
   };
   const channelOf = (feed: FeedName): FeedsChannel => {
-    const readKey = readKeyOf(configs, environment, feed);
+    // Whoever wrote the project's file chose that address: it does not get the key.
+    const isCommitted = channels[feed] !== undefined && channels[feed] === options.committedChannel();
+    const readKey = isCommitted ? undefined : readKeyOf(configs, environment, feed);
     const channel = feedChannel({
       feed,
       channel: channels[feed],

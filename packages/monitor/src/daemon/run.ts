@@ -172,6 +172,7 @@ async function openDaemon(
   const receivers = { codehost: receiverOf(codehostFeed), tracker: receiverOf(trackerFeed) };
   const codehost = await createCodehostFeed({
     configs,
+    committedChannel: () => live.current().committedChannel,
     environment,
     dataDir: machine.dataDir,
     secrets: () => secrets().codehost,
@@ -243,6 +244,7 @@ async function openDaemon(
   );
   const feeds = createFeeds({
     configs,
+    committedChannel: () => live.current().committedChannel,
     secrets,
     environment,
     hostId: host.id,

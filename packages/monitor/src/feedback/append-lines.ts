@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
 import { syncFolder } from '../disk/atomic-write.ts';
 import { Failure } from '../errors.ts';
 
-const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
+const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 const LINE_BREAK = 0x0a;
 
 /** The lines survive a power cut when this resolves. `text` ends with a line break. */

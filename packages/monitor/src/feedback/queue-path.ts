@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { type Environment, safeSegment } from '@svc/core';
 import { locateProject } from '../config/locate.ts';
 import { worktreeRoot } from '../context/worktree-root.ts';
+import { refuseLeadingOut } from '../disk/leads-out.ts';
 import { Failure } from '../errors.ts';
 
 export function findingsFile({
@@ -18,8 +19,12 @@ export function findingsFile({
   const { SVC_FINDINGS_FILE: file = '', SVC_SESSION_ID: session = '' } = environment;
   const root = locateProject(folder, home).folder ?? worktreeRoot(folder);
   if (file !== '') return resolve(root, file);
-  if (session === '') return projectFindingsFile(root);
-  if (safeSegment(session)) return join(root, '.svc', 'findings', `${session}.jsonl`);
+  if (session === '' || safeSegment(session)) {
+    const own =
+      session === '' ? projectFindingsFile(root) : join(root, '.svc', 'findings', `${session}.jsonl`);
+    refuseLeadingOut(worktreeRoot(root), own);
+    return own;
+  }
   throw new Failure(
     'usage',
     `SVC_SESSION_ID becomes a file name: letters, digits, ".", "_" and "-", at most 120; found ${JSON.stringify(session.slice(0, 200))}.`,

@@ -3,7 +3,8 @@
 //
 //   const queue = createFindingsQueue({ file, locks });
 //   await queue.append(finding);
-import { mkdir, readFile, stat, unlink, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { mkdir, open, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Finding, findingLine, type ReadFinding, readFindingLine } from '@svc/core';
 import { syncFolder } from '../disk/atomic-write.ts';
@@ -75,14 +76,15 @@ export async function removeFile(file: string): Promise<void> {
 
 export async function textOf(file: string): Promise<string> {
   try {
-    const { size } = await stat(file);
+    await using handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW);
+    const { size } = await handle.stat();
     if (size > LARGEST_FILE)
       throw new Failure(
         'file-unusable',
         `${file} has ${size} bytes.`,
         'Move it away, and look what filled it.',
       );
-    return await readFile(file, 'utf8');
+    return await handle.readFile('utf8');
   } catch (error) {
     if (systemErrorCode(error) === 'ENOENT') return '';
     throw error;

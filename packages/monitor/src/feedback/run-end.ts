@@ -1,7 +1,9 @@
 // The end of a run: the findings that wait in the queues of a folder are filed, where the project has consent. Nobody
 // is asked: without consent all of them stay, and so do those that cannot be filed.
 import { dirname, join } from 'node:path';
-import type { Config, Environment, EventDraft } from '@svc/core';
+import { type Config, type Environment, type EventDraft, type FilingConsent, filingConsent } from '@svc/core';
+import { worktreeRoot } from '../context/worktree-root.ts';
+import { leadsOut } from '../disk/leads-out.ts';
 import type { FileLocks } from '../disk/lock.ts';
 import { Failure, systemErrorCode } from '../errors.ts';
 import type { Findings } from '../orchestrate/worktrees/findings.ts';
@@ -24,11 +26,11 @@ export function createRunEndFindings(options: {
   now: () => number;
 }): Findings {
   const { config, locks, source, report, now } = options;
-  const { autoFile, labels } = config.svc.feedback;
+  const consent = filingConsent(config);
 
   /** Queues of sessions and the current one, with their lines that are not filed. */
   async function queuesIn(project: string): Promise<{ file: string; titles: string[] }[]> {
-    const names = (await namesIn(folderOf(project))).filter((name) => name.endsWith('.jsonl'));
+    const names = (await ownNames(project)).filter((name) => name.endsWith('.jsonl'));
     return Promise.all(
       names.map(async (name) => {
         const file = join(folderOf(project), name);
@@ -45,7 +47,7 @@ export function createRunEndFindings(options: {
 
   /** What a drain put aside because it could not be read is in no queue any more, and in no ticket. */
   async function unreadableIn(project: string): Promise<string[]> {
-    const names = (await namesIn(folderOf(project))).filter((name) => name.endsWith('.jsonl.unreadable'));
+    const names = (await ownNames(project)).filter((name) => name.endsWith('.jsonl.unreadable'));
     const texts = await Promise.all(names.map((name) => textOf(join(folderOf(project), name))));
     return texts.flatMap((text) => text.split('\n')).filter((line) => line.trim() !== '');
   }
@@ -62,13 +64,13 @@ export function createRunEndFindings(options: {
       const queues = await queuesIn(project);
       let filed = 0;
       const failures: string[] = [];
-      for (const { file } of autoFile ? queues : []) {
+      for (const { file } of consent.granted ? queues : []) {
         try {
           const drained = await drainQueue({
             queue: createFindingsQueue({ file, locks }),
             locks,
             destinations: openDestinations(options),
-            baseLabels: labels,
+            baseLabels: config.svc.feedback.labels,
             report,
             by: { source, scope },
             now,
@@ -83,16 +85,25 @@ export function createRunEndFindings(options: {
         }
       }
       const left = (await waiting(project)).length;
-      return { project, filed, left, why: left === 0 ? null : whyLeft(autoFile, failures) };
+      return { project, filed, left, why: left === 0 ? null : whyLeft(consent, failures) };
     },
   };
+}
+
+/** What a link leads to elsewhere is not a finding of this project. */
+async function ownNames(project: string): Promise<string[]> {
+  const folder = folderOf(project);
+  const names = await namesIn(folder);
+  return names.filter((name) => !leadsOut(worktreeRoot(project), join(folder, name)));
 }
 
 function folderOf(project: string): string {
   return dirname(projectFindingsFile(project));
 }
 
-function whyLeft(autoFile: boolean, failures: readonly string[]): string {
-  if (!autoFile) return 'nobody gave consent to file them (svc.feedback.autoFile)';
+function whyLeft(consent: FilingConsent, failures: readonly string[]): string {
+  if (!consent.granted && consent.unconfirmed.length > 0)
+    return `you have not agreed to file them at ${consent.unconfirmed.join(' and ')} (feedback-consent.sh grant)`;
+  if (!consent.granted) return 'nobody gave consent to file them (svc.feedback.autoFile)';
   return failures.length > 0 ? failures.join('; ') : 'they cannot be read';
 }

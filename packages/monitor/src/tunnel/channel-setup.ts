@@ -31,6 +31,8 @@ export type ChannelSetup = {
 
 export async function setUpChannel(options: {
   values: readonly ResolvedValue[];
+  /** The channel that may be kept. */
+  known: string | undefined;
   files: ConfigFiles;
   store: Pick<ConfigStore, 'set' | 'setMany'>;
   secretFile: string;
@@ -41,9 +43,8 @@ export async function setUpChannel(options: {
   provision: () => Promise<ProvisionedChannel>;
   tell: (line: string) => void;
 }): Promise<ChannelSetup> {
-  const { values, store, secretFile, readKeyFile, force, relay, tell } = options;
+  const { values, known, store, secretFile, readKeyFile, force, relay, tell } = options;
   const valueOf = (key: string): unknown => values.find((value) => value.key === key)?.value;
-  const known = textOf(valueOf(channelKey));
   const isNew = force || known === undefined || isElsewhere(known, relay);
   const channel = isNew ? await makeChannel(options.provision, readKeyFile) : known;
   await store.set('global', channelKey.split('.'), channel);

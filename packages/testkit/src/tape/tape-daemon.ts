@@ -159,7 +159,7 @@ function writeConfiguration(home: string, { relay, models, backends }: TapeWorld
   };
   write('.config/svc/config.json', {
     svc: {
-      monitor: { github: { smeeChannel: relay.newChannel() } },
+      monitor: { github: { smeeChannel: relay.newChannel(), hookRepos: [...repos] } },
       projects: [join(home, 'tideline')],
       ai: { providers: { 'provider-a': { baseUrl: models.baseUrl('provider-a') } } },
     },

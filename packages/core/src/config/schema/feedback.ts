@@ -16,6 +16,11 @@ export const Feedback = z
       description: 'Repository that gets findings when the tracker cannot',
       default: UPSTREAM_REPO,
     }),
+    consentFor: field(kinds.list, {
+      layers: ['global'],
+      description: 'Places that you agreed to: findings are filed there without a prompt',
+      default: [],
+    }),
     labels: field(kinds.list, {
       layers,
       description: 'Base labels of a filed finding; the skill name is added',

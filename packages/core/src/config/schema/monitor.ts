@@ -28,6 +28,12 @@ const CodehostFeed = z
       description: 'Repositories subscribed at startup, besides those found in signal files',
       default: [],
     }),
+    hookRepos: field(kinds.repoList, {
+      layers: global,
+      description:
+        'Watched repositories that you confirmed: a hook is made there, as it is in the project’s own',
+      default: [],
+    }),
   })
   .prefault({});
 

@@ -53,6 +53,18 @@ test('the project file, the secrets file that its key names and the global file 
   }
 });
 
+test('a project file that is a link to a file of the user is neither read nor written', async () => {
+  const { terminal, path, read } = house({ global: { svc: { projects: [] } } });
+  const before = read('.config/svc/config.json');
+  mkdirSync(path('app/.svc'), { recursive: true });
+  symlinkSync(path('.config/svc/config.json'), path('app/.svc/config.json'));
+  const inApp = { ...terminal, folder: path('app') };
+  expect(await runCommandLine(inApp, ['config', 'validate'])).toBe(4);
+  expect(terminal.complained() + terminal.printed()).toContain('is a link that leads out of the checkout');
+  expect(await runCommandLine(inApp, ['config', 'set', 'svc.projectKey', 'evil'])).toBe(6);
+  expect(read('.config/svc/config.json')).toBe(before);
+});
+
 test('a project without a secrets file of its own has the secrets of the global file', async () => {
   const global = { svc: { tracker: { defaultTeam: 'ALL' } } };
   const project = { svc: { projectKey: 'demo' } };

@@ -1,5 +1,6 @@
 // svc feedback consent check | grant | status
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { type Config, filingConsent, filingPlaces } from '@svc/core';
 import type { ConfigFiles } from '../../config/load.ts';
 import { createConfigStore } from '../../config/store.ts';
 import { AnswerIsNo } from '../endings.ts';
@@ -8,6 +9,7 @@ import { printJson, type Terminal } from '../terminal.ts';
 import { verb, verbGroup } from '../verb.ts';
 
 const KEY = 'svc.feedback.autoFile';
+const PLACES_KEY = 'svc.feedback.consentFor';
 
 export function feedbackVerbs(terminal: Terminal): CommandUnknownOpts {
   const consent = verbGroup(
@@ -25,38 +27,41 @@ export function feedbackVerbs(terminal: Terminal): CommandUnknownOpts {
   );
 }
 
-async function autoFile(terminal: Terminal): Promise<boolean> {
-  const { config } = await requireConfig(terminal, openSession(terminal));
-  return config.svc.feedback.autoFile;
-}
-
 function checkVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('check', {
     summary: 'Say nothing; exit 0 with consent, 1 without',
     example: 'feedback-consent.sh check && echo granted',
   }).action(async () => {
-    if (!(await autoFile(terminal))) throw new AnswerIsNo();
+    const { config } = await requireConfig(terminal, openSession(terminal));
+    if (!filingConsent(config).granted) throw new AnswerIsNo();
   });
 }
 
 function grantVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('grant', {
-    summary: `Set ${KEY} to true in the project file`,
+    summary: `Set ${KEY} to true in the project file, and remember in your own where findings may go`,
     example: 'feedback-consent.sh grant',
   })
     .option(...hereOption)
     .action(async ({ here }) => {
       const session = openSession(terminal);
-      const { files } = await requireConfig(terminal, session);
-      await refuseStrayProject(terminal, files, here === true);
-      terminal.out(await grantConsent(session, files));
+      const loaded = await requireConfig(terminal, session);
+      await refuseStrayProject(terminal, loaded.files, here === true);
+      terminal.out(await grantConsent(session, loaded));
     });
 }
 
-/** Writes the consent to the project file; returns what to tell the person. */
-export async function grantConsent({ locks }: Session, files: ConfigFiles): Promise<string> {
-  const file = await createConfigStore({ locks, files }).set('project', KEY.split('.'), true);
-  return `Findings will be filed at run end without a prompt (${file}). Revoke with: svc config set ${KEY} false`;
+/** Writes the consent to the project file, and what it is for to the user's own; returns what to tell the person. */
+export async function grantConsent(
+  { locks }: Session,
+  { config, files }: { config: Config; files: ConfigFiles },
+): Promise<string> {
+  const store = createConfigStore({ locks, files });
+  const places = filingPlaces(config);
+  const known = config.svc.feedback.consentFor;
+  await store.set('global', PLACES_KEY.split('.'), [...new Set([...known, ...places])]);
+  const file = await store.set('project', KEY.split('.'), true);
+  return `Findings will be filed at ${places.join(', else ')} at run end without a prompt (${file}). Revoke with: svc config set ${KEY} false`;
 }
 
 function statusVerb(terminal: Terminal): CommandUnknownOpts {
@@ -66,13 +71,17 @@ function statusVerb(terminal: Terminal): CommandUnknownOpts {
   })
     .option('--json', 'print JSON')
     .action(async (options) => {
-      const { values } = await requireConfig(terminal, openSession(terminal));
-      const resolved = values.find((value) => value.key === KEY);
-      const granted = resolved?.value === true;
-      const place = resolved?.source.kind === 'file' ? resolved.source.file : null;
-      if (options.json) return printJson(terminal, { granted, source: place });
+      const { config, values } = await requireConfig(terminal, openSession(terminal));
+      const source = values.find((value) => value.key === KEY)?.source;
+      const place = source?.kind === 'file' ? source.file : null;
+      const consent = filingConsent(config);
+      const unconfirmed = consent.granted ? [] : consent.unconfirmed;
+      if (options.json) return printJson(terminal, { granted: consent.granted, source: place, unconfirmed });
+      if (consent.granted) return terminal.out(`granted (${KEY} is true in ${place})`);
       terminal.out(
-        granted ? `granted (${KEY} is true in ${place})` : 'not granted: you are asked at each run end',
+        unconfirmed.length === 0
+          ? 'not granted: you are asked at each run end'
+          : `not granted: ${place} consents, but you have not agreed to ${unconfirmed.join(' and ')}. Agree with: feedback-consent.sh grant`,
       );
     });
 }

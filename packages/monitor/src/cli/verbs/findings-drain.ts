@@ -1,6 +1,6 @@
 // svc findings drain: files the queue of this folder. The orchestrator does the same at the end of its runs.
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { isInteractive } from '@svc/core';
+import { filingConsent, isInteractive } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import { type DrainReport, drainQueue, reasonsOf } from '../../feedback/drain.ts';
 import { openDestinations } from '../../feedback/open-destinations.ts';
@@ -77,11 +77,17 @@ export function drainVerb(terminal: Terminal): CommandUnknownOpts {
 async function isAllowed(
   terminal: Terminal,
   session: Session,
-  { config, files }: Loaded,
+  loaded: Loaded,
   waiting: readonly QueueLine[],
   places: readonly string[],
 ): Promise<boolean> {
-  if (config.svc.feedback.autoFile) return true;
+  const { config, files } = loaded;
+  const consent = filingConsent(config);
+  if (consent.granted) return true;
+  if (consent.unconfirmed.length > 0)
+    terminal.err(
+      `The project's file asks to file findings without a prompt, but you have not agreed to ${consent.unconfirmed.join(' and ')}.`,
+    );
   const autonomous = terminal.environment['SVC_AUTONOMOUS'];
   if (!isInteractive({ inputIsTerminal: terminal.inputIsTerminal, autonomous })) {
     terminal.err(
@@ -94,7 +100,7 @@ async function isAllowed(
   );
   if (!/^y(?:es)?$/i.test(answer?.trim() ?? '')) return false;
   await refuseStrayProject(terminal, files, false);
-  terminal.err(await grantConsent(session, files));
+  terminal.err(await grantConsent(session, loaded));
   return true;
 }
 

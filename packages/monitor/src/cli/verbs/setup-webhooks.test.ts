@@ -114,22 +114,50 @@ test('--force removes the old hooks wherever the daemon has made one', async () 
   expect(terminal.printed().match(/Old hooks removed at acme\/web/gi)).toHaveLength(1);
 });
 
-test('a channel left in layer 1 moves to the global file', async () => {
+const inLayer1 = (smeeChannel: string) => ({ svc: { monitor: { github: { smeeChannel } } } });
+
+test('a channel left in layer 1 moves to the global file when it is at the relay of this machine, with a notice', async () => {
   const channel = 'https://relay.example/left-in-layer-1';
-  const { setup, project, global } = await house({
-    project: { svc: { monitor: { github: { smeeChannel: channel } } } },
+  const { setup, project, global, terminal } = await house({
+    project: inLayer1(channel),
+    relayUrl: 'https://relay.example',
   });
   expect(await setup()).toBe(0);
   expect(global().monitor.github.smeeChannel).toBe(channel);
   expect(project().monitor.github).toEqual({ webhookSecretEnv: 'SVC_WEBHOOK_SECRET' });
+  expect(terminal.complained()).toContain('Whoever can read that file can send to it');
+});
+
+test('a channel of another relay that somebody committed is taken over only when the user names it', async () => {
+  const channel = 'https://evil.example/EVILCHANNEL';
+  const { setup, project, global, relay, terminal } = await house({ project: inLayer1(channel) });
+  expect(await setup()).toBe(0);
+  expect(global().monitor.github.smeeChannel).toMatch(new RegExp(`^${relay.url}/`));
+  expect(project().monitor.github).toEqual({ webhookSecretEnv: 'SVC_WEBHOOK_SECRET' });
+  expect(terminal.complained()).toContain(`setup-webhooks.sh --adopt-channel ${channel}`);
+
+  const other = await house({ project: inLayer1(channel) });
+  expect(await other.setup('--adopt-channel', 'https://evil.example/ANOTHER')).toBe(2);
+  expect(await other.setup('--adopt-channel', channel)).toBe(0);
+  expect(other.global().monitor.github.smeeChannel).toBe(channel);
+});
+
+test('a committed channel does not choose the relay that a new one is made at', async () => {
+  const evil = await startRecordingServer((_, response) => void response.end());
+  const { setup, path, global, relay } = await house({ project: inLayer1(`${evil.url}/EVILCHANNEL`) });
+  writeFileSync(path('.config/svc/relay-read-key'), 'k'.repeat(43), { mode: 0o600 });
+  expect(await setup()).toBe(0);
+  expect(global().monitor.github.smeeChannel).toMatch(new RegExp(`^${relay.url}/`));
+  expect(evil.requests).toEqual([]);
 });
 
 test('--add-repo alone merges into watchRepos and touches nothing else; it can be repeated', async () => {
-  const { setup, project, path, terminal } = await house();
+  const { setup, project, global, path, terminal } = await house();
   expect(await setup('--add-repo', 'acme/web', '--add-repo', 'acme/api')).toBe(0);
   expect(await setup('--add-repo', 'acme/web', '--add-repo', 'Acme/API')).toBe(0);
   expect(project().monitor.github).toEqual({ watchRepos: ['acme/web', 'acme/api'] });
-  expect(existsSync(path('.config/svc/config.json'))).toBe(false);
+  // In the user's own file only that a hook may be made there.
+  expect(global()).toEqual({ monitor: { github: { hookRepos: ['acme/web', 'acme/api'] } } });
   expect(existsSync(path('.config/svc/webhook-secret'))).toBe(false);
   expect(terminal.printed()).toContain('Already watched');
 });

@@ -1,13 +1,22 @@
 // svc setup-webhooks: relay channel, secret, watched repositories, the tracker's webhook
 
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { type Config, codehostProblemWords, kinds, relayOfChannel, repoKey } from '@svc/core';
+import {
+  type Config,
+  channelUrl,
+  codehostProblemWords,
+  kinds,
+  relayOfChannel,
+  relayUrl,
+  repoKey,
+} from '@svc/core';
 import { createGh } from '../../codehost/gh.ts';
 import { hookMemoryFile, openHookMemory } from '../../codehost/hook-memory.ts';
 import { createHookApi } from '../../codehost/hooks.ts';
 import { runCommand } from '../../codehost/run-command.ts';
 import { unsubscribe } from '../../codehost/unsubscribe.ts';
 import { relayReadKeyFile, webhookSecretFile } from '../../config/locate.ts';
+import { committedChannel } from '../../config/projects.ts';
 import { createConfigStore } from '../../config/store.ts';
 import { identifyHost } from '../../daemon/host.ts';
 import { readSecretFile } from '../../disk/secret-file.ts';
@@ -30,6 +39,7 @@ type Options = {
   linearRegister?: true;
   linearDeregister?: true;
   relay?: string;
+  adoptChannel?: string;
   webhookUrl?: string;
   project?: string;
   here?: true;
@@ -52,6 +62,7 @@ export function setupWebhooksVerb(terminal: Terminal): CommandUnknownOpts {
     .option('--linear-register', 'register the tracker’s webhook')
     .option('--linear-deregister', 'delete the tracker’s webhook and forget it')
     .option('--relay <url>', 'make the channel at this relay of your own (svc-relay), with a read key')
+    .option('--adopt-channel <url>', 'use this channel, which stands in the project file, for this machine')
     .option('--webhook-url <url>', 'with --linear-register: deliver there, not to a relay channel')
     .option('--project <folder>', 'the project (default: found from the current folder upwards)')
     .option(...hereOption)
@@ -67,7 +78,7 @@ export function setupWebhooksVerb(terminal: Terminal): CommandUnknownOpts {
         await nameTrackerSecret(terminal, session, options.linearSecretEnv);
       if (options.linearDeregister) return deregister(terminal, session);
       if (options.linearRegister) return registerTrackerFeed(terminal, session, options);
-      if (!only || options.force || options.relay !== undefined)
+      if (!only || options.force || options.relay !== undefined || options.adoptChannel !== undefined)
         await setUpCodehostFeed(terminal, session, options);
     });
 }
@@ -78,6 +89,9 @@ function refuseContradictions(options: Options): void {
   }
   if (options.webhookUrl !== undefined && !options.linearRegister) {
     throw new Failure('usage', '--webhook-url goes with --linear-register.');
+  }
+  if (options.adoptChannel !== undefined && (options.force || options.relay !== undefined)) {
+    throw new Failure('usage', '--adopt-channel goes with neither --force nor --relay.');
   }
   if (options.relay !== undefined && (options.webhookUrl !== undefined || options.linearDeregister)) {
     throw new Failure('usage', '--relay goes with neither --webhook-url nor --linear-deregister.');
@@ -91,10 +105,21 @@ async function addRepos(terminal: Terminal, session: Session, repos: readonly st
   const watched = config.svc.monitor.github.watchRepos;
   const known = new Set(watched.map((repo) => repo.toLowerCase()));
   const added = [...new Set(repos)].filter((repo) => !known.has(repo.toLowerCase()));
-  if (added.length === 0) return terminal.out(`Already watched: ${repos.join(', ')}`);
   const store = createConfigStore({ locks: session.locks, files });
+  await store.update('global', ['svc', 'monitor', 'github', 'hookRepos'], (confirmed) =>
+    withRepos(confirmed, repos),
+  );
+  if (added.length === 0) return terminal.out(`Already watched: ${repos.join(', ')}`);
   const file = await store.set('project', ['svc', 'monitor', 'github', 'watchRepos'], [...watched, ...added]);
   terminal.out(`Now watched: ${added.join(', ')} (${file})`);
+}
+
+/** The repositories that the user confirmed; the same again changes nothing. */
+function withRepos(confirmed: unknown, repos: readonly string[]): unknown {
+  const known: unknown[] = Array.isArray(confirmed) ? confirmed : [];
+  const keys = new Set(known.map((repo) => repoKey(String(repo))));
+  const added = repos.filter((repo) => !keys.has(repoKey(repo)));
+  return added.length === 0 ? confirmed : [...known, ...new Set(added)];
 }
 
 async function nameTrackerSecret(terminal: Terminal, session: Session, name: string): Promise<void> {
@@ -111,16 +136,17 @@ async function nameTrackerSecret(terminal: Terminal, session: Session, name: str
 export async function setUpCodehostFeed(
   terminal: Terminal,
   session: Session,
-  options: Pick<Options, 'force' | 'relay'>,
+  options: Pick<Options, 'force' | 'relay' | 'adoptChannel'>,
 ): Promise<void> {
   const loaded = await requireConfig(terminal, session);
   const { configDir } = session.machine;
   const readKeyFile = relayReadKeyFile(configDir, 'codehost');
-  const channel = loaded.config.svc.monitor.github.smeeChannel;
+  const channel = channelToKeep(terminal, session, loaded, options.adoptChannel);
   const relay = await relayFor(options.relay, channel, readKeyFile);
   const keyBefore = await readSecretFile(readKeyFile);
   const done = await setUpChannel({
     ...loaded,
+    known: channel,
     store: createConfigStore({ locks: session.locks, files: loaded.files }),
     secretFile: webhookSecretFile(configDir, 'codehost'),
     readKeyFile,
@@ -136,6 +162,34 @@ export async function setUpCodehostFeed(
   terminal.out(
     `Done. Take it into use: svc-monitor.sh restart (it fills ${done.variable} from the secret file)`,
   );
+}
+
+/**
+ * The channel of the user's own file, else the one that an earlier version left in the project's file. Somebody else may
+ * have committed that one: it is taken over without a question only at the relay that this machine uses anyway.
+ */
+function channelToKeep(
+  terminal: Terminal,
+  { machine }: Session,
+  loaded: Awaited<ReturnType<typeof requireConfig>>,
+  adopted: string | undefined,
+): string | undefined {
+  const channel = loaded.config.svc.monitor.github.smeeChannel;
+  const committed = committedChannel(loaded);
+  if (adopted !== undefined && (committed === undefined || channelUrl(adopted) !== channelUrl(committed)))
+    throw new Failure('usage', '--adopt-channel: the project file has no such channel.');
+  if (committed === undefined) return channel;
+  const { file } = loaded.files.project;
+  if (adopted === undefined && relayOfChannel(committed) !== relayUrl(machine.relayUrl)) {
+    terminal.err(
+      `warning: the channel in ${file} is at another relay than this machine uses, and is not taken over. If it is yours: setup-webhooks.sh --adopt-channel ${committed}`,
+    );
+    return undefined;
+  }
+  terminal.err(
+    `warning: the channel of ${file} is now used for all projects of this machine. Whoever can read that file can send to it, and at a public relay read it too. For a new one: setup-webhooks.sh --force`,
+  );
+  return committed;
 }
 
 /** The relay of our own that a channel must be at: the one named, else that of a channel with a read key. */

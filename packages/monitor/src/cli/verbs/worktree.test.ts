@@ -197,6 +197,10 @@ describe('findings that are not filed', () => {
     const made = project({ ...svc, feedback }, { ...gh, SVC_TRACKER_API_URL: tracker.url });
     const secrets = join(made.home, '.config/svc/config-demo.json');
     mkdirSync(join(secrets, '..'), { recursive: true });
+    const consentFor = ['tracker:ABC', 'codehost:svc-dev/svc'];
+    writeFileSync(join(secrets, '../config.json'), JSON.stringify({ svc: { feedback: { consentFor } } }), {
+      mode: 0o600,
+    });
     writeFileSync(secrets, JSON.stringify({ svc: { tracker: { apiToken: token, teamKey: 'ABC' } } }), {
       mode: 0o600,
     });
