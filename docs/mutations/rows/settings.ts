@@ -147,11 +147,9 @@ export const settings: readonly Mutation[] = [
   },
   {
     row: 'CFG-29',
-    test: 'packages/core/src/config/resolve.test.ts › needs all of %j, or none',
     file: 'packages/core/src/config/checks.ts',
-    find: 'if (first === undefined || given.length === keys.length) return [];\n',
-    replace:
-      "if (first === undefined)\n    return [{ file: '', key: keys.join(), severity: 'error', code: 'incomplete', message: '' }];\n  if (given.length === keys.length) return [];\n",
+    find: 'if (first === undefined || given.length === keys.length) return [];',
+    replace: 'if (given.length === keys.length) return [];',
   },
   {
     row: 'CFG-30',
@@ -399,7 +397,7 @@ export const settings: readonly Mutation[] = [
   },
   {
     row: 'CFG-67',
-    named: 'svc.orchestration.workerCommand%shas its default',
+    named: 'an agent gets the worker command and the model of the defaults',
     file: 'packages/core/src/config/schema/orchestration.ts',
     find: 'default: DEFAULT_WORKER_COMMAND,',
     replace: "default: '/svc-dev:worker',",
@@ -412,9 +410,9 @@ export const settings: readonly Mutation[] = [
   },
   {
     row: 'CFG-69',
-    file: 'packages/monitor/src/orchestrate/runs/begin-run.ts',
-    find: 'workerModel: orchestration.workerModel,',
-    replace: "workerModel: 'opus',",
+    file: 'packages/monitor/src/orchestrate/runs/start-agent.ts',
+    find: 'MODEL: plan.workerModel,',
+    replace: "MODEL: 'opus',",
   },
   {
     row: 'CFG-70',
@@ -425,10 +423,9 @@ export const settings: readonly Mutation[] = [
   },
   {
     row: 'CFG-72',
-    named: 'svc.orchestration.allowSelf%shas its default',
-    file: 'packages/core/src/config/schema/orchestration.ts',
-    find: "False: they block the wave',\n      default: false,",
-    replace: "False: they block the wave',\n      default: true,",
+    file: 'packages/monitor/src/orchestrate/runs/run-project.ts',
+    find: 'allowSelfReportedCompletion: orchestration.allowSelfReportedCompletion,',
+    replace: 'allowSelfReportedCompletion: false,',
   },
   {
     row: 'CFG-73',

@@ -266,6 +266,10 @@ test('.claude/config.json is read where there is no .svc/config.json', async () 
   writeFileSync(path('.claude/config.json'), '{"svc":{"projectKey":"old"}}');
   await svc('config', 'explain', 'svc.projectKey');
   expect(terminal.printed()).toContain('svc.projectKey = "old"');
+  mkdirSync(path('.svc'));
+  writeFileSync(path('.svc/config.json'), '{"svc":{"projectKey":"new"}}');
+  await svc('config', 'explain', 'svc.projectKey');
+  expect(terminal.printed()).toContain('svc.projectKey = "new"');
 });
 
 test('an empty environment variable counts as not set, and that is said', async () => {
