@@ -11,6 +11,7 @@ import { deploys } from './rows/deploys.ts';
 import { eventLog } from './rows/event-log.ts';
 import { findings } from './rows/findings.ts';
 import { orchestration } from './rows/orchestration.ts';
+import { settings } from './rows/settings.ts';
 import { summaries } from './rows/summaries.ts';
 import { tracker } from './rows/tracker.ts';
 import { waits } from './rows/waits.ts';
@@ -19,6 +20,7 @@ export const mutations: readonly Mutation[] = [
   ...deliveries,
   ...eventLog,
   ...configuration,
+  ...settings,
   ...codehost,
   ...tracker,
   ...deploys,

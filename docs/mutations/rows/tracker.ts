@@ -93,9 +93,8 @@ export const tracker: readonly Mutation[] = [
   },
   {
     row: 'MAP-3',
-    test: 'packages/monitor/e2e/ticket-phase.test.ts › the phases one after the other, forth and back',
-    file: 'packages/core/src/state/effect.ts',
-    find: "  'backlog',\n",
-    replace: '',
+    file: 'packages/core/src/config/schema/tracker.ts',
+    find: "stateName('State of a new ticket', 'Backlog')",
+    replace: "stateName('State of a new ticket', 'Triage')",
   },
 ];

@@ -16,6 +16,7 @@ import {
   untilHolds,
 } from '@svc/testkit';
 import { expect, test } from 'vitest';
+import { logsPanels } from '../../dashboard/src/screens/telemetry/agent-queries.ts';
 import { type InProcessDaemon, startInProcess } from './in-process-daemon.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
@@ -190,6 +191,29 @@ test('logs, from a server that speaks the API of Loki', async () => {
   expect(new Set(loki.requests.map(({ url }) => url.split('?')[0]))).toEqual(
     new Set(['/loki/api/v1/labels', '/loki/api/v1/query_range', '/loki/api/v1/query']),
   );
+});
+
+test('the panels of tool usage and API errors have their figures from the log backend', async () => {
+  const now = Date.now();
+  const told = [
+    { labels: { service_name: 'claude-code', tool_name: 'Bash' }, line: 'claude_code.tool_result' },
+    { labels: { service_name: 'claude-code', error: 'overloaded' }, line: 'claude_code.api_error' },
+    { labels: { service_name: 'other', tool_name: 'Edit' }, line: 'tool_result api_error' },
+  ];
+  const loki = await startFakeLoki(
+    told.map((one) => ({ ...one, at: now - 60_000 })),
+    () => now,
+  );
+  const daemon = await startInProcess({ environment: { OTEL_ENABLED: 'true', LOKI_URL: loki.url } });
+  const figures = logsPanels.map(async ({ title, query: asked, field }) => {
+    const { body } = await query(daemon, '/api/otel/logs', { query: asked });
+    const streams = (body['data'] as { result: { stream: Record<string, string> }[] }).result;
+    return [title, streams.map(({ stream }) => stream[field])];
+  });
+  expect(await Promise.all(figures)).toEqual([
+    ['Tool usage', ['Bash']],
+    ['API errors', ['overloaded']],
+  ]);
 });
 
 test.each([

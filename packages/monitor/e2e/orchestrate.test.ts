@@ -15,7 +15,7 @@ printf '%s' "$SVC_TICKET" > "$HOME/agent-ticket"
 while :; do sleep 0.1; done
 `;
 
-async function world() {
+async function world(orchestration: object = {}) {
   const root = temporaryFolder();
   const repository = testRepository(root);
   const { home, folder, environment } = repository;
@@ -24,7 +24,10 @@ async function world() {
   const config = {
     projectKey: 'demo',
     worktree: { setup: ['printf %s "${BRANCH_NAME}" > .seen; true ${BRANCH_NAME}'] },
-    orchestration: { agent: ['/bin/sh', agent, '${TICKET_ID}', '${BRANCH_NAME}', '${PROMPT}'] },
+    orchestration: {
+      agent: ['/bin/sh', agent, '${TICKET_ID}', '${BRANCH_NAME}', '${PROMPT}', '${MODEL}'],
+      ...orchestration,
+    },
   };
   repository.write(folder, '.svc/config.json', JSON.stringify({ svc: config }));
   repository.write(home, '.config/svc/config.json', JSON.stringify({ svc: { projects: [folder] } }));
@@ -93,7 +96,7 @@ test('names that git allows are values: as a base, a worktree and a ticket of 12
   await textIn(join(home, 'agent-ticket'));
   expect(readFileSync(join(home, 'agent-ticket'), 'utf8')).toBe(ticket);
   expect(readFileSync(join(home, 'agent-saw'), 'utf8')).toBe(
-    `<${ticket}><${ticket}></svc-dev:oneshot ${ticket}>`,
+    `<${ticket}><${ticket}></svc-dev:oneshot ${ticket}><opus>`,
   );
   expect(readFileSync(join(base, ticket, '.seen'), 'utf8')).toBe(ticket);
   expect(everything().filter((path) => path.endsWith('/canary'))).toEqual([]);
@@ -104,6 +107,19 @@ test('names that git allows are values: as a base, a worktree and a ticket of 12
   expect(await svc('orchestrate', 'cancel', 'run-1')).toBe(0);
   await until(() => !lives(pid));
   expect(await view('run-1')).toMatchObject({ state: 'canceled' });
+});
+
+test.each([
+  ['of the defaults', {}, '/svc-dev:oneshot A-1', 'opus'],
+  ['of the project', { workerCommand: '/mine:skill', workerModel: 'haiku' }, '/mine:skill A-1', 'haiku'],
+])('an agent gets the worker command and the model %s', async (_, orchestration, prompt, model) => {
+  const { svc, home, terminal } = await world(orchestration);
+  expect(await svc('orchestrate', 'start', 'A-1', '--name', 'run-1'), terminal.complained()).toBe(0);
+  await textIn(join(home, 'agent-ticket'));
+  expect(readFileSync(join(home, 'agent-saw'), 'utf8')).toBe(`<A-1><A-1><${prompt}><${model}>`);
+  const pid = Number(await textIn(join(home, 'svc/runs/run-1/workers/pids/A-1.1.pid')));
+  expect(await svc('orchestrate', 'cancel', 'run-1')).toBe(0);
+  await until(() => !lives(pid));
 });
 
 test('a status stands in the signal file of each worker, from its start to its cancelation', async () => {

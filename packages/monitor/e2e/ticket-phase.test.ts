@@ -32,9 +32,35 @@ test('the phases one after the other, forth and back', async () => {
   for (const [name, expected] of [
     ['todo', 'Todo'],
     ['research', 'In Progress'],
+    ['backlog', 'Backlog'],
+    ['planning', 'In Progress'],
     ['inReview', 'In Review'],
+    ['inProgress', 'In Progress'],
+    ['done', 'Done'],
     ['todo', 'Todo'],
     ['backlog', 'Backlog'],
+    ['canceled', 'Canceled'],
+  ] as const) {
+    expect(await phase(name), terminal.complained()).toBe(0);
+    expect(state()).toBe(expected);
+  }
+});
+
+test('a skill that runs moves its ticket to the state of its own phase, and a person cancels', async () => {
+  const { terminal, phase, state } = await trackedProject({
+    research: 'Todo',
+    planning: 'In Review',
+    inProgress: 'Backlog',
+    inReview: 'Done',
+    done: 'In Progress',
+  });
+  for (const [name, expected] of [
+    ['research-codebase', 'Todo'],
+    ['create-plan', 'In Review'],
+    ['implement-plan', 'Backlog'],
+    ['create-pr', 'Done'],
+    ['merge-pr', 'In Progress'],
+    ['describe-pr', 'Done'],
     ['canceled', 'Canceled'],
   ] as const) {
     expect(await phase(name), terminal.complained()).toBe(0);

@@ -274,6 +274,13 @@ describe.each(rows)('$key', (row) => {
     expect(resolved?.source).toMatchObject({ kind: 'file', file: `/conf/${row.layer}.json`, line: 3 });
   });
 
+  if (row.default === null)
+    test('may be null', () => {
+      const resolution = resolveConfig([fileWith(row.layer, path, null)], {});
+      expect(resolution.problems).toEqual([]);
+      expect(valueAt(resolution, row.key)).toMatchObject({ value: null, source: { kind: 'file' } });
+    });
+
   test('a wrong value is named with file, key, expected and found', () => {
     const resolution = resolveConfig([fileWith(row.layer, path, row.wrong)], {});
     expect(resolution.config).toBeUndefined();

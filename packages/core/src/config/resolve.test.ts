@@ -224,6 +224,13 @@ describe('values that belong together', () => {
     expect(problems[0]).toMatchObject({ code: 'incomplete', key: `svc.notify.quietHours.${name}` });
   });
 
+  test('search needs its key: an empty one is an error, a misspelt one is told', () => {
+    const given = (search: object) => resolveConfig([file('secrets', { svc: { search } })], {});
+    expect(given({ apiKey: 'words' }).problems).toEqual([]);
+    expect(given({ apiKey: '' }).problems[0]).toMatchObject({ severity: 'error', key: 'svc.search.apiKey' });
+    expect(given({ apikey: 'words' }).problems[0]?.remedy).toBe('Did you mean apiKey?');
+  });
+
   test.each([
     ['errorTracking', ['org', 'project', 'authToken']],
     ['analytics', ['apiKey', 'projectId']],

@@ -455,6 +455,15 @@ test('a failure keeps its description and log, and says so to the person', () =>
   });
 });
 
+test('the timeout and the environment are those that are configured', () => {
+  const own = { ...verified, timeoutSec: 120, productionEnvironment: 'live' };
+  expect(outcome(own, isMerged, [time, 2]).status).toBe('merged');
+  expect(outcome(own, isMerged, [time, 3]).status).toBe('stalled');
+  const success = deployment(1, 'success');
+  expect(outcome(own, isMerged, success).status).toBe('merged');
+  expect(outcome(own, isMerged, deployment(1, 'success', 'merge', 'live')).status).toBe('done');
+});
+
 test('a timeout of any size gives a deadline that can be written', () => {
   const patient = { ...verified, timeoutSec: Number.MAX_SAFE_INTEGER };
   expect(after(patient, isMerged).worker.deploy?.deadline).toBe('9999-12-31T23:59:59.999Z');

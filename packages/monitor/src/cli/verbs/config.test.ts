@@ -262,12 +262,26 @@ test('validate: exit 0 and the file, or exit 1 and every problem', async () => {
   );
 });
 
+test.each(['project', 'secrets', 'global'] as const)(
+  'a %s file that is not JSON is an error, with its line',
+  async (layer) => {
+    const valid = { project: { svc: { projectKey: 'demo' } } };
+    const { terminal, svc } = house({ ...valid, [layer]: '{\n  // "svc": 1\n}' });
+    expect(await svc('config', 'validate')).toBe(1);
+    expect(terminal.printed()).toMatch(/config(-demo)?\.json:2: is not valid JSON/);
+  },
+);
+
 test('.claude/config.json is read where there is no .svc/config.json', async () => {
   const { terminal, svc, path } = house();
   mkdirSync(path('.claude'));
   writeFileSync(path('.claude/config.json'), '{"svc":{"projectKey":"old"}}');
   await svc('config', 'explain', 'svc.projectKey');
   expect(terminal.printed()).toContain('svc.projectKey = "old"');
+  mkdirSync(path('.svc'));
+  writeFileSync(path('.svc/config.json'), '{"svc":{"projectKey":"new"}}');
+  await svc('config', 'explain', 'svc.projectKey');
+  expect(terminal.printed()).toContain('svc.projectKey = "new"');
 });
 
 test('an empty environment variable counts as not set, and that is said', async () => {

@@ -1,9 +1,11 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testTerminal } from '@svc/testkit';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { thisProcess } from '../../daemon/control-host.ts';
 import { claimInstance } from '../../daemon/instance.ts';
 import { runCommandLine } from '../run.ts';
+import { monitorVerbs } from './monitor.ts';
 
 function machine(environment: Record<string, string> = {}) {
   const terminal = testTerminal({ environment });
@@ -74,6 +76,49 @@ test('status takes the version from the version file and the latest from the cac
   });
   expect(await svc('status')).toBe(1);
   expect(terminal.complained()).toContain('svc-monitor.sh restart');
+});
+
+describe('an older version', () => {
+  /** Version 1.9.0 beside an installed 1.10.0; whatever it starts ends at once. */
+  async function older(verb: string, project: object = {}) {
+    const { terminal } = machine();
+    const inside = {
+      ...terminal,
+      environment: { ...terminal.environment, SVC_VERSION_FILE: '~/version.txt' },
+    };
+    mkdirSync(join(terminal.home, '.claude/plugins/cache/svc/svc-dev/1.10.0'), { recursive: true });
+    mkdirSync(join(terminal.home, '.svc'));
+    writeFileSync(join(terminal.home, '.svc/config.json'), JSON.stringify(project));
+    writeFileSync(join(terminal.home, 'version.txt'), '1.9.0\n');
+    const verbs = monitorVerbs(inside, { ...thisProcess, program: ['/bin/false'] });
+    await expect(verbs.parseAsync([verb], { from: 'user' })).rejects.toMatchObject({ code: 'start-failed' });
+    return terminal;
+  }
+
+  test.each(['start', 'restart'])('%s warns of it on stderr, with the remedy', async (verb) => {
+    const terminal = await older(verb);
+    expect(terminal.complained()).toBe(
+      'warning: version 1.9.0 is older than the installed 1.10.0.\nUpdate svc, then run: svc-monitor.sh restart',
+    );
+    expect(terminal.printed()).not.toContain('1.10.0');
+  });
+
+  test.each(['start', 'restart'])('%s does not warn where the project suppresses it', async (verb) => {
+    const terminal = await older(verb, { svc: { monitor: { suppressVersionWarning: true } } });
+    expect(terminal.complained()).toBe('');
+  });
+});
+
+test('from a clone without a plugin cache the version is that of its version.txt, and none is newer', async () => {
+  const { terminal } = machine();
+  writeFileSync(join(terminal.home, 'version.txt'), '7.8.9\n');
+  const environment = { ...terminal.environment, SVC_VERSION_FILE: '~/version.txt' };
+  expect(await runCommandLine({ ...terminal, environment }, ['monitor', 'status', '--json'])).toBe(1);
+  expect(JSON.parse(terminal.printed())).toMatchObject({
+    runningVersion: '7.8.9',
+    latestAvailableVersion: null,
+    isStale: false,
+  });
 });
 
 test('a daemon that hangs is neither running nor stopped, and its pid is not signalled', async () => {

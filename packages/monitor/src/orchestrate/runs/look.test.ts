@@ -6,6 +6,20 @@ import { ownLine, RUN, type RunWorld, runWorld } from './testing/run-world.ts';
 
 const lookAt = (world: RunWorld) => createLook(world)(world.board, world.memory);
 
+test('the limits of a run are those of its project', async () => {
+  const world = runWorld();
+  const own = {
+    maxParallel: 5,
+    maxAwaitingReview: 2,
+    verifyBeforeMerge: false,
+    allowSelfReportedCompletion: true,
+    stallAfterSec: 60,
+  };
+  Object.assign(world.project.config.svc.orchestration, own);
+  world.begin([['ABC-1']]);
+  expect((await lookAt(world)).world.runs.map(({ limits }) => limits)).toEqual([own]);
+});
+
 test('a slot is a process that its pid file proves, or a start under way', async () => {
   const world = runWorld();
   world.begin([['ABC-1', 'ABC-2', 'ABC-3', 'ABC-4']]);

@@ -284,6 +284,22 @@ test('types that are demanded: there, missing, and one that cannot be checked', 
   expect(resultOf(verified).passed).toBe(false);
 });
 
+test.each([
+  ['backend', ['server/cart.go']],
+  ['frontend', ['web/cart.tsx']],
+  ['fullstack', ['server/cart.go', 'web/cart.tsx']],
+])('the types that are demanded are those of the scope: %s', async (scope, paths) => {
+  const testRequirements = {
+    backend: ['of backend'],
+    frontend: ['of frontend'],
+    fullstack: ['of fullstack'],
+  };
+  const { repository, verify } = world({ orchestration: { testRequirements } });
+  repository.commit(start);
+  const verified = await verify(repository.commit(Object.fromEntries(paths.map((path) => [path, 'x\n']))));
+  expect(resultOf(verified).types.map(({ type }) => type)).toEqual([`of ${scope}`]);
+});
+
 test('a merge is compared with its first parent, or with the base that is named', async () => {
   const { repository, verify } = world();
   const first = repository.commit(start);

@@ -121,6 +121,7 @@ describe('setup', () => {
     };
     const news: WorktreeNews[] = [];
     const { path } = await worktrees({ config }).create('ABC-1', { tell: (one) => news.push(one) });
+    expect(news.filter(({ kind }) => kind === 'step-done')).toHaveLength(3);
     expect(read(path, 'node_modules/where').trim()).toBe(path);
     expect(existsSync(join(path, 'node_modules', 'made'))).toBe(false);
     expect(JSON.parse(read(path, 'node_modules/context'))).toMatchObject({ currentTicket: 'ABC-1' });
@@ -137,7 +138,6 @@ describe('setup', () => {
       title: config.worktree.setup[0],
       from: 'svc.worktree.setup',
     });
-    expect(news.filter(({ kind }) => kind === 'step-done')).toHaveLength(3);
     const log = readFileSync(join(base, '.logs', 'ABC-1.log'), 'utf8');
     expect(log).toContain('first\n');
     expect(log).toContain('oops\n');
