@@ -11,6 +11,7 @@ import { deploys } from './rows/deploys.ts';
 import { eventLog } from './rows/event-log.ts';
 import { findings } from './rows/findings.ts';
 import { orchestration } from './rows/orchestration.ts';
+import { service } from './rows/service.ts';
 import { summaries } from './rows/summaries.ts';
 import { tracker } from './rows/tracker.ts';
 import { waits } from './rows/waits.ts';
@@ -28,5 +29,6 @@ export const mutations: readonly Mutation[] = [
   ...summaries,
   ...archive,
   ...daemon,
+  ...service,
   ...waits,
 ];
