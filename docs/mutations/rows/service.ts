@@ -565,10 +565,9 @@ export const service: readonly Mutation[] = [
   },
   {
     row: 'SUB-1',
-    file: 'packages/monitor/src/daemon/codehost-feed.ts',
-    find: 'if (repos.size === 0) return;\n      await subscriptions.ensureAll(repos.values());',
-    replace:
-      'if (repos.size === 0) return;\n      await subscriptions.ensureAll([...repos.values()].slice(0, 1));',
+    file: 'packages/monitor/src/codehost/subscribe.ts',
+    find: 'const listed = await hooks.list(repo);',
+    replace: 'const listed = { ok: true as const, value: [] };',
   },
   {
     row: 'SUB-3',

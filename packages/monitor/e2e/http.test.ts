@@ -1,6 +1,7 @@
 // What holds for every route: who may call, what every answer carries, health and metrics.
 import { createHmac } from 'node:crypto';
 import { createServer, request, Server } from 'node:http';
+import { type ListenOptions, Server as NetServer } from 'node:net';
 import { codehostExample, WAIT_MS } from '@svc/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startInProcess } from './in-process-daemon.ts';
@@ -31,12 +32,11 @@ test('it listens on 127.0.0.1 only', async () => {
 
 test('without SVC_MONITOR_PORT it listens on port 7400 of this machine', async () => {
   // The port itself may be taken by a daemon of this machine: it is seen, and another one is used.
-  const inReality = Server.prototype.listen;
   const asked: unknown[] = [];
   const listen = vi.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server, ...words) {
-    const [wish, ...rest] = words as unknown[];
+    const [wish, done] = words as [ListenOptions, () => void];
     asked.push(wish);
-    return Reflect.apply(inReality, this, [{ ...(wish as object), port: 0 }, ...rest]);
+    return NetServer.prototype.listen.call(this, { ...wish, port: 0 }, done) as Server;
   });
   onTestFinished(() => listen.mockRestore());
   const { url } = await startInProcess({ environment: { SVC_MONITOR_PORT: '' } });
