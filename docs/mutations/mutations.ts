@@ -11,6 +11,7 @@ import { deploys } from './rows/deploys.ts';
 import { eventLog } from './rows/event-log.ts';
 import { findings } from './rows/findings.ts';
 import { orchestration } from './rows/orchestration.ts';
+import { service } from './rows/service.ts';
 import { settings } from './rows/settings.ts';
 import { summaries } from './rows/summaries.ts';
 import { tracker } from './rows/tracker.ts';
@@ -30,5 +31,6 @@ export const mutations: readonly Mutation[] = [
   ...summaries,
   ...archive,
   ...daemon,
+  ...service,
   ...waits,
 ];

@@ -64,9 +64,8 @@ export const codehost: readonly Mutation[] = [
     row: 'TUN-5',
     test: 'packages/monitor/src/codehost/subscribe.test.ts › %s: polled, no call, no warning',
     file: 'packages/monitor/src/codehost/subscribe.ts',
-    find: 'if (channelUrl === undefined || secret === undefined) return polled(repo, null, null);',
-    replace:
-      "if (channelUrl === undefined || secret === undefined)\n      return polled(repo, { kind: 'repo-gone', message: 'no channel' }, now());",
+    find: 'return polled(repo, null, null, hold);',
+    replace: "return polled(repo, { kind: 'repo-gone', message: 'no channel' }, now());",
   },
   {
     row: 'MRG-5',

@@ -26,7 +26,7 @@ export const findings: readonly Mutation[] = [
     row: 'CFG-75',
     test: 'packages/monitor/src/cli/verbs/worktree.test.ts › without consent: refused, named, and kept',
     file: 'packages/monitor/src/feedback/run-end.ts',
-    find: 'of autoFile ? queues : []',
+    find: 'of consent.granted ? queues : []',
     replace: 'of queues',
   },
   {

@@ -275,8 +275,8 @@ export const settings: readonly Mutation[] = [
     row: 'CFG-47',
     named: 'svc.monitor.github.watchRepos%sa wrong value is named',
     file: 'packages/core/src/config/schema/monitor.ts',
-    find: 'field(kinds.repoList,',
-    replace: 'field(kinds.list,',
+    find: 'watchRepos: field(kinds.repoList,',
+    replace: 'watchRepos: field(kinds.list,',
   },
   {
     row: 'CFG-48',

@@ -132,13 +132,8 @@ test.each([['{"since":"4d"}'], ['{"since":5}'], ['{"repair":"yes"}'], ['{"sinse"
   },
 );
 
-test('both feeds on one channel share one connection, and each delivery reaches its own receiver', async () => {
-  const { relay, channel, write, start } = await world();
-  write('.config/svc/config.json', {
-    svc: { monitor: { github: { smeeChannel: channel }, linear: { smeeChannel: channel } } },
-  });
-  const daemon = await start({ SVC_TRACKER_WEBHOOK_SECRET: SECRET });
-  await until(() => relay.subscribers() === 1);
+/** The tracker posts an issue to its channel. */
+async function sendIssue(channel: string): Promise<void> {
   const issue = JSON.stringify(trackerExamples()[0]?.payload);
   const signature = createHmac('sha256', SECRET).update(issue).digest('hex');
   await fetch(channel, {
@@ -150,7 +145,46 @@ test('both feeds on one channel share one connection, and each delivery reaches 
       'Tracker-Delivery': 't-1',
     },
   });
+}
+
+test('what comes by the tracker’s own channel reaches its receiver', async () => {
+  const { relay, channel, write, start } = await world();
+  const own = relay.newChannel();
+  write('.config/svc/config.json', {
+    svc: { monitor: { github: { smeeChannel: channel }, linear: { smeeChannel: own } } },
+  });
+  const daemon = await start({ SVC_TRACKER_WEBHOOK_SECRET: SECRET });
+  await until(() => relay.subscribers() === 2);
+  await sendIssue(own);
+  await until(() => facts(daemon).length === 1);
+  expect(facts(daemon)).toMatchObject([{ source: 'tracker.webhook', deliveryId: 't-1' }]);
+});
+
+test('the hooks of every watched repository are listed, and each gets one', async () => {
+  const { codehost, write, start } = await world();
+  codehost.cloud.addRepo('acme/api');
+  write('.svc/config.json', {
+    svc: { projectKey: 'demo', monitor: { github: { watchRepos: ['acme/web', 'acme/api'] } } },
+  });
+  await start();
+  const hooksOf = (repo: string) => codehost.cloud.repoOf(repo).hooks.length;
+  await until(() => hooksOf('acme/web') === 1 && hooksOf('acme/api') === 1);
+  for (const repo of ['acme/web', 'acme/api'])
+    expect(codehost.calls()).toContain(`GET /api/v3/repos/${repo}/hooks?per_page=100`);
+});
+
+test('both feeds on one channel share one connection, and each delivery reaches its own receiver', async () => {
+  const { relay, codehost, channel, write, start } = await world();
+  write('.config/svc/config.json', {
+    svc: { monitor: { github: { smeeChannel: channel }, linear: { smeeChannel: channel } } },
+  });
+  const daemon = await start({ SVC_TRACKER_WEBHOOK_SECRET: SECRET });
+  await until(() => relay.subscribers() === 1);
+  await until(() => covered(daemon));
+  await sendIssue(channel);
   await until(() => daemon.lines().some(({ source }) => source === 'tracker.webhook'));
+  await codehost.emit('acme/web', 'pull_request', merged);
+  await until(() => daemon.lines().some(({ event }) => event === 'codehost.pr.merged'));
   expect((await daemon.get('/api/feeds')).body['tunnels']).toMatchObject([
     { feeds: ['codehost', 'tracker'] },
   ]);

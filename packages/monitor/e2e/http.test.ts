@@ -2,9 +2,11 @@
 import { createHmac } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { createServer, request, Server } from 'node:http';
+import { type ListenOptions, Server as NetServer } from 'node:net';
 import { codehostExample, temporaryFolder, WAIT_MS } from '@svc/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startInProcess } from './in-process-daemon.ts';
+import { registeredRoutes } from './registered-routes.ts';
 
 function call(url: string, path: string, options: { method?: string; headers?: Record<string, string> }) {
   return new Promise<{ status: number; body: string }>((resolve, reject) => {
@@ -29,6 +31,20 @@ test('it listens on 127.0.0.1 only', async () => {
   );
 });
 
+test('without SVC_MONITOR_PORT it listens on port 7400 of this machine', async () => {
+  // The port itself may be taken by a daemon of this machine: it is seen, and another one is used.
+  const asked: unknown[] = [];
+  const listen = vi.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server, ...words) {
+    const [wish, done] = words as [ListenOptions, () => void];
+    asked.push(wish);
+    return NetServer.prototype.listen.call(this, { ...wish, port: 0 }, done) as Server;
+  });
+  onTestFinished(() => listen.mockRestore());
+  const { url } = await startInProcess({ environment: { SVC_MONITOR_PORT: '' } });
+  expect(asked).toMatchObject([{ host: '127.0.0.1', port: 7400 }]);
+  expect((await call(url, '/api/health', {})).status).toBe(200);
+});
+
 test.each([
   ['a foreign name', { Host: 'evil.example' }, 403],
   ['a name that begins like ours', { Host: 'localhost.evil.example:7400' }, 403],
@@ -41,12 +57,14 @@ test.each([
 
 test('a state-changing request of another origin is refused, on every route', async () => {
   const { url } = await startInProcess({ environment: { SVC_WEBHOOK_SECRET: 'x'.repeat(64) } });
-  for (const path of ['/api/events', '/api/webhook', '/api/webhook/tracker']) {
-    const { status, body } = await call(url, path, {
-      method: 'POST',
-      headers: { Origin: 'http://evil.example' },
-    });
-    expect(status).toBe(403);
+  const receivers = ['/api/webhook', '/api/webhook/tracker', '/api/webhook/linear'];
+  const routes = [...(await registeredRoutes()), ...receivers.map((path) => ({ method: 'POST', url: path }))];
+  const changing = routes.filter(({ method }) => method !== 'GET');
+  expect(changing.length).toBeGreaterThan(15);
+  for (const { method, url: route } of changing) {
+    const path = route.replaceAll(/:\w+/g, 'nobody');
+    const { status, body } = await call(url, path, { method, headers: { Origin: 'http://evil.example' } });
+    expect(status, `${method} ${route}`).toBe(403);
     expect(JSON.parse(body).code).toBe('foreign-origin');
   }
   const own = await call(url, '/api/webhook', { method: 'POST', headers: { Origin: url } });

@@ -2,8 +2,8 @@
 import { createHmac } from 'node:crypto';
 import { request } from 'node:http';
 import { judgeHealth, parseEventLine } from '@svc/core';
-import { codehostExample, codehostExamples, trackerExamples } from '@svc/testkit';
-import { describe, expect, test } from 'vitest';
+import { codehostExample, codehostExamples, trackerExamples, until, untilHolds } from '@svc/testkit';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { startInProcess } from './in-process-daemon.ts';
 
 const SECRET = 'a'.repeat(64);
@@ -41,15 +41,34 @@ describe('POST /api/webhook', () => {
   });
 
   test('the line stands in ~/svc/events, in the file of its UTC month', async () => {
-    const { readFileSync } = await import('node:fs');
+    const { existsSync, readFileSync } = await import('node:fs');
     const now = () => new Date('2026-01-31T23:59:59.999Z');
     const daemon = await startInProcess({ environment, now });
     await daemon.post('/api/webhook', merged, codehost(merged));
-    const lines = readFileSync(`${daemon.home}/svc/events/2026-01.jsonl`, 'utf8').trimEnd().split('\n');
+    const file = `${daemon.home}/svc/events/2026-01.jsonl`;
+    expect(existsSync(file)).toBe(true);
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
     expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({
       event: 'codehost.pr.merged',
       source: 'codehost.webhook',
       ts: '2026-01-31T23:59:59.999Z',
+    });
+  });
+
+  test('an accepted delivery is on the stream and on the board', async () => {
+    const daemon = await startInProcess({ environment });
+    const stream = await fetch(`${daemon.url}/api/events/stream?event=codehost.pr.merged`);
+    const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+    onTestFinished(() => reader?.cancel());
+    const { body } = await daemon.post('/api/webhook', merged, codehost(merged));
+    let told = '';
+    await until(async () => {
+      told += (await reader?.read())?.value ?? '';
+      return told.includes(String(body['id']));
+    });
+    await untilHolds(async () => {
+      const board = (await daemon.get('/api/board?all=1')).body;
+      expect(board['pullRequests']).toMatchObject([{ state: 'merged' }]);
     });
   });
 
@@ -386,9 +405,23 @@ describe('POST /api/webhook/tracker', () => {
     const fresh = sentAt(now.getTime() - 59_000);
     await daemon.post('/api/webhook/tracker', old, tracker(old, { 'Tracker-Delivery': 'old' }));
     await daemon.post('/api/webhook/tracker', fresh, tracker(fresh, { 'Tracker-Delivery': 'fresh' }));
-    expect(daemon.lines().map(({ via }) => via)).toEqual(['replay', 'live']);
+    expect(daemon.lines().map(({ via, deliveryId }) => [via, deliveryId])).toEqual([
+      ['replay', 'old'],
+      ['live', 'fresh'],
+    ]);
     const again = await daemon.post('/api/webhook/tracker', old, tracker(old, { 'Tracker-Delivery': 'old' }));
     expect(again.body['duplicate']).toBe(true);
+  });
+
+  test('without its delivery id a delivery is refused', async () => {
+    const daemon = await startInProcess({ environment });
+    const body = JSON.stringify(trackerExamples()[0]?.payload);
+    const headers = without(tracker(body), 'Tracker-Delivery');
+    expect(await daemon.post('/api/webhook/tracker', body, headers)).toMatchObject({
+      status: 400,
+      body: { code: 'no-delivery-id' },
+    });
+    expect(daemon.lines()).toEqual([]);
   });
 
   test('the same id at both feeds is two deliveries', async () => {

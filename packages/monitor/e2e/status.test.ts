@@ -108,10 +108,11 @@ test('config show and explain: what the daemon uses in place of what the file gi
 test('a name that is deprecated is reported by start and by validate, and by nothing else', async () => {
   const home = temporaryFolder();
   mkdirSync(join(home, '.config/svc'), { recursive: true });
-  writeFileSync(join(home, '.config/svc/config.json'), '{"otel": {"prometheus": "http://127.0.0.1:9"}}', {
-    mode: 0o600,
-  });
-  await storyDaemon({ home });
+  const otel = { prometheus: 'http://127.0.0.1:9', loki: 'http://127.0.0.1:9' };
+  writeFileSync(join(home, '.config/svc/config.json'), JSON.stringify({ otel }), { mode: 0o600 });
+  const daemon = await storyDaemon({ home });
+  for (const key of ['otel.prometheus', 'otel.loki'])
+    expect(daemon.printed().split(`${key}: is deprecated here`), key).toHaveLength(2);
   for (const words of [
     'monitor status',
     'config show',
@@ -128,5 +129,5 @@ test('a name that is deprecated is reported by start and by validate, and by not
     expect(complained, words).not.toContain('will not be read');
     expect(printed, words).not.toContain('will not be read');
   }
-  expect((await svc(home, 'config', 'validate')).printed.match(/will not be read/g)).toHaveLength(1);
+  expect((await svc(home, 'config', 'validate')).printed.match(/will not be read/g)).toHaveLength(2);
 });

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { temporaryFolder, testTerminal, testTracker } from '@svc/testkit';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
 import { startInProcess } from './in-process-daemon.ts';
 
@@ -22,6 +22,9 @@ async function trackedProject(stateMap: object = {}) {
   const terminal = { ...testTerminal(), home, folder: home };
   return {
     terminal,
+    cloud: tracker.cloud,
+    team,
+    issue,
     phase: (name: string) => runCommandLine(terminal, ['ticket', 'phase', name, 'ENG-42']),
     state: () => tracker.cloud.statesOf(team.id).find(({ id }) => id === issue.stateId)?.name,
   };
@@ -75,4 +78,30 @@ test('their states are those of the state map, and null moves nothing', async ()
   expect(await phase('backlog')).toBe(0);
   expect(state()).toBe('In Review');
   expect(terminal.printed()).toContain('svc.tracker.stateMap.backlog is null');
+});
+
+describe.each([
+  ['research-codebase', 'research'],
+  ['create-plan', 'planning'],
+  ['implement-plan', 'inProgress'],
+  ['create-pr', 'inReview'],
+  ['describe-pr', 'inReview'],
+  ['merge-pr', 'done'],
+  ['canceled', 'canceled'],
+])('%s runs', (named, key) => {
+  test('the ticket moves to the state of its phase, from any state', async () => {
+    const { terminal, phase, state, cloud, team, issue } = await trackedProject({ [key]: 'Its own' });
+    cloud.addState({ teamId: team.id, name: 'Its own' });
+    for (const { id, name } of cloud.statesOf(team.id).filter((one) => one.name !== 'Its own')) {
+      cloud.changeIssue(issue.id, { stateId: id });
+      expect(await phase(named), terminal.complained()).toBe(0);
+      expect(state(), `from ${name}`).toBe('Its own');
+    }
+  });
+
+  test('the ticket stays where its phase has no state', async () => {
+    const { phase, state } = await trackedProject({ [key]: null });
+    expect(await phase(named)).toBe(0);
+    expect(state()).toBe('Backlog');
+  });
 });

@@ -221,6 +221,18 @@ describe('deploys', () => {
       { status: 'done' },
       ['orchestrator.deploy.started', 'orchestrator.deploy.succeeded'],
     ],
+    ...['created', 'pending', 'in_progress'].map((state): [string, Line[], Partial<Worker>, string[]] => [
+      `starts when ${state} is told`,
+      [...waiting, deployed(state)],
+      { status: 'deploying' },
+      ['orchestrator.deploy.started'],
+    ]),
+    ...['failure', 'error'].map((state): [string, Line[], Partial<Worker>, string[]] => [
+      `fails when ${state} is told`,
+      [...waiting, deployed(state)],
+      { status: 'deploy-failed' },
+      ['orchestrator.deploy.failed', 'comms.attention deploy-failed'],
+    ]),
     [
       'another environment',
       [...waiting, deployed('success', 1, 'merge', 'staging')],
@@ -238,12 +250,6 @@ describe('deploys', () => {
       ],
       { status: 'merged' },
       [],
-    ],
-    [
-      'fails',
-      [...waiting, deployed('failure')],
-      { status: 'deploy-failed' },
-      ['orchestrator.deploy.failed', 'comms.attention deploy-failed'],
     ],
     [
       'fails and ships',

@@ -1,5 +1,5 @@
 import { until } from '@svc/testkit';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import {
   applyChanges,
   type BoardChanges,
@@ -69,6 +69,17 @@ test('a burst of lines is one pull, from the last seq on, and waits for the newe
     { after: 0, life: null, atLeast: null },
     { after: 3, life: 'one', atLeast: 9 },
   ]);
+});
+
+test('a line is pulled as soon as it comes, and not by the timer', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  let newest = 3;
+  const store = createBoardStore(async ({ atLeast }) => changes((newest = atLeast ?? newest)));
+  onTestFinished(store.close);
+  await until(() => store.get().seq === 3);
+  store.wake(4);
+  await until(() => store.get().seq === 4);
 });
 
 test('a pull that fails is told, and the next one mends it', async () => {

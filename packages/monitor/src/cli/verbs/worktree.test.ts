@@ -113,12 +113,13 @@ test('variables are filled into setup and hooks, in any quotes and in the enviro
       setup: [says('setup'), "echo '${DIRECTORY} ${PROFILE} ${REPO_NAME} ${WORKTREE_PATH}' > .git-less"],
     },
     orchestration: { hooks: { setup: [says('hook')], teardown: [says('teardown')] } },
-    repository: { org: 'acme', name: 'web' },
+    repository: { org: 'acme', name: 'shop' },
+    thoughts: { directory: 'apps/web', profile: 'work' },
   });
   const create = open();
   expect(await create.run('create', '--', NASTY), create.complained()).toBe(0);
   const path = create.printed();
-  expect(readFileSync(join(path, '.git-less'), 'utf8')).toBe(`web acme web ${path}\n`);
+  expect(readFileSync(join(path, '.git-less'), 'utf8')).toBe(`apps/web work shop ${path}\n`);
   const remove = open();
   expect(await remove.run('remove', '--force', '--', NASTY), remove.complained()).toBe(0);
   const wanted = [NASTY, NASTY, NASTY, `ab${NASTY}cd${NASTY}`, NASTY, ''].join('\n');

@@ -152,7 +152,7 @@ describe('setup', () => {
       '{ printf "%s\\n" ${WORKTREE_PATH} ${BRANCH_NAME} "$TICKET_ID" $REPO_NAME $DIRECTORY $PROFILE; }';
     const config = {
       worktree: { setup: [`mkdir node_modules; ${print} > node_modules/seen; env > node_modules/env`] },
-      thoughts: { profile: 'work' },
+      thoughts: { directory: 'apps/site', profile: 'work' },
     };
     const environment = {
       SVC_WEBHOOK_SECRET: 'hush',
@@ -163,7 +163,7 @@ describe('setup', () => {
     };
     const { path } = await worktrees({ config, environment }).create(branch);
     expect(read(path, 'node_modules/seen')).toBe(
-      [path, branch, branch, 'origin', 'origin', 'work', ''].join('\n').replaceAll('origin', 'web'),
+      [path, branch, branch, 'web', 'apps/site', 'work', ''].join('\n'),
     );
     const seen = read(path, 'node_modules/env');
     expect(seen).toContain('MINE=yes');
