@@ -78,6 +78,8 @@ export type AttentionEntry = {
     at: string;
   } | null;
   snoozedUntil: string | null;
+  /** helper: a program of the user reported it, and svc has not checked it */
+  reportedBy: 'svc' | 'helper';
   handedOver: {
     to: string;
     by: string;
@@ -107,6 +109,8 @@ export type AttentionItem = {
     at: string;
   } | null;
   snoozedUntil: string | null;
+  /** helper: a program of the user reported it, and svc has not checked it */
+  reportedBy: 'svc' | 'helper';
   handedOver: {
     to: string;
     by: string;
@@ -137,6 +141,8 @@ export type AttentionOnBoard = {
     at: string;
   } | null;
   snoozedUntil: string | null;
+  /** helper: a program of the user reported it, and svc has not checked it */
+  reportedBy: 'svc' | 'helper';
   handedOver: {
     to: string;
     by: string;
@@ -448,6 +454,8 @@ export type EventLine = {
     login: string;
     type?: string;
   };
+  /** set by the daemon when a program of the user told it */
+  reporter?: 'helper';
   detail: {
     [name: string]: unknown;
   };
@@ -1919,6 +1927,8 @@ export type Operations = {
               type?: string | undefined;
             }
           | undefined;
+        /** set by the daemon when a program of the user told it */
+        reporter?: 'helper' | undefined;
         detail?:
           | {
               [name: string]: unknown;

@@ -281,6 +281,9 @@ const attentionFields = {
   times: z.int(),
   acknowledged: z.object({ by: z.string(), at: Time }).nullable(),
   snoozedUntil: Time.nullable(),
+  reportedBy: z
+    .enum(['svc', 'helper'])
+    .describe('helper: a program of the user reported it, and svc has not checked it'),
   handedOver: z.object({ to: z.string(), by: z.string(), at: Time, note: z.string().nullable() }).nullable(),
 };
 

@@ -49,6 +49,7 @@ export const EventDraft = z.object({
   relay: RelayPosition.optional(),
   scope: EventScope,
   actor: EventActor.optional(),
+  reporter: z.literal('helper').optional().describe('set by the daemon when a program of the user told it'),
   detail: z.record(z.string(), z.unknown()),
 });
 

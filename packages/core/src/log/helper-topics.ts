@@ -14,6 +14,15 @@ const words: ReadonlyMap<string, string> = new Map([
 
 export type HelperRefusal = { problem: string; remedy: string };
 
+/** `svc <verb> <plain words>`: nothing that a shell reads as anything but words. */
+function isPlainCommand(remedy: unknown): boolean {
+  return (
+    typeof remedy === 'string' &&
+    remedy.length <= 200 &&
+    /^svc(?: (?:--?)?[A-Za-z0-9][A-Za-z0-9._/:@#=-]*)+$/.test(remedy)
+  );
+}
+
 export function isHelperTopic(topic: string): boolean {
   if (words.has(topic) || topic.startsWith('workflow.rule.')) return false;
   return families.some((family) => topic.startsWith(family));
@@ -44,6 +53,11 @@ export function helperRefusal({
     return {
       problem: `A helper cannot report ${event} with a position of the relay.`,
       remedy: 'Leave relay out.',
+    };
+  if (Object.hasOwn(detail, 'remedy') && !isPlainCommand(detail['remedy']))
+    return {
+      problem: `A helper cannot report ${event} with that remedy: somebody will paste it.`,
+      remedy: 'A remedy is a command of svc with plain words, such as: svc why ABC-1',
     };
   if (event.startsWith('orchestrator.run.') && Object.hasOwn(detail, 'project'))
     return {

@@ -10,6 +10,8 @@ export type AttentionItem = {
   message: string;
   remedy: string | null;
   severity: string;
+  /** Who said it last: the daemon itself, or a program of the user that reported it. */
+  reportedBy: 'svc' | 'helper';
   openedAt: string;
   openedSeq: number;
   /** The lines that raised it, newest last, at most 20. */

@@ -15,7 +15,7 @@ import type { Ticket } from './ticket.ts';
 import type { Worker } from './worker.ts';
 
 /** Counted up when entities or the rules that fold them change, so that older snapshots are not believed. */
-const BOARD_FORM = 6;
+const BOARD_FORM = 7;
 
 export type PackedBoard = {
   form: typeof BOARD_FORM;

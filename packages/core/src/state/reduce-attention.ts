@@ -72,6 +72,7 @@ function raised(known: AttentionItem | undefined, line: FoldedLine): AttentionIt
     message: shortTextAt(detail, 'message') ?? known?.message ?? reason,
     remedy: shortTextAt(detail, 'remedy') ?? known?.remedy ?? null,
     severity: shortTextAt(detail, 'severity') ?? known?.severity ?? 'medium',
+    reportedBy: line.reporter ?? 'svc',
     openedAt: known?.openedAt ?? line.ts,
     openedSeq: known?.openedSeq ?? line.seq,
     evidence: [...new Set([...(known?.evidence ?? []), ...evidenceIn(line)])].slice(-MOST_EVIDENCE),

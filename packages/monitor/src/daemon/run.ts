@@ -1,14 +1,13 @@
 // The composition root: builds every part with its collaborators and starts them in order.
-import { type Config, type Environment, type EventDraft, formatProblem, helperRefusal } from '@svc/core';
+import { type Config, type Environment, type EventDraft, formatProblem } from '@svc/core';
 import type { DestinationStream } from 'pino';
 import type { Machine } from '../config/environment.ts';
 import { openLiveConfig } from '../config/live.ts';
 import { createFileLocks } from '../disk/lock.ts';
-import { Failure } from '../errors.ts';
 import { createHttpServer, type OnAnswer } from '../http/server.ts';
 import { createStaticHandler } from '../http/static-handler.ts';
 import { createWebhookHandler } from '../http/webhook-handler.ts';
-import { type EventLog, openEventLog } from '../log/event-log.ts';
+import { appendHelperFact, openEventLog } from '../log/event-log.ts';
 import { createJqThreads } from '../log/jq-threads.ts';
 import { watchSpool } from '../log/spool.ts';
 import { codehostFeed, type Feed, trackerFeed } from '../receive/feed.ts';
@@ -403,11 +402,4 @@ async function openDaemon(
   updateAttention();
   logger.info({ ...identity, dataDir: machine.dataDir }, 'daemon started');
   return identity;
-}
-
-/** The spool is a way in for helpers, and for nothing that only a delivery or a person can say. */
-async function appendHelperFact(log: EventLog, draft: EventDraft): Promise<unknown> {
-  const refused = helperRefusal(draft);
-  if (refused !== undefined) throw new Failure('usage', refused.problem, refused.remedy);
-  return log.appendOnce(draft);
 }

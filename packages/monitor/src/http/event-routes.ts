@@ -1,9 +1,9 @@
 // GET /api/events and /api/events/counts (from the index), GET /api/events/stream (live), POST /api/events (facts of
 // helpers), POST /api/events/reindex.
-import { type ApiAnswer, api, helperRefusal, parseEventDraft, type Since } from '@svc/core';
+import { type ApiAnswer, api, parseEventDraft, type Since } from '@svc/core';
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify';
 import { Failure } from '../errors.ts';
-import type { EventLog } from '../log/event-log.ts';
+import { appendHelperFact, type EventLog } from '../log/event-log.ts';
 import type { JqThreads } from '../log/jq-threads.ts';
 import { countQuery, listQuery, streamQuery } from './event-query.ts';
 import { streamEvents } from './event-stream.ts';
@@ -70,11 +70,8 @@ export function eventRoutes(options: {
         ...asObject(request.body),
       });
       if (!parsed.ok) throw new Failure('usage', `The event cannot be taken: ${parsed.problem}.`);
-      const { draft } = parsed;
-      const refused = helperRefusal(draft);
-      if (refused !== undefined) throw new Failure('usage', refused.problem, refused.remedy);
-      const { id, seq, duplicate } = await log.appendOnce(draft);
-      return { ok: true, ...(duplicate ? { duplicate } : { event: draft.event }), id, seq };
+      const { id, seq, duplicate } = await appendHelperFact(log, parsed.draft);
+      return { ok: true, ...(duplicate ? { duplicate } : { event: parsed.draft.event }), id, seq };
     });
 
     app.post('/api/events/reindex', async (request): Promise<ApiAnswer<typeof api.reindexEvents>> => {

@@ -1,7 +1,15 @@
 // The event log as the rest of the daemon knows it: append, ask, follow. Nothing outside of this room
 // knows files, offsets or tables. Opening it mends what a crash left; closing it loses nothing.
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { type EventCounts, type EventDraft, type EventHost, type EventLine, matchesFilter } from '@svc/core';
+import {
+  type EventCounts,
+  type EventDraft,
+  type EventHost,
+  type EventLine,
+  helperRefusal,
+  matchesFilter,
+} from '@svc/core';
+import { Failure } from '../errors.ts';
 import { type CountQuery, createLineCounter } from './count-lines.ts';
 import { type Appended, createDedupe } from './dedupe.ts';
 import { findLines, type LineQuery } from './find-lines.ts';
@@ -77,6 +85,16 @@ const MAX_LIMIT = 10_000;
 const READ_SLICE = 64;
 /** How long a question waits for the index to see lines that are durable already. */
 const INDEX_PATIENCE_MS = 500;
+
+/** What a program of the user reports: nothing that only a delivery or a person can say, and marked as reported. */
+export async function appendHelperFact(
+  log: Pick<EventLog, 'appendOnce'>,
+  draft: EventDraft,
+): Promise<Appended> {
+  const refused = helperRefusal(draft);
+  if (refused !== undefined) throw new Failure('usage', refused.problem, refused.remedy);
+  return log.appendOnce({ ...draft, reporter: 'helper' });
+}
 
 export function openEventLog(options: EventLogOptions): EventLog {
   const { eventsFolder: folder, clock } = options;

@@ -35,6 +35,7 @@ export function createLineEncoder({
     if (draft.occurredAt !== undefined) line.occurredAt = draft.occurredAt;
     if (draft.relay !== undefined) line.relay = draft.relay;
     if (draft.actor !== undefined) line.actor = draft.actor;
+    if (draft.reporter !== undefined) line.reporter = draft.reporter;
     const text = JSON.stringify(line);
     if (fits(text)) return { line, text };
     const shorter = cut(line, LONGEST_TEXT);

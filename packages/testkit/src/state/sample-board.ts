@@ -197,6 +197,7 @@ export function sampleAttention(given: Partial<AttentionItem> = {}): AttentionIt
     acknowledged: null,
     snoozedUntil: null,
     handedOver: null,
+    reportedBy: 'svc',
     ...given,
   };
 }

@@ -123,6 +123,7 @@ export function ItemDetail({
               : item.evidence.toReversed().map((seq) => <EventLink key={seq} seq={seq} />)}
           </span>
         </Fact>
+        {item.reportedBy === 'helper' && <Fact name="Reported by">a helper, which svc has not checked</Fact>}
         {acknowledged !== null && (
           <Fact name="Acknowledged">
             by {acknowledged.by}, <Age at={acknowledged.at} /> ago

@@ -151,6 +151,7 @@ function standing(terminal: Terminal, item: AttentionEntry): string {
   const { acknowledged, snoozedUntil, handedOver, times } = item;
   const words = times > 1 ? [`${times} times`] : [];
   if (acknowledged !== null) words.push(`seen by ${plainText(acknowledged.by)}`);
+  if (item.reportedBy === 'helper') words.push('reported by a helper');
   if (handedOver !== null)
     words.push(`handed over to ${plainText(handedOver.to)} by ${plainText(handedOver.by)}`);
   if (snoozedUntil !== null) words.push(`put off until ${timeText(snoozedUntil, terminal.now())}`);
