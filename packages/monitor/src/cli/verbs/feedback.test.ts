@@ -37,11 +37,35 @@ test('grant writes autoFile true to the project file; setting it to false revoke
   expect(await consent('check')).toBe(1);
 });
 
+test('deleting the feedback block revokes', async () => {
+  const { terminal, file, consent } = project({ svc: { projectKey: 'demo' } });
+  expect(await consent('grant')).toBe(0);
+  expect(await consent('check')).toBe(0);
+  writeFileSync(file, JSON.stringify({ svc: { projectKey: 'demo' } }));
+  expect(await consent('check')).toBe(1);
+  expect(await consent('status')).toBe(0);
+  expect(terminal.printed()).toContain('not granted');
+});
+
 test('status says it in words and as JSON', async () => {
   const { terminal, file, consent } = project({ svc: { feedback: { autoFile: true } } });
   expect(await consent('status')).toBe(0);
   expect(terminal.printed()).toBe(`granted (svc.feedback.autoFile is true in ${file})`);
-  expect(await project({}).consent('status', '--json')).toBe(0);
+  const json = async (config: unknown) => {
+    const given = project(config);
+    expect(await given.consent('status', '--json')).toBe(0);
+    const { granted, source } = JSON.parse(given.terminal.printed());
+    return { granted, inFile: source === given.file, source };
+  };
+  expect(await json({ svc: { feedback: { autoFile: true } } })).toMatchObject({
+    granted: true,
+    inFile: true,
+  });
+  expect(await json({ svc: { feedback: { autoFile: false } } })).toMatchObject({
+    granted: false,
+    inFile: true,
+  });
+  expect(await json({})).toMatchObject({ granted: false, source: null });
 });
 
 test('a broken configuration is no consent and no silence', async () => {
