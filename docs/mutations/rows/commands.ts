@@ -297,9 +297,9 @@ export const commands: readonly Mutation[] = [
   },
   {
     row: 'CTX-4',
-    file: 'packages/monitor/src/cli/verbs/telemetry.ts',
-    find: 'orchestration: context?.orchestration ?? null,',
-    replace: 'orchestration: svc.projectKey ?? null,',
+    file: 'packages/monitor/src/orchestrate/runs/start-agent.ts',
+    find: '    orchestration: orchestrator,\n    signal,\n',
+    replace: '    signal,\n',
   },
   {
     row: 'CTX-6',
@@ -316,7 +316,7 @@ export const commands: readonly Mutation[] = [
   {
     row: 'CTX-8',
     file: 'packages/monitor/src/orchestrate/worktrees/create.ts',
-    find: 'const ticket = await makeContext(room, path, branch, options.ticket);',
+    find: 'const ticket = await makeContext(room, path, branch, options);',
     replace: 'const ticket = options.ticket ?? null;',
   },
   {
@@ -500,8 +500,7 @@ export const commands: readonly Mutation[] = [
   },
   {
     row: 'FQ-7',
-    test: 'packages/monitor/src/cli/verbs/findings.test.ts › team ABC of the issue tracker, else',
-    named: 'yes files, and sets autoFile true in the project file',
+    test: 'packages/monitor/src/cli/verbs/findings.test.ts › yes files, and sets autoFile true in the project file',
     file: 'packages/monitor/src/feedback/open-destinations.ts',
     find: 'return [trackerOf(config, options), codehost];',
     replace: 'return [codehost, trackerOf(config, options)];',

@@ -121,7 +121,7 @@ test('a channel left in layer 1 moves to the global file', async () => {
     project: { svc: { monitor: { github: { smeeChannel: channel } } } },
   });
   expect(await setup()).toBe(0);
-  expect(global().monitor.github.smeeChannel).toBe(channel);
+  expect(global()).toMatchObject({ monitor: { github: { smeeChannel: channel } } });
   expect(project().monitor.github).toEqual({ webhookSecretEnv: 'SVC_WEBHOOK_SECRET' });
 });
 
