@@ -130,6 +130,8 @@ test('--add-repo alone merges into watchRepos and touches nothing else; it can b
   expect(await setup('--add-repo', 'acme/web', '--add-repo', 'acme/api')).toBe(0);
   expect(await setup('--add-repo', 'acme/web', '--add-repo', 'Acme/API')).toBe(0);
   expect(project().monitor.github).toEqual({ watchRepos: ['acme/web', 'acme/api'] });
+  expect(await setup('--add-repo', 'acme/app')).toBe(0);
+  expect(project().monitor.github).toEqual({ watchRepos: ['acme/web', 'acme/api', 'acme/app'] });
   expect(existsSync(path('.config/svc/config.json'))).toBe(false);
   expect(existsSync(path('.config/svc/webhook-secret'))).toBe(false);
   expect(terminal.printed()).toContain('Already watched');
