@@ -4,6 +4,7 @@ import type { Mutation } from './mutation.ts';
 import { archive } from './rows/archive.ts';
 import { board } from './rows/board.ts';
 import { codehost } from './rows/codehost.ts';
+import { commands } from './rows/commands.ts';
 import { configuration } from './rows/configuration.ts';
 import { daemon } from './rows/daemon.ts';
 import { deliveries } from './rows/deliveries.ts';
@@ -32,5 +33,6 @@ export const mutations: readonly Mutation[] = [
   ...archive,
   ...daemon,
   ...service,
+  ...commands,
   ...waits,
 ];

@@ -28,9 +28,9 @@ export const orchestration: readonly Mutation[] = [
   },
   {
     row: 'ERR-5',
-    file: 'packages/core/src/orchestrate/worker-command.ts',
-    find: '/^\\/[a-z0-9][a-z0-9_-]*:[a-z0-9][a-z0-9_-]*$/i',
-    replace: '/^\\/(?:[a-z0-9][a-z0-9_-]*:)?[a-z0-9][a-z0-9_-]*$/i',
+    file: 'packages/monitor/src/orchestrate/runs/begin-run.ts',
+    find: "  if (!command.ok) throw new Failure('config-invalid', command.problem);\n",
+    replace: '',
   },
   {
     row: 'WT-7',

@@ -39,7 +39,7 @@ export const summaries: readonly Mutation[] = [
     row: 'SUM-14',
     file: 'packages/monitor/src/summarize/summarizer.ts',
     find: 'JSON.stringify([orchId, template, snapshotHash(prompt), provider, model]);',
-    replace: 'JSON.stringify([orchId, template, snapshotHash(prompt), provider]);',
+    replace: 'JSON.stringify([template, known.seq, provider, model]);',
   },
   {
     row: 'CFG-40',

@@ -235,10 +235,17 @@ describe('in the foreground', () => {
   });
 });
 
-test('it starts from source as well', async () => {
-  const { svc, running } = house({ program: source });
-  expect(await svc('start')).toMatchObject({ code: 0 });
-  expect(await running()).toMatchObject({ running: true });
+test('it starts and restarts from source as well, each with the warning of a newer version', async () => {
+  const { svc, env } = house({ program: source });
+  mkdirSync(join(env.HOME, '.claude/plugins/cache/svc/svc-dev/99.0.0'), { recursive: true });
+  const warning = 'warning: version 0.0.0-source is older than the installed 99.0.0.';
+  const started = await svc('start');
+  expect(started).toMatchObject({ code: 0, err: expect.stringContaining(warning) });
+  const pid = /^Started: pid (\d+), http/.exec(started.out)?.[1];
+  expect(commandOf(Number(pid))).toContain(source);
+  const restarted = await svc('restart');
+  expect(restarted).toMatchObject({ code: 0, err: expect.stringContaining(warning) });
+  expect(restarted.out).toMatch(new RegExp(`^Stopped: pid ${pid}\nStarted: pid (?!${pid},)\\d+, http`));
 });
 
 describe('version drift', () => {

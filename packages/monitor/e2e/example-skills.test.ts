@@ -52,7 +52,9 @@ function runner(home: string, more: Record<string, string> = {}) {
     });
   const contextFile = join(worktree, '.svc/.workflow-context.json');
   const currentTicket = (): unknown =>
-    (JSON.parse(readFileSync(contextFile, 'utf8')) as { currentTicket: unknown }).currentTicket;
+    existsSync(contextFile)
+      ? (JSON.parse(readFileSync(contextFile, 'utf8')) as { currentTicket: unknown }).currentTicket
+      : 'no context file';
   return { run, contextFile, currentTicket };
 }
 

@@ -66,11 +66,14 @@ test('no admin right: a warning in the log, that repository is polled, the daemo
   const { codehost, start, svc } = await world();
   codehost.removeToken('token');
   codehost.addToken('token', ['public_repo:read']);
+  codehost.cloud.addPullRequest('acme/web', { number: 42 });
   const daemon = await start();
   await until(async () => ((await daemon.get('/api/feeds')).body['repos'] as object[]).length === 1);
+  await until(() => facts(daemon).length > 0);
+  expect(facts(daemon)).toMatchObject([{ event: 'codehost.pr.opened', via: 'poll', scope: { pr: 42 } }]);
   const { printed } = await svc('feeds');
   expect(printed).toContain('acme/web  polling');
-  expect(daemon.printed()).toContain('acme/web');
+  expect(daemon.printed()).toContain('Failed to list the hooks of acme/web, skipping it (it is polled)');
   expect((await daemon.get('/api/health')).status).toBe(200);
 });
 

@@ -11,6 +11,7 @@ import { testRepository } from '../src/orchestrate/worktrees/testing/repository.
 import { startInProcess } from './in-process-daemon.ts';
 
 const AGENT = `printf '<%s>' "$@" >> "$HOME/agent-saw"
+printf '%s' "$OTEL_RESOURCE_ATTRIBUTES" > "$HOME/agent-telemetry"
 printf '%s' "$SVC_TICKET" > "$HOME/agent-ticket"
 while :; do sleep 0.1; done
 `;
@@ -133,6 +134,18 @@ test('a status stands in the signal file of each worker, from its start to its c
   await until(() => statuses().join() === 'dispatched,dispatched');
   expect(await svc('orchestrate', 'cancel', 'run-1')).toBe(0);
   await until(() => statuses().join() === 'canceled,canceled');
+});
+
+test('the run is named in the context of a worker’s worktree and in the telemetry of its agent', async () => {
+  const { svc, home, base, terminal } = await world();
+  expect(await svc('orchestrate', 'start', 'A-1', '--name', 'run-1'), terminal.complained()).toBe(0);
+  await textIn(join(home, 'agent-ticket'));
+  expect(JSON.parse(readFileSync(join(base, 'A-1/.svc/.workflow-context.json'), 'utf8'))).toMatchObject({
+    currentTicket: 'A-1',
+    orchestration: 'run-1',
+  });
+  expect(readFileSync(join(home, 'agent-telemetry'), 'utf8').split(',')).toContain('svc.orchestration=run-1');
+  expect(await svc('orchestrate', 'cancel', 'run-1')).toBe(0);
 });
 
 const json = { 'Content-Type': 'application/json' };

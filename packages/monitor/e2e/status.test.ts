@@ -27,6 +27,27 @@ test('a daemon that is well: status has nothing to add', async () => {
   expect(health).toMatchObject({ status: 'ok', attention: [] });
 });
 
+test('a daemon that runs: status --json has the fields of the interface first, and start leaves it alone', async () => {
+  const { home, port, url } = await storyDaemon();
+  mkdirSync(join(home, '.claude/plugins/cache/svc/svc-dev/99.0.0'), { recursive: true });
+  const { code, printed } = await svc(home, 'monitor', 'status', '--json');
+  expect(code).toBe(0);
+  expect(Object.entries(JSON.parse(printed)).slice(0, 7)).toEqual([
+    ['running', true],
+    ['pid', process.pid],
+    ['port', port],
+    ['url', `http://127.0.0.1:${port}`],
+    ['runningVersion', '1.2.3'],
+    ['latestAvailableVersion', '99.0.0'],
+    ['isStale', true],
+  ]);
+  expect(await svc(home, 'monitor', 'start')).toMatchObject({
+    code: 0,
+    printed: `Already running: pid ${process.pid}, ${url}`,
+    complained: expect.stringContaining('warning: version 1.2.3 is older than the installed 99.0.0.'),
+  });
+});
+
 test('a daemon that is degraded: status names every problem with its remedy, and the open item', async () => {
   const { home } = await storyDaemon({ settings: { orchestration: { maxParallel: 0 }, feedbak: {} } });
   await untilHolds(async () => {

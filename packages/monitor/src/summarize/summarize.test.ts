@@ -86,6 +86,23 @@ describe('200', () => {
     expect(models.calls[0]?.user).toContain('"ticket":"ENG-2"');
   });
 
+  test('each template has instructions of its own, and run-summary is the default', async () => {
+    const { summarize, models, pass } = await start();
+    for (const template of ['run-summary', 'attention-digest', 'worker-status']) {
+      expect((await summarize({ orchId: 'run-1', template })).body.cached).toBe(false);
+      pass(600);
+    }
+    expect(
+      models.calls.map(
+        ({ system }) => /^(?:Summarize the run|Write a digest|Say for each)/m.exec(system)?.[0],
+      ),
+    ).toEqual(['Summarize the run', 'Write a digest', 'Say for each']);
+    const [first] = models.calls;
+    pass(300_000);
+    await summarize({ orchId: 'run-1' });
+    expect(models.calls.at(-1)?.system).toBe(first?.system);
+  });
+
   test('the cost of a model without a price is unknown, and that is logged once', async () => {
     const { summarize, logged, pass, metrics } = await start();
     for (const template of ['run-summary', 'worker-status']) {
@@ -137,8 +154,10 @@ describe('cache', () => {
 
   test('orchId, template, snapshot, provider and model are its key', async () => {
     const { summarize, models, pass, tell } = await start();
+    tell({ event: 'orchestrator.run.started', scope: { orchestrator: 'run-2' }, detail: {} });
     const asked = [
       { orchId: 'run-1' },
+      { orchId: 'run-2' },
       { orchId: 'run-1', template: 'worker-status' },
       { orchId: 'run-1', provider: 'provider-b' },
       { orchId: 'run-1', model: 'claude-opus-5' },
@@ -154,7 +173,7 @@ describe('cache', () => {
       detail: { reason: 'worker-dead', message: 'It is gone', remedy: 'svc why ENG-1', severity: 'high' },
     });
     expect((await summarize()).body.cached).toBe(false);
-    expect(models.calls).toHaveLength(5);
+    expect(models.calls).toHaveLength(6);
   });
 
   test('a failure is not kept', async () => {

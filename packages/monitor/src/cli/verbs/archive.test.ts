@@ -204,6 +204,7 @@ describe('sweep', () => {
   test('without any runs the root is made, and nothing else happens', async () => {
     const { svc, at, terminal } = home({ environment: { SVC_ARCHIVE_ROOT: '~/elsewhere/archives' } });
     expect(await svc('sweep')).toBe(0);
+    expect(existsSync(at('elsewhere/archives'))).toBe(true);
     expect(readdirSync(at('elsewhere/archives'))).toEqual([]);
     expect(terminal.printed()).toBe('0 archived, 0 updated, 0 unchanged; 0 B (0 B stored).');
     expect(await svc('sweep', 'nobody')).toBe(1);

@@ -316,6 +316,7 @@ describe('workflow context', () => {
     expect(await about('workflow-context', 0)).toEqual([
       `ok workflow-context ${context}, made now, no ticket yet`,
     ]);
+    expect(existsSync(context)).toBe(true);
     const made = JSON.parse(readFileSync(context, 'utf8'));
     expect(made).toMatchObject({ lastUpdated: terminal.now().toISOString(), currentTicket: null });
     writeFileSync(context, JSON.stringify({ ...made, currentTicket: 'ABC-9', mine: 1 }));

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testTerminal } from '@svc/testkit';
 import { expect, test } from 'vitest';
@@ -23,6 +23,7 @@ function worktree(name = 'ABC-12-login', now?: () => Date) {
 test('init makes the file at the root of the worktree, with the ticket of its name, and keeps one that is there', async () => {
   const { run, content, file } = worktree();
   expect(await run('init')).toBe(0);
+  expect(existsSync(file)).toBe(true);
   expect(content()).toEqual({
     lastUpdated: '2026-01-02T03:04:05.678Z',
     currentTicket: 'ABC-12',
@@ -98,16 +99,39 @@ test('recent, most-recent and ticket answer from the file; no answer is exit 1',
   expect(await run('recent', 'plans')).toBe(1);
   expect(await run('most-recent')).toBe(1);
   expect(await run('ticket', 'ABC-1')).toBe(1);
+  await run('add', 'plans', 'other.md', 'ABC-2');
   await run('add', 'plans', 'a.md', 'ABC-1');
   await run('add', 'handoffs', 'b.md', 'ABC-1');
+  await run('add', 'prs', 'none.md', 'null');
   const before = terminal.printed().length;
   expect(await run('recent', 'plans')).toBe(0);
   expect(await run('most-recent')).toBe(0);
-  expect(terminal.printed().slice(before).trim().split('\n')).toEqual(['a.md', 'b.md']);
+  expect(terminal.printed().slice(before).trim().split('\n')).toEqual(['a.md', 'none.md']);
   const length = terminal.printed().length;
   expect(await run('ticket', 'ABC-1')).toBe(0);
-  const documents = JSON.parse(terminal.printed().slice(length));
-  expect(documents.plans[0].path + documents.handoffs[0].path).toBe('a.mdb.md');
+  expect(JSON.parse(terminal.printed().slice(length))).toEqual({
+    research: [],
+    plans: [expect.objectContaining({ path: 'a.md', ticket: 'ABC-1' })],
+    handoffs: [expect.objectContaining({ path: 'b.md', ticket: 'ABC-1' })],
+    prs: [],
+  });
+  expect(await run('ticket', 'ABC-3')).toBe(1);
+});
+
+test('the commands are the seven of workflow-context.sh', async () => {
+  const { run, terminal } = worktree();
+  expect(await run('--help')).toBe(0);
+  const [, listed = ''] = terminal.printed().split(/^Commands:$/m);
+  expect([...listed.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name)).toEqual([
+    'init',
+    'set-ticket',
+    'set-orchestration',
+    'add',
+    'recent',
+    'most-recent',
+    'ticket',
+    'help',
+  ]);
 });
 
 test('an unknown type is an error that lists the types', async () => {

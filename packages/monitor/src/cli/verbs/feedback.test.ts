@@ -48,6 +48,16 @@ test('grant writes autoFile true to the project file; setting it to false revoke
   expect(await consent('check')).toBe(1);
 });
 
+test('deleting the feedback block revokes', async () => {
+  const { terminal, file, consent } = project({ svc: { projectKey: 'demo' } });
+  expect(await consent('grant')).toBe(0);
+  expect(await consent('check')).toBe(0);
+  writeFileSync(file, JSON.stringify({ svc: { projectKey: 'demo' } }));
+  expect(await consent('check')).toBe(1);
+  expect(await consent('status')).toBe(0);
+  expect(terminal.printed()).toContain('not granted');
+});
+
 test('status says it in words and as JSON', async () => {
   const committed = { svc: { feedback: { autoFile: true } } };
   const { terminal, file, consent } = project(committed, ['codehost:svc-dev/svc']);
@@ -56,7 +66,21 @@ test('status says it in words and as JSON', async () => {
   const waiting = project(committed);
   expect(await waiting.consent('status')).toBe(0);
   expect(waiting.terminal.printed()).toContain('you have not agreed to codehost:svc-dev/svc');
-  expect(await project({}).consent('status', '--json')).toBe(0);
+  const json = async (config: unknown) => {
+    const given = project(config, ['codehost:svc-dev/svc']);
+    expect(await given.consent('status', '--json')).toBe(0);
+    const { granted, source } = JSON.parse(given.terminal.printed());
+    return { granted, inFile: source === given.file, source };
+  };
+  expect(await json({ svc: { feedback: { autoFile: true } } })).toMatchObject({
+    granted: true,
+    inFile: true,
+  });
+  expect(await json({ svc: { feedback: { autoFile: false } } })).toMatchObject({
+    granted: false,
+    inFile: true,
+  });
+  expect(await json({})).toMatchObject({ granted: false, source: null });
 });
 
 test('a broken configuration is no consent and no silence', async () => {

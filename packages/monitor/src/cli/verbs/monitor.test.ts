@@ -32,6 +32,7 @@ function hang(dataDir: string) {
 test('status --json of a stopped daemon: the fields of the interface first, exit 1', async () => {
   const { terminal, dataDir, svc } = machine({ SVC_MONITOR_PORT: '7411' });
   expect(await svc('status', '--json')).toBe(1);
+  expect(terminal.printed()).toMatch(/^\{[^]*\}$/);
   expect(Object.entries(JSON.parse(terminal.printed()))).toEqual([
     ['running', false],
     ['pid', null],

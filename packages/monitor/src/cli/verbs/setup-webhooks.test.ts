@@ -65,11 +65,12 @@ async function house(given: House = {}) {
 test('makes a channel and a secret of 32 bytes in hex, and writes each to its place', async () => {
   const { setup, project, global, secret, mode, relay, terminal } = await house();
   expect(await setup()).toBe(0);
-  expect(global().monitor.github.smeeChannel).toMatch(new RegExp(`^${relay.url}/[A-Za-z0-9_-]{16}$`));
+  const smeeChannel = expect.stringMatching(new RegExp(`^${relay.url}/[A-Za-z0-9_-]{16}$`));
+  expect(global()).toMatchObject({ monitor: { github: { smeeChannel } } });
   expect(secret()).toMatch(/^[0-9a-f]{64}$/);
   expect(mode('.config/svc/webhook-secret')).toBe(0o600);
   expect(mode('.config/svc/config.json')).toBe(0o600);
-  expect(project().monitor.github.webhookSecretEnv).toBe('SVC_WEBHOOK_SECRET');
+  expect(project()).toMatchObject({ monitor: { github: { webhookSecretEnv: 'SVC_WEBHOOK_SECRET' } } });
   expect(global().projects).toEqual([terminal.home]);
   expect(terminal.printed()).not.toContain(secret());
 });
@@ -123,7 +124,7 @@ test('a channel left in layer 1 moves to the global file when it is at the relay
     relayUrl: 'https://relay.example',
   });
   expect(await setup()).toBe(0);
-  expect(global().monitor.github.smeeChannel).toBe(channel);
+  expect(global()).toMatchObject({ monitor: { github: { smeeChannel: channel } } });
   expect(project().monitor.github).toEqual({ webhookSecretEnv: 'SVC_WEBHOOK_SECRET' });
   expect(terminal.complained()).toContain('Whoever can read that file can send to it');
 });
@@ -156,8 +157,10 @@ test('--add-repo alone merges into watchRepos and touches nothing else; it can b
   expect(await setup('--add-repo', 'acme/web', '--add-repo', 'acme/api')).toBe(0);
   expect(await setup('--add-repo', 'acme/web', '--add-repo', 'Acme/API')).toBe(0);
   expect(project().monitor.github).toEqual({ watchRepos: ['acme/web', 'acme/api'] });
+  expect(await setup('--add-repo', 'acme/app')).toBe(0);
+  expect(project().monitor.github).toEqual({ watchRepos: ['acme/web', 'acme/api', 'acme/app'] });
   // In the user's own file only that a hook may be made there.
-  expect(global()).toEqual({ monitor: { github: { hookRepos: ['acme/web', 'acme/api'] } } });
+  expect(global()).toEqual({ monitor: { github: { hookRepos: ['acme/web', 'acme/api', 'acme/app'] } } });
   expect(existsSync(path('.config/svc/webhook-secret'))).toBe(false);
   expect(terminal.printed()).toContain('Already watched');
 });

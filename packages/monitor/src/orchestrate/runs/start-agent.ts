@@ -98,12 +98,17 @@ export function createStartAgent(options: StartAgentOptions): StartAgent {
 /** The one that is there, or a new one in its place when it was never finished. */
 async function worktreeFor(
   worktrees: Worktrees,
-  { ticket, plan, signal }: StartWish,
+  { orchestrator, ticket, plan, signal }: StartWish,
 ): Promise<{ path: string; branch: string }> {
   const known = (await worktrees.list()).find(({ name }) => name === ticket);
   if (known?.state === 'ready') return { path: known.path, branch: known.branch ?? ticket };
   if (known !== undefined && known.state !== 'being made') await worktrees.remove(ticket, { signal });
-  const made = await worktrees.create(ticket, { base: plan.base, ticket, signal });
+  const made = await worktrees.create(ticket, {
+    base: plan.base,
+    ticket,
+    orchestration: orchestrator,
+    signal,
+  });
   return { path: made.path, branch: made.branch };
 }
 

@@ -58,6 +58,24 @@ test.each([
   expect(await worktrees().create(branch)).toMatchObject({ branch, ticket });
 });
 
+test.each([
+  ['made here', {}, 'ABC-12'],
+  [
+    'made by the setup',
+    { worktree: { setup: ['mkdir .svc && cp ../../../context .svc/.workflow-context.json'] } },
+    'ABC-7',
+  ],
+])('the context of a run names it, and keeps its ticket: %s', async (_, config, currentTicket) => {
+  const { worktrees, write, base, read } = testRepository(temporaryFolder());
+  const context = { lastUpdated: '2026-01-02T03:04:05Z', currentTicket: 'ABC-7' };
+  write(join(base, '../..'), 'context', JSON.stringify(context));
+  const { path } = await worktrees({ config }).create('ABC-12', { orchestration: 'run-1' });
+  expect(JSON.parse(read(path, '.svc/.workflow-context.json'))).toMatchObject({
+    currentTicket,
+    orchestration: 'run-1',
+  });
+});
+
 describe('the base folder', () => {
   test.each([
     ['relative to the project', '../trees', (root: string) => join(root, 'trees')],

@@ -2,7 +2,14 @@
 // setup runs (where none is configured, the context store is linked too), the workflow context is made, the hooks run, the agent is told that it may trust the folder. Whatever
 // fails on the way, all of it is taken down again.
 import { realpath } from 'node:fs/promises';
-import { contextProfile, ticketNamed, type WorktreeRecord, withTicket, worktreeNameOf } from '@svc/core';
+import {
+  contextProfile,
+  ticketNamed,
+  type WorktreeRecord,
+  withOrchestration,
+  withTicket,
+  worktreeNameOf,
+} from '@svc/core';
 import { createContextStore } from '../../context/context-store.ts';
 import { initThoughts } from '../../context/thoughts.ts';
 import { Failure } from '../../errors.ts';
@@ -23,6 +30,8 @@ export type CreateOptions = {
   base?: string | undefined;
   /** The ticket of the workflow context, where the name does not say it. */
   ticket?: string | undefined;
+  /** The run of the workflow context. */
+  orchestration?: string | undefined;
   tell?: Tell | undefined;
   signal?: AbortSignal | undefined;
 };
@@ -150,7 +159,7 @@ async function make(
       });
     await run(await setupSteps(config, variables));
     if (config.svc.worktree.setup === undefined) await log.heading(await linkThoughts(room, path));
-    const ticket = await makeContext(room, path, branch, options.ticket);
+    const ticket = await makeContext(room, path, branch, options);
     await run(hookSteps(config, 'setup', variables));
     const warning = await room.trust.add(path);
     if (warning !== undefined) tell({ kind: 'warning', message: warning });
@@ -193,12 +202,12 @@ async function linkThoughts(room: Room, path: string): Promise<string> {
     : `[svc] context: ${links.join(' and ')} in ${store}; ${added} files of ${main} are new there`;
 }
 
-/** A setup command may have made it: then it stays as it is. */
+/** A setup command may have made it: then its ticket stays as it is. */
 async function makeContext(
   { locks, now, config }: Room,
   path: string,
   branch: string,
-  asked: string | undefined,
+  { ticket: asked, orchestration }: CreateOptions,
 ): Promise<string | null> {
   const store = createContextStore({ root: path, locks, now });
   const prefix = config.svc.project.ticketPrefix;
@@ -206,6 +215,8 @@ async function makeContext(
   const context =
     (await store.read()) ??
     (await store.change((fresh, time) => (ticket === undefined ? fresh : withTicket(fresh, time, ticket))));
+  if (orchestration !== undefined)
+    await store.change((made, time) => withOrchestration(made, time, orchestration));
   return context.currentTicket;
 }
 
