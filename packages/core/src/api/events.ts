@@ -53,7 +53,7 @@ const EventCounts = sameAs<EventCountsType>()(
 /** What a helper leaves out is said for it: from `cli`, `local`, about nothing in particular. */
 const HelperFact = EventDraft.partial({ source: true, via: true, scope: true, detail: true }).strict();
 
-const filtered = ['usage', 'filter-too-slow', 'busy'] as const;
+const filtered = ['usage', 'filter-too-slow', 'filter-too-large', 'busy'] as const;
 
 export const eventRoutes = {
   listEvents: apiRoute({

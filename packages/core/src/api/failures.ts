@@ -4,6 +4,7 @@ import { z } from 'zod';
 export const apiFailureStatus = {
   usage: 400,
   'filter-too-slow': 400,
+  'filter-too-large': 400,
   'bad-payload': 400,
   'no-delivery-id': 400,
   'bad-signature': 401,

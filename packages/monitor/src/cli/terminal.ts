@@ -1,6 +1,7 @@
 // What a verb may touch of the outside: streams, environment, time. Passed in, so that tests need no process.
 import { styleText } from 'node:util';
 import type { Environment } from '@svc/core';
+import { plainJson } from './plain-text.ts';
 
 export type Terminal = {
   out: (text: string) => void;
@@ -27,7 +28,7 @@ export function paint(terminal: Terminal, style: Style, text: string): string {
 }
 
 export function printJson(terminal: Terminal, value: unknown): void {
-  terminal.out(JSON.stringify(value, null, 2));
+  terminal.out(plainJson(value, 2));
 }
 
 /** Columns padded to their widest cell; the last one is left ragged. */

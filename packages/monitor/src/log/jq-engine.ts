@@ -7,6 +7,9 @@ export type LineFilter = (lines: readonly string[]) => boolean[];
 /** The text is no filter; the message is jq's own. */
 export class JqRefused extends Error {}
 
+/** The filter wants more memory than jq has, which cannot be used any more then. */
+export class JqTooLarge extends Error {}
+
 /** Results of one filter on one line that are looked at: bounds a filter that never stops giving. */
 const MAX_RESULTS = 10_000;
 
@@ -14,13 +17,23 @@ export async function createJqEngine(text: string): Promise<LineFilter> {
   const { loadJq } = await import('jq-wasm');
   const jq = await loadJq();
   const query = `any(limit(${MAX_RESULTS}; try (\n${text}\n) catch false); .)`;
-  const run = (input: string): string[] => {
-    const { stdout, stderr, exitCode } = jq.raw(input, query, ['-c']);
-    if (exitCode !== 0) throw new JqRefused(firstLine(stderr));
-    return stdout.split('\n').filter((answer) => answer !== '');
+  const raw = (input: string): ReturnType<typeof jq.raw> => {
+    try {
+      return jq.raw(input, query, ['-c']);
+    } catch (error) {
+      throw new JqTooLarge('the filter needs too much memory', { cause: error });
+    }
   };
-  run('null');
-  return (lines) => (lines.length === 0 ? [] : run(lines.join('\n')).map((answer) => answer === 'true'));
+  const run = (lines: readonly string[]): boolean[] => {
+    const { stdout, stderr, exitCode } = raw(lines.join('\n'));
+    if (exitCode !== 0) throw new JqRefused(firstLine(stderr));
+    const answers = stdout.split('\n').filter((answer) => answer !== '');
+    // A line that the filter has taken itself gets no answer, and the others would get each other's.
+    if (answers.length !== lines.length) throw new JqRefused('it reads other lines than its own (input)');
+    return answers.map((answer) => answer === 'true');
+  };
+  run(['null', 'null']);
+  return (lines) => (lines.length === 0 ? [] : run(lines));
 }
 
 function firstLine(text: string): string {

@@ -1,7 +1,7 @@
 // A jq filter over event lines for one who can wait for it: a verb. The daemon filters in a thread (`jq-threads.ts`).
 import { impossibleTopicIn } from '@svc/core';
 import { Failure } from '../errors.ts';
-import { createJqEngine, JqRefused, type LineFilter } from './jq-engine.ts';
+import { createJqEngine, JqRefused, JqTooLarge, type LineFilter } from './jq-engine.ts';
 
 export type { LineFilter };
 
@@ -10,7 +10,7 @@ export async function createJqFilter(text: string): Promise<LineFilter> {
   try {
     return await createJqEngine(text);
   } catch (error) {
-    throw error instanceof JqRefused ? unusable(error.message) : error;
+    throw error instanceof JqRefused || error instanceof JqTooLarge ? unusable(error.message) : error;
   }
 }
 

@@ -1,11 +1,11 @@
 // The thread in which the daemon runs jq: it answers one question after the other, and can be ended at any moment.
 import { parentPort } from 'node:worker_threads';
-import { createJqEngine, JqRefused, type LineFilter } from './jq-engine.ts';
+import { createJqEngine, JqRefused, JqTooLarge, type LineFilter } from './jq-engine.ts';
 
 export type JqQuestion = { id: number; filter: string; lines: readonly string[] };
 export type JqAnswer = { id: number } & (
   | { ok: true; matches: boolean[] }
-  | { ok: false; refused: boolean; message: string }
+  | { ok: false; why: 'refused' | 'too-large' | 'failed'; message: string }
 );
 
 let last: { text: string; filter: LineFilter } | undefined;
@@ -16,7 +16,9 @@ async function answerTo({ id, filter, lines }: JqQuestion): Promise<JqAnswer> {
     return { id, ok: true, matches: last.filter(lines) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    return { id, ok: false, refused: error instanceof JqRefused, message };
+    const isRefused = error instanceof JqRefused;
+    const isTooLarge = error instanceof JqTooLarge;
+    return { id, ok: false, why: isRefused ? 'refused' : isTooLarge ? 'too-large' : 'failed', message };
   }
 }
 

@@ -33,6 +33,23 @@ test('what is wrong with a filter is said, and the next one is answered', async 
   expect(await matches('true', lines)).toEqual([true, true]);
 });
 
+test('a filter that reads other lines is refused, at once or when it does', async () => {
+  const { matches } = threads();
+  await expect(matches('input', lines)).rejects.toThrow('it reads other lines than its own');
+  await expect(matches('if .scope.pr == 7 then input else . end', lines)).rejects.toThrow(
+    'reads other lines',
+  );
+  expect(await matches('true', lines)).toEqual([true, true]);
+});
+
+test('a filter that needs too much memory is named, and the next one is answered', async () => {
+  const { matches } = threads();
+  await expect(matches('[limit(9000; repeat("x" * 1000000))] | add', lines)).rejects.toMatchObject({
+    code: 'filter-too-large',
+  });
+  expect(await matches('.scope.pr == 7', lines)).toEqual([true, false]);
+});
+
 /** The thread's time passes only when the test says so. */
 function holdTime(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

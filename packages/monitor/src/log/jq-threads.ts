@@ -77,9 +77,10 @@ export function createJqThreads({
       if (question !== undefined) ask(question);
     }
     if (question === undefined || question.id !== answer.id) return;
+    if (!answer.ok && answer.why === 'too-large') return failed(tooLarge());
     underWay = undefined;
     if (answer.ok) question.resolve(answer.matches);
-    else question.reject(answer.refused ? unusable(answer.message) : new Error(answer.message));
+    else question.reject(answer.why === 'refused' ? unusable(answer.message) : new Error(answer.message));
     next();
   }
 
@@ -130,6 +131,14 @@ export function createJqThreads({
       thread = undefined;
     },
   };
+}
+
+function tooLarge(): Failure {
+  return new Failure(
+    'filter-too-large',
+    'The jq filter needs too much memory.',
+    'Give plain conditions beside it (event, ticket, repo, pr), or a simpler filter.',
+  );
 }
 
 function tooSlow(): Failure {

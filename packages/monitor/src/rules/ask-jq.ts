@@ -40,11 +40,13 @@ async function askLine(
   return { problem: 'its jq filter takes too long on a line' };
 }
 
+const costly = new Set<Failure['code']>(['filter-too-slow', 'filter-too-large']);
+
 async function unlessSlow<T>(ask: () => Promise<T>): Promise<T | undefined> {
   try {
     return await ask();
   } catch (error) {
-    if (error instanceof Failure && error.code === 'filter-too-slow') return undefined;
+    if (error instanceof Failure && costly.has(error.code)) return undefined;
     throw error;
   }
 }

@@ -8,6 +8,7 @@ import { conditionOptions, readConditions } from '../event-conditions.ts';
 import { eventSummary } from '../event-text.ts';
 import { untilBlind } from '../feed-sight.ts';
 import { listEvents } from '../list-events.ts';
+import { plainJson } from '../plain-text.ts';
 import { openSession } from '../session.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 import { verb, verbGroup } from '../verb.ts';
@@ -130,7 +131,7 @@ function listVerb(terminal: Terminal): CommandUnknownOpts {
       options.filter,
     );
     if (fromFiles) terminal.err('The daemon is not running; the files were read without the index.');
-    for (const line of lines) terminal.out(options.json ? JSON.stringify(line) : eventSummary(line));
+    for (const line of lines) terminal.out(options.json ? plainJson(line) : eventSummary(line));
     if (lines.length === 0) throw new AnswerIsNo();
   });
 }
