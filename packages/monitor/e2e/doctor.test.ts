@@ -57,7 +57,15 @@ async function listener(answers: Record<string, () => unknown> = {}): Promise<nu
 
 const well = {
   health: {
-    log: { state: 'live', lastSeq: 5, indexLag: 0, indexFailing: null, rebuilding: false, corruptLines: 0 },
+    log: {
+      state: 'live',
+      lastSeq: 5,
+      failing: null,
+      indexLag: 0,
+      indexFailing: null,
+      rebuilding: false,
+      corruptLines: 0,
+    },
     state: { state: 'live' },
     outbox: { state: 'live', pending: 0, retryingCount: 0, givenUp: 0 },
     signals: { state: 'live', files: 0, corrupt: 0 },
@@ -390,7 +398,15 @@ const rows: Row[] = [
   {
     fault: 'log not writable',
     given: reports({
-      health: { log: { ...well.health.log, state: 'degraded', why: 'ENOSPC', remedy: 'Free disk space.' } },
+      health: {
+        log: {
+          ...well.health.log,
+          state: 'degraded',
+          failing: 'ENOSPC',
+          why: 'ENOSPC',
+          remedy: 'Free disk space.',
+        },
+      },
       doctor: {
         log: { ok: false, step: 'write', why: 'ENOSPC', remedy: 'Free disk space and check the folder' },
       },

@@ -4,6 +4,11 @@ import {
   type api,
   type ConfigProblem,
   type FeedSecrets,
+  FILE_CHANGED,
+  FILE_CHANGED_REMEDY,
+  lateLines,
+  MISSING_REMEDY,
+  missingWords,
   reportProblem,
   secretProblem,
 } from '@svc/core';
@@ -75,6 +80,7 @@ export function createHealth(options: {
   const report = (): Health => {
     const stats = logStats?.();
     const log = stats && logReport(stats, notices);
+    const clock = stats && clockReport(stats.clockBehindMs, now().getTime());
     const { folders, problems: found } = options.projects();
     const problems = [...found, ...options.ruleProblems()];
     const configuration = { folders, problems: problems.map(reportProblem) };
@@ -83,6 +89,7 @@ export function createHealth(options: {
     const broken =
       problems.some(({ severity }) => severity === 'error') ||
       log?.state !== 'live' ||
+      clock?.state !== 'live' ||
       Object.values(receivers).some(({ receiver }) => receiver === 'degraded') ||
       Object.values(work ?? {}).some(({ state }) => state === 'degraded');
     return {
@@ -92,6 +99,7 @@ export function createHealth(options: {
       configuration,
       feeds: receivers,
       ...(log && { log }),
+      ...(clock && { clock }),
       ...work,
       spool: spoolReport(spoolRejected),
       ...(feedsReport && { sources: feedsReport() }),
@@ -203,10 +211,18 @@ function spoolReport(rejected: number): Health['spool'] {
   return { rejected, why, remedy: 'Look at the files in the folder spool/rejected of the data root.' };
 }
 
+function clockReport(behindMs: number, now: number) {
+  const late = lateLines(behindMs, now);
+  return { ...standing(late?.why ?? null, late?.remedy ?? ''), lateUntil: late?.until ?? null };
+}
+
 function logReport(stats: LogStats, notices: NonNullable<Health['log']>['notices']) {
   const failing = stats.failing ?? stats.indexFailing;
+  const missing = missingWords(stats.missing) ?? null;
+  const changed = stats.fileChanged ? FILE_CHANGED : null;
+  const remedy = failing !== null ? FREE_DISK : missing !== null ? MISSING_REMEDY : FILE_CHANGED_REMEDY;
   return {
-    ...standing(failing, FREE_DISK),
+    ...standing(failing ?? missing ?? changed, remedy),
     ...stats,
     indexLag: stats.lastSeq - stats.indexedTo,
     notices,

@@ -108,7 +108,7 @@ describe('asking the log', () => {
     };
     await fc.assert(fc.asyncProperty(query, agrees), { numRuns: 80 });
     const progress: number[] = [];
-    await log.reindex(({ seq }) => progress.push(seq));
+    await log.reindex({ onProgress: ({ seq }) => progress.push(seq) });
     expect(progress.at(-1)).toBe(10_500);
     await fc.assert(fc.asyncProperty(query, agrees), { numRuns: 80 });
     await log.close();
