@@ -713,6 +713,12 @@ export type Health = {
       };
     };
   };
+  dataRoot: {
+    state: 'live' | 'degraded';
+    /** Only when it is degraded */
+    why?: string;
+    remedy?: string;
+  };
   log?: {
     state: 'live' | 'degraded';
     /** Only when it is degraded */

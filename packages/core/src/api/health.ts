@@ -87,6 +87,7 @@ const Health = DaemonIdentity.extend({
   now: Time,
   configuration: z.object({ folders: z.array(z.string()), problems: z.array(ConfigProblem) }),
   feeds: z.object({ codehost: Receiver, tracker: Receiver }),
+  dataRoot: z.object(part),
   log: LogHealth.exactOptional(),
   clock: ClockHealth.exactOptional(),
   state: StateHealth.exactOptional(),

@@ -14,6 +14,7 @@ type Part = { state: string; why?: string | undefined; remedy?: string | undefin
 
 export type ReportedHealth = {
   configuration?: { problems?: readonly ReportedProblem[] };
+  dataRoot?: Part;
   log?: Part & {
     lastSeq: number;
     indexLag: number;
@@ -44,9 +45,25 @@ export type ReportedHealth = {
 const USUAL_LAG = 10_000;
 
 export function judgeHealth(health: ReportedHealth): DoctorFinding[] {
-  const { configuration, log, clock, state, outbox, signals, runs, rules, spool, feeds, telemetry } = health;
+  const {
+    configuration,
+    dataRoot,
+    log,
+    clock,
+    state,
+    outbox,
+    signals,
+    runs,
+    rules,
+    spool,
+    feeds,
+    telemetry,
+  } = health;
   return [
     ...(configuration?.problems ?? []).map(judgeProblem),
+    ...(dataRoot?.state === 'degraded'
+      ? [doctorFinding('daemon', 'broken', dataRoot.why ?? '', { remedy: dataRoot.remedy ?? null })]
+      : []),
     ...(log ? judgeLog(log) : []),
     ...(clock?.state === 'degraded' ? [judgeClock(clock)] : []),
     ...(state ? [judgePart('state', 'the board', state)] : []),

@@ -24,6 +24,7 @@ import { type Metrics, observe, observeLabelled } from '../telemetry/metrics.ts'
 import type { DaemonBoard } from './board.ts';
 
 const KEPT_NOTICES = 20;
+const RESTART = 'Run: svc monitor restart. Then restore what is missing from a backup: svc backup restore';
 const FREE_DISK = 'Free disk space and check the data folder; it goes on by itself.';
 
 /** What becomes of the log: the board, the outbox, signal files (null until they are watched), runs and rules. */
@@ -45,6 +46,7 @@ export function createHealth(options: {
   /** Filters of rules that jq does not take. */
   ruleProblems: () => readonly ConfigProblem[];
   secrets: () => Secrets;
+  dataRootTrouble: () => string | null;
   metrics: Metrics;
   now: () => Date;
 }) {
@@ -80,6 +82,7 @@ export function createHealth(options: {
   const report = (): Health => {
     const stats = logStats?.();
     const log = stats && logReport(stats, notices);
+    const dataRoot = standing(options.dataRootTrouble(), RESTART);
     const clock = stats && clockReport(stats.clockBehindMs, now().getTime());
     const { folders, problems: found } = options.projects();
     const problems = [...found, ...options.ruleProblems()];
@@ -88,6 +91,7 @@ export function createHealth(options: {
     const work = stateFigures && stateReport(stateFigures);
     const broken =
       problems.some(({ severity }) => severity === 'error') ||
+      dataRoot.state !== 'live' ||
       log?.state !== 'live' ||
       clock?.state !== 'live' ||
       Object.values(receivers).some(({ receiver }) => receiver === 'degraded') ||
@@ -98,6 +102,7 @@ export function createHealth(options: {
       now: now().toISOString(),
       configuration,
       feeds: receivers,
+      dataRoot,
       ...(log && { log }),
       ...(clock && { clock }),
       ...work,

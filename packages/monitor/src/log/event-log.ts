@@ -163,9 +163,9 @@ export function openEventLog(options: EventLogOptions): EventLog {
   }
 
   async function lastSeqAt(time: number): Promise<number> {
-    const end = tail.lastSeq();
+    const wanted = tail.lastSeq();
     const index = await freshIndex();
-    if (index.lastSeq() < end)
+    if (index.lastSeq() < wanted)
       throw new Failure(
         'busy',
         'The index has not caught up with the event log: which line was the last at that moment is not known yet.',

@@ -30,7 +30,7 @@ export type BlockSpan = {
   count: number;
 };
 
-export type IndexedFile = { file: string; firstSeq: number; lastSeq: number };
+type IndexedFile = { file: string; firstSeq: number; lastSeq: number };
 
 export type IndexStore = {
   /** Stores a block. It counts from the moment its own row is there, which comes last. */

@@ -15,7 +15,7 @@ import {
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 
-export type FileStatus = { length: number; id: string };
+type FileStatus = { length: number; id: string };
 
 export type LogDisk = {
   /** Opens for writing, and makes the file and its folder if need be. */

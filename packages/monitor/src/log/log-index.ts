@@ -189,6 +189,11 @@ function noteHole(holes: MissingLines[], before: number, seq: number): void {
   if (seq > before + 1 && holes.length < MOST_HOLES) holes.push({ from: before + 1, to: seq - 1 });
 }
 
+function noteHolesInside(holes: MissingLines[], lines: BlockLines): void {
+  for (let index = 1; index < lines.count; index += 1)
+    noteHole(holes, seqAt(lines, index - 1), seqAt(lines, index));
+}
+
 /** Between blocks, and inside of those that have fewer lines than they span. */
 function holesIn(store: IndexStore): MissingLines[] {
   const holes: MissingLines[] = [];
@@ -196,8 +201,7 @@ function holesIn(store: IndexStore): MissingLines[] {
   for (const { firstSeq, lastSeq, count } of store.spansIn({ low: 0, high: Number.MAX_SAFE_INTEGER })) {
     noteHole(holes, before, firstSeq);
     const lines = lastSeq - firstSeq + 1 > count ? store.blockOf(firstSeq) : null;
-    for (let index = 1; lines !== null && index < lines.count; index += 1)
-      noteHole(holes, seqAt(lines, index - 1), seqAt(lines, index));
+    if (lines !== null) noteHolesInside(holes, lines);
     before = lastSeq;
   }
   return holes;
