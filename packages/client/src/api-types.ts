@@ -452,7 +452,7 @@ export type EventLine = {
     [name: string]: unknown;
   };
   seq: number;
-  /** when the daemon accepted it, UTC with milliseconds */
+  /** when the daemon accepted it, UTC with milliseconds. The order is `seq`: after a clock that was ahead, a later line can have an earlier time */
   ts: string;
   id: string;
   schemaVersion: 1;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type EventCounts as EventCountsType, eventFamilies } from '../log/event-counts.ts';
 import { EventDraft, EventLine as EventLineSchema } from '../log/event-line.ts';
-import { apiRoute, noFields, Seq, sameAs, Time } from './route.ts';
+import { apiRoute, Seq, sameAs, Time } from './route.ts';
 
 const EventLine = EventLineSchema.meta({ id: 'EventLine' });
 

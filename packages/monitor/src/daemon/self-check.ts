@@ -135,7 +135,9 @@ async function foundByIndex(
 
 /** From the disk itself, not from what the log remembers of it: the newest file is the one that is written to. */
 async function isInFile(eventsDir: string, line: EventLine): Promise<boolean> {
-  const handle = await open(join(eventsDir, listFilledMonthFiles(eventsDir).at(-1) ?? ''), 'r');
+  const newest = listFilledMonthFiles(eventsDir).at(-1);
+  if (newest === undefined) return false;
+  const handle = await open(join(eventsDir, newest), 'r');
   try {
     const { size } = await handle.stat();
     const bytes = Buffer.alloc(Math.min(size, TAIL_BYTES));
