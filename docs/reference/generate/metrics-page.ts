@@ -69,6 +69,7 @@ async function startDaemon(): Promise<void> {
       version: '0.0.0',
       pid: process.pid,
       program: [],
+      dataRootTrouble: () => null,
       logTo: { write: () => undefined },
       now: () => new Date(),
     });

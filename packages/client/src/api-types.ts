@@ -460,7 +460,7 @@ export type EventLine = {
     [name: string]: unknown;
   };
   seq: number;
-  /** when the daemon accepted it, UTC with milliseconds */
+  /** when the daemon accepted it, UTC with milliseconds. The order is `seq`: after a clock that was ahead, a later line can have an earlier time */
   ts: string;
   id: string;
   schemaVersion: 1;
@@ -721,6 +721,12 @@ export type Health = {
       };
     };
   };
+  dataRoot: {
+    state: 'live' | 'degraded';
+    /** Only when it is degraded */
+    why?: string;
+    remedy?: string;
+  };
   log?: {
     state: 'live' | 'degraded';
     /** Only when it is degraded */
@@ -743,12 +749,27 @@ export type Health = {
     recentDeliveries: number;
     tailReaders: number;
     corruptLines: number;
+    /** The file is not as the last commit left it */
+    fileChanged: boolean;
+    /** Lines that the log had and has no more, as far as nobody has accepted that */
+    missing: {
+      from: number;
+      to: number;
+    }[];
     indexLag: number;
     notices: {
       kind: string;
       at: string;
       [name: string]: unknown;
     }[];
+  };
+  clock?: {
+    state: 'live' | 'degraded';
+    /** Only when it is degraded */
+    why?: string;
+    remedy?: string;
+    /** Until then lines carry this time, because the clock was set back */
+    lateUntil: string | null;
   };
   state?: {
     state: 'live' | 'connecting' | 'degraded';
@@ -1948,7 +1969,12 @@ export type Operations = {
     '/api/events/reindex': {
       params: undefined;
       query: undefined;
-      body: Record<string, never> | undefined;
+      body:
+        | {
+            /** Accept that lines which are missing from the log are gone: health reports them no more */
+            acceptMissing?: boolean | undefined;
+          }
+        | undefined;
       answer: {
         ok: true;
         lines: number;

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -103,6 +104,24 @@ async function foreignServer(answer: () => object): Promise<{ port: number; serv
   onTestFinished(() => server.close().closeAllConnections());
   return { port: (server.address() as AddressInfo).port, server };
 }
+
+test.each(['daemon.lock', '.'])(
+  '%s of the data root is removed: it is named, and restart works',
+  async (gone) => {
+    const { svc, running: untilItRuns, dataDir } = house();
+    expect((await svc('start')).code).toBe(0);
+    const first = await untilItRuns();
+    const healthOf = async (url: string) =>
+      (await (await fetch(`${url}/api/health`)).json()) as { dataRoot: { state: string; why?: string } };
+    rmSync(join(dataDir, gone), { recursive: true });
+    expect((await healthOf(first.url)).dataRoot.why).toContain(`(pid ${first.pid})`);
+    // The daemon takes the lock again by itself.
+    expect((await untilItRuns()).pid).toBe(first.pid);
+    const restarted = await svc('restart');
+    expect(restarted.out).toMatch(new RegExp(`^Stopped: pid ${first.pid}\nStarted: pid \\d+, http`));
+    expect((await healthOf((await untilItRuns()).url)).dataRoot).toEqual({ state: 'live' });
+  },
+);
 
 test('start, start again, kill -9, start, restart, stop', async () => {
   const { svc, status, running: untilItRuns, dataDir, app } = house();

@@ -3,7 +3,7 @@
 // that reports them.
 import { spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -26,6 +26,8 @@ type Row = {
   says: (string | RegExp)[];
   /** What `--fix` says that it did; without it nothing may be mended. */
   fixes?: RegExp;
+  /** The files afterwards: none may be the doctor's. */
+  leaves?: (home: Home) => string[];
 };
 
 function newHome() {
@@ -57,7 +59,15 @@ async function listener(answers: Record<string, () => unknown> = {}): Promise<nu
 
 const well = {
   health: {
-    log: { state: 'live', lastSeq: 5, indexLag: 0, indexFailing: null, rebuilding: false, corruptLines: 0 },
+    log: {
+      state: 'live',
+      lastSeq: 5,
+      failing: null,
+      indexLag: 0,
+      indexFailing: null,
+      rebuilding: false,
+      corruptLines: 0,
+    },
     state: { state: 'live' },
     outbox: { state: 'live', pending: 0, retryingCount: 0, givenUp: 0 },
     signals: { state: 'live', files: 0, corrupt: 0 },
@@ -255,6 +265,64 @@ const rows: Row[] = [
     says: [/^broken +disk +.*events cannot be written\n +ENOTDIR.*\n +Look at it: ls -ld '/m],
   },
   {
+    fault: 'a full disk that takes nothing',
+    given: async (home) => ({
+      ...(await healthy(home)),
+      tools: {
+        // As a full disk does: the file is made, and its bytes are not taken.
+        async writeFile(path) {
+          writeFileSync(path, '');
+          throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+        },
+      },
+    }),
+    says: [/^broken +disk +.*svc cannot be written\n +ENOSPC.*\n +Free disk space; what takes most: du/m],
+    leaves: (home) => readdirSync(home.at('svc'), { recursive: true }).map(String),
+  },
+  {
+    fault: 'a data root that others may look into',
+    async given(home) {
+      await healthy(home);
+      chmodSync(home.at('svc'), 0o755);
+    },
+    says: [/^warning +secrets +others may look into .*svc\n +mode 755, it must be 700\n +Run: chmod 700 '/m],
+    fixes: /^secrets +fixed: set the mode of .*svc to 700$/m,
+  },
+  {
+    fault: 'data root removed while the daemon runs',
+    given: reports({
+      health: {
+        dataRoot: { state: 'degraded', why: 'the data root was removed', remedy: 'Run: svc monitor restart' },
+      },
+    }),
+    says: [/^broken +daemon +the data root was removed\n +Run: svc monitor restart$/m],
+  },
+  {
+    fault: 'clock behind the log',
+    given: reports({
+      health: {
+        clock: { state: 'degraded', why: "this machine's clock is behind", remedy: 'Check the clock' },
+      },
+    }),
+    says: [/^broken +clock +this machine's clock is behind\n +Check the clock$/m],
+  },
+  {
+    fault: 'lines missing from the log',
+    given: reports({
+      health: { log: { ...well.health.log, state: 'degraded', missing: [{ from: 31, to: 60 }] } },
+    }),
+    says: [
+      /^broken +log +lines 31 to 60 are missing from the event log\n.*svc events reindex --accept-missing/m,
+    ],
+  },
+  {
+    fault: 'log file changed by another program',
+    given: reports({ health: { log: { ...well.health.log, state: 'degraded', fileChanged: true } } }),
+    says: [
+      /^broken +log +the newest file of the event log was removed, cut or replaced .*\n +Run: svc monitor restart/m,
+    ],
+  },
+  {
     fault: 'database damaged',
     given: ({ write }) => nothing(write('svc/svc.db', 'no database '.repeat(500))),
     says: [
@@ -390,7 +458,15 @@ const rows: Row[] = [
   {
     fault: 'log not writable',
     given: reports({
-      health: { log: { ...well.health.log, state: 'degraded', why: 'ENOSPC', remedy: 'Free disk space.' } },
+      health: {
+        log: {
+          ...well.health.log,
+          state: 'degraded',
+          failing: 'ENOSPC',
+          why: 'ENOSPC',
+          remedy: 'Free disk space.',
+        },
+      },
       doctor: {
         log: { ok: false, step: 'write', why: 'ENOSPC', remedy: 'Free disk space and check the folder' },
       },
@@ -523,13 +599,14 @@ async function project({ home: root, write }: Home) {
   return { worktrees: worktrees(), base, patient: { home, folder, environment } };
 }
 
-test.each(rows)('$fault', async ({ given, says, fixes }) => {
+test.each(rows)('$fault', async ({ given, says, fixes, leaves }) => {
   const home = newHome();
   const patient: Patient = { home: home.home, ...(await given(home)) };
   const { code, printed } = await runDoctor(patient);
   for (const words of says) expect(printed).toMatch(words);
   expect(code).toBe(/^broken/m.test(printed) ? 1 : 0);
   expect(printed).not.toContain('hush');
+  expect(leaves?.(home).filter((name) => name.includes('.doctor-')) ?? []).toEqual([]);
   if (fixes === undefined) return;
   expect(printed).toContain('can be mended by: svc doctor --fix');
   const mended = await runDoctor(patient, '--fix');

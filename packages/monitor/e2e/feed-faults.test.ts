@@ -250,7 +250,7 @@ const faults: Fault[] = [
     before: ({ codehost }) =>
       nothing(codehost.failNext({ kind: 'server-error', status: 500 }, { times: 99 })),
     says: [
-      /^acme\/web {2}polling {2}the code host cannot be reached or is in trouble .*it is tried again by itself/m,
+      /^acme\/web {2}polling {2}the code host cannot be reached or is in trouble .*It is tried again by itself.*gh api user/m,
       /^code host polling +failing .*tried again by itself/m,
     ],
     doctor: [

@@ -29,7 +29,7 @@ export async function feedWorld() {
   const home = temporaryFolder();
   const channel = relay.newChannel();
   const write = (path: string, value: unknown) => {
-    mkdirSync(dirname(join(home, path)), { recursive: true });
+    mkdirSync(dirname(join(home, path)), { recursive: true, mode: 0o700 });
     writeFileSync(join(home, path), JSON.stringify(value));
     if (path.startsWith('.config/')) chmodSync(join(home, path), 0o600);
   };

@@ -17,6 +17,7 @@ export async function startInProcess(
   const environment = { SVC_MONITOR_PORT: '0', ...given.environment };
   const machine = readMachine(environment, home);
   const printed: string[] = [];
+  const claimed = claimInstance(machine.dataDir);
   const daemon = await runDaemon({
     machine,
     environment,
@@ -25,10 +26,10 @@ export async function startInProcess(
     pid: process.pid,
     program: [],
     logTo: { write: (line) => void printed.push(line) },
+    dataRootTrouble: () => claimed?.trouble() ?? null,
     now: given.now ?? (() => new Date()),
   });
   const { instance, port, url, startedAt } = daemon;
-  const claimed = claimInstance(machine.dataDir);
   await claimed?.announce({
     state: 'running',
     instance,

@@ -20,7 +20,12 @@ const SECRET = 'd'.repeat(64);
 
 /** `settings` are of the project's file, null where it is there already; the project is the daemon's home. */
 export async function storyDaemon(
-  given: { settings?: object | null; environment?: Record<string, string>; home?: string } = {},
+  given: {
+    settings?: object | null;
+    environment?: Record<string, string>;
+    home?: string;
+    now?: () => Date;
+  } = {},
 ) {
   const home = given.home ?? temporaryFolder();
   const svc = { projectKey: 'demo', project: { ticketPrefix: 'ENG' }, ...given.settings };
@@ -29,6 +34,7 @@ export async function storyDaemon(
   const daemon = await startInProcess({
     home,
     environment: { SVC_WEBHOOK_SECRET: SECRET, ...given.environment },
+    ...(given.now && { now: given.now }),
   });
   const json = { 'Content-Type': 'application/json' };
   return {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type EventCounts as EventCountsType, eventFamilies } from '../log/event-counts.ts';
 import { EventDraft, EventLine as EventLineSchema } from '../log/event-line.ts';
-import { apiRoute, noFields, Seq, sameAs, Time } from './route.ts';
+import { apiRoute, Seq, sameAs, Time } from './route.ts';
 
 const EventLine = EventLineSchema.meta({ id: 'EventLine' });
 
@@ -133,7 +133,12 @@ export const eventRoutes = {
     tag: 'events',
     summary: 'Build the index anew from the files of the log',
     verbs: ['svc events reindex'],
-    body: noFields,
+    body: z.strictObject({
+      acceptMissing: z
+        .boolean()
+        .exactOptional()
+        .describe('Accept that lines which are missing from the log are gone: health reports them no more'),
+    }),
     answer: z.object({ ok: z.literal(true), lines: Seq, seconds: z.number() }),
     failures: ['usage'],
   }),

@@ -46,8 +46,17 @@ const LogHealth = z.object({
   recentDeliveries: z.int(),
   tailReaders: z.int(),
   corruptLines: z.int(),
+  fileChanged: z.boolean().describe('The file is not as the last commit left it'),
+  missing: z
+    .array(z.object({ from: Seq, to: Seq }))
+    .describe('Lines that the log had and has no more, as far as nobody has accepted that'),
   indexLag: z.int(),
   notices: z.array(LogNotice),
+});
+
+const ClockHealth = z.object({
+  ...part,
+  lateUntil: Time.nullable().describe('Until then lines carry this time, because the clock was set back'),
 });
 
 const StateHealth = z.object({
@@ -78,7 +87,9 @@ const Health = DaemonIdentity.extend({
   now: Time,
   configuration: z.object({ folders: z.array(z.string()), problems: z.array(ConfigProblem) }),
   feeds: z.object({ codehost: Receiver, tracker: Receiver }),
+  dataRoot: z.object(part),
   log: LogHealth.exactOptional(),
+  clock: ClockHealth.exactOptional(),
   state: StateHealth.exactOptional(),
   outbox: OutboxFigures.extend(part).exactOptional(),
   signals: SignalsHealth.exactOptional(),

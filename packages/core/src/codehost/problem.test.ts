@@ -27,3 +27,10 @@ test.each<[CodehostProblem, RegExp, RegExp, boolean]>([
   expect(words.remedy).toMatch(remedy);
   expect(passesByItself(problem)).toBe(passes);
 });
+
+test.each([
+  { kind: 'unavailable', message: 'no answer within 30 s' },
+  { kind: 'malformed', message: 'it is not JSON' },
+] as const)('$kind, as from a gh that hangs or prints nonsense: how to check gh', (problem) => {
+  expect(codehostProblemWords(problem).remedy).toMatch(/tried again by itself\. .* gh api user$/);
+});

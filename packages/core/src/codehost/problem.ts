@@ -25,6 +25,8 @@ export type CodehostProblem =
 export type CodehostProblemWords = { code: string; why: string; remedy: string };
 
 const BY_ITSELF = 'Nothing to do: it is tried again by itself.';
+/** The code host may be down, and gh itself may hang or print nonsense. */
+const ASK_GH = 'It is tried again by itself. If it stays so, see whether gh works here: gh api user';
 
 /** `{ code, why, remedy }` for a log, a report or a screen; `code` is the kind. */
 export function codehostProblemWords(problem: CodehostProblem): CodehostProblemWords {
@@ -65,7 +67,7 @@ function wordsFor(problem: CodehostProblem): { why: string; remedy: string } {
     case 'refused':
       return { why: `the code host refused: ${message}`, remedy: 'See: svc monitor logs' };
     case 'unavailable':
-      return { why: `the code host cannot be reached or is in trouble (${message})`, remedy: BY_ITSELF };
+      return { why: `the code host cannot be reached or is in trouble (${message})`, remedy: ASK_GH };
     case 'rate-limited':
       return { why: `the quota of the code host is used up (${message})`, remedy: goesOnAt(problem.until) };
     case 'held-back':
@@ -74,7 +76,7 @@ function wordsFor(problem: CodehostProblem): { why: string; remedy: string } {
         remedy: goesOnAt(problem.until),
       };
     case 'malformed':
-      return { why: `the answer cannot be understood (${message})`, remedy: BY_ITSELF };
+      return { why: `the answer cannot be understood (${message})`, remedy: ASK_GH };
   }
 }
 

@@ -15,6 +15,10 @@ export function judgeDisk(folder: string, freeBytes: number): DoctorFinding {
       : `the disk of ${folder} is filling up`;
   return doctorFinding('disk', grade, what, {
     evidence: free,
-    remedy: `Free disk space; what takes most: du -xh '${folder}' | sort -h | tail`,
+    remedy: roomRemedy(folder),
   });
+}
+
+export function roomRemedy(folder: string): string {
+  return `Free disk space; what takes most: du -xh '${folder}' | sort -h | tail`;
 }

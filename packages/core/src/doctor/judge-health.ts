@@ -1,19 +1,31 @@
 // The daemon's own parts as it reports them (`GET /api/health`), as findings. A part that a daemon of another
 // version does not report is left out.
 import type { ReportedProblem } from '../config/problems.ts';
+import {
+  FILE_CHANGED,
+  FILE_CHANGED_REMEDY,
+  MISSING_REMEDY,
+  type MissingLines,
+  missingWords,
+} from '../log/missing-lines.ts';
 import { type DoctorFinding, type DoctorPart, doctorFinding } from './finding.ts';
 
 type Part = { state: string; why?: string | undefined; remedy?: string | undefined };
 
 export type ReportedHealth = {
   configuration?: { problems?: readonly ReportedProblem[] };
+  dataRoot?: Part;
   log?: Part & {
     lastSeq: number;
     indexLag: number;
     indexFailing: string | null;
     rebuilding: boolean;
+    failing: string | null;
     corruptLines: number;
+    fileChanged?: boolean;
+    missing?: readonly MissingLines[];
   };
+  clock?: Part;
   state?: Part & { seq?: number; of?: number };
   outbox?: Part & {
     pending?: number;
@@ -33,10 +45,27 @@ export type ReportedHealth = {
 const USUAL_LAG = 10_000;
 
 export function judgeHealth(health: ReportedHealth): DoctorFinding[] {
-  const { configuration, log, state, outbox, signals, runs, rules, spool, feeds, telemetry } = health;
+  const {
+    configuration,
+    dataRoot,
+    log,
+    clock,
+    state,
+    outbox,
+    signals,
+    runs,
+    rules,
+    spool,
+    feeds,
+    telemetry,
+  } = health;
   return [
     ...(configuration?.problems ?? []).map(judgeProblem),
+    ...(dataRoot?.state === 'degraded'
+      ? [doctorFinding('daemon', 'broken', dataRoot.why ?? '', { remedy: dataRoot.remedy ?? null })]
+      : []),
     ...(log ? judgeLog(log) : []),
+    ...(clock?.state === 'degraded' ? [judgeClock(clock)] : []),
     ...(state ? [judgePart('state', 'the board', state)] : []),
     ...(outbox ? judgeOutbox(outbox) : []),
     ...(signals ? judgeSignals(signals) : []),
@@ -84,14 +113,22 @@ function judgePart(part: DoctorPart, name: string, { state, why, remedy }: Part)
   return doctorFinding(part, 'ok', `${name} is up to date`);
 }
 
+function judgeClock({ why, remedy }: Part): DoctorFinding {
+  return doctorFinding('clock', 'broken', why ?? 'the clock was set back', { remedy: remedy ?? null });
+}
+
 function judgeLog(log: NonNullable<ReportedHealth['log']>): DoctorFinding[] {
   const found: DoctorFinding[] = [];
-  if (log.state === 'degraded' && log.indexFailing === null)
+  const missing = missingWords(log.missing ?? []);
+  if (log.failing !== null)
     found.push(
       doctorFinding('log', 'broken', `the event log cannot be written: ${log.why ?? ''}`, {
         remedy: log.remedy ?? null,
       }),
     );
+  if (missing !== undefined) found.push(doctorFinding('log', 'broken', missing, { remedy: MISSING_REMEDY }));
+  else if (log.fileChanged === true)
+    found.push(doctorFinding('log', 'broken', FILE_CHANGED, { remedy: FILE_CHANGED_REMEDY }));
   if (log.corruptLines > 0)
     found.push(
       doctorFinding('log', 'warning', 'the event log has lines that cannot be read; they are passed over', {

@@ -57,7 +57,11 @@ export const EventHost = z.object({ id: z.string(), name: z.string() });
 
 export const EventLine = EventDraft.extend({
   seq: z.int().positive(),
-  ts: z.iso.datetime().describe('when the daemon accepted it, UTC with milliseconds'),
+  ts: z.iso
+    .datetime()
+    .describe(
+      'when the daemon accepted it, UTC with milliseconds. The order is `seq`: after a clock that was ahead, a later line can have an earlier time',
+    ),
   id: z.string(),
   schemaVersion: z.literal(EVENT_SCHEMA_VERSION),
   host: EventHost,

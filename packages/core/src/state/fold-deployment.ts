@@ -7,7 +7,7 @@ import { putDeployment, putPullRequest, putWorker } from './board-entities.ts';
 import { commitKey, linked, pullRequestKey } from './board-links.ts';
 import { withFact } from './deploy-turn.ts';
 import { deploymentFact, withDeploymentsOf, withKnownDeployments } from './known-facts.ts';
-import { shortTextAt } from './line-fields.ts';
+import { shortTextAt, timeOf } from './line-fields.ts';
 import { withPreviewOf } from './preview-deployments.ts';
 import { deploymentTopics, reduceDeployment } from './reduce-deployment.ts';
 import { workerKey } from './reduce-worker.ts';
@@ -83,7 +83,7 @@ function foldWord(turn: Turn): void {
     word: isRetry ? 'retry' : 'accept',
     by,
     seq: line.seq,
-    at: line.ts,
+    at: timeOf(line),
   } as const;
   // What came while only a person could move it counts now, and proofs that nobody gave may be asked for again.
   change(turn, worker, fact, (moved) =>

@@ -79,7 +79,7 @@ function verificationIn({ event, detail, scope, seq }: FoldedLine): Worker['veri
 /** What was counted against it begins anew, and its old process is nobody's concern any more. */
 function withRetry(worker: Worker, line: FoldedLine): Worker {
   const life = { state: 'unknown', since: timeOf(line), seq: line.seq } as const;
-  return { ...worker, retriedAt: line.ts, life, reactions: noReactions, recall: null, recalls: 0 };
+  return { ...worker, retriedAt: timeOf(line), life, reactions: noReactions, recall: null, recalls: 0 };
 }
 
 function withRemediation(worker: Worker, { detail }: FoldedLine): Worker {

@@ -1,10 +1,6 @@
 // How asking the code host goes, for `svc feeds` and `/api/health`: whether it works, and if not, why and what
 // mends it; and whether our clock can be trusted.
-import { type CodehostProblem, codehostProblemWords } from '@svc/core';
-
-/** The hosts' clocks are told in whole seconds, and an answer takes its time. */
-const CLOCK_TOLERANCE_MS = 120_000;
-const MINUTE_MS = 60_000;
+import { CLOCK_TOLERANCE_MS, type CodehostProblem, clockDistance, codehostProblemWords } from '@svc/core';
 
 export type PollingReport = {
   state: 'disabled' | 'starting' | 'polling' | 'failing';
@@ -40,11 +36,9 @@ const nothingWatched = {
 
 function clockReport(aheadMs: number | null): PollingReport['clock'] {
   if (aheadMs === null || Math.abs(aheadMs) <= CLOCK_TOLERANCE_MS) return null;
-  const minutes = Math.round(Math.abs(aheadMs) / MINUTE_MS);
-  const distance = `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
   return {
     aheadMs,
-    why: `this machine's clock is ${distance} ${aheadMs > 0 ? 'ahead of' : 'behind'} the code host's`,
+    why: `this machine's clock is ${clockDistance(aheadMs)} ${aheadMs > 0 ? 'ahead of' : 'behind'} the code host's`,
     remedy: 'Set the date of this machine, for instance: sudo timedatectl set-ntp true',
   };
 }

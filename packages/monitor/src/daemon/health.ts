@@ -4,6 +4,11 @@ import {
   type api,
   type ConfigProblem,
   type FeedSecrets,
+  FILE_CHANGED,
+  FILE_CHANGED_REMEDY,
+  lateLines,
+  MISSING_REMEDY,
+  missingWords,
   reportProblem,
   secretProblem,
 } from '@svc/core';
@@ -19,6 +24,7 @@ import { type Metrics, observe, observeLabelled } from '../telemetry/metrics.ts'
 import type { DaemonBoard } from './board.ts';
 
 const KEPT_NOTICES = 20;
+const RESTART = 'Run: svc monitor restart. Then restore what is missing from a backup: svc backup restore';
 const FREE_DISK = 'Free disk space and check the data folder; it goes on by itself.';
 
 /** What becomes of the log: the board, the outbox, signal files (null until they are watched), runs and rules. */
@@ -40,6 +46,7 @@ export function createHealth(options: {
   /** Filters of rules that jq does not take. */
   ruleProblems: () => readonly ConfigProblem[];
   secrets: () => Secrets;
+  dataRootTrouble: () => string | null;
   metrics: Metrics;
   now: () => Date;
 }) {
@@ -75,6 +82,8 @@ export function createHealth(options: {
   const report = (): Health => {
     const stats = logStats?.();
     const log = stats && logReport(stats, notices);
+    const dataRoot = standing(options.dataRootTrouble(), RESTART);
+    const clock = stats && clockReport(stats.clockBehindMs, now().getTime());
     const { folders, problems: found } = options.projects();
     const problems = [...found, ...options.ruleProblems()];
     const configuration = { folders, problems: problems.map(reportProblem) };
@@ -82,7 +91,9 @@ export function createHealth(options: {
     const work = stateFigures && stateReport(stateFigures);
     const broken =
       problems.some(({ severity }) => severity === 'error') ||
+      dataRoot.state !== 'live' ||
       log?.state !== 'live' ||
+      clock?.state !== 'live' ||
       Object.values(receivers).some(({ receiver }) => receiver === 'degraded') ||
       Object.values(work ?? {}).some(({ state }) => state === 'degraded');
     return {
@@ -91,7 +102,9 @@ export function createHealth(options: {
       now: now().toISOString(),
       configuration,
       feeds: receivers,
+      dataRoot,
       ...(log && { log }),
+      ...(clock && { clock }),
       ...work,
       spool: spoolReport(spoolRejected),
       ...(feedsReport && { sources: feedsReport() }),
@@ -203,10 +216,18 @@ function spoolReport(rejected: number): Health['spool'] {
   return { rejected, why, remedy: 'Look at the files in the folder spool/rejected of the data root.' };
 }
 
+function clockReport(behindMs: number, now: number) {
+  const late = lateLines(behindMs, now);
+  return { ...standing(late?.why ?? null, late?.remedy ?? ''), lateUntil: late?.until ?? null };
+}
+
 function logReport(stats: LogStats, notices: NonNullable<Health['log']>['notices']) {
   const failing = stats.failing ?? stats.indexFailing;
+  const missing = missingWords(stats.missing) ?? null;
+  const changed = stats.fileChanged ? FILE_CHANGED : null;
+  const remedy = failing !== null ? FREE_DISK : missing !== null ? MISSING_REMEDY : FILE_CHANGED_REMEDY;
   return {
-    ...standing(failing, FREE_DISK),
+    ...standing(failing ?? missing ?? changed, remedy),
     ...stats,
     indexLag: stats.lastSeq - stats.indexedTo,
     notices,

@@ -2,6 +2,7 @@
 //   first SIGTERM, SIGINT or SIGHUP   requests under way end, everything is closed, exit 0
 //   second signal                     exit at once; what was acknowledged is on disk all the same
 //   a bug that nobody caught          logged, exit 70
+//   another process has the data root logged, exit 6 at once: there is one writer
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Environment } from '@svc/core';
@@ -10,12 +11,15 @@ import type { Machine } from '../config/environment.ts';
 import { Failure, systemErrorCode } from '../errors.ts';
 import type { Host } from './control-host.ts';
 import { notAnswering, remedyFor } from './control-not-answering.ts';
+import { every } from './every.ts';
 import { claimInstance, type Instance } from './instance.ts';
 import type { RunningDaemon } from './run.ts';
 import { type FoundDaemon, findDaemon } from './status.ts';
 import { askHealth } from './status-health.ts';
 
 const EXIT_BUG = 70;
+const EXIT_TAKEN = 6;
+const KEEP_EVERY_MS = 5_000;
 const CLAIM_WITHIN_MS = 10_000;
 const CLOSE_WITHIN_MS = 10_000;
 const LINGER_MS = 1_000;
@@ -47,11 +51,15 @@ export async function runUntilStopped(options: LifetimeOptions): Promise<void> {
       logger.fatal({ err: error }, 'a bug in svc ended the daemon; please report it');
       host.exit(EXIT_BUG);
     });
-    const daemon = await runDaemon({ ...options, pid: host.pid, program: host.program, logTo }).catch(
-      async (error: unknown) => {
-        throw systemErrorCode(error) === 'EADDRINUSE' ? await portTaken(machine.port) : error;
-      },
-    );
+    const daemon = await runDaemon({
+      ...options,
+      pid: host.pid,
+      program: host.program,
+      logTo,
+      dataRootTrouble: instance.trouble,
+    }).catch(async (error: unknown) => {
+      throw systemErrorCode(error) === 'EADDRINUSE' ? await portTaken(machine.port) : error;
+    });
     await serve(daemon, instance, options, stopSignal, logger);
   } finally {
     instance.withdraw();
@@ -69,15 +77,26 @@ async function serve(
 ): Promise<void> {
   const { port, url, startedAt } = daemon;
   const identity = { instance: daemon.instance, pid: host.pid, port, url, version, startedAt };
+  const keeping = every(
+    KEEP_EVERY_MS,
+    async () => {
+      if ((await instance.keep()) === 'held') return;
+      logger.fatal('another process has taken the data root: this daemon ends at once');
+      host.exit(EXIT_TAKEN);
+    },
+    (error) => logger.error({ err: error }, 'the lock of the data root cannot be taken again'),
+  );
   try {
     await instance.announce({ state: 'running', ...identity });
     logger.info({ signal: await stopSignal }, 'stopping');
+    await keeping.stop();
     await instance
       .announce({ state: 'stopping', ...identity })
       .catch((error: unknown) =>
         logger.warn({ err: error }, 'daemon.json does not say that the daemon stops'),
       );
   } finally {
+    await keeping.stop();
     const late = setTimeout(() => {
       logger.fatal(`the daemon did not close within ${CLOSE_WITHIN_MS / 1000} s`);
       host.exit(EXIT_BUG);

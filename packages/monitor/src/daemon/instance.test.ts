@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { DaemonRecord } from '@svc/core';
 import { temporaryFolder } from '@svc/testkit';
@@ -47,6 +56,52 @@ test('what a killed daemon left is gone as soon as the next one claims', () => {
   writeFileSync(join(dataDir, 'daemon.json'), JSON.stringify(record));
   const instance = claimInstance(dataDir);
   expect(existsSync(join(dataDir, 'daemon.json'))).toBe(false);
+  instance?.withdraw();
+});
+
+test.each([
+  ['daemon.lock', 'daemon.lock was removed while the daemon (pid 4321) held it'],
+  ['.', 'was removed or replaced while the daemon (pid 4321) ran'],
+])('%s is removed: it is said with the pid, and the data root is held again', async (gone, words) => {
+  const dataDir = join(temporaryFolder(), 'svc');
+  const instance = claimInstance(dataDir);
+  if (instance === undefined) throw new Error('nobody else holds it');
+  await instance.announce(record);
+  expect(instance.trouble()).toBeNull();
+  rmSync(join(dataDir, gone), { recursive: true });
+  expect(instance.trouble()).toContain(words);
+  expect(await isHeld(dataDir)).toBe(false);
+  expect(await instance.keep()).toBe('held');
+  expect(await isHeld(dataDir)).toBe(true);
+  expect(readRecord(dataDir)).toEqual(record);
+  expect(instance.trouble()).toContain(words);
+  instance.withdraw();
+  expect(await isHeld(dataDir)).toBe(false);
+});
+
+test('a data root whose lock was removed and that another has taken is lost, and left alone', async () => {
+  const dataDir = temporaryFolder();
+  const first = claimInstance(dataDir);
+  await first?.announce(record);
+  rmSync(join(dataDir, 'daemon.lock'));
+  const second = claimInstance(dataDir);
+  await second?.announce({ ...record, pid: 5 });
+  expect(await first?.keep()).toBe('lost');
+  first?.withdraw();
+  expect(readRecord(dataDir)).toMatchObject({ pid: 5 });
+  expect(await isHeld(dataDir)).toBe(true);
+  second?.withdraw();
+});
+
+test('a folder that is replaced around the held lock is not lost', async () => {
+  const folder = temporaryFolder();
+  const dataDir = join(folder, 'svc');
+  const instance = claimInstance(dataDir);
+  renameSync(dataDir, join(folder, 'old'));
+  mkdirSync(dataDir);
+  renameSync(join(folder, 'old/daemon.lock'), join(dataDir, 'daemon.lock'));
+  expect(await instance?.keep()).toBe('held');
+  expect(instance?.trouble()).toContain('was removed or replaced');
   instance?.withdraw();
 });
 

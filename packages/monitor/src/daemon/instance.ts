@@ -1,12 +1,13 @@
 // One daemon per data root. Whoever holds the kernel's lock on daemon.lock is the daemon; the lock dies with
 // its process, so that neither kill -9 nor a reused pid leaves anything to judge. daemon.json tells where the
 // holder answers. Only the holder writes it, and it is only a hint: it can outlive its process.
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+// A lock file that somebody removed locks nothing: the holder looks after it, and takes it again or ends.
+import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DaemonRecord } from '@svc/core';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
-import { tryHold } from '../disk/lock.ts';
+import { type Hold, tryHold } from '../disk/lock.ts';
 import { Failure, systemErrorCode } from '../errors.ts';
 
 const LOOKS = 5;
@@ -14,27 +15,70 @@ const LOOKS = 5;
 export type Instance = {
   /** Writes daemon.json. */
   announce: (record: DaemonRecord) => Promise<void>;
+  /**
+   * Takes the lock again where it was removed, and writes daemon.json again. `lost`: another process has taken the
+   * data root meanwhile, and this one has to end at once.
+   */
+  keep: () => Promise<'held' | 'lost'>;
+  /** What happened to the data root since it was claimed; null when nothing did. */
+  trouble: () => string | null;
   /** Removes daemon.json and lets the lock go. */
   withdraw: () => void;
 };
 
 /** Becomes the daemon of the data root, or returns undefined while another process is. */
 export function claimInstance(dataDir: string): Instance | undefined {
-  const hold = usable(dataDir, () => tryHold(lockFile(dataDir)));
+  let hold = usable(dataDir, () => tryHold(lockFile(dataDir)));
   if (hold === undefined) return undefined;
   const record = recordFile(dataDir);
   // What is left of a killed daemon goes at once: from here on the record is the holder's.
   rmSync(record, { force: true });
+  let claimed = lookAt(dataDir);
+  let announced: DaemonRecord | undefined;
+  let trouble: string | null = null;
+  let lost = false;
+
+  /** Whether the lock file is the one that is held. */
+  function look(): boolean {
+    const isRoot = idOf(dataDir) === claimed.root;
+    const isLock = idOf(lockFile(dataDir)) === claimed.lock;
+    const who = announced === undefined ? 'the daemon' : `the daemon (pid ${announced.pid})`;
+    if (!isRoot)
+      trouble = `the data root ${dataDir} was removed or replaced while ${who} ran: what was in it is not there any more`;
+    else if (!isLock) trouble = `${lockFile(dataDir)} was removed while ${who} held it`;
+    return isLock;
+  }
+
+  async function announce(said: DaemonRecord): Promise<void> {
+    announced = said;
+    const text = `${JSON.stringify(said, null, 2)}\n`;
+    await writeFileAtomically(record, text, { mode: 0o600, folderMode: 0o700 }).catch((error: unknown) => {
+      throw unusable(dataDir, error);
+    });
+  }
+
   return {
-    async announce(said) {
-      const text = `${JSON.stringify(said, null, 2)}\n`;
-      await writeFileAtomically(record, text, { mode: 0o600, folderMode: 0o700 }).catch((error: unknown) => {
-        throw unusable(dataDir, error);
-      });
+    announce,
+    async keep() {
+      if (look()) return 'held';
+      const again = await holdUnlessTaken(lockFile(dataDir));
+      lost = again === undefined;
+      if (lost) return 'lost';
+      hold?.release();
+      hold = again;
+      claimed.close();
+      claimed = lookAt(dataDir);
+      if (announced !== undefined) await announce(announced);
+      return 'held';
+    },
+    trouble() {
+      look();
+      return trouble;
     },
     withdraw() {
-      rmSync(record, { force: true });
-      hold.release();
+      if (!lost) rmSync(record, { force: true });
+      claimed.close();
+      hold?.release();
     },
   };
 }
@@ -45,13 +89,33 @@ export function claimInstance(dataDir: string): Instance | undefined {
  */
 export async function isHeld(dataDir: string): Promise<boolean> {
   if (!existsSync(lockFile(dataDir))) return false;
+  try {
+    const hold = await holdUnlessTaken(lockFile(dataDir));
+    hold?.release();
+    return hold === undefined;
+  } catch (error) {
+    throw unusable(dataDir, error);
+  }
+}
+
+async function holdUnlessTaken(path: string): Promise<Hold | undefined> {
   for (let look = 0; look < LOOKS; look += 1) {
     if (look > 0) await sleep(5 + Math.random() * 10);
-    const hold = usable(dataDir, () => tryHold(lockFile(dataDir)));
-    hold?.release();
-    if (hold !== undefined) return false;
+    const hold = tryHold(path);
+    if (hold !== undefined) return hold;
   }
-  return true;
+  return undefined;
+}
+
+/** Which folder and lock file stand there now. The folder stays open: its number is given to no other meanwhile. */
+function lookAt(dataDir: string): { root: string | null; lock: string | null; close: () => void } {
+  const folder = openSync(dataDir, 'r');
+  return { root: idOf(dataDir), lock: idOf(lockFile(dataDir)), close: () => closeSync(folder) };
+}
+
+function idOf(path: string): string | null {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats === undefined ? null : `${stats.dev}:${stats.ino}`;
 }
 
 /** The hint, or undefined where there is none that makes sense. */

@@ -8,6 +8,7 @@ import { claimInstance } from './instance.ts';
 export async function reindexAlone(
   machine: Machine,
   now: () => Date,
+  { acceptMissing }: { acceptMissing: boolean },
 ): Promise<{ lines: number; seconds: number }> {
   const instance = claimInstance(machine.dataDir);
   if (instance === undefined) {
@@ -26,7 +27,7 @@ export async function reindexAlone(
     newId: () => crypto.randomUUID(),
   });
   try {
-    await log.reindex();
+    await log.reindex({ acceptMissing });
     return { lines: log.lastSeq(), seconds: Math.round((performance.now() - started) / 100) / 10 };
   } finally {
     await log.close();

@@ -52,6 +52,8 @@ export type DaemonOptions = {
   program: readonly string[];
   /** Where structured logs go. */
   logTo: DestinationStream;
+  /** What happened to the data root since it was claimed; null when nothing did. */
+  dataRootTrouble: () => string | null;
   now: () => Date;
 };
 
@@ -114,6 +116,7 @@ async function openDaemon(
     projects: live.current,
     ruleProblems: () => rules.current().problems,
     secrets,
+    dataRootTrouble: options.dataRootTrouble,
     metrics,
     now,
   });

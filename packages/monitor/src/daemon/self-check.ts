@@ -14,7 +14,7 @@ import {
 import { Failure } from '../errors.ts';
 import type { EventLog } from '../log/event-log.ts';
 import { messageOf } from '../log/log-errors.ts';
-import { monthFileName } from '../log/month-file.ts';
+import { listFilledMonthFiles } from '../log/month-file.ts';
 import { codehostFeed, type Feed, trackerFeed } from '../receive/feed.ts';
 import type { Secrets } from '../receive/secrets.ts';
 import { readSummarySettings } from '../summarize/settings.ts';
@@ -133,9 +133,11 @@ async function foundByIndex(
   }
 }
 
-/** From the disk itself, not from what the log remembers of it. */
+/** From the disk itself, not from what the log remembers of it: the newest file is the one that is written to. */
 async function isInFile(eventsDir: string, line: EventLine): Promise<boolean> {
-  const handle = await open(join(eventsDir, monthFileName(Date.parse(line.ts))), 'r');
+  const newest = listFilledMonthFiles(eventsDir).at(-1);
+  if (newest === undefined) return false;
+  const handle = await open(join(eventsDir, newest), 'r');
   try {
     const { size } = await handle.stat();
     const bytes = Buffer.alloc(Math.min(size, TAIL_BYTES));

@@ -1,12 +1,11 @@
 // A lock between processes that dies with its holder: an open write transaction on an empty SQLite file.
 // The kernel gives it up when the process ends, however it ends, so that there is no stale lock to judge.
 import { createHash } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../errors.ts';
+import { ensurePrivateFile } from './private-file.ts';
 
 const BUSY = 5;
 
@@ -22,7 +21,6 @@ export function createFileLocks({
 }): FileLocks {
   return {
     async withLock(path, work) {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
       const lock = openLock(join(folder, lockName(path)));
       try {
         await acquire(lock, path, patienceMs);
@@ -41,7 +39,6 @@ export type Hold = { release: () => void };
  * Keep the hold in reach until `release`: the garbage collector would let the lock go with it.
  */
 export function tryHold(path: string): Hold | undefined {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const lock = openLock(path);
   try {
     if (tryLock(lock)) return { release: () => lock.close() };
@@ -75,6 +72,7 @@ async function acquire(lock: DatabaseSync, path: string, patienceMs: number): Pr
 
 /** Without a journal on disk: nothing is ever written, and a killed holder leaves no file behind. */
 function openLock(path: string): DatabaseSync {
+  ensurePrivateFile(path);
   const lock = new DatabaseSync(path, { timeout: 0 });
   lock.exec('PRAGMA journal_mode = MEMORY');
   return lock;

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
@@ -15,6 +15,15 @@ describe('opening', () => {
     expect(database.prepare('PRAGMA synchronous').get()).toMatchObject({ synchronous: 1 });
     database.close();
     expect(existsSync(path)).toBe(true);
+  });
+
+  test('the file and those beside it are for their owner alone, also when they were there before', () => {
+    const path = join(temporaryFolder(), 'svc.db');
+    writeFileSync(path, '', { mode: 0o644 });
+    const database = openDatabase(path, { room: 'a', migrations: [first] });
+    const modes = ['', '-wal', '-shm'].map((end) => statSync(path + end).mode & 0o777);
+    expect(modes).toEqual([0o600, 0o600, 0o600]);
+    database.close();
   });
 
   test('what is not a database says so, and can be set aside', () => {

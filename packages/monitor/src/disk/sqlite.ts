@@ -1,8 +1,8 @@
 // The door to SQLite. Several rooms share one database file: each opens it under its own name and brings
 // its own migrations, so that rooms change their tables independently of each other.
-import { mkdirSync, renameSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { renameSync, rmSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { ensurePrivateFile, narrow } from './private-file.ts';
 
 const CORRUPT = 11;
 const NOT_A_DATABASE = 26;
@@ -35,7 +35,8 @@ export function openDatabase(
   path: string,
   { room, migrations, busyMs = 5_000, cacheKib = 8_192, syncEach = false }: DatabaseOptions,
 ): Database {
-  mkdirSync(dirname(path), { recursive: true });
+  for (const suffix of ['-wal', '-shm']) narrow(path + suffix);
+  ensurePrivateFile(path);
   const connection = new DatabaseSync(path, { timeout: busyMs });
   try {
     connection.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${syncEach ? 'FULL' : 'NORMAL'}`);

@@ -75,9 +75,11 @@ export function eventRoutes(options: {
     });
 
     app.post('/api/events/reindex', async (request): Promise<ApiAnswer<typeof api.reindexEvents>> => {
-      fieldsOf(request.body, api.reindexEvents.body);
+      const { acceptMissing = false } = fieldsOf(request.body, api.reindexEvents.body);
+      if (typeof acceptMissing !== 'boolean')
+        throw new Failure('usage', 'acceptMissing: expected true or false.');
       const started = performance.now();
-      await log.reindex();
+      await log.reindex({ acceptMissing });
       return {
         ok: true,
         lines: log.lastSeq(),

@@ -153,7 +153,9 @@ export function runRoutes(options: {
     if (read.state === 'corrupt') throw notNow(ticket, { ok: false, why: read.state });
     if (read.state === 'ok' && !isInPersonsHands(read.signal.status)) throw notNow(ticket, { ok: true });
     if (run.plan !== null) await (await projects.of(run.plan.project)).checkAgent();
-    await say(options, wordOf(run, 'orchestrator.worker.retried', { by }, ticket));
+    const word = wordOf(run, 'orchestrator.worker.retried', { by }, ticket);
+    // Launches are compared with the machine's clock; the line's own time may be ahead of it.
+    await say(options, { ...word, occurredAt: now().toISOString() });
     await setStatus(run, ticket, 'dispatched');
   }
 

@@ -258,6 +258,7 @@ describe('workers', () => {
     expect(said).toEqual([
       {
         event: 'orchestrator.deploy.retried',
+        occurredAt: '2026-01-02T12:00:00.000Z',
         source: 'cli',
         via: 'local',
         scope: {

@@ -51,7 +51,7 @@ export function workerRoutes(options: {
     const at = new Date(now()).toISOString();
     const step = deployStep(worker, { kind: 'person', word, by, seq: board.seq + 1, at });
     if (step.worker === worker) throw notNow(word, worker, why(board, worker, now()));
-    await say(options, draftOf(worker, word, { by, ...(note !== undefined && { note }) }));
+    await say(options, draftOf(worker, word, at, { by, ...(note !== undefined && { note }) }));
     const after = state.board();
     return { ok: true, word, why: why(after, after.workers.get(worker.key) ?? worker, now()) };
   }
@@ -110,12 +110,14 @@ function notNow(word: Word, { ticket, status }: Worker, { rule, waitsFor }: Why)
   );
 }
 
-function draftOf(worker: Worker, word: Word, detail: Record<string, string>): EventDraft {
+/** `at` is the machine's clock, which deadlines go by: the line's own time may be ahead of it. */
+function draftOf(worker: Worker, word: Word, at: string, detail: Record<string, string>): EventDraft {
   const { deploy } = worker;
   return {
     event: topics[word],
     source: 'cli',
     via: 'local',
+    occurredAt: at,
     scope: { ...scopeOfWorker(worker), ...(deploy !== null && { environment: deploy.environment }) },
     detail,
   };

@@ -4,9 +4,9 @@
 // others in between, and only for so long.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type EventCounts, type EventFamily, eventFamilies, familyOf } from '@svc/core';
-import { blocksToVisit, conditionsOf, type LineQuery, meeting, rangeOf } from './find-lines.ts';
-import { type BlockLines, seqAt, timeAt } from './index-block.ts';
-import type { BlockSpan, IndexStore, SeqRange } from './index-store.ts';
+import { blocksToVisit, conditionsOf, isInRange, type LineQuery, meeting, rangeOf } from './find-lines.ts';
+import { type BlockLines, timeAt } from './index-block.ts';
+import type { BlockSpan, IndexStore, LineRange, SeqRange } from './index-store.ts';
 import type { LogIndex } from './log-index.ts';
 import { term } from './terms.ts';
 
@@ -74,7 +74,11 @@ export function createLineCounter({ enoughMs = ENOUGH_MS }: { enoughMs?: number 
 
     function addStored(span: BlockSpan): void {
       const { firstSeq, lastSeq, count } = span;
-      const isWhole = firstSeq >= range.low && lastSeq <= range.high;
+      const isWhole =
+        firstSeq >= range.low &&
+        lastSeq <= range.high &&
+        span.firstTime >= range.from &&
+        span.lastTime < range.before;
       const bucket = bucketOf(span.firstTime);
       if (conditions.length === 0 && isWhole && bucket === bucketOf(span.lastTime))
         return addBlock(counts[bucket], span, families, (name) => index.store.countOf(name, firstSeq));
@@ -134,11 +138,8 @@ function sketched(
   return { firstTime: lines.firstTime, times, families: familyAt };
 }
 
-function inRange(lines: BlockLines, positions: readonly number[], { low, high }: SeqRange): number[] {
-  return positions.filter((position) => {
-    const seq = seqAt(lines, position);
-    return seq >= low && seq <= high;
-  });
+function inRange(lines: BlockLines, positions: readonly number[], range: LineRange): number[] {
+  return positions.filter((position) => isInRange(lines, position, range));
 }
 
 function spansToVisit(index: LogIndex, conditions: number[][], range: SeqRange): BlockSpan[] {

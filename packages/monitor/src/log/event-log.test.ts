@@ -108,13 +108,46 @@ describe('asking the log', () => {
     };
     await fc.assert(fc.asyncProperty(query, agrees), { numRuns: 80 });
     const progress: number[] = [];
-    await log.reindex(({ seq }) => progress.push(seq));
+    await log.reindex({ onProgress: ({ seq }) => progress.push(seq) });
     expect(progress.at(-1)).toBe(10_500);
     await fc.assert(fc.asyncProperty(query, agrees), { numRuns: 80 });
     await log.close();
     log = openTestLog(folder, { clock });
     expect(log.stats().indexedTo).toBe(10_500);
     await fc.assert(fc.asyncProperty(query, agrees), { numRuns: 50 });
+    await log.close();
+  });
+
+  test('and around a clock that was ahead, and one that was behind at a start', async () => {
+    const folder = temporaryFolder();
+    const clock = createTestClock();
+    const drafts = sample(5_000);
+    const now = [0, 2_000_000, 900 * 3_600_000, 4_000_000, 1_000_000, 6_000_000];
+    for (const [part, time] of now.entries()) {
+      clock.time = START + time;
+      const log = openTestLog(folder, { clock });
+      await fill(log, clock, drafts.slice(part * 800, part * 800 + 800));
+      await log.close();
+    }
+    const log = openTestLog(folder, { clock });
+    await log.ready;
+    const lines = readAllLines(join(folder, 'events'));
+    expect(lines.map(({ seq }) => seq)).toEqual(lines.map((_, index) => index + 1));
+    await fc.assert(
+      fc.asyncProperty(query, async (one) => {
+        expect(await listed(log, one)).toEqual(linearly(lines, one));
+      }),
+      { numRuns: 120 },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: START - 1000, max: START + 12_000_000 }), async (time) => {
+        const last = lines.findLast(({ ts }) => Date.parse(ts) <= time)?.seq ?? 0;
+        expect(await log.lastSeqAt(time)).toBe(last);
+        const counted = await log.counts({ since: { time }, from: time, to: time + 3_000_000, buckets: 7 });
+        expect(counted.total).toBe(lines.filter(({ ts }) => Date.parse(ts) >= time).length);
+      }),
+      { numRuns: 40 },
+    );
     await log.close();
   });
 

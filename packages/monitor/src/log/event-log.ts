@@ -7,13 +7,14 @@ import {
   type EventHost,
   type EventLine,
   helperRefusal,
+  type MissingLines,
   matchesFilter,
 } from '@svc/core';
 import { Failure } from '../errors.ts';
 import { type CountQuery, createLineCounter } from './count-lines.ts';
 import { type Appended, createDedupe } from './dedupe.ts';
 import { findLines, type LineQuery } from './find-lines.ts';
-import { createIndexKeeper } from './index-keeper.ts';
+import { createIndexKeeper, type RebuildOptions } from './index-keeper.ts';
 import { createLineEncoder } from './line-encoder.ts';
 import { createLineReader } from './line-reader.ts';
 import { createLiveTail, type TailOptions } from './live-tail.ts';
@@ -53,6 +54,8 @@ export type LogStats = WriterStats & {
   recentDeliveries: number;
   tailReaders: number;
   corruptLines: number;
+  /** Lines that the log had and has no more, as far as nobody has accepted that. */
+  missing: MissingLines[];
 };
 
 export type EventLog = {
@@ -67,6 +70,11 @@ export type EventLog = {
   counts: (query: CountQuery) => Promise<EventCounts>;
   /** When a line was accepted; undefined when the index does not have it. */
   timeOf: (seq: number) => number | undefined;
+  /**
+   * The last line, in the order of `seq`, that was accepted at this moment or before; 0 when none was. Rejects
+   * while the index has not seen all lines.
+   */
+  lastSeqAt: (time: number) => Promise<number>;
   /** Lines in order, first the past after `after`, then as they become durable. */
   subscribe: (options?: TailOptions) => AsyncGenerator<LogEntry[]>;
   /** The relay's position of the newest line that came through a channel. Call it after `ready`. */
@@ -74,7 +82,7 @@ export type EventLog = {
   lastSeq: () => number;
   /** Resolves when the index has seen every line of before the start. */
   ready: Promise<void>;
-  reindex: (onProgress?: (done: { seq: number; of: number }) => void) => Promise<void>;
+  reindex: (options?: RebuildOptions) => Promise<void>;
   stats: () => LogStats;
   close: () => Promise<void>;
 };
@@ -116,6 +124,7 @@ export function openEventLog(options: EventLogOptions): EventLog {
   const tail = createLiveTail({ folder, lastSeq: end.seq, onCorrupt });
   const keeper = createIndexKeeper({
     path: options.databaseFile,
+    folder,
     clock,
     tail,
     reader,
@@ -131,12 +140,18 @@ export function openEventLog(options: EventLogOptions): EventLog {
   });
   const writer = createLogWriter({
     clock,
-    tail: end,
+    tail: { ...end, seq: Math.max(end.seq, keeper.givenTo()) },
     month,
     encode: createLineEncoder(options),
     onDurable(entries) {
       dedupe.noteDurable(entries);
       tail.push(entries);
+    },
+    onMissing(missing) {
+      // What is in memory, or in a file that is only open, is not in the log any more.
+      tail.forget();
+      reader.close();
+      keeper.noteMissing(missing);
     },
     onFailing: (reason) =>
       notice(reason === null ? { kind: 'writable-again' } : { kind: 'not-writable', reason }),
@@ -156,6 +171,18 @@ export function openEventLog(options: EventLogOptions): EventLog {
       ]);
     }
     return index;
+  }
+
+  async function lastSeqAt(time: number): Promise<number> {
+    const wanted = tail.lastSeq();
+    const index = await freshIndex();
+    if (index.lastSeq() < wanted)
+      throw new Failure(
+        'busy',
+        'The index has not caught up with the event log: which line was the last at that moment is not known yet.',
+        'Try again in a moment, or name a line instead of a time.',
+      );
+    return index.lastSeqBefore(time + 1);
   }
 
   async function list(query: LineQuery = {}): Promise<LinePage> {
@@ -181,6 +208,7 @@ export function openEventLog(options: EventLogOptions): EventLog {
     list,
     counts: async (query) => countLines(await freshIndex(), query),
     timeOf: (seq) => keeper.index().timeOf(seq),
+    lastSeqAt,
     subscribe: tail.subscribe,
     cursorOf: (channel) => keeper.index().relayCursor(channel),
     lastSeq: tail.lastSeq,
@@ -194,6 +222,7 @@ export function openEventLog(options: EventLogOptions): EventLog {
       recentDeliveries: dedupe.recent(),
       tailReaders: tail.readers(),
       corruptLines,
+      missing: keeper.missing(),
     }),
     async close() {
       await writer.close();

@@ -1,8 +1,8 @@
 // Answers a question about the log from the index: which lines, newest or oldest first, a page at a time.
 // A question is a list of conditions that must all hold, each met by any of its terms.
 import type { EventFilter, Since } from '@svc/core';
-import { BLOCK_LINES, type BlockLines, placeAt, seqAt } from './index-block.ts';
-import type { SeqRange } from './index-store.ts';
+import { BLOCK_LINES, type BlockLines, placeAt, seqAt, timeAt } from './index-block.ts';
+import type { LineRange, SeqRange } from './index-store.ts';
 import type { LinePlace } from './line-reader.ts';
 import type { LogIndex } from './log-index.ts';
 import { pullRequestTerm, term } from './terms.ts';
@@ -51,26 +51,39 @@ export function conditionsOf(index: LogIndex, query: LineQuery): number[][] {
   return conditions;
 }
 
-export function rangeOf(index: LogIndex, { since, until }: LineQuery): SeqRange {
-  let low = 1;
-  let high = index.lastSeq();
-  if (since !== undefined) low = 'seq' in since ? since.seq + 1 : index.seqAtTime(since.time);
-  if (until !== undefined)
-    high = Math.min(high, ('seq' in until ? until.seq : index.seqAtTime(until.time)) - 1);
-  return { low, high };
+/** A moment means the times of the lines, each for itself: after a clock that was ahead they are not in order. */
+export function rangeOf(index: LogIndex, { since, until }: LineQuery): LineRange {
+  const range = { low: 1, high: index.lastSeq(), from: -Infinity, before: Infinity };
+  if (since !== undefined && 'seq' in since) range.low = since.seq + 1;
+  else if (since !== undefined) {
+    range.low = index.firstSeqFrom(since.time);
+    range.from = since.time;
+  }
+  if (until !== undefined && 'seq' in until) range.high = Math.min(range.high, until.seq - 1);
+  else if (until !== undefined) {
+    range.high = index.lastSeqBefore(until.time);
+    range.before = until.time;
+  }
+  return range;
 }
 
-function* inOpenBlock(index: LogIndex, conditions: number[][], range: SeqRange, newestFirst: boolean) {
+export function isInRange(lines: BlockLines, position: number, range: LineRange): boolean {
+  const seq = seqAt(lines, position);
+  const time = timeAt(lines, position);
+  return seq >= range.low && seq <= range.high && time >= range.from && time < range.before;
+}
+
+function* inOpenBlock(index: LogIndex, conditions: number[][], range: LineRange, newestFirst: boolean) {
   const block = index.openBlock();
   if (block === null) return;
   const positions = meeting(conditions, block.lines.count, (name) => block.terms.get(name) ?? []);
   yield* places(block.lines, positions, range, newestFirst);
 }
 
-function* inStore(index: LogIndex, conditions: number[][], range: SeqRange, newestFirst: boolean) {
+function* inStore(index: LogIndex, conditions: number[][], range: LineRange, newestFirst: boolean) {
   const { store } = index;
   const open = index.openBlock();
-  const stored = { low: range.low, high: Math.min(range.high, (open?.lines.firstSeq ?? Infinity) - 1) };
+  const stored = { ...range, high: Math.min(range.high, (open?.lines.firstSeq ?? Infinity) - 1) };
   if (stored.low > stored.high) return;
   const blocks = blocksToVisit(index, conditions, stored).toSorted((left, right) => left - right);
   for (const firstSeq of newestFirst ? blocks.toReversed() : blocks) {
@@ -120,9 +133,8 @@ export function meeting(
   return last.toSorted((left, right) => left - right);
 }
 
-function* places(lines: BlockLines, positions: number[], range: SeqRange, newestFirst: boolean) {
+function* places(lines: BlockLines, positions: number[], range: LineRange, newestFirst: boolean) {
   for (const position of newestFirst ? positions.toReversed() : positions) {
-    const seq = seqAt(lines, position);
-    if (seq >= range.low && seq <= range.high) yield placeAt(lines, position);
+    if (isInRange(lines, position, range)) yield placeAt(lines, position);
   }
 }

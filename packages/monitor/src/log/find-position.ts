@@ -1,5 +1,6 @@
-// Finds a place in the log by halving: lines stand in the order of `seq` and of time, so that a few reads
-// find one among millions, without an index and with the daemon down.
+// Finds a place in the log by halving: lines stand in the order of `seq`, so that a few reads find one among
+// millions, without an index and with the daemon down. By time it is exact as long as the clock never was; around a
+// clock that was set, it is one of the places where times pass the moment.
 import { LONGEST_LINE_BYTES, type Position, parseHead } from './log-entry.ts';
 import { type MonthBytes, openMonth } from './month-bytes.ts';
 import { listFilledMonthFiles } from './month-file.ts';
@@ -32,7 +33,7 @@ function findPosition(folder: string, isBefore: IsBefore): Position | null {
     const offset = inFile(folder, file, isBefore, file === files[0]);
     if (offset === null) continue;
     const next = files[files.indexOf(file) + 1];
-    return next !== undefined && offset.isEnd && hasLine(folder, next)
+    return next !== undefined && offset.isEnd && firstSeqIn(folder, next) !== null
       ? { file: next, offset: 0 }
       : { file, offset: offset.at };
   }
@@ -58,12 +59,13 @@ function inFile(
   }
 }
 
-function hasLine(folder: string, file: string): boolean {
+/** The seq of a month's first line that can be read; null when there is none. */
+export function firstSeqIn(folder: string, file: string): number | null {
   const month = openMonth(folder, file);
-  if (month === null) return false;
+  if (month === null) return null;
   try {
     const size = month.size();
-    return firstLine(month, 0, size, size) !== null;
+    return firstLine(month, 0, size, size)?.seq ?? null;
   } finally {
     month.close();
   }

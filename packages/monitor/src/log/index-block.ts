@@ -1,5 +1,6 @@
 // The index is made of blocks: some thousand neighbouring lines of one month file, where each stands, and
-// for every term the lines of the block that have it. One small row per term and block, instead of one per
+// for every term the lines of the block that have it. Within a block times never go back: where they do, at a
+// start with another clock, another block begins. One small row per term and block, instead of one per
 // term and line, is what keeps indexing cheap. The newest block is open, in memory; a full one is stored.
 
 import type { LinePlace } from './line-reader.ts';
@@ -51,10 +52,9 @@ export function createOpenBlock(first: LogEntry): OpenBlock {
   let lastTime = lines.firstTime;
   let lastTs = first.line.ts;
 
-  function noteTime(ts: string): void {
-    if (ts === lastTs) return;
-    lastTs = ts;
-    lastTime = Math.max(lastTime, Date.parse(ts) || 0);
+  /** A time that cannot be read is that of the line before. */
+  function timeIn(ts: string): number {
+    return ts === lastTs ? lastTime : Date.parse(ts) || lastTime;
   }
 
   function note(entry: LogEntry, index: number): void {
@@ -83,17 +83,25 @@ export function createOpenBlock(first: LogEntry): OpenBlock {
     lastTime: () => lastTime,
     add(entry) {
       const { count, numbers } = lines;
-      noteTime(entry.line.ts);
+      const at = timeIn(entry.line.ts);
       const seq = entry.line.seq - lines.firstSeq;
       const offset = entry.offset - lines.start;
-      const time = lastTime - lines.firstTime;
-      const fits = seq >= 0 && seq <= MAX_DELTA && offset >= 0 && offset <= MAX_DELTA && time <= MAX_DELTA;
+      const time = at - lines.firstTime;
+      const fits =
+        seq >= 0 &&
+        seq <= MAX_DELTA &&
+        offset >= 0 &&
+        offset <= MAX_DELTA &&
+        at >= lastTime &&
+        time <= MAX_DELTA;
       if (count === BLOCK_LINES || entry.file !== lines.file || !fits) return false;
       numbers[count * WIDTH] = seq;
       numbers[count * WIDTH + 1] = offset;
       numbers[count * WIDTH + 2] = time;
       numbers[count * WIDTH + 3] = entry.length;
       lines.count += 1;
+      lastTime = at;
+      lastTs = entry.line.ts;
       note(entry, count);
       return true;
     },

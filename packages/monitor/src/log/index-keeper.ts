@@ -1,7 +1,10 @@
 // Looks after the index: opens it, throws it away when it does not fit the log, and rebuilds it beside the
-// one in use. The index can always be made again, so whatever is wrong with it ends in a rebuild.
+// one in use. The index can always be made again, so whatever is wrong with it ends in a rebuild. It also is what
+// remembers which lines there were: those that the log has no more are missing.
+import { joinMissing, type MissingLines } from '@svc/core';
 import type { Database } from '../disk/sqlite.ts';
 import { isDamage, openDatabase, setDatabaseAside } from '../disk/sqlite.ts';
+import { firstSeqIn } from './find-position.ts';
 import { placeAt } from './index-block.ts';
 import { createIndexStore, type IndexStore } from './index-store.ts';
 import { indexMigrations, otherSide, type Side } from './index-tables.ts';
@@ -10,17 +13,33 @@ import type { LiveTail } from './live-tail.ts';
 import { messageOf } from './log-errors.ts';
 import { createLogIndex, type LogIndex } from './log-index.ts';
 import type { LogNotice } from './log-notice.ts';
+import { listFilledMonthFiles } from './month-file.ts';
 import type { Clock } from './writer.ts';
 
 export type IndexKeeper = {
   index: () => LogIndex;
-  /** Makes the index anew from the log, while the old one answers; then they change places. */
-  rebuild: (onProgress?: (done: { seq: number; of: number }) => void) => Promise<void>;
+  /**
+   * Makes the index anew from the log, while the old one answers; then they change places. With `acceptMissing`
+   * the log counts as whole from then on.
+   */
+  rebuild: (options?: RebuildOptions) => Promise<void>;
   rebuilding: () => boolean;
+  /** The highest seq that is known to have been given; no line gets it again. */
+  givenTo: () => number;
+  /** Lines that the log had and has no more, as far as nobody has accepted that. */
+  missing: () => MissingLines[];
+  /** These lines went while the daemon ran. */
+  noteMissing: (missing: MissingLines) => void;
   close: () => Promise<void>;
 };
 
+export type RebuildOptions = {
+  onProgress?: (done: { seq: number; of: number }) => void;
+  acceptMissing?: boolean;
+};
+
 export type IndexKeeperOptions = {
+  folder: string;
   path: string;
   clock: Clock;
   tail: LiveTail;
@@ -30,8 +49,13 @@ export type IndexKeeperOptions = {
 };
 
 export function createIndexKeeper(options: IndexKeeperOptions): IndexKeeper {
-  const { tail, notice } = options;
-  const { database, side: firstSide } = openFitting(options);
+  const { folder, tail, notice } = options;
+  const { database, side: firstSide, misfit } = openFitting(options);
+  const remembered = database.prepare('SELECT given_to, accepted_to FROM log_index').get();
+  let givenTo = Number(remembered?.['given_to'] ?? 0);
+  let acceptedTo = Number(remembered?.['accepted_to'] ?? 0);
+  /** Those that the index in use still has. */
+  let gone: MissingLines[] = [];
   let side = firstSide;
   let index = createIndex(createIndexStore(database, side), (seq) => options.onProgress(seq));
   let rebuild: Promise<void> | null = null;
@@ -47,7 +71,7 @@ export function createIndexKeeper(options: IndexKeeperOptions): IndexKeeper {
     });
   }
 
-  async function build(onProgress?: (done: { seq: number; of: number }) => void): Promise<void> {
+  async function build(onProgress: RebuildOptions['onProgress']): Promise<void> {
     const fresh = createIndexStore(database, otherSide(side));
     fresh.clear();
     let inUse = false;
@@ -62,19 +86,59 @@ export function createIndexKeeper(options: IndexKeeperOptions): IndexKeeper {
     side = otherSide(side);
     index = building;
     next = null;
+    gone = [];
     inUse = true;
     await old.close();
     old.store.clear();
   }
 
+  function startRebuild(onProgress: RebuildOptions['onProgress']): Promise<void> {
+    rebuild ??= build(onProgress).finally(() => {
+      rebuild = null;
+    });
+    return rebuild;
+  }
+
+  function rebuildAside(reason: string): void {
+    notice({ kind: 'index-rebuilding', reason });
+    startRebuild(undefined).catch((error: unknown) =>
+      notice({ kind: 'index-failing', reason: messageOf(error) }),
+    );
+  }
+
+  /** Of month files that were removed, what the index has of them. */
+  function inRemovedFiles(): MissingLines[] {
+    const there = new Set(listFilledMonthFiles(folder));
+    return index.store
+      .files()
+      .filter(({ file }) => !there.has(file))
+      .map(({ firstSeq, lastSeq }) => ({ from: firstSeq, to: lastSeq }));
+  }
+
+  if (misfit !== null) rebuildAside(misfit);
+
   return {
     index: () => index,
     rebuilding: () => rebuild !== null,
-    rebuild(onProgress) {
-      rebuild ??= build(onProgress).finally(() => {
-        rebuild = null;
-      });
-      return rebuild;
+    async rebuild({ onProgress, acceptMissing = false } = {}) {
+      await startRebuild(onProgress);
+      if (!acceptMissing) return;
+      acceptedTo = Math.max(givenTo, index.lastSeq());
+      database.prepare('UPDATE log_index SET accepted_to = ?').run(acceptedTo);
+    },
+    givenTo: () => givenTo,
+    missing() {
+      const end = tail.lastSeq();
+      const behind = givenTo > end ? [{ from: end + 1, to: givenTo }] : [];
+      const found = [...index.holes(), ...inRemovedFiles(), ...gone, ...behind];
+      return joinMissing(found.filter(({ to }) => to > acceptedTo));
+    },
+    noteMissing(missing) {
+      gone.push(missing);
+      notice({ kind: 'lines-missing', ...missing });
+      givenTo = missing.to;
+      database.prepare('UPDATE log_index SET given_to = ?').run(givenTo);
+      rebuildAside('lines of the log were removed');
     },
     async close() {
       await next?.close();
@@ -86,7 +150,14 @@ export function createIndexKeeper(options: IndexKeeperOptions): IndexKeeper {
 }
 
 /** Opens the database; a damaged one is set aside, and an index that does not fit the log is emptied. */
-function openFitting(options: IndexKeeperOptions): { database: Database; side: Side } {
+type Opened = {
+  database: Database;
+  side: Side;
+  /** Why the index has to be made anew, while it still answers for its newest lines. */
+  misfit: string | null;
+};
+
+function openFitting(options: IndexKeeperOptions): Opened {
   try {
     return openChecked(options);
   } catch (error) {
@@ -97,7 +168,7 @@ function openFitting(options: IndexKeeperOptions): { database: Database; side: S
   }
 }
 
-function openChecked({ path, tail, reader, notice }: IndexKeeperOptions): { database: Database; side: Side } {
+function openChecked({ path, folder, tail, reader, notice }: IndexKeeperOptions): Opened {
   const database = openDatabase(path, { room: 'log', migrations: indexMigrations });
   try {
     const side: Side = database.prepare('SELECT side FROM log_index').get()?.['side'] === 'b' ? 'b' : 'a';
@@ -106,11 +177,29 @@ function openChecked({ path, tail, reader, notice }: IndexKeeperOptions): { data
     const place = last === null ? null : placeAt(last, last.count - 1);
     if (place !== null && (place.seq > tail.lastSeq() || reader.read(place) === null)) {
       notice({ kind: 'index-rebuilding', reason: `line ${place.seq} is not where the index has it` });
+      if (place.seq > tail.lastSeq())
+        database.prepare('UPDATE log_index SET given_to = max(given_to, ?)').run(place.seq);
       store.clear();
     }
-    return { database, side };
+    return { database, side, misfit: misfitOf(store, folder, reader) };
   } catch (error) {
     database.close();
     throw error;
   }
+}
+
+/** Whether each month file begins and ends as the index has it. A file that is gone is missing, and no misfit. */
+function misfitOf(store: IndexStore, folder: string, reader: LineReader): string | null {
+  const indexed = new Map(store.files().map((one) => [one.file, one]));
+  const [newest] = [...indexed.keys()].toSorted().toReversed();
+  for (const file of listFilledMonthFiles(folder)) {
+    const known = indexed.get(file);
+    if (known === undefined && newest !== undefined && file < newest) return `${file} is not in the index`;
+    if (known === undefined) continue;
+    const block = store.blockOf(known.lastSeq);
+    const last = block === null ? null : placeAt(block, block.count - 1);
+    if (firstSeqIn(folder, file) !== known.firstSeq || last === null || reader.read(last) === null)
+      return `${file} is not as the index has it`;
+  }
+  return null;
 }

@@ -18,6 +18,8 @@ import {
 import type { Side } from './index-tables.ts';
 
 export type SeqRange = { low: number; high: number };
+/** Lines of these seqs that were accepted at `from` or later and before `before`. */
+export type LineRange = SeqRange & { from: number; before: number };
 
 /** What a stored block spans. */
 export type BlockSpan = {
@@ -28,15 +30,21 @@ export type BlockSpan = {
   count: number;
 };
 
+type IndexedFile = { file: string; firstSeq: number; lastSeq: number };
+
 export type IndexStore = {
   /** Stores a block. It counts from the moment its own row is there, which comes last. */
   write: (block: OpenBlock) => Promise<void>;
   lastBlock: () => BlockLines | null;
   blockOf: (seq: number) => BlockLines | null;
-  /** The block that holds the first line of this time or later. */
-  blockAtTime: (time: number) => BlockLines | null;
+  /** The first seq of the first block, in the order of `seq`, with a line of this time or later. */
+  firstSeqFrom: (time: number) => number | null;
+  /** The last block, in the order of `seq`, with a line of before this time. */
+  lastBlockBefore: (time: number) => BlockLines | null;
   /** First seqs of the blocks that hold any of a range, unordered. */
   blocksIn: (range: SeqRange) => number[];
+  /** What the index has of each month file, oldest first. */
+  files: () => IndexedFile[];
   /** What these blocks span, oldest first. Their lines are not read. */
   spansIn: (range: SeqRange) => BlockSpan[];
   /** The same for those with a line of the term, at most `limit` of them. */
@@ -68,8 +76,15 @@ export function createIndexStore(database: Database, side: Side): IndexStore {
     of: database.prepare(
       `SELECT * FROM log_block_${side} WHERE first_seq <= ? ORDER BY first_seq DESC LIMIT 1`,
     ),
-    atTime: database.prepare(
-      `SELECT * FROM log_block_${side} WHERE last_time >= ? ORDER BY last_time, first_seq LIMIT 1`,
+    firstFrom: database.prepare(
+      `SELECT min(first_seq) AS first FROM log_block_${side} INDEXED BY log_block_time_${side} WHERE last_time >= ?`,
+    ),
+    lastBefore: database.prepare(
+      `SELECT * FROM log_block_${side} WHERE first_time < ? ORDER BY first_seq DESC LIMIT 1`,
+    ),
+    files: database.prepare(
+      `SELECT file, min(first_seq) AS first_seq, max(last_seq) AS last_seq FROM log_block_${side}
+       GROUP BY file ORDER BY first_seq`,
     ),
     startOf: database.prepare(
       `SELECT coalesce(max(first_seq), 0) AS start FROM log_block_${side} WHERE first_seq <= ?`,
@@ -123,8 +138,18 @@ export function createIndexStore(database: Database, side: Side): IndexStore {
     },
     lastBlock: () => toLines(sql.last.get()),
     blockOf: (seq) => toLines(sql.of.get(seq)),
-    blockAtTime: (time) => toLines(sql.atTime.get(time)),
+    firstSeqFrom(time) {
+      const first = sql.firstFrom.get(time)?.['first'] ?? null;
+      return first === null ? null : Number(first);
+    },
+    lastBlockBefore: (time) => toLines(sql.lastBefore.get(time)),
     blocksIn: ({ low, high }) => sql.between.all(startOf(low), high).map((row) => Number(row['first_seq'])),
+    files: () =>
+      sql.files.all().map((row) => ({
+        file: String(row['file']),
+        firstSeq: Number(row['first_seq']),
+        lastSeq: Number(row['last_seq']),
+      })),
     spansIn: ({ low, high }) => sql.spans.all(startOf(low), high).map(toSpan),
     blocksWith: (name, { low, high }, limit) =>
       sql.with.all(name, startOf(low), high, limit).map((row) => Number(row['first_seq'])),

@@ -43,4 +43,8 @@ export const indexMigrations: readonly string[] = [
    INSERT INTO log_index (one, side) VALUES (1, 'a');
    ${tablesOf('a')}
    ${tablesOf('b')}`,
+  // The highest seq that is known to have been given, where the log does not show it any more; and up to which line
+  // a person has accepted that some are missing.
+  `ALTER TABLE log_index ADD COLUMN given_to INTEGER NOT NULL DEFAULT 0;
+   ALTER TABLE log_index ADD COLUMN accepted_to INTEGER NOT NULL DEFAULT 0`,
 ];

@@ -20,6 +20,8 @@ export type TailOptions = {
 export type LiveTail = {
   push: (entries: readonly LogEntry[]) => void;
   subscribe: (options?: TailOptions) => AsyncGenerator<LogEntry[]>;
+  /** Lets go of the lines in memory: what is not in the files is handed out no more. */
+  forget: () => void;
   lastSeq: () => number;
   readers: () => number;
 };
@@ -150,6 +152,9 @@ export function createLiveTail({
       for (const wake of waiting) wake();
     },
     subscribe,
+    forget() {
+      while (firstSeq <= lastSeq) dropOldest();
+    },
     lastSeq: () => lastSeq,
     readers: () => readers,
   };

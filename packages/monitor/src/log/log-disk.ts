@@ -8,16 +8,22 @@ import {
   ftruncateSync,
   mkdirSync,
   openSync,
+  type Stats,
+  statSync,
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 
+type FileStatus = { length: number; id: string };
+
 export type LogDisk = {
   /** Opens for writing, and makes the file and its folder if need be. */
   open: (path: string) => number;
-  /** `linked` is false when the name was removed: what is written would be lost with the descriptor. */
-  status: (descriptor: number) => { length: number; linked: boolean };
+  /** `id` tells a file from any other, also from one of the same name. */
+  status: (descriptor: number) => FileStatus;
+  /** Of the file that has this name now; null when none has. */
+  statusOf: (path: string) => FileStatus | null;
   /** May write less than asked for, as the system call may; returns how much. */
   write: (descriptor: number, bytes: Uint8Array, position: number) => number;
   /** Resolves when all written bytes, and the length, would survive a power cut. */
@@ -30,14 +36,19 @@ export type LogDisk = {
 
 const flush = promisify(fdatasync);
 
+function statusIn({ size, dev, ino }: Stats): FileStatus {
+  return { length: size, id: `${dev}:${ino}` };
+}
+
 export const realDisk: LogDisk = {
   open(path) {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     return openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
   },
-  status(descriptor) {
-    const stats = fstatSync(descriptor);
-    return { length: stats.size, linked: stats.nlink > 0 };
+  status: (descriptor) => statusIn(fstatSync(descriptor)),
+  statusOf(path) {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    return stats === undefined ? null : statusIn(stats);
   },
   write: (descriptor, bytes, position) => writeSync(descriptor, bytes, 0, bytes.byteLength, position),
   sync: (descriptor) => flush(descriptor),

@@ -5,6 +5,7 @@
 // - current: it has seen all. `reached` resolves here.
 // - failing: a block could not be stored. Tries again every second; the lines wait in the log, not in memory.
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import type { MissingLines } from '@svc/core';
 import {
   type BlockLines,
   createOpenBlock,
@@ -28,12 +29,16 @@ export type LogIndex = {
   reached: (seq: number) => Promise<void>;
   placeOf: (seq: number) => LinePlace | null;
   timeOf: (seq: number) => number | undefined;
-  /** The first line accepted at this time or later; beyond the last line when there is none. */
-  seqAtTime: (time: number) => number;
+  /** No line before this one was accepted at this time or later; beyond the last line when none was. */
+  firstSeqFrom: (time: number) => number;
+  /** The last line, in the order of `seq`, that was accepted before this time; 0 when none was. */
+  lastSeqBefore: (time: number) => number;
   /** Lines that were delivered under this term. */
   deliverySeqs: (term: number) => number[];
   relayCursor: (channel: string) => string | null;
   topics: () => string[];
+  /** Seqs of before its end that no line has; at most some hundred ranges. */
+  holes: () => readonly MissingLines[];
   failing: () => string | null;
   /** Stops reading and stores what is in memory. */
   close: () => Promise<void>;
@@ -59,6 +64,7 @@ export function createLogIndex({
   const waiting = new Set<{ seq: number; resolve: () => void; reject: (error: Error) => void }>();
   const stored = store.lastBlock();
   let lastSeq = stored === null ? 0 : seqAt(stored, stored.count - 1);
+  const holes = holesIn(store);
   let block: OpenBlock | null = null;
   let failing: string | null = null;
 
@@ -95,6 +101,7 @@ export function createLogIndex({
         block = createOpenBlock(entry);
         block.add(entry);
       }
+      noteHole(holes, lastSeq, entry.line.seq);
       lastSeq = entry.line.seq;
     }
     for (const reader of waiting) {
@@ -144,17 +151,20 @@ export function createLogIndex({
       const found = find(seq);
       return found === null ? undefined : timeAt(found.lines, found.index);
     },
+    holes: () => holes,
     failing: () => failing,
     reached(seq) {
       if (seq <= lastSeq) return Promise.resolve();
       if (stop.signal.aborted) return Promise.reject(new Error('The index was closed'));
       return new Promise((resolve, reject) => waiting.add({ seq, resolve, reject }));
     },
-    seqAtTime(time) {
-      const lines = store.blockAtTime(time) ?? block?.lines ?? null;
-      if (lines === null) return lastSeq + 1;
-      const index = firstIndex(lines, (at) => timeAt(lines, at) >= time);
-      return index < lines.count ? seqAt(lines, index) : lastSeq + 1;
+    firstSeqFrom: (time) =>
+      store.firstSeqFrom(time) ??
+      (block !== null && block.lastTime() >= time ? block.lines.firstSeq : lastSeq + 1),
+    lastSeqBefore(time) {
+      const lines =
+        block !== null && block.lines.firstTime < time ? block.lines : store.lastBlockBefore(time);
+      return lines === null ? 0 : seqAt(lines, firstIndex(lines, (at) => timeAt(lines, at) >= time) - 1);
     },
     deliverySeqs(name) {
       const recent = block?.deliveries.get(name);
@@ -171,4 +181,28 @@ export function createLogIndex({
       if (block !== null && block.lines.count > 0) await put(block);
     },
   };
+}
+
+const MOST_HOLES = 500;
+
+function noteHole(holes: MissingLines[], before: number, seq: number): void {
+  if (seq > before + 1 && holes.length < MOST_HOLES) holes.push({ from: before + 1, to: seq - 1 });
+}
+
+function noteHolesInside(holes: MissingLines[], lines: BlockLines): void {
+  for (let index = 1; index < lines.count; index += 1)
+    noteHole(holes, seqAt(lines, index - 1), seqAt(lines, index));
+}
+
+/** Between blocks, and inside of those that have fewer lines than they span. */
+function holesIn(store: IndexStore): MissingLines[] {
+  const holes: MissingLines[] = [];
+  let before = 0;
+  for (const { firstSeq, lastSeq, count } of store.spansIn({ low: 0, high: Number.MAX_SAFE_INTEGER })) {
+    noteHole(holes, before, firstSeq);
+    const lines = lastSeq - firstSeq + 1 > count ? store.blockOf(firstSeq) : null;
+    if (lines !== null) noteHolesInside(holes, lines);
+    before = lastSeq;
+  }
+  return holes;
 }

@@ -1,4 +1,5 @@
 // What happens to the log that a person may want to know of; the daemon shows it.
+import type { MissingLines } from '@svc/core';
 import type { CorruptLine } from './read-lines.ts';
 import type { TornTail } from './recovery.ts';
 
@@ -7,6 +8,7 @@ export type LogNotice =
   | ({ kind: 'corrupt-line' } & CorruptLine)
   | { kind: 'not-writable'; reason: string }
   | { kind: 'writable-again' }
+  | ({ kind: 'lines-missing' } & MissingLines)
   | { kind: 'index-rebuilding'; reason: string }
   | { kind: 'index-failing'; reason: string }
   | { kind: 'index-works-again' }

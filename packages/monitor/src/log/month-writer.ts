@@ -1,4 +1,6 @@
-// The open end of the log: bytes go after what is known to be durable, or nowhere. Its modes:
+// The open end of the log: bytes go after what is known to be durable, or nowhere. Before and after each write the
+// file of that name must be the one that is open, and as long as it should be: a line in a file that was removed,
+// moved away or replaced is not in the log. Its modes:
 // - closed: no file is open; `ready` opens the month's file.
 // - open: the file is exactly as long as what is durable.
 // - unsure: a batch failed, and bytes of it may stand behind what is durable. Entered when a write or sync
@@ -15,6 +17,8 @@ export type MonthWriter = {
   ready: (month: string) => LogTail | null;
   /** Writes and syncs; on an error nothing of it stays, as soon as the disk allows. */
   write: (bytes: Uint8Array) => Promise<void>;
+  /** Whether the file is as it was left; true while none is open. Not to be asked while a write is under way. */
+  isAsLeft: () => boolean;
   file: () => string;
   length: () => number;
   close: () => void;
@@ -32,41 +36,40 @@ export function createMonthWriter({
   recover: () => LogTail;
   disk?: LogDisk;
 }): MonthWriter {
-  let descriptor: number | null = null;
+  let opened: { descriptor: number; id: string } | null = null;
   let file = tail.file ?? '';
   let length = tail.length;
   let unsure = false;
 
   function open(): number {
-    const opened = disk.open(join(folder, file));
+    const descriptor = disk.open(join(folder, file));
     try {
       disk.syncFolder(folder);
+      opened = { descriptor, id: disk.status(descriptor).id };
     } catch (error) {
-      disk.close(opened);
+      disk.close(descriptor);
       throw error;
     }
-    descriptor = opened;
-    return opened;
+    return descriptor;
   }
 
   function close(): void {
-    if (descriptor === null) return;
-    const closing = descriptor;
-    descriptor = null;
-    disk.close(closing);
+    if (opened === null) return;
+    const { descriptor } = opened;
+    opened = null;
+    disk.close(descriptor);
   }
 
   /** Cuts off what a failed batch may have left. */
   function settle(): void {
-    const opened = descriptor ?? open();
-    if (disk.status(opened).length > length) disk.truncate(opened, length);
+    const descriptor = opened?.descriptor ?? open();
+    if (disk.status(descriptor).length > length) disk.truncate(descriptor, length);
     unsure = false;
   }
 
-  function isAsLeft(): boolean {
-    if (descriptor === null) return false;
-    const status = disk.status(descriptor);
-    return status.linked && status.length === length;
+  function hasLength(expected: number): boolean {
+    const named = disk.statusOf(join(folder, file));
+    return named !== null && named.id === opened?.id && named.length === expected;
   }
 
   /** Opens the month's file, or the last one if that is of a later month: months never go back. */
@@ -81,12 +84,16 @@ export function createMonthWriter({
   function prepare(month: string): LogTail | null {
     if (unsure) settle();
     const end: LogTail = { file: file === '' ? null : file, length, seq: 0, time: 0 };
-    if (descriptor === null || month > file) startAt(end, month);
-    if (isAsLeft()) return null;
+    if (opened === null || month > file) startAt(end, month);
+    if (hasLength(length)) return null;
     const found = recover();
     startAt(found, month);
-    if (!isAsLeft()) throw new Error(`${file} is being changed by another program`);
+    if (!hasLength(length)) throw changedByOthers();
     return found;
+  }
+
+  function changedByOthers(): Error {
+    return new Error(`${file} is being removed or changed by another program`);
   }
 
   /** After a failure the file is opened anew by its name: the descriptor may be what is broken. */
@@ -112,6 +119,7 @@ export function createMonthWriter({
     file: () => file,
     length: () => length,
     close,
+    isAsLeft: () => opened === null || hasLength(length),
     ready(month) {
       try {
         return prepare(month);
@@ -120,10 +128,12 @@ export function createMonthWriter({
       }
     },
     async write(bytes) {
-      if (descriptor === null) throw new Error('The log file is not open');
+      if (opened === null) throw new Error('The log file is not open');
+      const { descriptor } = opened;
       try {
         writeAll(disk, descriptor, bytes, length);
         await disk.sync(descriptor);
+        if (!hasLength(length + bytes.byteLength)) throw changedByOthers();
         length += bytes.byteLength;
       } catch (error) {
         unsure = true;

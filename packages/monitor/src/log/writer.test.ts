@@ -3,13 +3,14 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { EventDraft } from '@svc/core';
+import type { EventDraft, MissingLines } from '@svc/core';
 import { temporaryFolder, until } from '@svc/testkit';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -162,6 +163,36 @@ describe('time', () => {
     expect(writer.stats().clockBehindMs).toBe(3_600_000);
     clock.time = START + 5;
     expect((await writer.append(draft())).ts).toBe(new Date(START + 5).toISOString());
+  });
+
+  test('after a start with the right clock lines get its time again, in the newest file, in the order of seq', async () => {
+    const folder = temporaryFolder();
+    const ahead = openWriter(folder);
+    await ahead.writer.append(draft());
+    ahead.clock.time = Date.UTC(2026, 11, 1);
+    await appendMany(ahead.writer.append, 2);
+    ahead.clock.time = START;
+    expect((await ahead.writer.append(draft())).ts).toBe('2026-12-01T00:00:00.000Z');
+    await ahead.writer.close();
+    const right = openWriter(folder);
+    right.clock.time = START + 60_000;
+    expect(await right.writer.append(draft())).toMatchObject({ seq: 5, ts: '2026-11-15T12:01:00.000Z' });
+    expect(right.writer.stats()).toMatchObject({ file: '2026-12.jsonl', clockBehindMs: 0 });
+    expect(readAllLines(folder).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5]);
+    right.clock.time = Date.UTC(2027, 0, 1);
+    await right.writer.append(draft());
+    expect(readAllLines(folder).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6]);
+    await right.writer.close();
+  });
+
+  test('an ordinary correction of the clock does not take lines back, over a start either', async () => {
+    const folder = temporaryFolder();
+    const before = openWriter(folder);
+    const { ts } = await before.writer.append(draft());
+    await before.writer.close();
+    const after = openWriter(folder, { clock: { now: () => START - 120_000 } });
+    expect((await after.writer.append(draft())).ts).toBe(ts);
+    await after.writer.close();
   });
 
   test('a month ends at midnight UTC; the new name is made durable', async () => {
@@ -328,6 +359,52 @@ describe('a file changed by others', () => {
     rmSync(folder, { recursive: true });
     expect((await writer.append(draft())).seq).toBe(2);
     expect(readAllLines(folder).map(({ seq }) => seq)).toEqual([2]);
+  });
+
+  test.each([
+    ['moved away', (file: string) => renameSync(file, `${file}.moved`)],
+    ['removed', (file: string) => rmSync(file)],
+    [
+      'replaced by an older copy',
+      (file: string) => {
+        writeFileSync(`${file}.copy`, `${readFileSync(file, 'utf8').split('\n')[0]}\n`);
+        renameSync(`${file}.copy`, file);
+      },
+    ],
+    ['cut', (file: string) => truncateSync(file, 0)],
+  ])(
+    '%s while a line is being synced: the line is refused, and the next one is in the log',
+    async (_, change) => {
+      const folder = temporaryFolder();
+      const { writer, disk, file } = openWriter(folder);
+      await writer.append(draft());
+      const letGo = disk.holdSyncs();
+      const refused = writer.append(draft({ detail: { text: 'refused' } })).catch((error: unknown) => error);
+      await until(() => disk.counts.syncs === 2);
+      change(file);
+      letGo();
+      expect(await refused).toBeInstanceOf(LogNotWritable);
+      const { id } = await writer.append(draft());
+      const lines = readAllLines(folder);
+      expect(lines.at(-1)?.id).toBe(id);
+      expect(JSON.stringify(lines)).not.toContain('refused');
+      if (existsSync(`${file}.moved`)) expect(readFileSync(`${file}.moved`, 'utf8')).not.toContain('refused');
+      await writer.close();
+    },
+  );
+
+  test('lines that are gone are named, and their numbers are not given again', async () => {
+    const folder = temporaryFolder();
+    const missing: MissingLines[] = [];
+    const { writer, file } = openWriter(folder, { onMissing: (lines) => missing.push(lines) });
+    await appendMany(writer.append, 3);
+    const [first = ''] = readFileSync(file, 'utf8').split('\n');
+    truncateSync(file, first.length + 1);
+    expect(writer.stats().fileChanged).toBe(true);
+    expect((await writer.append(draft())).seq).toBe(4);
+    expect(missing).toEqual([{ from: 2, to: 3 }]);
+    expect(writer.stats().fileChanged).toBe(false);
+    await writer.close();
   });
 
   test('bytes added: they go to quarantine', async () => {

@@ -1,9 +1,12 @@
 // The one writer of the log, with group commit: what arrives while the disk is busy goes out together in
 // one write and one sync. A caller hears of success only when its line would survive a power cut.
-// - `seq` goes up by one per line, over restarts and months; those of a failed batch are used again.
-// - `ts` never goes back: when the clock does, lines carry the latest time so far until it has caught up.
-//   So the month of a line is the month of its file, and both `seq` and time can be searched by halving.
-import type { EventDraft, EventLine } from '@svc/core';
+// - `seq` goes up by one per line, over restarts and months; those of a failed batch are used again, those of lines
+//   that somebody removed are not: the hole tells which are missing.
+// - `ts` never goes back while the daemon runs: when the clock does, lines carry the latest time so far until it
+//   has caught up. A start believes the clock again (`core/src/log/clock.ts`), so that `ts` can go back there.
+// - The file is that of the line's month, or the newest one where that is of a later month: the order of the files
+//   is the order of `seq`, whatever the clock did.
+import { type EventDraft, type EventLine, type MissingLines, timeToStartFrom } from '@svc/core';
 import type { LineEncoder } from './line-encoder.ts';
 import type { LogEntry, LogTail } from './log-entry.ts';
 import { LogNotWritable, messageOf } from './log-errors.ts';
@@ -27,6 +30,8 @@ export type WriterStats = {
   failing: string | null;
   /** How far the clock is behind the last line, after it was set back. */
   clockBehindMs: number;
+  /** The file is not as the last commit left it; the next one looks for the log's end again. */
+  fileChanged: boolean;
 };
 
 export type LogWriter = {
@@ -44,6 +49,8 @@ export type LogWriterOptions = {
   /** Called once per commit, when its lines are durable and before their callers hear of it. */
   onDurable: (entries: LogEntry[]) => void;
   onCommit?: (commit: Commit) => void;
+  /** Called when the file was not as it was left, and these lines are not in the log any more. */
+  onMissing?: (missing: MissingLines) => void;
   /** Called when the log stops being writable, and with null when it is again. */
   onFailing?: (reason: string | null) => void;
   monotonic?: () => number;
@@ -68,6 +75,7 @@ export function createLogWriter({
   month,
   onDurable,
   onCommit,
+  onMissing,
   onFailing,
   monotonic = () => performance.now(),
   maxQueued = 50_000,
@@ -124,6 +132,8 @@ export function createLogWriter({
     const now = time.next();
     const found = month.ready(now.file);
     if (found === null) return now;
+    // Numbers are not given again: readers have seen the lines that they belonged to.
+    if (found.seq < lastSeq) onMissing?.({ from: found.seq + 1, to: lastSeq });
     lastSeq = Math.max(lastSeq, found.seq);
     time.keep(found.time);
     const later = time.next();
@@ -206,6 +216,7 @@ export function createLogWriter({
       fileBytes: month.length(),
       failing,
       clockBehindMs: time.behind(),
+      fileChanged: running === null && !closed && !month.isAsLeft(),
     }),
     async close() {
       closed = true;
@@ -215,9 +226,9 @@ export function createLogWriter({
   };
 }
 
-/** The time of lines: never earlier than that of the line before. */
-function createLineTime(clock: Clock, latest: number) {
-  let last = latest;
+/** The time of lines: never earlier than that of the line before, except for the first after a start. */
+function createLineTime(clock: Clock, newestLine: number) {
+  let last = timeToStartFrom(newestLine, clock.now());
   let current = { time: -1, ts: '', file: '' };
   let monthEnds = 0;
   return {

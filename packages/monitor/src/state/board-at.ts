@@ -1,7 +1,7 @@
 // The board of any past moment: the nearest snapshot before it, and the lines from there on folded again.
 // Two are made at once at most, others wait for their turn; the last few stay at hand.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Board, EventLine, Since } from '@svc/core';
+import type { Board, Since } from '@svc/core';
 import type { EventLog } from '../log/event-log.ts';
 import { type BoardRules, boardRules, foldOrSkip } from './board-rules.ts';
 import { type BoardAndPlace, loadBoard } from './load-board.ts';
@@ -10,13 +10,13 @@ import type { SnapshotStore } from './snapshot-store.ts';
 import { createTurns } from './turns.ts';
 
 /**
- * The board behind this line, or behind the last line accepted at this moment or before; for what is beyond
- * the log's end, the board at its end. `board.seq` tells which line that is. It must not be changed.
+ * The board behind this line, or behind the last line (in the order of `seq`) that was accepted at this moment or
+ * before; for what is beyond the log's end, the board at its end. `board.seq` tells which line that is. It must not be changed.
  */
 export type BoardAt = (moment: Since, signal?: AbortSignal) => Promise<Board>;
 
 export type BoardAtOptions = {
-  log: Pick<EventLog, 'subscribe' | 'lastSeq'>;
+  log: Pick<EventLog, 'subscribe' | 'lastSeq' | 'lastSeqAt'>;
   snapshots: Pick<SnapshotStore, 'newest' | 'load' | 'remove'>;
   /** The board of now: what is still so is shared with it. */
   live?: () => Board;
@@ -53,14 +53,14 @@ export function createBoardAt({
   }
 
   /** The nearest place to start from. A result at hand is copied, because folding changes maps in place. */
-  async function baseFor(moment: Since): Promise<BoardAndPlace> {
-    const mark = snapshots.newest('seq' in moment ? moment : { time: moment.time });
+  async function baseFor(end: number): Promise<BoardAndPlace> {
+    const mark = snapshots.newest({ seq: end });
     const near = [...results]
-      .filter((result) => !isBeyond(moment, result.seq, result.board.at))
+      .filter((result) => result.seq <= end)
       .toSorted((left, right) => right.seq - left.seq)[0];
     if (near === undefined || near.seq < (mark?.seq ?? 0)) {
       const share = live && createShare(rules.packBoard(live()));
-      return loadBoard({ log, snapshots, rules, limit: moment, share });
+      return loadBoard({ log, snapshots, rules, limit: { seq: end }, share });
     }
     keep(near);
     return near;
@@ -73,14 +73,13 @@ export function createBoardAt({
   }
 
   async function make(moment: Since, signal: AbortSignal | undefined): Promise<Board> {
-    const end = Math.min(log.lastSeq(), 'seq' in moment ? moment.seq : Number.POSITIVE_INFINITY);
-    const base = await baseFor(moment);
+    const end = Math.min(log.lastSeq(), 'seq' in moment ? moment.seq : await log.lastSeqAt(moment.time));
+    const base = await baseFor(end);
     if (base.seq >= end) return base.board;
     const place = results.has(base) ? copyOf(base) : base;
-    const isLast = (line: EventLine): boolean => line.seq > end || isBeyond(moment, line.seq, line.ts);
     for await (const entries of log.subscribe({ after: base.seq, whenSlow: 'read-file', signal })) {
       await nextTurn();
-      const beyond = entries.findIndex(({ line }) => isLast(line));
+      const beyond = entries.findIndex(({ line }) => line.seq > end);
       for (const { line } of beyond < 0 ? entries : entries.slice(0, beyond)) {
         foldOrSkip(rules, place.board, line);
         place.seq = line.seq;
@@ -101,8 +100,4 @@ export function createBoardAt({
       done();
     }
   };
-}
-
-function isBeyond(moment: Since, seq: number, at: string | null): boolean {
-  return 'seq' in moment ? seq > moment.seq : at !== null && Date.parse(at) > moment.time;
 }

@@ -19,7 +19,8 @@ export async function loadBoard({
   log: Pick<EventLog, 'subscribe' | 'lastSeq'>;
   snapshots: Pick<SnapshotStore, 'newest' | 'load' | 'remove'>;
   rules: BoardRules;
-  limit: { seq: number } | { time: number };
+  /** No snapshot behind this line. */
+  limit: { seq: number };
   share?: Share | undefined;
 }): Promise<BoardAndPlace> {
   for (;;) {

@@ -17,8 +17,8 @@ export type SnapshotMark = { seq: number; at: string; lineId: string };
 export type SnapshotStore = {
   /** One after the other, in slices with turns of the event loop in between. Rejects when it cannot be stored. */
   save: (mark: SnapshotMark, packed: object) => Promise<void>;
-  /** The newest that is not behind this line or moment. */
-  newest: (limit: { seq: number } | { time: number }) => SnapshotMark | null;
+  /** The newest that is not behind this line. */
+  newest: (limit: { seq: number }) => SnapshotMark | null;
   /** Null when it is damaged, or went in the meantime. */
   load: (seq: number, share?: Share) => Promise<Packed | null>;
   remove: (seq: number) => void;
@@ -69,7 +69,6 @@ export function createSnapshotStore({
     add: database.prepare('INSERT OR REPLACE INTO state_snapshots VALUES (?, ?, ?, ?, ?, ?)'),
     addPiece: database.prepare('INSERT OR REPLACE INTO state_pieces VALUES (?, ?, ?)'),
     bySeq: database.prepare('SELECT * FROM state_snapshots WHERE seq <= ? ORDER BY seq DESC LIMIT 1'),
-    byTime: database.prepare('SELECT * FROM state_snapshots WHERE at <= ? ORDER BY seq DESC LIMIT 1'),
     count: database.prepare('SELECT pieces FROM state_snapshots WHERE seq = ?'),
     piece: database.prepare('SELECT bytes FROM state_pieces WHERE seq = ? AND piece = ?'),
     seqs: database.prepare('SELECT seq FROM state_snapshots ORDER BY seq'),
@@ -129,8 +128,7 @@ export function createSnapshotStore({
       await thin();
     },
     newest(limit) {
-      const row =
-        'seq' in limit ? sql.bySeq.get(limit.seq) : sql.byTime.get(new Date(limit.time).toISOString());
+      const row = sql.bySeq.get(limit.seq);
       if (row === undefined) return null;
       return { seq: Number(row['seq']), at: String(row['at']), lineId: String(row['line_id']) };
     },

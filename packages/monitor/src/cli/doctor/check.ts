@@ -17,6 +17,8 @@ export type DoctorTools = {
   run: RunCommand;
   fetch: typeof fetch;
   freeBytes: (folder: string) => Promise<number>;
+  /** Makes a small file that is not there yet. */
+  writeFile: (path: string) => Promise<void>;
   /** For each check. */
   patienceMs: number;
 };

@@ -71,7 +71,7 @@ async function lookAtPort(port: number, daemon: FoundDaemon): Promise<DoctorFind
       evidence: `pid ${other.pid}, ${other.url}`,
       remedy: isRunning
         ? 'Stop the one that is not wanted: SVC_DATA_DIR=<its data root> svc-monitor.sh stop'
-        : `Stop it with its own SVC_DATA_DIR, ${otherPort}`,
+        : `Stop it with its own SVC_DATA_DIR (where that was deleted, make sure that it is svc: ps -p ${other.pid}; then: kill ${other.pid}), ${otherPort}`,
     });
   }
   if (daemon.state !== 'stopped' || !(await isTaken(port))) return undefined;

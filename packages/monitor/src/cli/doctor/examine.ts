@@ -10,7 +10,7 @@ import { checkCodehostRights } from './codehost.ts';
 import { checkConfiguration } from './configuration.ts';
 import { lookForDaemon } from './daemon.ts';
 import { checkDatabase } from './database.ts';
-import { checkDisk, checkSpool, freeBytesOf } from './machine.ts';
+import { checkDisk, checkSpool, freeBytesOf, writeSmallFile } from './machine.ts';
 import { loadDoctorProjects } from './projects.ts';
 import { checkSecretFiles } from './secrets.ts';
 import { checkInstalledService } from './service.ts';
@@ -23,6 +23,7 @@ export const doctorTools: DoctorTools = {
   run: runCommand,
   fetch: (...request) => fetch(...request),
   freeBytes: freeBytesOf,
+  writeFile: writeSmallFile,
   patienceMs: 10_000,
 };
 

@@ -1,14 +1,17 @@
 // The disk under the data root: room, whether it can be written, and what helpers left that nobody could take.
 import { randomUUID } from 'node:crypto';
-import { readdir, stat, statfs, unlink, writeFile } from 'node:fs/promises';
+import { readdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type DoctorFinding, doctorFinding, judgeDisk } from '@svc/core';
+import { type DoctorFinding, doctorFinding, judgeDisk, roomRemedy } from '@svc/core';
 import type { Machine } from '../../config/environment.ts';
 import { systemErrorCode } from '../../errors.ts';
 import { messageOf } from '../../log/log-errors.ts';
 import type { DoctorTools } from './check.ts';
 
-export async function checkDisk(machine: Machine, { freeBytes }: DoctorTools): Promise<DoctorFinding[]> {
+export async function checkDisk(
+  machine: Machine,
+  { freeBytes, writeFile: write }: DoctorTools,
+): Promise<DoctorFinding[]> {
   const { dataDir, eventsDir, runsDir, databaseFile } = machine;
   const byDisk = new Map<number, string>();
   const written: DoctorFinding[] = [];
@@ -16,14 +19,9 @@ export async function checkDisk(machine: Machine, { freeBytes }: DoctorTools): P
     const stats = await statIfThere(folder);
     if (stats === undefined) continue;
     if (!byDisk.has(stats.dev)) byDisk.set(stats.dev, folder);
-    const problem = await cannotWrite(folder);
+    const problem = await cannotWrite(folder, write);
     if (problem !== undefined)
-      written.push(
-        doctorFinding('disk', 'broken', `${folder} cannot be written`, {
-          evidence: problem,
-          remedy: `Look at it: ls -ld '${folder}'; it must be a folder of yours with mode 700`,
-        }),
-      );
+      written.push(doctorFinding('disk', 'broken', `${folder} cannot be written`, problem));
   }
   const rooms = await Promise.all(
     [...byDisk.values()].map(async (folder) => judgeDisk(folder, await freeBytes(folder))),
@@ -34,6 +32,10 @@ export async function checkDisk(machine: Machine, { freeBytes }: DoctorTools): P
 export async function freeBytesOf(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
   return bavail * bsize;
+}
+
+export function writeSmallFile(path: string): Promise<void> {
+  return writeFile(path, 'written by svc doctor\n', { mode: 0o600, flag: 'wx' });
 }
 
 export async function checkSpool({ spoolDir }: Machine): Promise<DoctorFinding[]> {
@@ -51,14 +53,25 @@ export async function checkSpool({ spoolDir }: Machine): Promise<DoctorFinding[]
   ];
 }
 
-async function cannotWrite(folder: string): Promise<string | undefined> {
+async function cannotWrite(
+  folder: string,
+  write: DoctorTools['writeFile'],
+): Promise<{ evidence: string; remedy: string } | undefined> {
   const file = join(folder, `.doctor-${randomUUID()}`);
   try {
-    await writeFile(file, 'written by svc doctor\n', { mode: 0o600, flag: 'wx' });
-    await unlink(file);
+    await write(file);
     return undefined;
   } catch (error) {
-    return messageOf(error);
+    const isFull = ['ENOSPC', 'EDQUOT'].includes(systemErrorCode(error) ?? '');
+    return {
+      evidence: messageOf(error),
+      remedy: isFull
+        ? roomRemedy(folder)
+        : `Look at it: ls -ld '${folder}'; it must be a folder of yours with mode 700`,
+    };
+  } finally {
+    // A full disk makes the file and takes nothing into it. Where none could be made, there is none to remove.
+    await rm(file, { force: true }).catch(() => undefined);
   }
 }
 

@@ -1,4 +1,5 @@
-// The modes of the files that hold secrets, and of their folder. Nothing of what they hold is read.
+// The modes of the files that hold secrets, and of the folders of configuration and data. Nothing of what they hold
+// is read.
 import { chmod, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { doctorFinding } from '@svc/core';
@@ -27,15 +28,17 @@ export async function checkSecretFiles({ configDir, dataDir }: Machine): Promise
       () => setMode(path, 0o600),
     ),
   );
-  const folder = await checkFolder(configDir);
-  if (wide.length + folder.length > 0) return [...wide, ...folder];
+  const folders = [...(await checkFolder(configDir)), ...(await checkFolder(dataDir))];
+  if (wide.length + folders.length > 0) return [...wide, ...folders];
   return [doctorFinding('secrets', 'ok', 'nobody else can read the files with secrets')];
 }
 
 async function checkFolder(path: string): Promise<Found[]> {
   const mode = await modeOf(path);
-  if (mode === undefined || (mode & 0o022) === 0) return [];
-  const finding = doctorFinding('secrets', 'broken', `others may change the files in ${path}`, {
+  if (mode === undefined || (mode & 0o077) === 0) return [];
+  const [grade, may] =
+    (mode & 0o022) === 0 ? (['warning', 'look into'] as const) : (['broken', 'change the files in'] as const);
+  const finding = doctorFinding('secrets', grade, `others may ${may} ${path}`, {
     evidence: `mode ${mode.toString(8)}, it must be 700`,
     remedy: `Run: chmod 700 '${path}'`,
   });

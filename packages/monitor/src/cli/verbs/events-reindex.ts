@@ -12,14 +12,15 @@ export function reindexVerb(terminal: Terminal): CommandUnknownOpts {
     example: 'svc events reindex',
     route: 'POST /api/events/reindex',
   })
+    .option('--accept-missing', 'accept that lines which are missing from the log are gone')
     .option('--json', 'print JSON')
-    .action(async (options) => {
+    .action(async ({ acceptMissing = false, json }) => {
       const { machine } = openSession(terminal);
       const daemon = await connectDaemon(machine);
       const answer = daemon
-        ? await daemon.post('/api/events/reindex')
-        : await reindexAlone(machine, terminal.now);
-      if (options.json) return printJson(terminal, answer);
+        ? await daemon.post('/api/events/reindex', { body: { acceptMissing } })
+        : await reindexAlone(machine, terminal.now, { acceptMissing });
+      if (json) return printJson(terminal, answer);
       const { lines, seconds } = answer;
       terminal.out(`${lines} lines indexed in ${seconds} s`);
     });

@@ -27,7 +27,10 @@ export function createSmallLog(lines: readonly EventLine[]) {
   });
   const append = (more: readonly EventLine[]): void => tail.push(more.map(toEntry));
   append(lines);
-  return { subscribe: tail.subscribe, lastSeq: tail.lastSeq, append };
+  /** Its lines are in the order of time. */
+  const lastSeqAt = async (time: number): Promise<number> =>
+    lines.findLast(({ ts }) => Date.parse(ts) <= time)?.seq ?? 0;
+  return { subscribe: tail.subscribe, lastSeq: tail.lastSeq, lastSeqAt, append };
 }
 
 function toEntry(line: EventLine): LogEntry {

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { joinMissing, missingWords } from './missing-lines.ts';
+
+test.each([
+  [[], undefined],
+  [[{ from: 31, to: 60 }], 'lines 31 to 60 are missing from the event log'],
+  [
+    [
+      { from: 5, to: 5 },
+      { from: 31, to: 60 },
+    ],
+    'lines 5, 31 to 60 are missing from the event log',
+  ],
+  [
+    [1, 3, 5, 7, 9].map((seq) => ({ from: seq, to: seq })),
+    'lines 1, 3, 5, 2 more ranges are missing from the event log',
+  ],
+])('%j: %s', (missing, words) => {
+  expect(missingWords(missing)).toBe(words);
+});
+
+test('ranges that touch or overlap are one, in order', () => {
+  const ranges = [
+    { from: 20, to: 30 },
+    { from: 1, to: 5 },
+    { from: 6, to: 8 },
+    { from: 25, to: 28 },
+  ];
+  expect(joinMissing(ranges)).toEqual([
+    { from: 1, to: 8 },
+    { from: 20, to: 30 },
+  ]);
+  expect(ranges[1]).toEqual({ from: 1, to: 5 });
+});
