@@ -89,7 +89,9 @@ export async function simulateDay(options: DayOptions): Promise<Day> {
   const run: RunCommand = options.realGh ? runCommand : standIn.run;
   const relay = await startRelay(() => receiver);
   const channel = webhooks ? { smeeChannel: relay.url } : {};
-  const configs = [Config.parse({ svc: { monitor: { github: { ...channel, watchRepos: names } } } })];
+  const configs = [
+    Config.parse({ svc: { monitor: { github: { ...channel, watchRepos: names, hookRepos: names } } } }),
+  ];
   const feedSecrets = readSecrets(configs, environment).codehost;
   const secrets = () => feedSecrets;
   const ticketPrefixes = () => ['ENG'];

@@ -164,10 +164,12 @@ test('what comes by the tracker’s own channel reaches its receiver', async () 
 });
 
 test('the hooks of every watched repository are listed, and each gets one', async () => {
-  const { codehost, write, start } = await world();
+  const { codehost, channel, write, start } = await world();
   codehost.cloud.addRepo('acme/api');
-  write('.svc/config.json', {
-    svc: { projectKey: 'demo', monitor: { github: { watchRepos: ['acme/web', 'acme/api'] } } },
+  const watchRepos = ['acme/web', 'acme/api'];
+  write('.svc/config.json', { svc: { projectKey: 'demo', monitor: { github: { watchRepos } } } });
+  write('.config/svc/config.json', {
+    svc: { monitor: { github: { smeeChannel: channel, hookRepos: watchRepos } } },
   });
   await start();
   const hooksOf = (repo: string) => codehost.cloud.repoOf(repo).hooks.length;

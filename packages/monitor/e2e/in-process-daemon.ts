@@ -28,6 +28,9 @@ export async function startInProcess(
     logTo: { write: (line) => void printed.push(line) },
     dataRootTrouble: () => claimed?.trouble() ?? null,
     now: given.now ?? (() => new Date()),
+  }).catch(async (error: unknown) => {
+    await claimed?.withdraw();
+    throw error;
   });
   const { instance, port, url, startedAt } = daemon;
   await claimed?.announce({
