@@ -257,7 +257,10 @@ test('what anybody posts to the channel without a valid signature becomes no lin
 
 test('a channel that somebody committed gets no read key, and no hook is made for it; health says so', async () => {
   const { codehost, write, useChannel, start } = await world();
-  const stranger = await startRecordingServer((_, response) => void response.writeHead(404).end());
+  const stranger = await startRecordingServer((_, response) => {
+    response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+    response.write('event: ready\ndata: {}\n\n');
+  });
   useChannel(undefined);
   codehost.cloud.addRepo('acme/private');
   write('.svc/config.json', {

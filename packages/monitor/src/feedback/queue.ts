@@ -4,7 +4,7 @@
 //   const queue = createFindingsQueue({ file, locks });
 //   await queue.append(finding);
 import { constants } from 'node:fs';
-import { mkdir, open, unlink, writeFile } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Finding, findingLine, type ReadFinding, readFindingLine } from '@svc/core';
 import { syncFolder } from '../disk/atomic-write.ts';
@@ -75,8 +75,14 @@ export async function removeFile(file: string): Promise<void> {
 }
 
 export async function textOf(file: string): Promise<string> {
+  let handle: FileHandle;
   try {
-    await using handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW);
+    handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW);
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return '';
+    throw error;
+  }
+  try {
     const { size } = await handle.stat();
     if (size > LARGEST_FILE)
       throw new Failure(
@@ -85,9 +91,8 @@ export async function textOf(file: string): Promise<string> {
         'Move it away, and look what filled it.',
       );
     return await handle.readFile('utf8');
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return '';
-    throw error;
+  } finally {
+    await handle.close();
   }
 }
 
