@@ -28,8 +28,8 @@ export async function startInProcess(
     logTo: { write: (line) => void printed.push(line) },
     dataRootTrouble: () => claimed?.trouble() ?? null,
     now: given.now ?? (() => new Date()),
-  }).catch(async (error: unknown) => {
-    await claimed?.withdraw();
+  }).catch((error: unknown) => {
+    claimed?.withdraw();
     throw error;
   });
   const { instance, port, url, startedAt } = daemon;
