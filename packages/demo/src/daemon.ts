@@ -1,7 +1,7 @@
 // The real daemon in the demo's home, as `svc monitor run` starts it, with an environment that holds nothing of
 // this machine: no login, no key, no proxy, and no program to be found but the demo's own.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DemoHome } from './home.ts';
@@ -12,8 +12,10 @@ const SHOWN_LINES = 10;
 /** Of the machine: where temporary files lie, its language and its time zone. */
 const passedOn = ['TMPDIR', 'LANG', 'LC_ALL', 'TZ', 'SVC_VERSION_FILE', 'NODE_COMPILE_CACHE'];
 
-type DemoDaemon = {
-  url: string;
+/** Where the daemon answers, and what is sent with every request. */
+export type DaemonAddress = { url: string; headers: Record<string, string> };
+
+type DemoDaemon = DaemonAddress & {
   ended: Promise<string>;
   /** What it printed last. */
   lastWords: () => string;
@@ -81,13 +83,35 @@ async function untilReady(
   const deadline = performance.now() + START_WITHIN_MS;
   for (;;) {
     const url = announcedBy(child.pid, join(home.dataDir, 'daemon.json'));
-    if (url !== undefined) return { url, ended, lastWords };
+    if (url !== undefined) return { url, headers: tokenHeader(home.dataDir), ended, lastWords };
     if (ending !== undefined || performance.now() > deadline)
       throw new DaemonDidNotStart(
         `The daemon did not start (${ending ?? 'it does not answer'}). It said:\n${lastWords()}`,
       );
     await sleep(20);
   }
+}
+
+/** A daemon that cannot tell users apart, as on macOS, asks for the token of a file. */
+export function tokenHeader(dataDir: string): Record<string, string> {
+  const file = join(dataDir, 'api-token');
+  return existsSync(file) ? { authorization: `Bearer ${readFileSync(file, 'utf8').trim()}` } : {};
+}
+
+/** In the person's browser. Where there is none nothing happens: the address has been printed. */
+export function openDashboard(
+  program: readonly string[],
+  { dataDir }: DemoHome,
+  environment: NodeJS.ProcessEnv,
+): void {
+  const [command = process.execPath, ...words] = program;
+  const opener = spawn(command, [...words, 'open'], {
+    stdio: 'ignore',
+    detached: true,
+    env: { ...environment, SVC_DATA_DIR: dataDir },
+  });
+  opener.on('error', () => undefined);
+  opener.unref();
 }
 
 function announcedBy(pid: number | undefined, file: string): string | undefined {

@@ -40,6 +40,7 @@ export function createHealth(options: {
   /** Filters of rules that jq does not take. */
   ruleProblems: () => readonly ConfigProblem[];
   secrets: () => Secrets;
+  access: () => Health['access'];
   metrics: Metrics;
   now: () => Date;
 }) {
@@ -90,6 +91,7 @@ export function createHealth(options: {
       ...identity,
       now: now().toISOString(),
       configuration,
+      access: options.access(),
       feeds: receivers,
       ...(log && { log }),
       ...work,
