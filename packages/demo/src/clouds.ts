@@ -10,7 +10,7 @@ import { startTapeBackends, type TapeBackends } from '../../testkit/src/tape/bac
 import type { Fact } from '../../testkit/src/tape/fact.ts';
 import { appendOutput, changeSignal } from '../../testkit/src/tape/worker-files.ts';
 import { startScriptedCodehost } from './codehost.ts';
-import type { DaemonAddress } from './daemon.ts';
+import type { DaemonAddress } from './daemon-address.ts';
 
 const BACKENDS_SEED = 1;
 const PING_MS = 5_000;

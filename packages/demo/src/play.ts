@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BoardView, EventLine } from '@svc/core';
 import type { TeamDay } from '../../testkit/src/tape/team-day.ts';
 import type { Clouds } from './clouds.ts';
-import type { DaemonAddress } from './daemon.ts';
+import type { DaemonAddress } from './daemon-address.ts';
 import { followEvents } from './follow-events.ts';
 import { clockText, DAY_ENDS, type Scene, scenes, WAITS_FOR_YOU } from './scenes.ts';
 import { msPerMinuteOf, scheduleOf } from './schedule.ts';

@@ -11,7 +11,7 @@ import { plannedTicket } from '../../testkit/src/tape/product.ts';
 import { issuePayload } from '../../testkit/src/tape/tracker-payloads.ts';
 import { plainVoice } from '../../testkit/src/tape/voice.ts';
 import { type Clouds, post } from './clouds.ts';
-import type { DaemonAddress } from './daemon.ts';
+import type { DaemonAddress } from './daemon-address.ts';
 import { WAITS_FOR_YOU } from './scenes.ts';
 
 /** Newer than every deployment of the day. */

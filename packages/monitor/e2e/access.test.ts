@@ -4,6 +4,7 @@ import { createServer, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import {
+  askFromPorts,
   asOtherUser,
   BURST,
   type BurstResult,
@@ -118,7 +119,7 @@ describe.runIf(existsSync('/proc/net/tcp'))('by the kernel’s table', () => {
     async () => {
       const daemon = await startInProcess();
       let isOver = false;
-      const owner = ownerOnTheSamePorts(daemon, () => isOver);
+      const owner = askFromPorts(daemon.port, () => isOver);
       const burst = await asOtherUser<BurstResult>(BURST, {
         port: daemon.port,
         ports: reusedPorts,
@@ -414,24 +415,4 @@ function call(
     });
     sent.on('error', reject).end();
   });
-}
-
-/** The owner connects from the ports that the other user has just used; returns how often that worked. */
-async function ownerOnTheSamePorts({ port }: InProcessDaemon, isOver: () => boolean): Promise<number> {
-  let answered = 0;
-  for (let turn = 0; !isOver(); turn += 1) {
-    const localPort = reusedPorts[turn % reusedPorts.length];
-    await new Promise<void>((done) => {
-      const socket = connect({ host: '127.0.0.1', port, ...(localPort !== undefined && { localPort }) });
-      socket.on('connect', () => socket.write('GET /api/figures HTTP/1.1\r\nHost: localhost\r\n\r\n'));
-      socket.on('data', (part) => {
-        if (String(part).startsWith('HTTP/1.1 200')) answered += 1;
-        socket.resetAndDestroy();
-      });
-      socket.on('error', () => undefined);
-      socket.on('close', () => done());
-    });
-    await new Promise(setImmediate);
-  }
-  return answered;
 }

@@ -108,7 +108,7 @@ function tokenNeeded(wasGiven: boolean, file: string): Refusal {
     status: 401,
     code: 'token-needed',
     error: wasGiven ? 'The token is not that of this daemon.' : 'This daemon asks for a token.',
-    remedy: `Open the dashboard with: svc open. A program sends the token of ${file}: curl -H "Authorization: Bearer $(cat '${file}')" …`,
+    remedy: `Run: svc open, to open the dashboard. A program sends the token of ${file}: curl -H "Authorization: Bearer $(cat '${file}')" …`,
   };
 }
 

@@ -1,5 +1,6 @@
 // A second user of the machine, made for a test: a process with a uid of its own. Only root can start one.
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { connect } from 'node:net';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
@@ -46,15 +47,15 @@ export const BURST = `
   const answers = {};
   let sent = 0, data = 0;
   const note = (text) => { answers[text] = (answers[text] ?? 0) + 1; };
-  const one = (number) => new Promise((done) => {
+  const one = (number, isAgain = false) => new Promise((done) => {
     const how = ['wait', 'reset', 'half-closed', 'close'][number % 4];
     const localPort = given.ports[number % given.ports.length];
     const body = JSON.stringify({ event: 'orchestrator.run.started', scope: { orchestrator: 'stranger-' + number } });
     const head = number % 3 === 0
       ? 'GET /api/board HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n'
       : 'POST /api/events HTTP/1.1\\r\\nHost: localhost\\r\\nContent-Type: application/json\\r\\nContent-Length: ' + body.length + '\\r\\n\\r\\n' + body;
-    const socket = net.connect({ host: '127.0.0.1', port: given.port, ...(number % 2 === 0 && { localPort }) });
-    let text = '';
+    const socket = net.connect({ host: '127.0.0.1', port: given.port, ...(number % 2 === 0 && !isAgain && { localPort }) });
+    let text = '', isTaken = false;
     socket.on('connect', () => {
       sent += 1;
       socket.write(head, () => {
@@ -64,8 +65,10 @@ export const BURST = `
       });
     });
     socket.on('data', (part) => { text += part; if (how === 'wait') socket.resetAndDestroy(); });
-    socket.on('error', () => undefined);
+    socket.on('error', ({ code }) => { isTaken = code === 'EADDRINUSE' || code === 'EADDRNOTAVAIL'; });
     socket.on('close', () => {
+      // The owner has the port at the moment: from another one.
+      if (isTaken && !isAgain) return done(one(number, true));
       if (text !== '') note(text.slice(9, 12));
       if (text !== '' && !text.startsWith('HTTP/1.1 403')) data += text.length;
       done();
@@ -82,3 +85,23 @@ export type BurstResult = { sent: number; data: number; answers: Record<string, 
 
 /** Ports outside of those that the system gives out by itself. */
 export const reusedPorts: readonly number[] = Array.from({ length: 32 }, (_, index) => 21_000 + index);
+
+/** The owner asks from the same ports until it is over; how often it was answered. */
+export async function askFromPorts(port: number, isOver: () => boolean): Promise<number> {
+  let answered = 0;
+  for (let turn = 0; !isOver(); turn += 1) {
+    const localPort = reusedPorts[turn % reusedPorts.length] ?? 0;
+    await new Promise<void>((done) => {
+      const socket = connect({ host: '127.0.0.1', port, localPort });
+      socket.on('connect', () => socket.write('GET /api/figures HTTP/1.1\r\nHost: localhost\r\n\r\n'));
+      socket.on('data', (part) => {
+        if (String(part).startsWith('HTTP/1.1 200')) answered += 1;
+        socket.resetAndDestroy();
+      });
+      socket.on('error', () => undefined);
+      socket.on('close', () => done());
+    });
+    await new Promise(setImmediate);
+  }
+  return answered;
+}
