@@ -695,6 +695,14 @@ export type Health = {
     folders: string[];
     problems: ConfigProblem[];
   };
+  access: {
+    /** owner: connections of the daemon’s user and of root are answered; token: requests that send it */
+    by: 'owner' | 'token';
+    /** Connections, or requests without the token, by the reason */
+    refused: {
+      [name: string]: number;
+    };
+  };
   feeds: {
     codehost: {
       /** degraded: a secret is set that cannot be used */
@@ -2351,6 +2359,27 @@ export type Operations = {
       };
       answer: {
         [name: string]: unknown;
+      };
+    };
+    /** A code that opens the dashboard once, within a minute */
+    '/api/access/code': {
+      params: undefined;
+      query: undefined;
+      body: Record<string, never> | undefined;
+      answer: {
+        code: string;
+        expiresAt: string;
+      };
+    };
+    /** Trade the code for the key that a page sends as its token until the daemon ends */
+    '/api/access/key': {
+      params: undefined;
+      query: undefined;
+      body: {
+        code: string;
+      };
+      answer: {
+        key: string;
       };
     };
   };

@@ -1,3 +1,4 @@
+export * from './access/socket-table.ts';
 export * from './api/failures.ts';
 export * from './api/openapi.ts';
 export type { ApiAnswer, ApiFields } from './api/route.ts';

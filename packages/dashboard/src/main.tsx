@@ -4,12 +4,14 @@ import { Tooltip } from 'radix-ui';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ApiFailure } from './api/client.ts';
+import { enter } from './api/key.ts';
 import './design/theme.css';
 import { applyTheme } from './design/theme.ts';
 import { LiveProvider, startLive } from './live/live.tsx';
 import { router } from './routes.tsx';
 
 applyTheme();
+await enter();
 
 const queries = new QueryClient({
   defaultOptions: {

@@ -10,6 +10,7 @@ import { startTapeBackends, type TapeBackends } from '../../testkit/src/tape/bac
 import type { Fact } from '../../testkit/src/tape/fact.ts';
 import { appendOutput, changeSignal } from '../../testkit/src/tape/worker-files.ts';
 import { startScriptedCodehost } from './codehost.ts';
+import type { DaemonAddress } from './daemon-address.ts';
 
 const BACKENDS_SEED = 1;
 const PING_MS = 5_000;
@@ -28,7 +29,7 @@ export type Clouds = {
   sendCodehost: (type: string, payload: JsonObject) => Promise<void>;
   sendTracker: (type: string, payload: JsonObject) => Promise<void>;
   /** Resolves when the daemon has it. */
-  tell: (daemonUrl: string, fact: Fact, at: Date) => Promise<void>;
+  tell: (daemon: DaemonAddress, fact: Fact, at: Date) => Promise<void>;
   close: () => Promise<void>;
 };
 
@@ -83,7 +84,7 @@ export async function openClouds(home: {
       };
       return deliver(deliveryId, channels.tracker, headers, body);
     },
-    async tell(daemonUrl, fact, at) {
+    async tell(daemon, fact, at) {
       switch (fact.way) {
         case 'codehost':
           return clouds.sendCodehost(fact.type, fact.payload(at));
@@ -94,7 +95,7 @@ export async function openClouds(home: {
         case 'output':
           return appendOutput(home, fact, fact.lines);
         case 'event':
-          return report(daemonUrl, fact.draft(at));
+          return report(daemon, fact.draft(at));
         // The daemon sees ended processes by itself, and tells its own lines.
         case 'died':
         case 'daemon':
@@ -110,9 +111,9 @@ export async function openClouds(home: {
 }
 
 /** As the orchestrator does. */
-async function report(daemonUrl: string, draft: object): Promise<void> {
+async function report({ url, headers }: DaemonAddress, draft: object): Promise<void> {
   const body = JSON.stringify({ ...draft, source: 'orchestrator', via: 'local' });
-  await post(`${daemonUrl}/api/events`, { 'content-type': 'application/json' }, body);
+  await post(`${url}/api/events`, { ...headers, 'content-type': 'application/json' }, body);
 }
 
 export async function post(url: string, headers: Record<string, string>, body: string): Promise<void> {

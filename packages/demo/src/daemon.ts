@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type DaemonAddress, tokenHeader } from './daemon-address.ts';
 import type { DemoHome } from './home.ts';
 
 const START_WITHIN_MS = 60_000;
@@ -12,8 +13,7 @@ const SHOWN_LINES = 10;
 /** Of the machine: where temporary files lie, its language and its time zone. */
 const passedOn = ['TMPDIR', 'LANG', 'LC_ALL', 'TZ', 'SVC_VERSION_FILE', 'NODE_COMPILE_CACHE'];
 
-type DemoDaemon = {
-  url: string;
+type DemoDaemon = DaemonAddress & {
   ended: Promise<string>;
   /** What it printed last. */
   lastWords: () => string;
@@ -81,13 +81,29 @@ async function untilReady(
   const deadline = performance.now() + START_WITHIN_MS;
   for (;;) {
     const url = announcedBy(child.pid, join(home.dataDir, 'daemon.json'));
-    if (url !== undefined) return { url, ended, lastWords };
+    if (url !== undefined) return { url, headers: tokenHeader(home.dataDir), ended, lastWords };
     if (ending !== undefined || performance.now() > deadline)
       throw new DaemonDidNotStart(
         `The daemon did not start (${ending ?? 'it does not answer'}). It said:\n${lastWords()}`,
       );
     await sleep(20);
   }
+}
+
+/** In the person's browser. Where there is none nothing happens: the address has been printed. */
+export function openDashboard(
+  program: readonly string[],
+  { dataDir }: DemoHome,
+  environment: NodeJS.ProcessEnv,
+): void {
+  const [command = process.execPath, ...words] = program;
+  const opener = spawn(command, [...words, 'open'], {
+    stdio: 'ignore',
+    detached: true,
+    env: { ...environment, SVC_DATA_DIR: dataDir },
+  });
+  opener.on('error', () => undefined);
+  opener.unref();
 }
 
 function announcedBy(pid: number | undefined, file: string): string | undefined {

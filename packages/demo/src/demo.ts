@@ -11,10 +11,9 @@ import { pastOf } from '../../testkit/src/tape/past.ts';
 import { teamDay } from '../../testkit/src/tape/team-day.ts';
 import { writePast } from '../../testkit/src/tape/write-past.ts';
 import { openClouds } from './clouds.ts';
-import { DaemonDidNotStart, startDemoDaemon } from './daemon.ts';
+import { DaemonDidNotStart, openDashboard, startDemoDaemon } from './daemon.ts';
 import { makeHome, writeConfiguration, writePrograms } from './home.ts';
 import { removeLeftovers } from './leftovers.ts';
-import { openBrowser } from './open-browser.ts';
 import { playDay } from './play.ts';
 import { DAY_BEGINS } from './scenes.ts';
 
@@ -124,12 +123,12 @@ async function live(): Promise<void> {
     say(
       `An earlier demo was killed: ${path} ${problem === undefined ? 'is removed' : `is left: ${problem}`}.\n`,
     );
-  if (!values['no-open']) openBrowser(daemon.url, process.platform, process.env);
+  if (!values['no-open']) openDashboard(program, home, process.env);
   const ending = daemon.ended.then((how) => {
     if (leaving.signal.aborted) return;
     throw new DaemonDidNotStart(`The daemon of the demo ended (${how}). It said:\n${daemon.lastWords()}`);
   });
-  const playing = playDay({ daemonUrl: daemon.url, clouds, day, lengthMs, say, signal: leaving.signal });
+  const playing = playDay({ daemon, clouds, day, lengthMs, say, signal: leaving.signal });
   await Promise.race([playing, ending]);
   leaving.signal.throwIfAborted();
   if (values.keep) {

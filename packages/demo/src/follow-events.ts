@@ -1,20 +1,21 @@
 // Reads the daemon's live log, and calls for each line. A stream that breaks is taken up where it was.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventLine } from '@svc/core';
+import type { DaemonAddress } from './daemon-address.ts';
 
 const AGAIN_AFTER_MS = 200;
 
 /** Resolves when the first stream is open; it goes on until `signal`. */
 export function followEvents(
-  url: string,
+  daemon: DaemonAddress,
   onLine: (line: EventLine) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  return new Promise((resolve) => void keepFollowing(url, onLine, signal, resolve).finally(resolve));
+  return new Promise((resolve) => void keepFollowing(daemon, onLine, signal, resolve).finally(resolve));
 }
 
 async function keepFollowing(
-  url: string,
+  daemon: DaemonAddress,
   onLine: (line: EventLine) => void,
   signal: AbortSignal,
   onOpen: () => void,
@@ -22,8 +23,8 @@ async function keepFollowing(
   let last: string | undefined;
   while (!signal.aborted) {
     try {
-      const headers = last === undefined ? undefined : { 'last-event-id': last };
-      const response = await fetch(`${url}/api/events/stream`, { signal, ...(headers && { headers }) });
+      const headers = { ...daemon.headers, ...(last !== undefined && { 'last-event-id': last }) };
+      const response = await fetch(`${daemon.url}/api/events/stream`, { signal, headers });
       for await (const frame of framesOf(response)) {
         onOpen();
         if (frame.id === undefined || frame.event !== undefined) continue;

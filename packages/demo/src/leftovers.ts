@@ -4,6 +4,7 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { tokenHeader } from './daemon-address.ts';
 import { HOME_PREFIX, MARKER, type Marker } from './home.ts';
 
 /** A home without a marker may be one that is being made. */
@@ -44,7 +45,7 @@ type Announced = { pid: number; port: number; instance: string };
 async function endDaemon(home: string): Promise<void> {
   const announced = readJson(join(home, 'svc/daemon.json')) as Announced | undefined;
   if (announced === undefined || !isAlive(announced.pid)) return;
-  if (!(worksIn(announced.pid, home) ?? (await answersAs(announced)))) return;
+  if (!(worksIn(announced.pid, home) ?? (await answersAs(announced, tokenHeader(join(home, 'svc')))))) return;
   process.kill(announced.pid, 'SIGKILL');
   const deadline = performance.now() + END_WITHIN_MS;
   while (isAlive(announced.pid)) {
@@ -62,9 +63,10 @@ function worksIn(pid: number, home: string): boolean | undefined {
   }
 }
 
-async function answersAs({ port, instance }: Announced): Promise<boolean> {
+async function answersAs({ port, instance }: Announced, headers: Record<string, string>): Promise<boolean> {
   try {
     const response = await fetch(`http://127.0.0.1:${port}/api/health`, {
+      headers,
       signal: AbortSignal.timeout(ASK_MS),
     });
     return JSON.stringify(await response.json()).includes(JSON.stringify(instance));

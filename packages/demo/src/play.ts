@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BoardView, EventLine } from '@svc/core';
 import type { TeamDay } from '../../testkit/src/tape/team-day.ts';
 import type { Clouds } from './clouds.ts';
+import type { DaemonAddress } from './daemon-address.ts';
 import { followEvents } from './follow-events.ts';
 import { clockText, DAY_ENDS, type Scene, scenes, WAITS_FOR_YOU } from './scenes.ts';
 import { msPerMinuteOf, scheduleOf } from './schedule.ts';
@@ -11,7 +12,7 @@ import { awaitYourWord } from './your-word.ts';
 const CONNECTED_WITHIN_MS = 30_000;
 
 export type PlayOptions = {
-  daemonUrl: string;
+  daemon: DaemonAddress;
   clouds: Clouds;
   day: TeamDay;
   lengthMs: number;
@@ -20,26 +21,26 @@ export type PlayOptions = {
 };
 
 export async function playDay(options: PlayOptions): Promise<void> {
-  const { daemonUrl, clouds, day, lengthMs, say, signal } = options;
+  const { daemon, clouds, day, lengthMs, say, signal } = options;
   const msPerMinute = msPerMinuteOf(lengthMs);
   const yours = awaitYourWord({ ...options, facts: day.facts, msPerMinute });
   const saw = (line: EventLine): void => {
     clouds.saw(line);
     yours.saw(line);
   };
-  await followEvents(daemonUrl, saw, signal);
+  await followEvents(daemon, saw, signal);
   await untilConnected(clouds, signal);
   const began = Date.now();
   day.goLive(began, msPerMinute);
   for (const step of scheduleOf({ facts: day.facts, scenes, lengthMs })) {
     await until(began + step.afterMs, signal);
-    if ('fact' in step) await clouds.tell(daemonUrl, step.fact, new Date());
+    if ('fact' in step) await clouds.tell(daemon, step.fact, new Date());
     else if (!isSettled(step.scene, yours.isSaid()))
       say(`${clockText(step.scene.minute)}  ${step.scene.says}`);
   }
   await until(began + lengthMs, signal);
   await yours.settled();
-  for (const line of endingLines(await boardOf(daemonUrl))) say(line);
+  for (const line of endingLines(await boardOf(daemon))) say(line);
 }
 
 /** The person was faster than the script. */
@@ -63,8 +64,9 @@ async function untilConnected({ relay }: Clouds, signal: AbortSignal): Promise<v
   }
 }
 
-async function boardOf(daemonUrl: string): Promise<Board> {
-  const response = await fetch(`${daemonUrl}/api/board?all=1`, { signal: AbortSignal.timeout(10_000) });
+async function boardOf({ url, headers }: DaemonAddress): Promise<Board> {
+  const signal = AbortSignal.timeout(10_000);
+  const response = await fetch(`${url}/api/board?all=1`, { headers, signal });
   return (await response.json()) as Board;
 }
 

@@ -30,7 +30,7 @@ function listening() {
   const said: string[] = [];
   const sent: string[] = [];
   const yours = awaitYourWord({
-    daemonUrl: 'http://127.0.0.1:9',
+    daemon: { url: 'http://127.0.0.1:9', headers: {} },
     clouds: {
       sendCodehost: (type, payload) => {
         const status = payload['deployment_status'] as { state: string } | undefined;

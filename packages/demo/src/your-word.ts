@@ -11,6 +11,7 @@ import { plannedTicket } from '../../testkit/src/tape/product.ts';
 import { issuePayload } from '../../testkit/src/tape/tracker-payloads.ts';
 import { plainVoice } from '../../testkit/src/tape/voice.ts';
 import { type Clouds, post } from './clouds.ts';
+import type { DaemonAddress } from './daemon-address.ts';
 import { WAITS_FOR_YOU } from './scenes.ts';
 
 /** Newer than every deployment of the day. */
@@ -27,14 +28,14 @@ export type YourWord = {
 };
 
 export function awaitYourWord(given: {
-  daemonUrl: string;
+  daemon: DaemonAddress;
   clouds: Pick<Clouds, 'sendCodehost' | 'sendTracker'>;
   facts: readonly Fact[];
   msPerMinute: number;
   say: (text: string) => void;
   signal: AbortSignal;
 }): YourWord {
-  const { daemonUrl, clouds, msPerMinute, say, signal } = given;
+  const { daemon, clouds, msPerMinute, say, signal } = given;
   const planned = plannedTicket(WAITS_FOR_YOU);
   let word: Word | undefined;
   let following: Promise<void> = Promise.resolve();
@@ -62,8 +63,8 @@ export function awaitYourWord(given: {
 
   function askForRetry(): Promise<void> {
     const body = JSON.stringify({ word: 'retry', by: COLLEAGUE, note: '1 GB instead of 512 MB' });
-    const url = `${daemonUrl}/api/workers/${WAITS_FOR_YOU}/deploy`;
-    return post(url, { 'content-type': 'application/json' }, body);
+    const url = `${daemon.url}/api/workers/${WAITS_FOR_YOU}/deploy`;
+    return post(url, { ...daemon.headers, 'content-type': 'application/json' }, body);
   }
 
   async function deploySucceeds(): Promise<void> {

@@ -2,9 +2,11 @@
 import { createHmac } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { createServer, request, Server } from 'node:http';
-import { type ListenOptions, Server as NetServer } from 'node:net';
+import { connect, type ListenOptions, Server as NetServer } from 'node:net';
+import { text as readAll } from 'node:stream/consumers';
 import { codehostExample, temporaryFolder, WAIT_MS } from '@svc/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { systemErrorCode } from '../src/errors.ts';
 import { startInProcess } from './in-process-daemon.ts';
 import { registeredRoutes } from './registered-routes.ts';
 
@@ -20,7 +22,7 @@ function call(url: string, path: string, options: { method?: string; headers?: R
   });
 }
 
-test('it listens on 127.0.0.1 only', async () => {
+test('it listens on loopback only', async () => {
   const { url } = await startInProcess();
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   expect((await call(url, '/api/health', {})).status).toBe(200);
@@ -84,6 +86,53 @@ test('every answer carries the security headers, errors have one shape', async (
   const broken = await daemon.post('/api/events', '{"event":', { 'Content-Type': 'application/json' });
   expect(broken.status).toBe(400);
   expect(Object.keys(broken.body)).toEqual(['error', 'code']);
+});
+
+test.each([
+  ['a path that cannot be decoded', '/api/%', 400],
+  ['a parameter that cannot be decoded', '/api/workers/%ff/why', 400],
+  ['a parameter that is too long', `/api/workers/${'x'.repeat(300)}/why`, 414],
+])('errors of the framework have the same shape: %s', async (_, path, status) => {
+  const { url } = await startInProcess();
+  const answer = await call(url, path, {});
+  expect(answer.status).toBe(status);
+  expect(JSON.parse(answer.body)).toEqual({ error: expect.any(String), code: 'bad-request' });
+});
+
+test.each([
+  ['what is not HTTP', 'hello\r\n\r\n', '400 Bad Request'],
+  [
+    'headers that are too large',
+    `GET / HTTP/1.1\r\nX: ${'x'.repeat(40_000)}\r\n\r\n`,
+    '431 Request Header Fields Too Large',
+  ],
+])('on the bare connection too, on both addresses: %s', async (_, bytes, status) => {
+  const { port } = await startInProcess();
+  for (const host of ['127.0.0.1', '::1']) {
+    const socket = connect({ host, port });
+    socket.on('connect', () => socket.write(bytes));
+    // A machine without IPv6 has no ::1.
+    const text = await readAll(socket).catch((error: unknown) => systemErrorCode(error));
+    if (host === '::1' && (text === 'EADDRNOTAVAIL' || text === 'EAFNOSUPPORT')) continue;
+    const [head = '', body = ''] = (text ?? '').split('\r\n\r\n');
+    expect(head).toContain(`HTTP/1.1 ${status}\r\n`);
+    expect(JSON.parse(body)).toEqual({ error: expect.any(String), code: 'bad-request' });
+  }
+});
+
+test('a page of another site gets nothing of the API done; the dashboard can be linked to', async () => {
+  const daemon = await startInProcess();
+  const from = (site: string) => ({ headers: { 'Sec-Fetch-Site': site } });
+  for (const path of ['/api/health', '/api/events/stream', '/%61pi/health', '/metrics', '/openapi.json']) {
+    for (const site of ['cross-site', 'same-site']) {
+      const { status, body } = await call(daemon.url, path, from(site));
+      expect(status, path).toBe(403);
+      expect(JSON.parse(body).code).toBe('foreign-site');
+    }
+  }
+  for (const site of ['same-origin', 'none'])
+    expect((await call(daemon.url, '/api/health', from(site))).status).toBe(200);
+  expect((await call(daemon.url, '/', from('cross-site'))).status).not.toBe(403);
 });
 
 test('who says something has at most 100 characters, as the description of the routes says, at every route', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { EventLine } from '@svc/core';
 import { temporaryFolder } from '@svc/testkit';
 import { onTestFinished } from 'vitest';
+import type { ReadSocketTable } from '../src/access/socket-table.ts';
 import { readMachine } from '../src/config/environment.ts';
 import { claimInstance } from '../src/daemon/instance.ts';
 import { runDaemon } from '../src/daemon/run.ts';
@@ -11,7 +12,12 @@ import { runDaemon } from '../src/daemon/run.ts';
 export type InProcessDaemon = Awaited<ReturnType<typeof startInProcess>>;
 
 export async function startInProcess(
-  given: { environment?: Record<string, string>; home?: string; now?: () => Date } = {},
+  given: {
+    environment?: Record<string, string>;
+    home?: string;
+    now?: () => Date;
+    socketTable?: ReadSocketTable;
+  } = {},
 ) {
   const home = given.home ?? temporaryFolder();
   const environment = { SVC_MONITOR_PORT: '0', ...given.environment };
@@ -28,6 +34,7 @@ export async function startInProcess(
     logTo: { write: (line) => void printed.push(line) },
     dataRootTrouble: () => claimed?.trouble() ?? null,
     now: given.now ?? (() => new Date()),
+    ...(given.socketTable && { socketTable: given.socketTable }),
   }).catch((error: unknown) => {
     claimed?.withdraw();
     throw error;

@@ -349,6 +349,10 @@ test('real answers of a daemon with a history are what is published', async () =
   });
   await ask('POST /api/rules/test', { body: { name: 'nobody' }, status: 404 });
 
+  const { code } = await ask('POST /api/access/code');
+  await ask('POST /api/access/key', { body: { code: String(code) } });
+  await ask('POST /api/access/key', { body: { code: String(code) }, status: 401 });
+
   await ask('POST /api/outbox/retry', { body: { key: 'nothing' }, status: 404 });
   await until(async () => {
     const { effects } = await ask('GET /api/outbox');

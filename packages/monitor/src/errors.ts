@@ -40,6 +40,7 @@ const failures = {
   'unknown-project': { exit: 1, status: 404 },
   'unknown-effect': { exit: 1, status: 404 },
   'unknown-rule': { exit: 1, status: 404 },
+  'unknown-code': { exit: 1, status: 401 },
   'too-many-requests': { exit: 6, status: 429 },
   'provider-failed': { exit: 6, status: 502 },
   'provider-timed-out': { exit: 6, status: 504 },

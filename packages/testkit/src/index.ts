@@ -1,3 +1,4 @@
+export * from './access/other-user.ts';
 export * from './codehost/certificate.ts';
 export * from './codehost/codehost-for-test.ts';
 export * from './codehost/fake-codehost.ts';

@@ -8,6 +8,7 @@ export const apiFailureStatus = {
   'bad-payload': 400,
   'no-delivery-id': 400,
   'bad-signature': 401,
+  'unknown-code': 401,
   'unknown-ticket': 404,
   'unknown-attention': 404,
   'unknown-run': 404,

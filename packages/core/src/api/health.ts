@@ -82,10 +82,22 @@ const SignalsHealth = z.object({
   problem: z.string().nullable().exactOptional(),
 });
 
+const AccessHealth = z.object({
+  by: z
+    .enum(['owner', 'token'])
+    .describe(
+      'owner: connections of the daemon’s user and of root are answered; token: requests that send it',
+    ),
+  refused: z
+    .record(z.string(), z.int())
+    .describe('Connections, or requests without the token, by the reason'),
+});
+
 const Health = DaemonIdentity.extend({
   status: z.enum(['ok', 'degraded']),
   now: Time,
   configuration: z.object({ folders: z.array(z.string()), problems: z.array(ConfigProblem) }),
+  access: AccessHealth,
   feeds: z.object({ codehost: Receiver, tracker: Receiver }),
   dataRoot: z.object(part),
   log: LogHealth.exactOptional(),
@@ -111,6 +123,7 @@ export const healthRoutes = {
       'svc monitor stop',
       'svc monitor restart',
       'svc monitor status',
+      'svc open',
       'svc check-project-setup',
       'svc doctor',
       'svc init',

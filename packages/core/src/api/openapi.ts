@@ -57,7 +57,7 @@ export function openapiDocument({ version }: { version: string }): OpenapiDocume
       responses: {
         Failure: {
           description:
-            'Any other failure: 403 for a foreign Host or Origin, 404 for no such route, 413 for a body that is too large, 500 when the daemon failed.',
+            'Any other failure: 401 where the daemon asks for a token, 403 for a foreign Host, Origin or site and for another user of the machine, 404 for no such route, 413 for a body that is too large, 500 when the daemon failed.',
           content: { [JSON_TYPE]: { schema: failure } },
         },
       },

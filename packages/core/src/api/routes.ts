@@ -1,4 +1,5 @@
 // Every route of the daemon, by the name of its operation.
+import { accessRoutes } from './access.ts';
 import { archiveRoutes } from './archive.ts';
 import { attentionRoutes } from './attention.ts';
 import { boardRoutes } from './board.ts';
@@ -36,5 +37,6 @@ export const api = {
   ...configurationRoutes,
   ...archiveRoutes,
   ...webhookRoutes,
+  ...accessRoutes,
   ...descriptionRoutes,
 };

@@ -1,5 +1,7 @@
 // Asks the daemon that served this page. A refusal has the daemon's own words, its code and its remedy.
 
+import { keyHeader } from './key.ts';
+
 export class ApiFailure extends Error {
   override readonly name = 'ApiFailure';
   readonly status: number;
@@ -52,9 +54,12 @@ export async function postJson<Answer>(
   );
 }
 
-async function ask(url: string, request: RequestInit): Promise<Response> {
+async function ask(
+  url: string,
+  request: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> },
+): Promise<Response> {
   try {
-    return await fetch(url, request);
+    return await fetch(url, { ...request, headers: { ...request.headers, ...keyHeader() } });
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
     throw new ApiFailure(0, 'no-answer', 'The daemon does not answer.', 'Run: svc monitor status');

@@ -6,6 +6,7 @@
 
 import type { EventLine } from '@svc/core';
 import { createParser } from 'eventsource-parser';
+import { keyHeader } from '../api/key.ts';
 
 /** The daemon sends something at least every 15 s. */
 const SILENCE_MS = 40_000;
@@ -44,7 +45,7 @@ export function openLineStream(options: {
       const query = new URLSearchParams(options.query);
       const response = await fetch(`/api/events/stream?${query}`, {
         signal: attempt.signal,
-        headers: after === null ? {} : { 'Last-Event-ID': String(after) },
+        headers: { ...keyHeader(), ...(after !== null && { 'Last-Event-ID': String(after) }) },
       });
       if (!response.ok || response.body === null) {
         options.onRefused?.(response.status, await response.text());

@@ -33,6 +33,16 @@ export function TrustBar() {
   const failure = useBoardFailure();
   const { data: health } = useHealth();
   const parts = health === undefined ? [] : [...stale(failure), ...trustParts(health)];
+  // The daemon asks for a key that this page does not have.
+  if (failure instanceof ApiFailure && failure.status === 401) {
+    return (
+      <Bar meaning="you" words={failure.message}>
+        <div className="px-6 pb-3 max-wide:px-4">
+          <Remedy text={failure.remedy} />
+        </div>
+      </Bar>
+    );
+  }
   if (link.state === 'lost') {
     return (
       <Bar

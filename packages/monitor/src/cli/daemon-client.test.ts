@@ -1,5 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { temporaryFolder } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { daemonAt } from './daemon-client.ts';
 
@@ -30,7 +31,7 @@ describe('what the daemon refuses is the failure that it names', () => {
     [418, { error: 'No.', code: 'of-a-later-version' }, 'daemon-refused', 6],
   ])('%i', async (status, body, code, exitCode) => {
     const { url } = await serve(refusing(status, body));
-    await expect(daemonAt(url).get('/api/health')).rejects.toMatchObject({
+    await expect(daemonAt({ dataDir: temporaryFolder() }, url).get('/api/health')).rejects.toMatchObject({
       code,
       exitCode,
       message: body.error,
@@ -41,7 +42,9 @@ describe('what the daemon refuses is the failure that it names', () => {
 
 test('a daemon that goes away in the middle of a call is no bug', async () => {
   const { url } = await serve((request) => void request.socket.destroy());
-  await expect(daemonAt(url).post('/api/events/reindex')).rejects.toMatchObject({
+  await expect(
+    daemonAt({ dataDir: temporaryFolder() }, url).post('/api/events/reindex'),
+  ).rejects.toMatchObject({
     code: 'daemon-needed',
     remedy: 'Start it: svc-monitor.sh start',
   });
@@ -49,7 +52,7 @@ test('a daemon that goes away in the middle of a call is no bug', async () => {
 
 test('one that does not answer in time is said to', async () => {
   const { url } = await serve(() => undefined);
-  await expect(daemonAt(url, 100).get('/api/feeds')).rejects.toMatchObject({
+  await expect(daemonAt({ dataDir: temporaryFolder() }, url, 100).get('/api/feeds')).rejects.toMatchObject({
     code: 'not-answering',
     message: 'The daemon did not answer within 0.1 s.',
   });

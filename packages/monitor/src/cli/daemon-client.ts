@@ -1,6 +1,7 @@
 // Calls the daemon's routes on loopback, typed by their description. What the daemon refuses becomes the failure that
 // it names.
 import { ApiFailure, type Client, createClient } from '@svc/client';
+import { authorization, readToken } from '../access/token-file.ts';
 import type { Machine } from '../config/environment.ts';
 import { findDaemon } from '../daemon/status.ts';
 import { Failure, isFailureCode } from '../errors.ts';
@@ -8,21 +9,31 @@ import { Failure, isFailureCode } from '../errors.ts';
 /** Long enough for a reindex of a large log. */
 const PATIENCE_MS = 600_000;
 
-export type DaemonClient = Pick<Client, 'url' | 'get' | 'post'>;
+export type DaemonClient = Pick<Client, 'url' | 'get' | 'post'> & {
+  /** Sent with every request. */
+  headers: Readonly<Record<string, string>>;
+};
 
 /** The running daemon's client, or undefined when none runs. */
 export async function connectDaemon(machine: Machine): Promise<DaemonClient | undefined> {
   const found = await findDaemon(machine.dataDir);
-  return found.state === 'running' ? daemonAt(found.daemon.url) : undefined;
+  return found.state === 'running' ? daemonAt(machine, found.daemon.url) : undefined;
 }
 
-export function daemonAt(url: string, patienceMs = PATIENCE_MS): DaemonClient {
-  const client = createClient(url, { timeoutMs: patienceMs });
+/** The daemon of the machine's data root, which has been found at the address. */
+export function daemonAt(
+  { dataDir }: Pick<Machine, 'dataDir'>,
+  url: string,
+  patienceMs = PATIENCE_MS,
+): DaemonClient {
+  const headers = authorization(readToken(dataDir));
+  const client = createClient(url, { headers, timeoutMs: patienceMs });
   const refuse = (error: unknown): never => {
     throw error instanceof ApiFailure ? failureOf(error, patienceMs) : error;
   };
   return {
     url,
+    headers,
     get: (path, ...wish) => client.get(path, ...wish).catch(refuse),
     post: (path, ...wish) => client.post(path, ...wish).catch(refuse),
   };

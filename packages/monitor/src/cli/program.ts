@@ -21,6 +21,7 @@ import { findingsVerbs } from './verbs/findings.ts';
 import { initVerb } from './verbs/init.ts';
 import { mcpVerb } from './verbs/mcp.ts';
 import { monitorVerbs } from './verbs/monitor.ts';
+import { openVerb } from './verbs/open.ts';
 import { orchestrateVerbs } from './verbs/orchestrate.ts';
 import { outboxVerbs } from './verbs/outbox.ts';
 import { receiptVerb } from './verbs/receipt.ts';
@@ -48,6 +49,7 @@ export function buildProgram(terminal: Terminal): CommandUnknownOpts {
     .addCommand(initVerb(terminal))
     .addCommand(monitorVerbs(terminal))
     .addCommand(doctorVerb(terminal))
+    .addCommand(openVerb(terminal))
     .addCommand(boardVerb(terminal))
     .addCommand(attentionVerbs(terminal))
     .addCommand(whyVerb(terminal))

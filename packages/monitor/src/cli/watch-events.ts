@@ -53,7 +53,7 @@ async function* streaming(daemon: DaemonClient, { query }: Conditions, cursor: C
   };
   try {
     const parameters = new URLSearchParams({ ...query, ...since }).toString();
-    for await (const frames of openStream(`${daemon.url}/api/events/stream?${parameters}`, ended, heard)) {
+    for await (const frames of openStream(daemon, `/api/events/stream?${parameters}`, ended, heard)) {
       const lines: WatchedLine[] = [];
       for (const { event, id, data } of frames) {
         if (event === 'ready') cursor.since ??= { seq: (JSON.parse(data) as { after: number }).after };
@@ -75,11 +75,12 @@ async function* streaming(daemon: DaemonClient, { query }: Conditions, cursor: C
 
 /** The frames of each piece of the stream. node:http, because loading `fetch` takes longer than all the rest. */
 async function* openStream(
-  url: string,
+  { url, headers }: DaemonClient,
+  path: string,
   signal: AbortSignal,
   heard: () => void,
 ): AsyncGenerator<EventSourceMessage[]> {
-  const request = get(url, { signal });
+  const request = get(url + path, { headers, signal });
   // Every end is told below, also that of a signal that has ended already; the request repeats it.
   request.on('error', () => undefined);
   const [response] = (await once(request, 'response', { signal })) as [IncomingMessage];

@@ -47,6 +47,7 @@ export function createHealth(options: {
   ruleProblems: () => readonly ConfigProblem[];
   secrets: () => Secrets;
   dataRootTrouble: () => string | null;
+  access: () => Health['access'];
   metrics: Metrics;
   now: () => Date;
 }) {
@@ -101,6 +102,7 @@ export function createHealth(options: {
       ...identity,
       now: now().toISOString(),
       configuration,
+      access: options.access(),
       feeds: receivers,
       dataRoot,
       ...(log && { log }),

@@ -58,7 +58,7 @@ export async function runUntilStopped(options: LifetimeOptions): Promise<void> {
       logTo,
       dataRootTrouble: instance.trouble,
     }).catch(async (error: unknown) => {
-      throw systemErrorCode(error) === 'EADDRINUSE' ? await portTaken(machine.port) : error;
+      throw systemErrorCode(error) === 'EADDRINUSE' ? await portTaken(machine) : error;
     });
     await serve(daemon, instance, options, stopSignal, logger);
   } finally {
@@ -130,8 +130,8 @@ function alreadyRunning(found: FoundDaemon, dataDir: string): Failure {
   return new Failure('already-running', message, remedyFor(found, dataDir));
 }
 
-async function portTaken(port: number): Promise<Failure> {
-  const other = await askHealth(port);
+async function portTaken({ dataDir, port }: Machine): Promise<Failure> {
+  const other = await askHealth(dataDir, port);
   const who = other === undefined ? 'another program' : `the daemon of another data root (pid ${other.pid})`;
   return new Failure(
     'port-taken',

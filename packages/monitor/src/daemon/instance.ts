@@ -6,8 +6,9 @@ import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync } from 
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DaemonRecord } from '@svc/core';
+import { listenerOf } from '../access/socket-table.ts';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
-import { type Hold, tryHold } from '../disk/lock.ts';
+import { type Hold, isHeldNow, tryHold } from '../disk/lock.ts';
 import { Failure, systemErrorCode } from '../errors.ts';
 
 const LOOKS = 5;
@@ -83,21 +84,28 @@ export function claimInstance(dataDir: string): Instance | undefined {
   };
 }
 
-/**
- * Whether a daemon holds the data root. Looking takes the lock for an instant; a second look tells a daemon
- * from somebody else who is looking. A data root that is not there is not made.
- */
-export async function isHeld(dataDir: string): Promise<boolean> {
-  if (!existsSync(lockFile(dataDir))) return false;
-  try {
-    const hold = await holdUnlessTaken(lockFile(dataDir));
-    hold?.release();
-    return hold === undefined;
-  } catch (error) {
-    throw unusable(dataDir, error);
-  }
+/** Whether a daemon holds the data root. A data root that is not there is not made. */
+export function isHeld(dataDir: string): boolean {
+  const file = lockFile(dataDir);
+  return existsSync(file) && usable(dataDir, () => isHeldNow(file));
 }
 
+/** Whether the program that listens may be a daemon of ours, as far as the system can say. */
+export async function isOurs(dataDir: string, port: number, token: string | undefined): Promise<boolean> {
+  const listener = await listenerOf(port);
+  if (listener === 'no-table') return true;
+  // A daemon that asks for a token does so because the table does not say who is who.
+  return listener === undefined ? token !== undefined : mayBeDaemon(dataDir, listener.uid);
+}
+
+/** Who may listen as the daemon: the user who asks, and root; where root asks, also the owner of the data root. */
+function mayBeDaemon(dataDir: string, uid: number): boolean {
+  const own = process.geteuid?.();
+  if (uid === 0 || uid === own) return true;
+  return own === 0 && uid === statSync(lockFile(dataDir), { throwIfNoEntry: false })?.uid;
+}
+
+/** Somebody who looks at the lock is in the way for an instant; a daemon is there at the next try too. */
 async function holdUnlessTaken(path: string): Promise<Hold | undefined> {
   for (let look = 0; look < LOOKS; look += 1) {
     if (look > 0) await sleep(5 + Math.random() * 10);

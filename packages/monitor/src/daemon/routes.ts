@@ -1,6 +1,8 @@
 // Every route of the daemon, each with the parts that answer it.
 import type { ApiAnswer, api, Figures } from '@svc/core';
 import type { FastifyPluginCallback } from 'fastify';
+import type { Access } from '../access/access.ts';
+import { accessRoutes } from '../http/access-routes.ts';
 import { archiveRoutes } from '../http/archive-routes.ts';
 import { attentionRoutes } from '../http/attention-routes.ts';
 import { briefingRoutes } from '../http/briefing-routes.ts';
@@ -39,6 +41,7 @@ import type { Workers } from './workers.ts';
 
 export function daemonRoutes(parts: {
   health: () => ApiAnswer<typeof api.getHealth>;
+  access: Access;
   metrics: Metrics;
   log: EventLog;
   jq: JqThreads;
@@ -89,6 +92,7 @@ export function daemonRoutes(parts: {
     configRoutes(parts.reports.configuration),
     archiveRoutes(parts.reports.archive),
     figuresRoutes({ figures: parts.figures }),
+    accessRoutes(parts.access),
     openapiRoutes({ version: parts.version }),
   ];
 }

@@ -1,6 +1,8 @@
 // The composition root: builds every part with its collaborators and starts them in order.
 import { type Config, type Environment, type EventDraft, formatProblem } from '@svc/core';
 import type { DestinationStream } from 'pino';
+import { createAccess } from '../access/access.ts';
+import type { ReadSocketTable } from '../access/socket-table.ts';
 import type { Machine } from '../config/environment.ts';
 import { openLiveConfig } from '../config/live.ts';
 import { createFileLocks } from '../disk/lock.ts';
@@ -55,6 +57,8 @@ export type DaemonOptions = {
   /** What happened to the data root since it was claimed; null when nothing did. */
   dataRootTrouble: () => string | null;
   now: () => Date;
+  /** Who is behind a connection; the kernel's table unless a test has another. */
+  socketTable?: ReadSocketTable;
 };
 
 export type RunningDaemon = {
@@ -111,12 +115,14 @@ async function openDaemon(
     port: 0,
     url: '',
   };
+  const access = await createAccess({ dataDir: machine.dataDir, read: options.socketTable, now: nowMs });
   const health = createHealth({
     identity,
     projects: live.current,
     ruleProblems: () => rules.current().problems,
     secrets,
     dataRootTrouble: options.dataRootTrouble,
+    access: access.report,
     metrics,
     now,
   });
@@ -313,9 +319,12 @@ async function openDaemon(
   const showDashboard = createStaticHandler({ files: loadDashboard(logger), onAnswer });
   const server = createHttpServer({
     logger,
-    direct: (request, response) => takeDelivery(request, response) || showDashboard(request, response),
+    access,
+    deliver: takeDelivery,
+    show: showDashboard,
     routes: daemonRoutes({
       health: health.report,
+      access,
       metrics,
       log,
       jq,

@@ -95,5 +95,5 @@ test('waiting ends when it is content, and when the person interrupts', async ()
 
 test('a port that never answers is given up in time', async () => {
   limit.mockRestore();
-  expect(await askHealth(await answering(undefined), 100)).toBeUndefined();
+  expect(await askHealth(temporaryFolder(), await answering(undefined), { patienceMs: 100 })).toBeUndefined();
 });

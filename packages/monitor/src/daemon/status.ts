@@ -1,4 +1,5 @@
 // Finds the daemon of a data root. Its modes, and the proof of each:
+// The lock is asked first: where nobody holds it there is no daemon, whoever answers on the port.
 //   running        it answers at the recorded address with the recorded instance and pid
 //   starting       the lock is held, and there is no address yet
 //   stopping       the lock is held, and the holder has said that it ends
@@ -6,6 +7,7 @@
 //   stopped        nobody holds the lock, whatever daemon.json or a process with its pid suggest
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DaemonIdentity, DaemonRecord } from '@svc/core';
+import { readToken } from '../access/token-file.ts';
 import { isHeld, readRecord } from './instance.ts';
 import { askHealth } from './status-health.ts';
 
@@ -20,15 +22,18 @@ export type FoundDaemon =
 
 export async function findDaemon(dataDir: string): Promise<FoundDaemon> {
   let record = readRecord(dataDir);
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const daemon = record?.state === 'running' ? await askHealth(record.port) : undefined;
+  for (let round = 0; round < ROUNDS && isHeld(dataDir); round += 1) {
+    const daemon =
+      record?.state === 'running'
+        ? await askHealth(dataDir, record.port, { token: readToken(dataDir) })
+        : undefined;
     if (daemon && record?.state === 'running' && isSame(daemon, record)) return { state: 'running', daemon };
-    if (!(await isHeld(dataDir))) return { state: 'stopped' };
     const latest = readRecord(dataDir);
     if (JSON.stringify(latest) === JSON.stringify(record)) break;
     // It changed while we looked: a daemon is coming or going.
     record = latest;
   }
+  if (!isHeld(dataDir)) return { state: 'stopped' };
   if (record === undefined) return { state: 'starting' };
   return { state: record.state === 'stopping' ? 'stopping' : 'not-answering', record };
 }

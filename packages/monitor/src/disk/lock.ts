@@ -41,13 +41,27 @@ export type Hold = { release: () => void };
 export function tryHold(path: string): Hold | undefined {
   const lock = openLock(path);
   try {
-    if (tryLock(lock)) return { release: () => lock.close() };
+    if (tryLock(lock, 'EXCLUSIVE')) return { release: () => lock.close() };
   } catch (error) {
     lock.close();
     throw error;
   }
   lock.close();
   return undefined;
+}
+
+/** Whether somebody has the lock file by `tryHold`. Those who look do not see each other. */
+export function isHeldNow(path: string): boolean {
+  const lock = new DatabaseSync(path, { timeout: 0, readOnly: true });
+  try {
+    lock.exec('SELECT 1 FROM sqlite_master');
+    return false;
+  } catch (error) {
+    if (isBusy(error)) return true;
+    throw error;
+  } finally {
+    lock.close();
+  }
 }
 
 function lockName(path: string): string {
@@ -70,20 +84,25 @@ async function acquire(lock: DatabaseSync, path: string, patienceMs: number): Pr
   }
 }
 
-/** Without a journal on disk: nothing is ever written, and a killed holder leaves no file behind. */
 function openLock(path: string): DatabaseSync {
   ensurePrivateFile(path);
-  const lock = new DatabaseSync(path, { timeout: 0 });
-  lock.exec('PRAGMA journal_mode = MEMORY');
-  return lock;
+  return new DatabaseSync(path, { timeout: 0 });
 }
 
-function tryLock(lock: DatabaseSync): boolean {
+/**
+ * Without a journal on disk: nothing is ever written, and a killed holder leaves no file behind. What is taken
+ * exclusively cannot even be read.
+ */
+function tryLock(lock: DatabaseSync, kind: 'IMMEDIATE' | 'EXCLUSIVE' = 'IMMEDIATE'): boolean {
   try {
-    lock.exec('BEGIN IMMEDIATE');
+    lock.exec(`PRAGMA journal_mode = MEMORY; BEGIN ${kind}`);
     return true;
   } catch (error) {
-    if (error instanceof Error && 'errcode' in error && error.errcode === BUSY) return false;
+    if (isBusy(error)) return false;
     throw error;
   }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && error.errcode === BUSY;
 }

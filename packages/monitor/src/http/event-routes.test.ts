@@ -8,6 +8,7 @@ import { createJqThreads, type JqThreads } from '../log/jq-threads.ts';
 import { createTestClock, draft, openTestLog, START } from '../log/testing/sample-log.ts';
 import { eventRoutes } from './event-routes.ts';
 import { createHttpServer } from './server.ts';
+import { answersEverybody } from './testing/answers-everybody.ts';
 
 async function serve(lines: number) {
   const clock = createTestClock();
@@ -15,7 +16,8 @@ async function serve(lines: number) {
   const jq = jqThreads();
   const server = createHttpServer({
     logger: pino({ level: 'silent' }),
-    direct: () => false,
+    access: answersEverybody,
+    show: () => false,
     onAnswer: () => undefined,
     routes: [eventRoutes({ log, jq, now: () => clock.time })],
   });

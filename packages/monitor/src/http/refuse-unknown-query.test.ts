@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { passedOn } from './refuse-unknown-query.ts';
 import { createHttpServer } from './server.ts';
+import { answersEverybody } from './testing/answers-everybody.ts';
 
 const described = Object.values(api).filter(
   ({ path }) => path.startsWith('/api/') && !path.startsWith('/api/webhook') && !passedOn.has(path),
@@ -12,7 +13,8 @@ const described = Object.values(api).filter(
 async function everyRoute(): Promise<string> {
   const server = createHttpServer({
     logger: pino({ level: 'silent' }),
-    direct: () => false,
+    access: answersEverybody,
+    show: () => false,
     onAnswer: () => undefined,
     routes: [
       (app, _options, done) => {

@@ -1,10 +1,14 @@
 // The HTTP server. Deliveries are answered on node:http itself, because they come by the thousand; every
-// other route is Fastify's. Both stand behind the same guard, limits and headers.
+// other route is Fastify's. Both stand behind the same guard, limits and headers. Deliveries are signed, and taken from
+// everybody; all else is answered to whom `access` lets in.
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import Fastify, { type FastifyInstance, type FastifyPluginCallback } from 'fastify';
+import type { AddressInfo, Socket } from 'node:net';
+import Fastify, { type FastifyInstance, type FastifyPluginCallback, type FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
-import { Failure } from '../errors.ts';
-import { refusalOf } from './guard.ts';
+import type { Access, Refusal } from '../access/access.ts';
+import { Failure, systemErrorCode } from '../errors.ts';
+import { refusalOf, refusalOfSite } from './guard.ts';
 import { refuseUnknownQuery } from './refuse-unknown-query.ts';
 
 const MAX_JSON_BODY = 1024 * 1024;
@@ -18,7 +22,7 @@ export type DirectHandler = (request: IncomingMessage, response: ServerResponse)
 export type OnAnswer = (route: string, method: string, status: number, milliseconds: number) => void;
 
 export type HttpServer = {
-  /** Resolves to the port that it listens on. */
+  /** On 127.0.0.1, and on ::1 where there is one. Resolves to the port. */
   listen: (port: number) => Promise<number>;
   /** Stops accepting, lets requests under way end, cuts streams. */
   close: () => Promise<void>;
@@ -43,17 +47,29 @@ const jsonHeaders: readonly string[] = [
   'no-store',
 ];
 
-export function createHttpServer(options: {
-  logger: Logger;
-  direct: DirectHandler;
-  routes: readonly FastifyPluginCallback[];
-  onAnswer: OnAnswer;
-}): HttpServer {
+type Handlers = {
+  /** Deliveries: signed, and taken from everybody. */
+  deliver?: DirectHandler;
+  /** The dashboard's files. */
+  show: DirectHandler;
+  access: Pick<Access, 'refuseConnection' | 'refuseRequest'>;
+};
+
+export function createHttpServer(
+  options: Handlers & { logger: Logger; routes: readonly FastifyPluginCallback[]; onAnswer: OnAnswer },
+): HttpServer {
+  /** What `localhost` often means. Fastify listens on 127.0.0.1 itself. */
+  let onIpv6: Server | undefined;
   const app = Fastify({
-    serverFactory: (handler) => createGuardedServer(options.direct, handler),
+    serverFactory(handler) {
+      onIpv6 = createGuardedServer(options, handler).on('clientError', answerBrokenRequest);
+      return createGuardedServer(options, handler);
+    },
     bodyLimit: MAX_JSON_BODY,
     routerOptions: { maxParamLength: 200 },
     forceCloseConnections: 'idle',
+    frameworkErrors: (error, _request, reply) => void answerError(reply, error, options.logger),
+    clientErrorHandler: answerBrokenRequest,
   });
   answerErrors(app, options.logger);
   app.addHook('onResponse', (request, reply, done) => {
@@ -70,19 +86,43 @@ export function createHttpServer(options: {
   return {
     async listen(port) {
       await app.listen({ host: '127.0.0.1', port });
-      const address = app.server.address();
-      return typeof address === 'object' && address !== null ? address.port : port;
+      const chosen = (app.server.address() as AddressInfo).port;
+      if (onIpv6 !== undefined) await listenOnIpv6(onIpv6, chosen, port !== 0);
+      return chosen;
     },
-    close: () => closeGently(app),
+    close: () => closeGently(app, onIpv6),
   };
 }
 
-/** Requests under way end by themselves; connections that are kept for more are closed as they fall idle. */
-async function closeGently(app: FastifyInstance): Promise<void> {
-  const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS);
-  const enough = setTimeout(() => app.server.closeAllConnections(), CLOSE_WITHIN_MS);
+/**
+ * A machine without IPv6 has no ::1, which is fine. Where somebody else has our port there, `localhost` would lead to
+ * them; that nobody knows a port that was free a moment ago.
+ */
+async function listenOnIpv6(server: Server, port: number, mustBeOurs: boolean): Promise<void> {
   try {
+    server.listen({ host: '::1', port, ipv6Only: true });
+    await once(server, 'listening');
+  } catch (error) {
+    if (mustBeOurs && systemErrorCode(error) === 'EADDRINUSE') throw error;
+  }
+}
+
+/** Requests under way end by themselves; connections that are kept for more are closed as they fall idle. */
+async function closeGently(app: FastifyInstance, onIpv6: Server | undefined): Promise<void> {
+  const servers = [app.server, ...(onIpv6 === undefined ? [] : [onIpv6])];
+  const forEach = (work: (server: Server) => void) => () => servers.forEach(work);
+  const sweep = setInterval(
+    forEach((server) => server.closeIdleConnections()),
+    SWEEP_MS,
+  );
+  const enough = setTimeout(
+    forEach((server) => server.closeAllConnections()),
+    CLOSE_WITHIN_MS,
+  );
+  try {
+    const closed = onIpv6?.listening === true ? once(onIpv6.close(), 'close') : undefined;
     await app.close();
+    await closed;
   } finally {
     clearInterval(sweep);
     clearTimeout(enough);
@@ -90,9 +130,25 @@ async function closeGently(app: FastifyInstance): Promise<void> {
 }
 
 function createGuardedServer(
-  direct: DirectHandler,
+  { deliver, show, access }: Handlers,
   handler: (request: IncomingMessage, response: ServerResponse) => void,
 ): Server {
+  function answer(request: IncomingMessage, response: ServerResponse): void {
+    if (show(request, response)) return;
+    const refusal = access.refuseRequest(request) ?? refusalOfSite(request.headers);
+    if (refusal) return refuse(response, refusal);
+    for (const [name, value] of securityHeaders) response.setHeader(name, value);
+    handler(request, response);
+  }
+  async function answerWhenKnown(
+    judged: Promise<Refusal | undefined>,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const refusal = await judged;
+    if (refusal) refuse(response, refusal);
+    else if (!response.destroyed) answer(request, response);
+  }
   const server = createServer(
     {
       requestTimeout: 30_000,
@@ -103,14 +159,25 @@ function createGuardedServer(
     },
     (request, response) => {
       const refusal = refusalOf(request.method ?? 'GET', request.headers);
-      if (refusal) return answerJson(response, 403, refusal);
-      if (direct(request, response)) return;
-      for (const [name, value] of securityHeaders) response.setHeader(name, value);
-      handler(request, response);
+      if (refusal) return refuse(response, refusal);
+      if (deliver?.(request, response) === true) return;
+      const judged = access.refuseConnection(request.socket);
+      if (judged instanceof Promise) return void answerWhenKnown(judged, request, response);
+      if (judged) return refuse(response, judged);
+      answer(request, response);
     },
   );
   server.maxRequestsPerSocket = 0;
   return server;
+}
+
+/** The connection ends with it: what was not read of the body must not be taken for the next request. */
+function refuse(response: ServerResponse, { status, ...body }: Refusal): void {
+  answerJson(response, status, body, [
+    'Connection',
+    'close',
+    ...(status === 401 ? ['WWW-Authenticate', 'Bearer'] : []),
+  ]);
 }
 
 /** An answer outside of Fastify. All headers go in one call, which is what a burst of deliveries needs. */
@@ -133,17 +200,44 @@ function answerErrors(app: FastifyInstance, logger: Logger): void {
       .code(404)
       .send({ error: `There is no ${request.method} ${request.url.split('?')[0]}.`, code: 'no-such-route' }),
   );
-  app.setErrorHandler((error: Error & { statusCode?: number; code?: string }, _request, reply) => {
-    if (error instanceof Failure) {
-      return reply
-        .code(error.status)
-        .send({ error: error.message, code: error.code, ...(error.remedy && { remedy: error.remedy }) });
-    }
-    const status = error.statusCode ?? 500;
-    if (status < 500) return reply.code(status).send({ error: error.message, code: 'bad-request' });
-    logger.error({ err: error }, 'a route failed');
+  app.setErrorHandler((error: Error, _request, reply) => answerError(reply, error, logger));
+}
+
+function answerError(
+  reply: FastifyReply,
+  error: Error & { statusCode?: number },
+  logger: Logger,
+): FastifyReply {
+  if (error instanceof Failure) {
     return reply
-      .code(500)
-      .send({ error: 'The daemon failed to answer.', code: 'internal', remedy: 'See: svc monitor logs' });
-  });
+      .code(error.status)
+      .send({ error: error.message, code: error.code, ...(error.remedy && { remedy: error.remedy }) });
+  }
+  const status = error.statusCode ?? 500;
+  if (status < 500) return reply.code(status).send({ error: error.message, code: 'bad-request' });
+  logger.error({ err: error }, 'a route failed');
+  return reply
+    .code(500)
+    .send({ error: 'The daemon failed to answer.', code: 'internal', remedy: 'See: svc monitor logs' });
+}
+
+/** Of Node's codes; any other is a request that is not HTTP. */
+const brokenRequests: Readonly<Record<string, readonly [status: string, words: string]>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not arrive in time.'],
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers are too large.'],
+};
+
+/** What cannot be read as HTTP is answered on the bare connection, and ends it. */
+function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const [status, words] = brokenRequests[error.code ?? ''] ?? ['400 Bad Request', 'The request is not HTTP.'];
+  const text = JSON.stringify({ error: words, code: 'bad-request' });
+  const head = [
+    `HTTP/1.1 ${status}`,
+    'Content-Type: application/json',
+    'X-Content-Type-Options: nosniff',
+    `Content-Length: ${Buffer.byteLength(text)}`,
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${text}`, () => socket.destroy());
 }

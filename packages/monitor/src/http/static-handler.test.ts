@@ -9,6 +9,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { loadStaticFiles } from './load-static-files.ts';
 import { createHttpServer } from './server.ts';
 import { createStaticHandler, pagePolicy } from './static-handler.ts';
+import { answersEverybody } from './testing/answers-everybody.ts';
 
 const page = '<!doctype html><title>svc</title><script src="/assets/app-1a2b.js"></script>';
 const script = `console.log("${'svc '.repeat(2_000)}");`;
@@ -29,7 +30,8 @@ async function serve(folder: string) {
   await files;
   const server = createHttpServer({
     logger: pino({ level: 'silent' }),
-    direct: createStaticHandler({
+    access: answersEverybody,
+    show: createStaticHandler({
       files,
       onAnswer: (route, method, status) => answers.push([route, method, status]),
     }),

@@ -5,6 +5,7 @@ import type { TicketMove } from '../tracker/move-ticket.ts';
 import type { MoveEnding } from '../tracker/move-ticket-handler.ts';
 import { TicketNotMoved } from '../tracker/ticket-not-moved.ts';
 import { createHttpServer } from './server.ts';
+import { answersEverybody } from './testing/answers-everybody.ts';
 import { ticketRoutes } from './ticket-routes.ts';
 
 const move: TicketMove = {
@@ -21,7 +22,8 @@ async function world(ending?: MoveEnding) {
   const asked: [string, number][] = [];
   const server = createHttpServer({
     logger: pino({ level: 'silent' }),
-    direct: () => false,
+    access: answersEverybody,
+    show: () => false,
     onAnswer: () => undefined,
     routes: [
       ticketRoutes({

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { temporaryFolder, WAIT_MS } from '@svc/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { claimInstance } from '../../daemon/instance.ts';
 import { askDaemon } from './ask-daemon.ts';
 import { namesHere } from './names-here.ts';
 
@@ -31,6 +32,8 @@ function withRecord(port: number): string {
   const folder = temporaryFolder();
   const [url, startedAt] = [`http://127.0.0.1:${port}`, '2026-01-02T03:04:05.678Z'];
   const record = { state: 'running', instance, pid: 1, port, url, version: '1.2.3', startedAt };
+  const held = claimInstance(folder);
+  onTestFinished(() => held?.withdraw());
   writeFileSync(join(folder, 'daemon.json'), JSON.stringify(record));
   return folder;
 }

@@ -2,7 +2,8 @@
 // less than a third of a second; without a daemon, or with a slow one, there are no names and no complaint.
 import type { IncomingMessage } from 'node:http';
 import type { ArchiveList, BoardView } from '@svc/core';
-import { readRecord } from '../../daemon/instance.ts';
+import { authorization, readToken } from '../../access/token-file.ts';
+import { isHeld, isOurs, readRecord } from '../../daemon/instance.ts';
 import { plainText } from '../plain-text.ts';
 import type { Offered } from './find-place.ts';
 import type { DaemonKind } from './value-kinds.ts';
@@ -17,9 +18,13 @@ export async function askDaemon(
   patienceMs: number = PATIENCE_MS,
 ): Promise<Offered[]> {
   const record = readRecord(dataDir);
-  if (record === undefined) return [];
-  const ask = (path: string) => getJson(record.port, path, AbortSignal.timeout(patienceMs));
+  if (record === undefined || !isHeld(dataDir)) return [];
+  const { port } = record;
+  const token = readToken(dataDir);
+  const signal = AbortSignal.timeout(patienceMs);
+  const ask = (path: string) => getJson({ port, path, headers: authorization(token), signal });
   try {
+    if (!(await isOurs(dataDir, port, token))) return [];
     if (kind === 'archived-run') return archivedRuns((await ask('/api/archive?limit=500')) as ArchiveList);
     const board = (await ask('/api/board')) as BoardView & { life: string };
     // The record can outlive its daemon, and the port be somebody else's by now.
@@ -51,13 +56,17 @@ function offer(value: string, description: string): Offered {
   return { value, description: plainText(description).slice(0, LONGEST_DESCRIPTION) };
 }
 
-function getJson(port: number, path: string, signal: AbortSignal): Promise<unknown> {
+function getJson(wish: {
+  port: number;
+  path: string;
+  headers: Record<string, string>;
+  signal: AbortSignal;
+}): Promise<unknown> {
   // Importing it would load a WebSocket client, too, which takes longer than all the rest of this program.
   const { Agent, get } = process.getBuiltinModule('node:http');
   return new Promise((resolve, reject) => {
     // An agent of its own: the shared one may be told to use a proxy, and loopback never does.
-    const options = { host: '127.0.0.1', port, path, agent: new Agent(), signal };
-    get(options, (response) => {
+    get({ ...wish, host: '127.0.0.1', agent: new Agent() }, (response) => {
       readJson(response).then(resolve, reject);
     }).on('error', reject);
   });

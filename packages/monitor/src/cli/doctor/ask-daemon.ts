@@ -8,8 +8,9 @@ import {
   judgeSelfCheck,
   type ReportedHealth,
 } from '@svc/core';
-import { daemonAt } from '../daemon-client.ts';
+import { type DaemonClient, daemonAt } from '../daemon-client.ts';
 import { speaker } from '../need-daemon.ts';
+import type { Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Check, type Found, fixableBy } from './check.ts';
 import type { DoctorProjects } from './projects.ts';
@@ -29,12 +30,15 @@ const itsParts: readonly DoctorPart[] = [
 
 export function daemonChecks(
   terminal: Terminal,
+  { machine }: Session,
   url: string,
   { patienceMs, projects }: { patienceMs: number; projects: Promise<DoctorProjects> },
 ): Check[] {
-  const daemon = daemonAt(url, patienceMs);
+  const daemon = daemonAt(machine, url, patienceMs);
   const fixes = (findings: readonly DoctorFinding[]): Found[] =>
-    findings.map((finding) => (finding.fixable ? fixableBy(finding, () => reindex(url)) : finding));
+    findings.map((finding) =>
+      finding.fixable ? fixableBy(finding, () => reindex(daemonAt(machine, url))) : finding,
+    );
   return [
     {
       part: 'state',
@@ -81,7 +85,7 @@ export function nobodyCanTell(state: string): DoctorFinding {
   return doctorFinding('log', 'unknown', words, { remedy: 'Run this again when it runs: svc doctor' });
 }
 
-async function reindex(url: string): Promise<string> {
-  const { lines } = await daemonAt(url).post('/api/events/reindex');
+async function reindex(daemon: DaemonClient): Promise<string> {
+  const { lines } = await daemon.post('/api/events/reindex');
   return `built the index anew: ${lines} lines`;
 }

@@ -1,6 +1,7 @@
 // Whether the daemon runs and answers, and whether it is alone: on its port and on this machine.
 import { connect } from 'node:net';
 import { type DoctorFinding, doctorFinding } from '@svc/core';
+import type { Machine } from '../../config/environment.ts';
 import { remedyFor } from '../../daemon/control-not-answering.ts';
 import { type FoundDaemon, findDaemon } from '../../daemon/status.ts';
 import { askHealth } from '../../daemon/status-health.ts';
@@ -18,9 +19,9 @@ export async function lookForDaemon(
   session: Session,
   tools: DoctorTools,
 ): Promise<LookedFor> {
-  const { dataDir, port } = session.machine;
+  const { dataDir } = session.machine;
   const daemon = await findDaemon(dataDir);
-  const neighbour = await lookAtPort(port, daemon);
+  const neighbour = await lookAtPort(session.machine, daemon);
   const own = judge(daemon, dataDir);
   // It could not start where another one sits.
   const canStart = daemon.state === 'stopped' && neighbour?.grade !== 'broken';
@@ -58,9 +59,12 @@ function judge(found: FoundDaemon, dataDir: string): DoctorFinding {
 }
 
 /** Port 0 is any that is free: nobody can take it. */
-async function lookAtPort(port: number, daemon: FoundDaemon): Promise<DoctorFinding | undefined> {
+async function lookAtPort(
+  { dataDir, port }: Machine,
+  daemon: FoundDaemon,
+): Promise<DoctorFinding | undefined> {
   if (port === 0 || (daemon.state === 'running' && daemon.daemon.port === port)) return undefined;
-  const other = await askHealth(port);
+  const other = await askHealth(dataDir, port);
   const otherPort = 'or let ours have another port: SVC_MONITOR_PORT=<port> svc-monitor.sh start';
   if (other !== undefined) {
     const isRunning = daemon.state === 'running';

@@ -36,7 +36,7 @@ export async function examine(terminal: Terminal, tools: DoctorTools): Promise<F
   const checks: Check[] = [
     // First: where it and a check here say the same, its remedy fits better.
     ...(daemon.state === 'running'
-      ? daemonChecks(terminal, daemon.daemon.url, { patienceMs, projects })
+      ? daemonChecks(terminal, session, daemon.daemon.url, { patienceMs, projects })
       : []),
     { part: 'daemon', look: () => checkInstalledService(terminal, session) },
     { part: 'configuration', look: async () => checkConfiguration(session, await projects) },

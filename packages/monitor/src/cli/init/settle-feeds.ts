@@ -2,6 +2,7 @@
 // itself before that would be no verdict.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FeedsReport } from '@svc/client';
+import type { Machine } from '../../config/environment.ts';
 import { daemonAt } from '../daemon-client.ts';
 
 const PATIENCE_MS = 15_000;
@@ -10,10 +11,11 @@ const ASK_MS = 5_000;
 
 /** True when nothing is on its way any more. */
 export async function untilFeedsSettle(
+  machine: Machine,
   url: string,
   { interrupted, patienceMs = PATIENCE_MS }: { interrupted: AbortSignal; patienceMs?: number },
 ): Promise<boolean> {
-  const daemon = daemonAt(url, ASK_MS);
+  const daemon = daemonAt(machine, url, ASK_MS);
   const deadline = performance.now() + patienceMs;
   for (;;) {
     if (areSettled(await daemon.get('/api/feeds'))) return true;

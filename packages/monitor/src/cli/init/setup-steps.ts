@@ -125,7 +125,7 @@ export async function setUpProject(
   let findings: Found[] = [];
   await run('doctor', 'svc doctor', async () => {
     if (!options.startDaemon) return skipped('left out: there is no daemon to ask', 'svc doctor');
-    if (url !== null) await untilFeedsSettle(url, terminal);
+    if (url !== null) await untilFeedsSettle(session.machine, url, terminal);
     findings = await examine(terminal, options.doctor);
     const verdict = doctorVerdict(findings);
     if (verdict.ok) return { outcome: 'done', what: doctorVerdictWords(verdict) };

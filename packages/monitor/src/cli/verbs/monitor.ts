@@ -88,7 +88,7 @@ function statusVerb(terminal: Terminal): CommandUnknownOpts {
       const own = ownVersion(machine.versionFile, VERSION);
       const report = await reportStatus(found, machine, own);
       const service = await installedService(terminal, session);
-      const health = found.state === 'running' ? await healthOf(found.daemon.url) : null;
+      const health = found.state === 'running' ? await healthOf(machine, found.daemon.url) : null;
       if (options.json) printJson(terminal, { ...report, service, health });
       else {
         printStatus(terminal, report, service, health);
@@ -186,8 +186,8 @@ type HealthSummary = {
 };
 
 /** Deprecated names work, and are reported by `start` and `svc config validate`. */
-async function healthOf(url: string): Promise<HealthSummary> {
-  const daemon = daemonAt(url, HEALTH_WITHIN_MS);
+async function healthOf(machine: Session['machine'], url: string): Promise<HealthSummary> {
+  const daemon = daemonAt(machine, url, HEALTH_WITHIN_MS);
   const [health, attention] = await Promise.all([
     daemon.get('/api/health'),
     daemon.get('/api/attention').catch(() => null),

@@ -1,10 +1,11 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { testTerminal } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { claimInstance } from '../../daemon/instance.ts';
 import { runCommandLine } from '../run.ts';
 
 /** A worktree with its own data root; in it the verb is run. */
@@ -44,7 +45,9 @@ async function daemonAt(dataDir: string, answer: object, status = 200) {
     version: '1.2.3',
     startedAt: '2026-01-02T03:04:05.678Z',
   });
-  writeFileSync(join(dataDir, 'daemon.json'), JSON.stringify({ state: 'running', ...identity() }));
+  const instance = claimInstance(dataDir);
+  onTestFinished(() => instance?.withdraw());
+  await instance?.announce({ state: 'running', ...identity() });
   return asked;
 }
 

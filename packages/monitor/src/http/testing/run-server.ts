@@ -8,6 +8,7 @@ import type { AskDependencies } from '../../orchestrate/runs/plan-by-dependencie
 import { RUN, type RunWorld } from '../../orchestrate/runs/testing/run-world.ts';
 import { runRoutes } from '../run-routes.ts';
 import { createHttpServer } from '../server.ts';
+import { answersEverybody } from './answers-everybody.ts';
 
 export async function startRunServer(
   world: RunWorld,
@@ -32,7 +33,8 @@ export async function startRunServer(
   let port = 0;
   const server = createHttpServer({
     logger: world.logger,
-    direct(request, response) {
+    access: answersEverybody,
+    show(request, response) {
       if (request.url !== '/api/health') return false;
       response.end(JSON.stringify(given.identity?.(port) ?? {}));
       return true;

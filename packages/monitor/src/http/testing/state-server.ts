@@ -7,6 +7,7 @@ import { attentionRoutes } from '../attention-routes.ts';
 import { createHttpServer } from '../server.ts';
 import { stateRoutes } from '../state-routes.ts';
 import { workerRoutes } from '../worker-routes.ts';
+import { answersEverybody } from './answers-everybody.ts';
 
 export type StateServerOptions = {
   board: Board;
@@ -40,7 +41,8 @@ export async function startStateServer(options: StateServerOptions) {
   let port = 0;
   const server = createHttpServer({
     logger: pino({ level: 'silent' }),
-    direct(request, response) {
+    access: answersEverybody,
+    show(request, response) {
       if (request.url !== '/api/health') return false;
       response.end(JSON.stringify(options.identity?.(port) ?? {}));
       return true;

@@ -7,6 +7,7 @@ import { expect, onTestFinished } from 'vitest';
 import { briefingRoutes } from '../../http/briefing-routes.ts';
 import { createHttpServer } from '../../http/server.ts';
 import { summarizeRoutes } from '../../http/summarize-routes.ts';
+import { answersEverybody } from '../../http/testing/answers-everybody.ts';
 import { createMetrics } from '../../telemetry/metrics.ts';
 import type { Briefing } from '../briefing.ts';
 import { createSummaries } from '../create-summaries.ts';
@@ -92,7 +93,8 @@ export async function startSummaryServer(options: SummaryServerOptions) {
   let port = 0;
   const server = createHttpServer({
     logger,
-    direct(request, response) {
+    access: answersEverybody,
+    show(request, response) {
       response.once('close', () => {
         if (!response.writableFinished) left += 1;
       });

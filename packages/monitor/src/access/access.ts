@@ -1,0 +1,158 @@
+// Who is answered. The mode is chosen when the daemon starts:
+//   owner   the kernel says which user is behind a connection: the daemon's own and root are answered, nobody else
+//   token   it cannot say so here: whoever sends the token of a file that only the owner can read is answered, or the
+//           key of a page that `svc open` opened
+import { createHash, randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { type ApiAnswer, api } from '@svc/core';
+import { writeFileAtomically } from '../disk/atomic-write.ts';
+import { createCallers, type ReadSocketTable, readSocketTable, tableTellsUsers } from './socket-table.ts';
+import { tokenFile } from './token-file.ts';
+
+const CODE_COUNTS_MS = 60_000;
+/** The oldest goes when there are more. */
+const MOST_KEPT = 1_000;
+
+/** What is answered instead, in the shape of every error. */
+export type Refusal = { status: 401 | 403; code: string; error: string; remedy: string };
+
+export type Access = {
+  /** Of whoever is at the other end; found out once for each connection. */
+  refuseConnection: (socket: Socket) => Refusal | undefined | Promise<Refusal | undefined>;
+  /** Of a request for anything but the dashboard's files, which hold no data. */
+  refuseRequest: (request: IncomingMessage) => Refusal | undefined;
+  report: () => ApiAnswer<typeof api.getHealth>['access'];
+  /** A code that opens the dashboard once, within a minute. */
+  newCode: () => { code: string; expiresAt: string };
+  /** The key that a page sends from now on, until the daemon ends; undefined for a code that does not count. */
+  tradeCode: (code: string) => string | undefined;
+};
+
+export async function createAccess(options: {
+  dataDir: string;
+  /** The kernel's table unless a test has another. */
+  read: ReadSocketTable | undefined;
+  now: () => number;
+}): Promise<Access> {
+  const { dataDir, read = readSocketTable, now } = options;
+  /** The daemon's own user; undefined where the system has no such numbers. */
+  const uid = process.geteuid?.();
+  const refused: Record<string, number> = {};
+  const count = (why: string): void => void (refused[why] = (refused[why] ?? 0) + 1);
+  const pages = createPageKeys(now);
+  if (uid !== undefined && (await tableTellsUsers({ read, uid }))) {
+    rmSync(tokenFile(dataDir), { force: true });
+    return {
+      refuseConnection: refuseStrangers({ read, uid, count }),
+      refuseRequest: () => undefined,
+      report: () => ({ by: 'owner', refused: { ...refused } }),
+      ...pages,
+    };
+  }
+  const token = randomBytes(32).toString('base64url');
+  await writeFileAtomically(tokenFile(dataDir), `${token}\n`, { mode: 0o600, folderMode: 0o700 });
+  const isToken = isOneOf(new Set([digest(token)]));
+  return {
+    refuseConnection: () => undefined,
+    refuseRequest(request) {
+      const given = bearerOf(request);
+      if (given !== undefined && (isToken(given) || pages.isKey(given))) return undefined;
+      // A page that has no key yet trades its code for one.
+      if (request.method === 'POST' && request.url === api.tradeCode.path) return undefined;
+      count(given === undefined ? 'no-token' : 'wrong-token');
+      return tokenNeeded(given !== undefined, tokenFile(dataDir));
+    },
+    report: () => ({ by: 'token', refused: { ...refused } }),
+    ...pages,
+  };
+}
+
+function refuseStrangers({
+  read,
+  uid,
+  count,
+}: {
+  read: ReadSocketTable;
+  uid: number;
+  count: (why: string) => void;
+}): Access['refuseConnection'] {
+  const callers = createCallers({ read, uid });
+  const judged = new WeakMap<Socket, Refusal | 'answered' | Promise<Refusal | undefined>>();
+  return (socket) => {
+    const known = judged.get(socket);
+    if (known !== undefined) return known === 'answered' ? undefined : known;
+    const found = callers.refuse(socket).then((why) => {
+      if (why !== undefined) count(why);
+      const refusal = why === undefined ? undefined : notTheOwner;
+      judged.set(socket, refusal ?? 'answered');
+      return refusal;
+    });
+    judged.set(socket, found);
+    return found;
+  };
+}
+
+/** What another user is told is the same whatever the reason: it is no business of theirs. */
+const notTheOwner: Refusal = {
+  status: 403,
+  code: 'not-the-owner',
+  error: 'The daemon answers connections of its own user only.',
+  remedy:
+    'Run it as the user that started the daemon. Why connections were refused: svc monitor status --json',
+};
+
+function tokenNeeded(wasGiven: boolean, file: string): Refusal {
+  return {
+    status: 401,
+    code: 'token-needed',
+    error: wasGiven ? 'The token is not that of this daemon.' : 'This daemon asks for a token.',
+    remedy: `Run: svc open, to open the dashboard. A program sends the token of ${file}: curl -H "Authorization: Bearer $(cat '${file}')" …`,
+  };
+}
+
+function createPageKeys(now: () => number) {
+  const codes = new Map<string, number>();
+  const keys = new Set<string>();
+  return {
+    isKey: isOneOf(keys),
+    newCode() {
+      const code = randomBytes(24).toString('base64url');
+      const until = now() + CODE_COUNTS_MS;
+      codes.set(digest(code), until);
+      dropOldest(codes);
+      return { code, expiresAt: new Date(until).toISOString() };
+    },
+    tradeCode(code: string) {
+      const name = digest(code);
+      const until = codes.get(name) ?? 0;
+      codes.delete(name);
+      if (now() >= until) return undefined;
+      const key = randomBytes(32).toString('base64url');
+      keys.add(digest(key));
+      dropOldest(keys);
+      return key;
+    },
+  };
+}
+
+function dropOldest(kept: Map<string, unknown> | Set<string>): void {
+  for (const oldest of kept.keys()) {
+    if (kept.size <= MOST_KEPT) return;
+    kept.delete(oldest);
+  }
+}
+
+/** Digests are compared, so that the time it takes tells nothing of the secret. */
+function isOneOf(digests: ReadonlySet<string>): (given: string) => boolean {
+  return (given) => digests.has(digest(given));
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64');
+}
+
+function bearerOf({ headers }: IncomingMessage): string | undefined {
+  return /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
+}

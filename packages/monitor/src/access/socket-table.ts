@@ -1,0 +1,128 @@
+// Reads the kernel's table of sockets, and finds with it who is behind a connection or a listening port of this
+// machine.
+import { readFile } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { endianness } from 'node:os';
+import {
+  type CallerRefusal,
+  findCallers,
+  findListener,
+  OVERFLOW_UID,
+  refuseCaller,
+  type SocketOwner,
+  type SocketTable,
+} from '@svc/core';
+import { systemErrorCode } from '../errors.ts';
+
+/** Undefined where the system has no such table. */
+export type ReadSocketTable = () => Promise<SocketTable | undefined>;
+
+const LITTLE_ENDIAN = endianness() === 'LE';
+
+export const readSocketTable: ReadSocketTable = async () => {
+  const [tcp, tcp6] = await Promise.all([readIfThere('/proc/net/tcp'), readIfThere('/proc/net/tcp6')]);
+  return tcp === undefined ? undefined : { tcp, tcp6: tcp6 ?? '' };
+};
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'latin1');
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Who listens on a port of 127.0.0.1; `no-table` where the system cannot say. */
+export async function listenerOf(port: number): Promise<SocketOwner | undefined | 'no-table'> {
+  const table = await readSocketTable();
+  return table === undefined ? 'no-table' : findListener(table, port, LITTLE_ENDIAN);
+}
+
+/** Why somebody is not answered: by the rule, or because nobody can say who it is. */
+type UnknownCaller = CallerRefusal | 'gone' | 'table-unreadable';
+
+export type Callers = { refuse: (socket: Socket) => Promise<UnknownCaller | undefined> };
+
+/**
+ * Judges who is behind connections. Reading costs the more, the more sockets the machine has: one reading is for all
+ * connections that wait when it begins.
+ */
+export function createCallers({ read, uid }: { read: ReadSocketTable; uid: number }): Callers {
+  let waiting: { socket: Socket; judged: (refusal: UnknownCaller | undefined) => void }[] = [];
+  let isReading = false;
+
+  async function readForAll(): Promise<void> {
+    isReading = true;
+    while (waiting.length > 0) {
+      const asked = waiting;
+      waiting = [];
+      const refusals = await judge(asked.map(({ socket }) => socket));
+      asked.forEach(({ judged }, index) => judged(refusals[index]));
+    }
+    isReading = false;
+  }
+
+  async function judge(sockets: readonly Socket[]): Promise<(UnknownCaller | undefined)[]> {
+    const table = await read().catch(() => undefined);
+    if (table === undefined) return sockets.map(() => 'table-unreadable');
+    const connections = sockets.map(connectionOf);
+    const found = findCallers(
+      table,
+      connections.filter((connection) => connection !== undefined),
+      LITTLE_ENDIAN,
+    ).values();
+    return connections.map((connection) =>
+      connection === undefined ? 'gone' : refuseCaller(found.next().value, uid),
+    );
+  }
+
+  return {
+    refuse: (socket) =>
+      new Promise((judged) => {
+        waiting.push({ socket, judged });
+        if (!isReading) void readForAll();
+      }),
+  };
+}
+
+/**
+ * Undefined for a connection that has ended. It is asked after the table was read, and Node asks the kernel at the
+ * first time: an address means that the connection lived all the while, so that nobody else can have had its ports.
+ */
+function connectionOf({ remoteAddress, remotePort, localAddress, localPort }: Socket) {
+  if (remoteAddress === undefined || remotePort === undefined) return undefined;
+  if (localAddress === undefined || localPort === undefined) return undefined;
+  return {
+    own: { address: localAddress, port: localPort },
+    other: { address: remoteAddress, port: remotePort },
+  };
+}
+
+/** Whether the table tells users apart here: a connection of our own is in it as ours. */
+export async function tableTellsUsers({
+  read,
+  uid,
+}: {
+  read: ReadSocketTable;
+  uid: number;
+}): Promise<boolean> {
+  if (uid === OVERFLOW_UID) return false;
+  const server = createServer();
+  try {
+    return await new Promise<boolean>((resolve) => {
+      const no = (): void => resolve(false);
+      server.on('error', no);
+      server.on('connection', (socket) => {
+        const refused = createCallers({ read, uid }).refuse(socket);
+        void refused.then((why) => resolve(why === undefined)).finally(() => socket.destroy());
+      });
+      server.listen(0, '127.0.0.1', () => {
+        const { port } = server.address() as AddressInfo;
+        connect(port, '127.0.0.1').on('error', no).resume();
+      });
+    });
+  } finally {
+    server.close();
+  }
+}
