@@ -431,6 +431,10 @@ export type EventLine = {
     | 'cli';
   via: 'live' | 'replay' | 'poll' | 'local';
   deliveryId?: string;
+  /** fingerprint of the signature: equal for equal bytes */
+  signed?: string;
+  /** the line of the same signed bytes under another delivery id; nothing reacts to this one */
+  repeatOf?: number;
   occurredAt?: string;
   relay?: {
     channel: string;
@@ -1927,6 +1931,10 @@ export type Operations = {
           | undefined;
         via?: 'live' | 'replay' | 'poll' | 'local' | undefined;
         deliveryId?: string | undefined;
+        /** fingerprint of the signature: equal for equal bytes */
+        signed?: string | undefined;
+        /** the line of the same signed bytes under another delivery id; nothing reacts to this one */
+        repeatOf?: number | undefined;
         occurredAt?: string | undefined;
         relay?:
           | {

@@ -81,6 +81,31 @@ describe('POST /api/webhook', () => {
     expect(daemon.lines()).toHaveLength(1);
   });
 
+  test('the same signed bytes under another id are taken, marked as a repeat, and change nothing', async () => {
+    const daemon = await startInProcess({ environment });
+    const { payload } = codehostExample('pull_request merged');
+    const told = (action: string, state: string) =>
+      JSON.stringify({
+        ...payload,
+        action,
+        pull_request: { ...(payload['pull_request'] as object), state, merged: false, merged_at: null },
+      });
+    const [closed, reopened] = [told('closed', 'closed'), told('reopened', 'open')];
+    const send = (body: string, id: string) =>
+      daemon.post('/api/webhook', body, codehost(body, { 'X-Codehost-Delivery': id }));
+    const state = async () => (await daemon.get('/api/board?all=1')).body['pullRequests'];
+    expect((await send(closed, 'one')).status).toBe(200);
+    expect((await send(reopened, 'two')).status).toBe(200);
+    expect((await send(closed, 'three')).status).toBe(200);
+    const [first, , repeat] = daemon.lines();
+    expect(first?.repeatOf).toBeUndefined();
+    expect(repeat).toMatchObject({ event: 'codehost.pr.closed', deliveryId: 'three', repeatOf: first?.seq });
+    await untilHolds(async () => {
+      expect((await daemon.get('/api/board')).body['seq']).toBeGreaterThanOrEqual(repeat?.seq ?? 0);
+    });
+    expect(await state()).toMatchObject([{ state: 'open' }]);
+  });
+
   test('a delivery that races itself is one line', async () => {
     const daemon = await startInProcess({ environment });
     const answers = await Promise.all(

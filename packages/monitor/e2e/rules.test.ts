@@ -88,12 +88,13 @@ function house(svc: object) {
 
 let deliveries = 0;
 
-/** A pull request was merged. */
-async function deliver(url: string, ticket: string, pr: number): Promise<void> {
+/** A pull request was merged; with `again`, in the very bytes of an earlier delivery. */
+async function deliver(url: string, ticket: string, pr: number, again?: number): Promise<number> {
   deliveries += 1;
   const body = JSON.stringify({
     action: 'closed',
     pull_request: {
+      id: again ?? deliveries,
       number: pr,
       merged: true,
       title: `${ticket}: something`,
@@ -117,6 +118,7 @@ async function deliver(url: string, ticket: string, pr: number): Promise<void> {
     },
   });
   expect(await response.json()).toMatchObject({ ok: true, event: 'codehost.pr.merged' });
+  return again ?? deliveries;
 }
 
 const start = (given: ReturnType<typeof house>) =>
@@ -126,6 +128,18 @@ const isFollowing = async (daemon: Awaited<ReturnType<typeof start>>) => {
   const { follower } = (await daemon.get('/api/rules')).body as { follower: { mode: string } };
   return follower.mode === 'following';
 };
+
+test('a replay under new ids runs no command: one real delivery and five replays are one run', async () => {
+  const given = house({ rules: [merged] });
+  const daemon = await start(given);
+  await until(() => isFollowing(daemon));
+  const first = await deliver(daemon.url, 'ABC-1', 7);
+  for (let replay = 0; replay < 5; replay += 1) await deliver(daemon.url, 'ABC-1', 7, first);
+  await deliver(daemon.url, 'ABC-2', 8);
+  await until(() => given.runs().length >= 2);
+  expect(given.runs().map((run) => run.split(' ')[3])).toEqual(['#7', '#8']);
+  expect(given.lines('codehost.pr.merged').filter(({ repeatOf }) => repeatOf !== undefined)).toHaveLength(5);
+});
 
 test('fires once on a delivery: the command runs with the environment; the limit holds; the back-test agrees', async () => {
   const given = house({ rules: [merged] });

@@ -45,6 +45,12 @@ export const EventDraft = z.object({
   source: EventSource,
   via: EventVia,
   deliveryId: z.string().optional(),
+  signed: z.string().optional().describe('fingerprint of the signature: equal for equal bytes'),
+  repeatOf: z
+    .int()
+    .positive()
+    .optional()
+    .describe('the line of the same signed bytes under another delivery id; nothing reacts to this one'),
   occurredAt: z.iso.datetime({ offset: true }).optional(),
   relay: RelayPosition.optional(),
   scope: EventScope,

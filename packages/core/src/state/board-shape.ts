@@ -36,5 +36,15 @@ export type Board = {
 /** The fields of a line that a fold reads. */
 export type FoldedLine = Pick<
   EventLine,
-  'seq' | 'ts' | 'event' | 'source' | 'via' | 'occurredAt' | 'scope' | 'detail' | 'actor' | 'reporter'
+  | 'seq'
+  | 'ts'
+  | 'event'
+  | 'source'
+  | 'via'
+  | 'occurredAt'
+  | 'scope'
+  | 'detail'
+  | 'actor'
+  | 'reporter'
+  | 'repeatOf'
 >;

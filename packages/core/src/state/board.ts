@@ -37,6 +37,8 @@ export function foldLine(board: Board, line: FoldedLine): Effect[] {
   board.seq = line.seq;
   board.at = line.ts;
   const effects: Effect[] = [];
+  // What was said before, sent once more: it may not be true any longer.
+  if (line.repeatOf !== undefined) return effects;
   folds.get(line.event)?.({ board, line, effects });
   keepBounded(board, line);
   return effects;

@@ -73,6 +73,47 @@ test('facts without a delivery are all different', async () => {
   await log.close();
 });
 
+test('the same signed bytes under other ids are lines that name the first, at once and after a restart', async () => {
+  const folder = temporaryFolder();
+  let log = openTestLog(folder);
+  const signed = (deliveryId: string) => draft({ deliveryId, signed: 'same' });
+  await Promise.all(['a', 'b', 'c'].map((id) => log.appendOnce(signed(id))));
+  await log.appendOnce(draft({ deliveryId: 'other', signed: 'another' }));
+  await log.close();
+  log = openTestLog(folder);
+  expect(await log.appendOnce(signed('d'))).toMatchObject({ duplicate: false, line: { repeatOf: 1 } });
+  expect(await log.appendOnce(signed('b'))).toMatchObject({ duplicate: true });
+  await log.close();
+  const repeats = readAllLines(join(folder, 'events')).map(({ deliveryId, repeatOf }) => [
+    deliveryId,
+    repeatOf,
+  ]);
+  expect(new Map(repeats as [string, number | undefined][])).toEqual(
+    new Map([
+      ['a', undefined],
+      ['b', 1],
+      ['c', 1],
+      ['other', undefined],
+      ['d', 1],
+    ]),
+  );
+});
+
+test('bytes whose first line could not be written are no repeat', async () => {
+  const disk = createFaultyDisk();
+  const log = openTestLog(temporaryFolder(), { disk });
+  await log.ready;
+  disk.faults = { write: 'ENOSPC' };
+  const signed = (deliveryId: string) => draft({ deliveryId, signed: 'same' });
+  const results = await Promise.allSettled([log.appendOnce(signed('a')), log.appendOnce(signed('b'))]);
+  expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  disk.faults = {};
+  const after = await log.appendOnce(signed('c'));
+  expect(after).toMatchObject({ duplicate: false, seq: 1 });
+  expect('line' in after && after.line.repeatOf).toBeUndefined();
+  await log.close();
+});
+
 test('deliveries are known after a restart, whether their block was stored or not', async () => {
   const folder = temporaryFolder();
   let log = openTestLog(folder);

@@ -3,13 +3,14 @@
 // - recent: its line is durable, and the index has not seen it yet.
 // - indexed. Found by a hash, and then verified against the line itself.
 // It counts as seen only once its line is durable; a line that could not be written was never seen.
+// The same signed bytes under another id are a line of their own, which says whose repeat it is.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventDraft, EventLine } from '@svc/core';
 import type { LineReader } from './line-reader.ts';
 import type { LogEntry } from './log-entry.ts';
 import { LogNotWritable, messageOf } from './log-errors.ts';
 import type { LogIndex } from './log-index.ts';
-import { deliveryKey, term } from './terms.ts';
+import { deliveryKey, signedKey, term } from './terms.ts';
 
 /** `id` and `seq` are those of the one line, the first's. */
 export type Appended =
@@ -32,7 +33,7 @@ export function createDedupe({
   index,
   reader,
   ready,
-  maxRecent = 200_000,
+  maxRecent = 400_000,
   patienceMs = 10_000,
 }: {
   append: (draft: EventDraft) => Promise<EventLine>;
@@ -70,7 +71,8 @@ export function createDedupe({
     for (const seq of index().deliverySeqs(term('delivery', key))) {
       const place = index().placeOf(seq);
       const line = place === null ? undefined : reader.read(place)?.line;
-      if (line !== undefined && deliveryKey(line) === key) return { id: line.id, seq };
+      if (line !== undefined && (deliveryKey(line) === key || signedKey(line) === key))
+        return { id: line.id, seq };
     }
     return null;
   }
@@ -85,8 +87,27 @@ export function createDedupe({
     }
   }
 
-  async function appendFirst(key: string, draft: EventDraft): Promise<Appended> {
+  /** Marked where the same bytes are in a line already, or on their way into one. */
+  function write(draft: EventDraft): Promise<EventLine> {
+    const signed = signedKey(draft);
+    if (signed === undefined) return append(draft);
+    const first = inFlight.get(signed);
+    if (first !== undefined)
+      return first.then(
+        ({ seq }) => append({ ...draft, repeatOf: seq }),
+        () => write(draft),
+      );
+    const known = find(signed);
+    if (known !== null) return append({ ...draft, repeatOf: known.seq });
     const writing = append(draft);
+    inFlight.set(signed, writing);
+    const done = (): void => void inFlight.delete(signed);
+    writing.then(done, done);
+    return writing;
+  }
+
+  async function appendFirst(key: string, draft: EventDraft): Promise<Appended> {
+    const writing = write(draft);
     inFlight.set(key, writing);
     try {
       const line = await writing;
@@ -117,10 +138,9 @@ export function createDedupe({
     },
     has: (key) => inFlight.has(key) || find(key) !== null,
     noteDurable(entries) {
-      for (const { line } of entries) {
-        const key = deliveryKey(line);
-        if (key !== undefined && !recent.has(key)) recent.set(key, { id: line.id, seq: line.seq });
-      }
+      for (const { line } of entries)
+        for (const key of [deliveryKey(line), signedKey(line)])
+          if (key !== undefined && !recent.has(key)) recent.set(key, { id: line.id, seq: line.seq });
     },
     noteIndexed(lastSeq) {
       for (const [key, { seq }] of recent) {

@@ -5,7 +5,7 @@
 
 import type { LinePlace } from './line-reader.ts';
 import type { LogEntry } from './log-entry.ts';
-import { deliveryKey, term, termsOf } from './terms.ts';
+import { deliveryKey, signedKey, term, termsOf } from './terms.ts';
 
 export const BLOCK_LINES = 4096;
 /** Numbers kept per line: seq, offset and time (relative to the block's first), and length. */
@@ -65,8 +65,8 @@ export function createOpenBlock(first: LogEntry): OpenBlock {
       else if (list.at(-1) !== index) list.push(index);
     }
     topics.add(line.event);
-    const key = deliveryKey(line);
-    if (key !== undefined) {
+    for (const key of [deliveryKey(line), signedKey(line)]) {
+      if (key === undefined) continue;
       const name = term('delivery', key);
       if (!deliveries.has(name)) deliveries.set(name, line.seq);
     }

@@ -32,6 +32,8 @@ export function createLineEncoder({
       detail: draft.detail,
     };
     if (draft.deliveryId !== undefined) line.deliveryId = draft.deliveryId;
+    if (draft.signed !== undefined) line.signed = draft.signed;
+    if (draft.repeatOf !== undefined) line.repeatOf = draft.repeatOf;
     if (draft.occurredAt !== undefined) line.occurredAt = draft.occurredAt;
     if (draft.relay !== undefined) line.relay = draft.relay;
     if (draft.actor !== undefined) line.actor = draft.actor;

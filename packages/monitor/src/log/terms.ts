@@ -54,6 +54,18 @@ export function deliveryKey({
   return `${dot < 0 ? source : source.slice(0, dot)}:${deliveryId}`;
 }
 
+/**
+ * The name under which the same signed bytes are found again, whatever id they come with. A repeat is not found by it:
+ * all repeats are of the first.
+ */
+export function signedKey({
+  source,
+  signed,
+  repeatOf,
+}: Pick<EventDraft, 'source' | 'signed' | 'repeatOf'>): string | undefined {
+  return signed === undefined || repeatOf !== undefined ? undefined : `${source} signed:${signed}`;
+}
+
 /** Two 32-bit lanes in the manner of FNV-1a, joined to 53 bits: quick, and spread well enough. Not for secrets. */
 function hash53(text: string, seed: number): number {
   let low = 0x811c9dc5 ^ seed;

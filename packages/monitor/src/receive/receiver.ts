@@ -16,7 +16,7 @@ import { LogNotWritable } from '../log/log-errors.ts';
 import { noTracer, type Span, type Tracer } from '../telemetry/tracer.ts';
 import type { Feed } from './feed.ts';
 import { parsePayload } from './payload.ts';
-import { isSignedBy, type SigningKey, signingKey } from './signature.ts';
+import { isSignedBy, type SigningKey, signatureFingerprint, signingKey } from './signature.ts';
 
 /** A tracker payload older than this was replayed, by the relay or by the sender. */
 const FRESH_MS = 60_000;
@@ -103,7 +103,9 @@ export function createReceiver(options: {
     const meta: DeliveryMeta = { deliveryId, via: late ? 'replay' : via, ticketPrefixes };
     if (relay !== undefined) meta.relay = relay;
     const mapping = feed.map(headers, payload.value, meta);
-    return mapping.ok ? { draft: mapping.draft } : { answer: badPayload(mapping.problem) };
+    if (!mapping.ok) return { answer: badPayload(mapping.problem) };
+    mapping.draft.signed = signatureFingerprint(signature);
+    return { draft: mapping.draft };
   };
 
   const append = async (draft: EventDraft, span: Span, started: number): Promise<Answer> => {

@@ -26,6 +26,11 @@ export function isSignedBy(keys: readonly SigningKey[], body: Uint8Array, signat
   return signed;
 }
 
+/** The same for the same signed bytes, and of no use to whoever wants to send them. */
+export function signatureFingerprint(signatureHex: string): string {
+  return hash('sha256', Buffer.from(signatureHex, 'hex'), 'base64url').slice(0, 22);
+}
+
 export function sign(secret: string, body: Uint8Array | string): string {
   return createHmac('sha256', secret).update(body).digest('hex');
 }

@@ -67,7 +67,11 @@ async function wantedBy(
   matches: Matches,
 ): Promise<Map<LogEntry, true | { problem: string }>> {
   const plain = entries.filter(
-    ({ line }) => line.seq > since && matchesFilter(line, conditions) && !isMadeByRules(line),
+    ({ line }) =>
+      line.seq > since &&
+      line.repeatOf === undefined &&
+      matchesFilter(line, conditions) &&
+      !isMadeByRules(line),
   );
   const { filter } = rule.when;
   if (filter === undefined || plain.length === 0) return new Map(plain.map((entry) => [entry, true]));
