@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readlinkSync, writeFileSync } from 
 import { createServer, request, Server } from 'node:http';
 import { connect, type ListenOptions, Server as NetServer } from 'node:net';
 import { text as readAll } from 'node:stream/consumers';
-import { codehostExample, temporaryFolder, WAIT_MS } from '@svc/testkit';
+import { codehostExample, temporaryFolder, until, WAIT_MS } from '@svc/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { systemErrorCode } from '../src/errors.ts';
 import { startInProcess } from './in-process-daemon.ts';
@@ -43,7 +43,7 @@ test('without SVC_MONITOR_PORT it listens on port 7400 of this machine', async (
   });
   onTestFinished(() => listen.mockRestore());
   const { url } = await startInProcess({ environment: { SVC_MONITOR_PORT: '' } });
-  expect(asked).toMatchObject([{ host: '127.0.0.1', port: 7400 }]);
+  expect(asked[0]).toMatchObject({ host: '127.0.0.1', port: 7400 });
   expect((await call(url, '/api/health', {})).status).toBe(200);
 });
 
@@ -215,6 +215,27 @@ test('a port that is taken is an error, not a second choice; what was opened bef
   // The log is nobody's: a daemon can have it now.
   const daemon = await startInProcess({ home });
   expect((await daemon.get('/api/health')).body['log']).toMatchObject({ state: 'live' });
+});
+
+test('bodies of all requests together have a bound: beyond it a request is told to come back, and the room returns', async () => {
+  const daemon = await startInProcess();
+  const post = () =>
+    daemon.post('/api/events', `{"event":"${'x'.repeat(900_000)}"}`, {
+      'Content-Type': 'application/json',
+    });
+  expect((await post()).status).toBe(400);
+  const sockets = Array.from({ length: 40 }, () => {
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(daemon.url).port) });
+    socket.on('error', () => undefined);
+    const head = `POST /api/events HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n`;
+    socket.write(head + 'x'.repeat(999_999));
+    return socket;
+  });
+  onTestFinished(() => sockets.forEach((socket) => socket.destroy()));
+  await until(async () => (await post()).status === 503);
+  expect((await daemon.get('/api/health')).status).toBe(200);
+  sockets.forEach((socket) => socket.destroy());
+  await until(async () => (await post()).status === 400);
 });
 
 test('a graceful stop answers what is under way, and ends streams', async () => {

@@ -85,7 +85,7 @@ describe('an address', () => {
             linear: { smeeChannel: channel, webhookUrl: channel },
           },
           notify: { webhook: { url: hook }, ntfy: { url: 'https://ntfy.example/my-topic' } },
-          commands: { page: { argv: ['curl', 'https://ada:pw1@pager.example/x'] } },
+          commands: { page: { argv: ['curl', '-H', 'Authorization: Bearer tok3n'] } },
         },
         otel: { prometheusUrl: 'http://ada:p@ss2@metrics.example:9090/p?q=1', lokiUrl: null },
       }),
@@ -103,10 +103,11 @@ describe('an address', () => {
     expect(JSON.stringify([...shown])).not.toMatch(/Zx81channel|hooks\/T0|my-topic/);
   });
 
-  test('with a password is shown without it', () => {
-    expect(shown.get('otel.prometheusUrl')).toBe('http://********@metrics.example:9090/p?q=1');
+  test('with a password or a query is shown without them, and of a command its program', () => {
+    expect(shown.get('otel.prometheusUrl')).toBe('http://********@metrics.example:9090/p?********');
     expect(shown.get('otel.lokiUrl')).toBeNull();
-    expect(JSON.stringify([...shown])).not.toMatch(/ada|pw1|ss2/);
+    expect(shown.get('svc.commands.page.argv')).toEqual(['curl', '********']);
+    expect(JSON.stringify([...shown])).not.toMatch(/ada|ss2|q=1|tok3n/);
   });
 
   test('a long text is read once', () => {

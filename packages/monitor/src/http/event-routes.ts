@@ -1,5 +1,7 @@
 // GET /api/events and /api/events/counts (from the index), GET /api/events/stream (live), POST /api/events (facts of
 // helpers), POST /api/events/reindex.
+
+import type { ServerResponse } from 'node:http';
 import { type ApiAnswer, api, parseEventDraft, type Since } from '@svc/core';
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify';
 import { Failure } from '../errors.ts';
@@ -10,7 +12,9 @@ import { streamEvents } from './event-stream.ts';
 import { listFiltered } from './list-filtered.ts';
 import { fieldsOf } from './request-fields.ts';
 
-const MAX_STREAMS = 1000;
+const MAX_STREAMS = 200;
+/** What all streams together may hold that their clients have not taken. */
+const MAX_UNSENT_BYTES = 32 * 1024 * 1024;
 
 export function eventRoutes(options: {
   log: EventLog;
@@ -18,11 +22,17 @@ export function eventRoutes(options: {
   now: () => number;
 }): FastifyPluginCallback {
   const { log, jq, now } = options;
-  const open = new Set<AbortController>();
+  const open = new Map<AbortController, ServerResponse>();
+  /** Whoever holds most of what is not sent is cut off, and comes back to where it was. */
+  const keepRoom = (): void => {
+    const responses = [...open.values()].toSorted((a, b) => b.writableLength - a.writableLength);
+    const unsent = responses.reduce((sum, { writableLength }) => sum + writableLength, 0);
+    if (unsent > MAX_UNSENT_BYTES) responses[0]?.destroy();
+  };
   return (app, _options, done) => {
     // A stream never ends by itself; its client resumes at the next daemon.
     app.addHook('preClose', (closed) => {
-      for (const stream of open) stream.abort();
+      for (const stream of open.keys()) stream.abort();
       closed();
     });
 
@@ -53,9 +63,17 @@ export function eventRoutes(options: {
       reply.hijack();
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
-      open.add(gone);
+      open.set(gone, reply.raw);
       try {
-        await streamEvents({ log, response: reply.raw, after, filter, matches, signal: gone.signal });
+        await streamEvents({
+          log,
+          response: reply.raw,
+          after,
+          filter,
+          matches,
+          onSlow: keepRoom,
+          signal: gone.signal,
+        });
       } finally {
         open.delete(gone);
       }

@@ -21,9 +21,11 @@ export async function streamEvents(options: {
   filter: EventFilter;
   /** A jq filter: for each line whether it is wanted. */
   matches?: ((lines: string[]) => Promise<boolean[]>) | undefined;
+  /** Called when the client has not taken what was written. */
+  onSlow: () => void;
   signal: AbortSignal;
 }): Promise<void> {
-  const { log, response, after, filter, matches, signal } = options;
+  const { log, response, after, filter, matches, onSlow, signal } = options;
   let passedOver = 0;
   response.writeHead(200, {
     'Content-Type': 'text/event-stream',
@@ -42,7 +44,10 @@ export async function streamEvents(options: {
         frames.push(`event: seen\nid: ${entries.at(-1)?.line.seq}\ndata: {}\n\n`);
         passedOver = 0;
       }
-      if (frames.length > 0 && !response.write(frames.join(''))) await drained(response, signal);
+      if (frames.length > 0 && !response.write(frames.join(''))) {
+        onSlow();
+        await drained(response, signal);
+      }
     }
   } catch (error) {
     if (error instanceof TailCutOff)

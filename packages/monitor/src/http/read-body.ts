@@ -7,6 +7,20 @@ export type Body = { ok: true; bytes: Buffer } | { ok: false; why: 'too-large' |
 /** `room` is asked before each part is kept. A whole body keeps its room until the caller gives it back. */
 export type Room = { take: (bytes: number) => boolean; give: (bytes: number) => void };
 
+export function createRoom(size: number): Room {
+  let free = size;
+  return {
+    take(bytes) {
+      if (bytes > free) return false;
+      free -= bytes;
+      return true;
+    },
+    give(bytes) {
+      free += bytes;
+    },
+  };
+}
+
 export function readBody(request: IncomingMessage, limit: number, room: Room): Promise<Body> {
   return new Promise((resolve) => {
     const parts: Buffer[] = [];

@@ -4,14 +4,18 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { pipeline, Transform } from 'node:stream';
 import Fastify, { type FastifyInstance, type FastifyPluginCallback, type FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import type { Access, Refusal } from '../access/access.ts';
 import { Failure, systemErrorCode } from '../errors.ts';
 import { refusalOf, refusalOfSite } from './guard.ts';
+import { createRoom, type Room } from './read-body.ts';
 import { refuseUnknownQuery } from './refuse-unknown-query.ts';
 
 const MAX_JSON_BODY = 1024 * 1024;
+/** Bodies of all requests together that are in memory at once; deliveries have a room of their own. */
+const MAX_JSON_UNDER_WAY = 32 * 1024 * 1024;
 const SWEEP_MS = 20;
 const CLOSE_WITHIN_MS = 5_000;
 
@@ -81,6 +85,7 @@ export function createHttpServer(
     );
     done();
   });
+  limitBodies(app, createRoom(MAX_JSON_UNDER_WAY));
   refuseUnknownQuery(app);
   for (const route of options.routes) app.register(route);
   return {
@@ -169,6 +174,26 @@ function createGuardedServer(
   );
   server.maxRequestsPerSocket = 0;
   return server;
+}
+
+/** A body has its room from its first byte until its request is answered or gone. */
+function limitBodies(app: FastifyInstance, room: Room): void {
+  app.addHook('preParsing', (request, reply, body, done) => {
+    if (request.method === 'GET' || request.method === 'HEAD') return done(null, body);
+    let taken = 0;
+    reply.raw.once('close', () => room.give(taken));
+    const counted = new Transform({
+      transform(part: Buffer, _encoding, next) {
+        if (!room.take(part.length))
+          return next(new Failure('busy', 'Too many requests are under way.', 'Try again in a moment.'));
+        taken += part.length;
+        next(null, part);
+      },
+    });
+    // What goes wrong on the way is told to whoever reads.
+    pipeline(body, counted, () => undefined);
+    done(null, counted);
+  });
 }
 
 /** The connection ends with it: what was not read of the body must not be taken for the next request. */

@@ -11,7 +11,7 @@ import {
   tooBusy,
   tooLarge,
 } from '../receive/receiver.ts';
-import { type Body, type Room, readBody } from './read-body.ts';
+import { type Body, createRoom, type Room, readBody } from './read-body.ts';
 import { answerJson, type DirectHandler, type OnAnswer } from './server.ts';
 
 const MAX_BODY_BYTES = 25 * 1024 * 1024;
@@ -72,20 +72,6 @@ function handOn(
   } finally {
     room.give(body.bytes.length);
   }
-}
-
-function createRoom(size: number): Room {
-  let free = size;
-  return {
-    take(bytes) {
-      if (bytes > free) return false;
-      free -= bytes;
-      return true;
-    },
-    give(bytes) {
-      free += bytes;
-    },
-  };
 }
 
 function pathOf(request: IncomingMessage): string {

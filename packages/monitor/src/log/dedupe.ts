@@ -101,9 +101,7 @@ export function createDedupe({
     if (known !== null) return append({ ...draft, repeatOf: known.seq });
     const writing = append(draft);
     inFlight.set(signed, writing);
-    const done = (): void => void inFlight.delete(signed);
-    writing.then(done, done);
-    return writing;
+    return writing.finally(() => inFlight.delete(signed));
   }
 
   async function appendFirst(key: string, draft: EventDraft): Promise<Appended> {
