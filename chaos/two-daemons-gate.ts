@@ -24,7 +24,7 @@ class GatedDatabase extends DatabaseSync {
 
   override exec(sql: string): void {
     super.exec(sql);
-    if (this.#isLock && sql.startsWith('BEGIN')) writeSync(GATE, 'locked\n');
+    if (this.#isLock && sql.includes('BEGIN EXCLUSIVE')) writeSync(GATE, 'locked\n');
   }
 }
 

@@ -477,7 +477,7 @@ export const waits: readonly Mutation[] = [
     row: 'SPEED-68',
     test: 'packages/monitor/e2e/rules.test.ts › attention and notification, which the command line and a webhook get, and no loop',
     file: 'packages/monitor/src/rules/evaluate.ts',
-    find: ' && !isMadeByRules(line),',
+    find: ' &&\n      !isMadeByRules(line),',
     replace: ',',
   },
   {
@@ -492,7 +492,7 @@ export const waits: readonly Mutation[] = [
     row: 'SPEED-70',
     test: 'packages/monitor/e2e/http.test.ts › a graceful stop answers what is under way, and ends streams',
     file: 'packages/monitor/src/http/event-routes.ts',
-    find: "reply.raw.once('close', () => gone.abort());\n      open.add(gone);",
+    find: "reply.raw.once('close', () => gone.abort());\n      open.set(gone, reply.raw);",
     replace: "reply.raw.once('close', () => gone.abort());",
   },
   {
