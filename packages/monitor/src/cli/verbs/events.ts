@@ -12,7 +12,7 @@ import { plainJson } from '../plain-text.ts';
 import { openSession } from '../session.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 import { verb, verbGroup } from '../verb.ts';
-import { type WatchedLine, watchEvents } from '../watch-events.ts';
+import { endOfWait, type WatchedLine, watchEvents } from '../watch-events.ts';
 import { appendVerb } from './events-append.ts';
 import { countsVerb } from './events-counts.ts';
 import { reindexVerb } from './events-reindex.ts';
@@ -75,11 +75,9 @@ function waitForVerb(terminal: Terminal): CommandUnknownOpts {
     const { machine } = openSession(terminal);
     const conditions = readConditions(options, terminal.now().getTime());
     const matches = await lineFilter(options.filter);
-    const signal = AbortSignal.any([terminal.interrupted, AbortSignal.timeout(timeoutMs(options.timeout))]);
-    const over = new AbortController();
-    const until = AbortSignal.any([signal, over.signal]);
-    const batches = watchEvents(machine, conditions, until, terminal.now);
-    const blind = options.strict ? untilBlind(machine, conditions.query.event, until) : undefined;
+    const over = endOfWait(timeoutMs(options.timeout), terminal.interrupted);
+    const batches = watchEvents(machine, conditions, over.signal, terminal.now);
+    const blind = options.strict ? untilBlind(machine, conditions.query.event, over.signal) : undefined;
     try {
       const found = await firstOf(batches, matches, blind);
       if (found !== undefined) return terminal.out(found.text);

@@ -8,7 +8,7 @@ import { eventSummary } from '../../event-text.ts';
 import { findBlindness } from '../../feed-sight.ts';
 import { needDaemon } from '../../need-daemon.ts';
 import { openSession } from '../../session.ts';
-import { type WatchedLine, watchEvents } from '../../watch-events.ts';
+import { endOfWait, type WatchedLine, watchEvents } from '../../watch-events.ts';
 import { type ToolContext, tool } from '../tool.ts';
 import { conditionsOf, eventInput, eventLine } from './event-input.ts';
 
@@ -54,8 +54,8 @@ export const waitForTool = tool({
     if (filter !== undefined) await jq.matches(filter, []);
     const conditions: Conditions = { ...asked, since: asked.since ?? { seq: log?.lastSeq ?? 0 } };
 
-    const over = new AbortController();
-    const until = AbortSignal.any([context.signal, over.signal, AbortSignal.timeout(timeout * 1000)]);
+    const over = endOfWait(timeout * 1000, context.signal);
+    const until = over.signal;
     const sight = keepLooking(() => findBlindness(machine, given.topic), { strict, timeout, until, context });
     const batches = watchEvents(machine, conditions, until, terminal.now);
     let found: WatchedLine | undefined;
