@@ -120,14 +120,14 @@ export const commands: readonly Mutation[] = [
   {
     row: 'CLI-21',
     file: 'packages/monitor/src/cli/verbs/setup-webhooks.ts',
-    find: 'const added = [...new Set(repos)].filter(',
-    replace: 'const added = [...new Set(repos.slice(-1))].filter(',
+    find: 'const added = notIn(watched, repos);',
+    replace: 'const added = notIn(watched, repos.slice(-1));',
   },
   {
     row: 'CLI-22',
     file: 'packages/monitor/src/cli/verbs/setup-webhooks.ts',
-    find: '[...new Set(repos)].filter((repo) => !known.has(repo.toLowerCase()));',
-    replace: '[...new Set(repos)].filter((repo) => !known.has(repo));',
+    find: '.filter((repo) => !keys.has(repoKey(repo)));',
+    replace: '.filter((repo) => !keys.has(repo));',
   },
   {
     row: 'CLI-23',

@@ -1,9 +1,8 @@
 // Sets up the code host's feed on this machine. What is done, in this order, so that a run that fails
 // anywhere is finished by the next one:
-//   1. The relay channel is in the global file: the one that is there, the one left in the project file
-//      from an earlier version, or a new one. With --force always a new one; with --relay a new one where
-//      the known one is at another relay. Its read key, where the relay gave one, is in its file before:
-//      a channel whose key is lost could not be read by anybody.
+//   1. The relay channel is in the global file: the known one that may be kept, or a new one. With --force
+//      always a new one; with --relay a new one where the known one is at another relay. Its read key, where
+//      the relay gave one, is in its file before: a channel whose key is lost could not be read by anybody.
 //   2. The secret is in its file, mode 600: kept, or made. With --force always a new one.
 //   3. The project file names the variable of the secret, and no longer holds a channel.
 //   4. The project is in the list of those that the daemon serves.

@@ -103,23 +103,22 @@ async function addRepos(terminal: Terminal, session: Session, repos: readonly st
   if (wrong !== undefined) throw new Failure('usage', `--add-repo: expected owner/repo, found ${wrong}.`);
   const { config, files } = await requireConfig(terminal, session);
   const watched = config.svc.monitor.github.watchRepos;
-  const known = new Set(watched.map((repo) => repo.toLowerCase()));
-  const added = [...new Set(repos)].filter((repo) => !known.has(repo.toLowerCase()));
+  const added = notIn(watched, repos);
   const store = createConfigStore({ locks: session.locks, files });
-  await store.update('global', ['svc', 'monitor', 'github', 'hookRepos'], (confirmed) =>
-    withRepos(confirmed, repos),
-  );
+  // That a hook may be made there; the same again changes nothing.
+  await store.update('global', ['svc', 'monitor', 'github', 'hookRepos'], (current) => {
+    const confirmed = Array.isArray(current) ? current.map(String) : [];
+    const more = notIn(confirmed, repos);
+    return more.length === 0 ? current : [...confirmed, ...more];
+  });
   if (added.length === 0) return terminal.out(`Already watched: ${repos.join(', ')}`);
   const file = await store.set('project', ['svc', 'monitor', 'github', 'watchRepos'], [...watched, ...added]);
   terminal.out(`Now watched: ${added.join(', ')} (${file})`);
 }
 
-/** The repositories that the user confirmed; the same again changes nothing. */
-function withRepos(confirmed: unknown, repos: readonly string[]): unknown {
-  const known: unknown[] = Array.isArray(confirmed) ? confirmed : [];
-  const keys = new Set(known.map((repo) => repoKey(String(repo))));
-  const added = repos.filter((repo) => !keys.has(repoKey(repo)));
-  return added.length === 0 ? confirmed : [...known, ...new Set(added)];
+function notIn(known: readonly string[], repos: readonly string[]): string[] {
+  const keys = new Set(known.map(repoKey));
+  return [...new Set(repos)].filter((repo) => !keys.has(repoKey(repo)));
 }
 
 async function nameTrackerSecret(terminal: Terminal, session: Session, name: string): Promise<void> {
