@@ -18,7 +18,7 @@ export async function bundleProcess(script: string): Promise<string> {
     input: script,
     platform: 'node',
     resolve: { mainFields: ['module', 'main'] },
-    external: ['fastify', 'pino', 'prom-client', 'jq-wasm', /^@opentelemetry\//],
+    external: ['fastify', 'pino', 'prom-client', 'jq-wasm'],
     output: { dir: folder, format: 'esm', codeSplitting: false, sourcemap: false },
   });
   return join(folder, basename(script).replace(/\.ts$/, '.js'));

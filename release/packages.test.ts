@@ -27,10 +27,6 @@ it('svc installs every name of the interface that bin/ has', () => {
   });
 });
 
-it('svc names its manual page in a list: npm links no other', () => {
-  expect(manifestOf(packageNamed('svc').folder)['man']).toEqual(['dist/man/svc.1']);
-});
-
 it('what is published has no tool and no script of the repository', () => {
   const manifest = publishedManifest({
     name: 'x',

@@ -29,7 +29,6 @@ export const packages: readonly PublishedPackage[] = [
       allowed: [
         new RegExp(`^dist/(?:demo/)?${CHUNK}$`),
         /^dist\/bin\/[a-z-]+\.sh$/,
-        /^dist\/man\/[a-z-]+\.1$/,
         /^dist\/dashboard\/(?:index\.html|favicon\.svg)(?:\.br|\.gz)?$/,
         /^dist\/dashboard\/assets\/[A-Za-z0-9_.-]+\.(?:(?:js|css)(?:\.br|\.gz)?|woff2)$/,
         // What completion knows of the program.
@@ -41,7 +40,6 @@ export const packages: readonly PublishedPackage[] = [
         'dist/jq-thread.js',
         'dist/demo/demo.js',
         'dist/dashboard/index.html',
-        'dist/man/svc.1',
         'dist/completion.json',
         `dist/${NOTICES}`,
       ],
@@ -56,7 +54,7 @@ export const packages: readonly PublishedPackage[] = [
     from: 'packages/relay',
     copy: ['dist'],
     contents: {
-      allowed: [new RegExp(`^dist/${CHUNK}$`), /^dist\/man\/[a-z-]+\.1$/, new RegExp(`^dist/${NOTICES}$`)],
+      allowed: [new RegExp(`^dist/${CHUNK}$`), new RegExp(`^dist/${NOTICES}$`)],
       required: ['dist/svc-relay.js', `dist/${NOTICES}`],
       maxPackedBytes: 0.1 * MEGABYTE,
       maxUnpackedBytes: 0.4 * MEGABYTE,

@@ -33,7 +33,7 @@ export const sections: readonly Section[] = [
       { file: 'docs/archive.md', title: 'The archive' },
       { file: 'docs/observability.md', title: 'Metrics, logs, traces' },
       { file: 'docs/doctor.md', title: 'svc doctor' },
-      { file: 'docs/moving.md', title: 'Backup and moving' },
+      { file: 'docs/moving.md', title: 'Copying and moving' },
     ],
   },
   {

@@ -1,5 +1,5 @@
 // Bundles the command line and the daemon into dist/: one start file, the daemon loaded only when it runs, the web
-// app in dist/dashboard, the demo in dist/demo, the `.sh` names in dist/bin, the manual page in dist/man, what completion
+// app in dist/dashboard, the demo in dist/demo, the `.sh` names in dist/bin, what completion
 // knows, and the licences of what is bundled. With `--program-only` the web app is taken as packages/dashboard/dist has it.
 import { execFileSync } from 'node:child_process';
 import {
@@ -19,8 +19,6 @@ import { build } from 'rolldown';
 import { type Bundled, bundledIn, NOTICES, noticesText, readBundled } from '../../release/notices.ts';
 import { makeVocabulary } from './src/cli/completion/make-vocabulary.ts';
 import { VOCABULARY_FILE } from './src/cli/completion/vocabulary.ts';
-import { manPage } from './src/cli/man/man-page.ts';
-import { environmentVariables } from './src/cli/man/variables.ts';
 
 const here = import.meta.dirname;
 const root = join(here, '..', '..');
@@ -55,7 +53,7 @@ async function bundleProgram(): Promise<void> {
     platform: 'node',
     // jsonc-parser's main entry is UMD, which no bundler can follow; its module entry is plain.
     resolve: { mainFields: ['module', 'main'] },
-    external: ['fastify', 'pino', 'prom-client', 'jq-wasm', /^@opentelemetry\//],
+    external: ['fastify', 'pino', 'prom-client', 'jq-wasm'],
     transform: { define: { __SVC_VERSION__: JSON.stringify(version) } },
     output: {
       dir: fresh,
@@ -134,9 +132,5 @@ function takeCommands(): void {
 
 /** What is printed of the program without running it. */
 function describeProgram(): void {
-  const vocabulary = makeVocabulary();
-  writeFileSync(join(fresh, VOCABULARY_FILE), JSON.stringify(vocabulary));
-  mkdirSync(join(fresh, 'man'));
-  const page = manPage({ program: vocabulary.program, version, variables: environmentVariables() });
-  writeFileSync(join(fresh, 'man', 'svc.1'), page);
+  writeFileSync(join(fresh, VOCABULARY_FILE), JSON.stringify(makeVocabulary()));
 }

@@ -6,14 +6,14 @@ export const deliveries: readonly Mutation[] = [
     row: 'AUTH-1',
     test: 'packages/monitor/e2e/receivers.test.ts › a signature of another secret',
     file: 'packages/monitor/src/receive/receiver.ts',
-    find: 'if (signature === undefined || !isSignedBy(keysOf(secrets), body, signature))',
+    find: 'if (signature === undefined || !isSignedBy(secrets.values, body, signature))',
     replace: 'if (signature === undefined)',
   },
   {
     row: 'HOOK-4',
     file: 'packages/monitor/src/receive/receiver.ts',
-    find: '!isSignedBy(keysOf(secrets), body, signature)',
-    replace: '!isSignedBy(keysOf(secrets), Buffer.from(JSON.stringify(JSON.parse(String(body)))), signature)',
+    find: '!isSignedBy(secrets.values, body, signature)',
+    replace: '!isSignedBy(secrets.values, Buffer.from(JSON.stringify(JSON.parse(String(body)))), signature)',
   },
   {
     row: 'THK-5',
@@ -36,8 +36,8 @@ export const deliveries: readonly Mutation[] = [
   {
     row: 'AUTH-4',
     file: 'packages/monitor/src/receive/signature.ts',
-    find: 'of keys) {',
-    replace: 'of keys.slice(0, 1)) {',
+    find: 'of secrets) {',
+    replace: 'of secrets.slice(0, 1)) {',
   },
   {
     row: 'THK-2',

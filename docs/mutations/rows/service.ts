@@ -405,9 +405,9 @@ export const service: readonly Mutation[] = [
   {
     row: 'AUTH-2',
     file: 'packages/monitor/src/receive/receiver.ts',
-    find: 'if (signature === undefined || !isSignedBy(keysOf(secrets), body, signature))',
+    find: 'if (signature === undefined || !isSignedBy(secrets.values, body, signature))',
     replace:
-      "if (signature === undefined || (feed.name === 'codehost' && !isSignedBy(keysOf(secrets), body, signature)))",
+      "if (signature === undefined || (feed.name === 'codehost' && !isSignedBy(secrets.values, body, signature)))",
   },
   {
     row: 'AUTH-3',

@@ -42,7 +42,7 @@ A restart (\`svc-monitor.sh restart\`) is needed for what comes from the environ
 
 - \`SVC_MONITOR_PORT\`, \`SVC_DATA_DIR\` and the other variables of the machine below;
 - the values of secrets: the variables that \`webhookSecretEnv\`, \`relayReadKeyEnv\` and \`apiKeyEnv\` name, and the secret files that \`svc-monitor.sh start\` fills them from;
-- every variable that wins over a key, and the \`OTEL_*\` variables of tracing.
+- every variable that wins over a key.
 
 **A value that is wrong costs its own key.** The last valid value of that key stays in effect, also over a restart, and the project is never dropped. The problem is an item in \`svc attention\` (\`config-invalid\`), and stands in \`svc-monitor.sh status\`, \`svc doctor\`, \`GET /api/health\` and on the dashboard. \`svc config show\`, \`svc config explain\` and \`GET /api/config\` show the value that the daemon uses beside what the file gives (\`last-good\`, \`differs\`). Where no valid value was ever known, a deploy policy is unknown, and merges wait.`;
 

@@ -1211,15 +1211,6 @@ export type Telemetry = {
     url: string | null;
     lastAnswerAt: string | null;
   };
-  /** The daemon's own spans */
-  tracing: {
-    state: 'disabled' | 'connecting' | 'live' | 'degraded';
-    why: string | null;
-    remedy: string | null;
-    url: string | null;
-    sent: number;
-    lost: number;
-  };
 };
 
 export type Ticket = {

@@ -15,7 +15,7 @@ describe.each<Shell>([...shells])('%s', (shell) => {
   test('completes verbs, options, values and files', async () => {
     const terminal = await shellAtTerminal(shell);
     mkdirSync(join(terminal.folder, 'two words'));
-    writeFileSync(join(terminal.folder, 'two words', 'backup.tar'), '');
+    writeFileSync(join(terminal.folder, 'two words', 'plan.txt'), '');
     const pressed = async (keys: string) => (await terminal.press(keys + ENTER))[0];
     expect(await pressed(`svc mon${TAB}sta${TAB}`)).toEqual(['monitor', 'sta']);
     expect(await pressed(`svc monitor resta${TAB}`)).toEqual(['monitor', 'restart']);
@@ -37,10 +37,11 @@ describe.each<Shell>([...shells])('%s', (shell) => {
       '--event',
       'codehost.push',
     ]);
-    expect(await pressed(`svc backup restore two${TAB}ba${TAB}`)).toEqual([
-      'backup',
-      'restore',
-      'two words/backup.tar',
+    expect(await pressed(`svc orchestrate start --file two${TAB}pl${TAB}`)).toEqual([
+      'orchestrate',
+      'start',
+      '--file',
+      'two words/plan.txt',
     ]);
   });
 

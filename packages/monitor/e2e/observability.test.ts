@@ -1,12 +1,10 @@
 // The proxies against a real Prometheus and a server that speaks Loki's API, the example files, the documented
-// metrics, and the traces of a delivery: all through a whole daemon.
-import { createHmac } from 'node:crypto';
+// metrics: all through a whole daemon.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import {
   answerWithJson,
-  codehostExample,
   portForPrometheus,
   promtoolComplaint,
   startFakeLoki,
@@ -80,7 +78,6 @@ test('a real Prometheus scrapes the daemon and is asked through it, and knows th
   expect((await daemon.get('/api/otel/status')).body).toMatchObject({
     metrics: { state: 'live', why: null, url: `http://127.0.0.1:${port}` },
     logs: { state: 'disabled', why: 'otel.lokiUrl is not set' },
-    tracing: { state: 'disabled', why: 'no OTLP endpoint is set' },
   });
 
   // Instant and range, by GET, by POST with a form and by POST with JSON. A scrape that took too long leaves a hole
@@ -340,90 +337,6 @@ test('nothing of a request reaches the backend but its parameters, and no other 
     Origin: 'http://evil.example',
   });
   expect(foreign.status).toBe(403);
-});
-
-test('a delivery is one span, and its effects are others that link to it', async () => {
-  const collector = await startRecordingServer((_, response) => answerWithJson(response, 200, {}));
-  const { payload } = codehostExample('pull_request merged');
-  const { number } = payload['pull_request'] as { number: number };
-  const repo = (payload['repository'] as { full_name: string }).full_name;
-  const home = temporaryFolder();
-  const workers = join(home, 'svc', 'runs', 'spring', 'workers');
-  mkdirSync(workers, { recursive: true });
-  const at = new Date().toISOString();
-  const worker = {
-    ticket: 'ENG-1',
-    orchestrator: 'spring',
-    workerName: 'w',
-    status: 'pr-created',
-    phase: 'ship',
-  };
-  const signal = { ...worker, startedAt: at, updatedAt: at, repo, pr: { number } };
-  writeFileSync(join(workers, 'ENG-1.json'), JSON.stringify(signal));
-  const daemon = await startInProcess({
-    home,
-    environment: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, SVC_WEBHOOK_SECRET: secret },
-  });
-  const metrics = async (): Promise<string> => (await fetch(`${daemon.url}/metrics`)).text();
-  await expect.poll(metrics).toContain('svc_workers{status="pr-created"} 1');
-  const body = JSON.stringify(payload);
-  const signature = createHmac('sha256', secret).update(body).digest('hex');
-  const sent = await daemon.post('/api/webhook', body, {
-    'X-Hub-Signature-256': `sha256=${signature}`,
-    'X-Codehost-Event': 'pull_request',
-    'X-Codehost-Delivery': 'd-1',
-  });
-  await daemon.post('/api/webhook', body, { 'X-Hub-Signature-256': 'sha256=00' });
-  await expect.poll(metrics).toContain('svc_effects_total{kind="write-signal",outcome="done"} 1');
-  await daemon.close();
-  const spans = spansIn(collector.requests.map((request) => request.body));
-  const delivery = spans.find((span) => span['svc.delivery.id'] === 'd-1');
-  expect(delivery).toMatchObject({
-    name: 'delivery',
-    'svc.feed': 'codehost',
-    'svc.outcome': 'accepted',
-    'svc.event': 'codehost.pr.merged',
-    'svc.event.id': sent.body['id'],
-  });
-  expect(spans).toContainEqual(expect.objectContaining({ name: 'delivery', 'svc.outcome': 'bad-signature' }));
-  expect(spans.find((span) => span['svc.effect.kind'] === 'write-signal')).toMatchObject({
-    name: 'effect',
-    'svc.outcome': 'done',
-    'svc.seq': delivery?.['svc.seq'],
-    'ticket.key': 'ENG-1',
-    'svc.orchestration': 'spring',
-    linksTo: [delivery?.['spanId']],
-  });
-});
-
-type SentSpan = {
-  name: string;
-  spanId: string;
-  attributes: { key: string; value: object }[];
-  links?: { spanId: string }[];
-};
-
-function spansIn(bodies: readonly string[]): Record<string, unknown>[] {
-  const resources: { scopeSpans: { spans: SentSpan[] }[] }[] = bodies.flatMap(
-    (body) => JSON.parse(body).resourceSpans,
-  );
-  return resources
-    .flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans))
-    .map(({ name, spanId, attributes, links = [] }) => ({
-      name,
-      spanId,
-      linksTo: links.map((link) => link.spanId),
-      ...Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]])),
-    }));
-}
-
-test('health says that tracing is off, and why', async () => {
-  const { body } = await (await startInProcess()).get('/api/health');
-  expect(body['telemetry']).toMatchObject({
-    tracing: { state: 'disabled', why: 'no OTLP endpoint is set', remedy: expect.any(String) },
-    metrics: { state: 'disabled', why: 'otel.enabled is false' },
-    logs: { state: 'disabled' },
-  });
 });
 
 /** The status line of a request whose target is sent as it is. */

@@ -15,7 +15,6 @@ export const Telemetry = z
   .object({
     metrics: Backend,
     logs: Backend,
-    tracing: z.object({ state, ...trouble, sent: z.int(), lost: z.int() }).describe("The daemon's own spans"),
   })
   .meta({ id: 'Telemetry' });
 

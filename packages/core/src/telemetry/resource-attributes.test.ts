@@ -1,11 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  formatAttributes,
-  readAttributes,
-  resourceAttributes,
-  scopeAttributes,
-} from './resource-attributes.ts';
+import { formatAttributes, resourceAttributes } from './resource-attributes.ts';
 
 const facts = {
   project: 'web',
@@ -45,15 +40,6 @@ test('what is not known has no attribute', () => {
   expect(resourceAttributes({ ...none, project: '', ticketPrefixes: [] })).toEqual({ hostname: 'mini' });
 });
 
-test('a line of the log has the same names', () => {
-  expect(scopeAttributes({ branch: 'main', ticket: 'ENG-1', orchestrator: 'spring' })).toEqual({
-    'git.branch': 'main',
-    'ticket.key': 'ENG-1',
-    'svc.orchestration': 'spring',
-  });
-  expect(scopeAttributes({})).toEqual({});
-});
-
 test('any value comes back as it was', () => {
   // The characters that a value may hold without being encoded, in the W3C's baggage format.
   const whole = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+$/;
@@ -63,12 +49,8 @@ test('any value comes back as it was', () => {
       const [first = ''] = text.split(',');
       expect(first.split('=')).toHaveLength(2);
       expect(first.split('=')[1]).toMatch(whole);
-      expect(readAttributes(text)).toEqual(resourceAttributes({ ...facts, project }));
+      const pairs = text.split(',').map((pair) => pair.split('=').map(decodeURIComponent));
+      expect(Object.fromEntries(pairs)).toEqual(resourceAttributes({ ...facts, project }));
     }),
   );
-});
-
-test('what cannot be read is left out, whatever it is', () => {
-  expect(readAttributes('a=1, b=%zz,=3,c,d=x%2Cy,a=2')).toEqual({ a: '2', d: 'x,y' });
-  fc.assert(fc.property(fc.string(), (text) => void readAttributes(text)));
 });

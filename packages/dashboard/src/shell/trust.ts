@@ -42,7 +42,7 @@ export type HealthReport = {
   rules?: Reported;
   spool?: { rejected: number; why?: string | null; remedy?: string | null };
   sources?: { tunnels: Tunnel[]; repos?: Repo[]; codehost: Reported; tracker: Reported };
-  telemetry?: { metrics: Reported; logs: Reported; tracing?: Reported };
+  telemetry?: { metrics: Reported; logs: Reported };
 };
 
 export function trustParts(health: HealthReport): TrustPart[] {
@@ -64,7 +64,6 @@ export function trustParts(health: HealthReport): TrustPart[] {
     part('Rules', rules),
     part('Metrics', telemetry?.metrics),
     part('Logs', telemetry?.logs),
-    part('Traces', telemetry?.tracing),
     ...health.configuration.problems.flatMap(misconfigured),
   ].filter((known) => known !== null);
   return parts.toSorted((one, other) => rank(one) - rank(other));

@@ -1,5 +1,5 @@
-// The one walk over the command line: every verb, argument, option, example and route as plain data. The man page,
-// completion and the reference of verbs are made from it, so that none of them can say something else than `--help`.
+// The one walk over the command line: every verb, argument, option, example and route as plain data. Completion
+// and the reference of verbs are made from it, so that neither can say something else than `--help`.
 import type { EventEmitter } from 'node:events';
 import type { Argument, CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { helpOf, verbWords } from './verb.ts';

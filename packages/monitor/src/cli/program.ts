@@ -4,7 +4,6 @@ import type { Terminal } from './terminal.ts';
 import { addFindingVerb } from './verbs/add-finding.ts';
 import { archiveVerbs } from './verbs/archive.ts';
 import { attentionVerbs } from './verbs/attention.ts';
-import { backupVerbs } from './verbs/backup.ts';
 import { boardVerb } from './verbs/board.ts';
 import { briefingVerb } from './verbs/briefing.ts';
 import { checkProjectSetupVerb } from './verbs/check-project-setup.ts';
@@ -73,7 +72,6 @@ export function buildProgram(terminal: Terminal): CommandUnknownOpts {
     .addCommand(findingsVerbs(terminal))
     .addCommand(feedbackVerbs(terminal))
     .addCommand(archiveVerbs(terminal))
-    .addCommand(backupVerbs(terminal))
     .addCommand(mcpVerb(terminal))
     .addCommand(checkProjectSetupVerb(terminal))
     .addCommand(setupWebhooksVerb(terminal))

@@ -4,7 +4,7 @@ import { type Command, type CommandUnknownOpts, createCommand } from '@commander
 
 export type VerbWords = { summary: string; example: string | readonly string[]; route?: string };
 
-/** Commander keeps only the finished help text; the man page and the reference need the words that it was made of. */
+/** Commander keeps only the finished help text; completion and the reference need the words that it was made of. */
 const wordsOf = new WeakMap<object, VerbWords>();
 
 /** A verb with its help. Arguments, options and the action are added by the caller. */

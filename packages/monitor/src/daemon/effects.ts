@@ -253,7 +253,7 @@ function wordsFor(kind: string): string {
   return words[kind] ?? kind;
 }
 
-export function scopeOfEffect(effect: Effect | null): EventDraft['scope'] {
+function scopeOfEffect(effect: Effect | null): EventDraft['scope'] {
   if (effect === null) return {};
   if (effect.kind === 'write-signal' || effect.kind === 'tell-worker')
     return { orchestrator: effect.orchestrator, ticket: effect.ticket };

@@ -5,7 +5,7 @@
 import { type FeedChannel, SELF_TEST_HEADER } from '@svc/core';
 import { codehostFeed, type Feed, type FeedName, trackerFeed } from '../receive/feed.ts';
 import type { Secrets } from '../receive/secrets.ts';
-import { isSignedBy, sign, signingKey } from '../receive/signature.ts';
+import { isSignedBy, sign } from '../receive/signature.ts';
 import { wordsForError, wordsForStatus } from '../tunnel/failure-words.ts';
 import type { SelfTest } from '../tunnel/inbox.ts';
 import type { Post } from '../tunnel/post.ts';
@@ -70,8 +70,7 @@ export function createFeedPing({ secrets, post }: { secrets: () => Secrets; post
       isGenuine: ({ headers, body }) =>
         feeds.some((feed) => {
           const signature = definitions[feed].signatureIn(headers);
-          const keys = secrets()[feed].values.map(signingKey);
-          return signature !== undefined && isSignedBy(keys, body, signature);
+          return signature !== undefined && isSignedBy(secrets()[feed].values, body, signature);
         }),
       onArrival: (id) => underWay.get(id)?.(),
     }),

@@ -24,7 +24,7 @@ import { type Metrics, observe, observeLabelled } from '../telemetry/metrics.ts'
 import type { DaemonBoard } from './board.ts';
 
 const KEPT_NOTICES = 20;
-const RESTART = 'Run: svc monitor restart. Then restore what is missing from a backup: svc backup restore';
+const RESTART = 'Run: svc monitor restart. Then put back what is missing from a copy (docs/moving.md)';
 const FREE_DISK = 'Free disk space and check the data folder; it goes on by itself.';
 
 /** What becomes of the log: the board, the outbox, signal files (null until they are watched), runs and rules. */

@@ -128,15 +128,7 @@ async function openDaemon(
   });
 
   const host = await identifyHost(machine.dataDir);
-  const telemetry = await createTelemetry({
-    configs,
-    environment,
-    hostName: host.name,
-    version,
-    metrics,
-    logger,
-    now,
-  });
+  const telemetry = createTelemetry({ configs, metrics, logger, now });
   opened.defer(telemetry.stop);
   health.watchTelemetry(telemetry.status);
   const times = { deliveries: createRecentTimes(), commits: createRecentTimes() };
@@ -175,7 +167,6 @@ async function openDaemon(
       now: nowMs,
       onOutcome: (outcome) => health.noteDelivery(feed.name, outcome),
       onAccepted: (milliseconds) => times.deliveries.note(milliseconds),
-      tracer: telemetry.tracer,
     });
   const receivers = { codehost: receiverOf(codehostFeed), tracker: receiverOf(trackerFeed) };
   const codehost = await createCodehostFeed({

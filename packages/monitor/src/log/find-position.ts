@@ -2,8 +2,7 @@
 // millions, without an index and with the daemon down. By time it is exact as long as the clock never was; around a
 // clock that was set, it is one of the places where times pass the moment.
 import { LONGEST_LINE_BYTES, type Position, parseHead } from './log-entry.ts';
-import { type MonthBytes, openMonth } from './month-bytes.ts';
-import { listFilledMonthFiles } from './month-file.ts';
+import { listFilledMonthFiles, type MonthBytes, openMonth } from './month-file.ts';
 
 type Head = { seq: number; time: number };
 type Found = Head & { start: number; end: number };

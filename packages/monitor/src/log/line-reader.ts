@@ -1,6 +1,6 @@
 // Reads single lines back by their place, with one descriptor per month file, the few used last.
 import { type LogEntry, parseEntry } from './log-entry.ts';
-import { type MonthBytes, openMonth } from './month-bytes.ts';
+import { type MonthBytes, openMonth } from './month-file.ts';
 
 export type LinePlace = { seq: number; file: string; offset: number; length: number };
 

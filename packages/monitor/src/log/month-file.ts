@@ -1,8 +1,7 @@
 // The files of the log: one per UTC month, named so that the order of the names is the order of time.
-import { readdirSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemErrorCode } from '../errors.ts';
-import { COMPRESSED_SUFFIX } from './month-bytes.ts';
 
 const pattern = /^\d{4}-(?:0[1-9]|1[0-2])\.jsonl$/;
 
@@ -21,18 +20,10 @@ export function endOfMonth(time: number): number {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
 }
 
-/** The first millisecond after the month that a file is named for. */
-export function endOfMonthFile(file: string): number {
-  return endOfMonth(Date.parse(`${file.slice(0, 7)}-01T00:00:00Z`));
-}
-
-/** Names of the month files in a folder, oldest first, compressed or not; none when there is no such folder. */
+/** Names of the month files in a folder, oldest first; none when there is no such folder. */
 export function listMonthFiles(folder: string): string[] {
   try {
-    const names = readdirSync(folder).map((name) =>
-      name.endsWith(COMPRESSED_SUFFIX) ? name.slice(0, -COMPRESSED_SUFFIX.length) : name,
-    );
-    return [...new Set(names.filter(isMonthFile))].toSorted();
+    return readdirSync(folder).filter(isMonthFile).toSorted();
   } catch (error) {
     if (systemErrorCode(error) === 'ENOENT') return [];
     throw error;
@@ -41,10 +32,30 @@ export function listMonthFiles(folder: string): string[] {
 
 /** The same without empty ones: a month that has begun but has no line yet is not there for a reader. */
 export function listFilledMonthFiles(folder: string): string[] {
-  return listMonthFiles(folder).filter((name) => sizeOf(join(folder, name)) > 0);
+  return listMonthFiles(folder).filter(
+    (name) => (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0) > 0,
+  );
 }
 
-function sizeOf(path: string): number {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return (stats ?? statSync(path + COMPRESSED_SUFFIX, { throwIfNoEntry: false }))?.size ?? 0;
+export type MonthBytes = {
+  /** Grows while the month is written. */
+  size: () => number;
+  /** Like `readSync`: how many bytes were read, 0 at the end. */
+  read: (target: Buffer, start: number, length: number, position: number) => number;
+  close: () => void;
+};
+
+/** Null when the month is not there. */
+export function openMonth(folder: string, file: string): MonthBytes | null {
+  try {
+    const descriptor = openSync(join(folder, file), 'r');
+    return {
+      size: () => fstatSync(descriptor).size,
+      read: (target, start, length, position) => readSync(descriptor, target, start, length, position),
+      close: () => closeSync(descriptor),
+    };
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return null;
+    throw error;
+  }
 }

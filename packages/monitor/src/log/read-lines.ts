@@ -4,7 +4,6 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemErrorCode } from '../errors.ts';
 import { LONGEST_LINE_BYTES, type LogEntry, type Position, parseEntry, type RawLine } from './log-entry.ts';
-import { openCompressedMonth } from './month-bytes.ts';
 import { listMonthFiles } from './month-file.ts';
 
 const CHUNK = 256 * 1024;
@@ -51,42 +50,21 @@ export async function* readFileLines(
   options: ReadOptions & { file: string; offset: number },
 ): AsyncGenerator<RawLine[]> {
   const { folder, file, offset, signal, onCorrupt, chunkBytes = CHUNK } = options;
-  const month = await openForReading(folder, file);
+  const month = await openIfThere(join(folder, file));
   if (month === null) return;
   try {
     const splitter = createLineSplitter({ file, offset, chunkBytes, onCorrupt });
     for (;;) {
       if (signal?.aborted === true) return;
       const { target, room, position } = splitter.space();
-      const bytes = await month.read(target, room.start, room.length, position);
-      if (bytes === 0) return;
-      const lines = splitter.take(bytes);
+      const { bytesRead } = await month.read(target, room.start, room.length, position);
+      if (bytesRead === 0) return;
+      const lines = splitter.take(bytesRead);
       if (lines.length > 0) yield lines;
     }
   } finally {
     await month.close();
   }
-}
-
-type OpenMonth = {
-  read: (target: Buffer, start: number, length: number, position: number) => Promise<number>;
-  close: () => Promise<void>;
-};
-
-async function openForReading(folder: string, file: string): Promise<OpenMonth | null> {
-  const handle = await openIfThere(join(folder, file));
-  if (handle !== null)
-    return {
-      read: async (...place) => (await handle.read(...place)).bytesRead,
-      close: () => handle.close(),
-    };
-  const compressed = openCompressedMonth(folder, file);
-  return (
-    compressed && {
-      read: async (...place) => compressed.read(...place),
-      close: async () => compressed.close(),
-    }
-  );
 }
 
 async function openIfThere(path: string): Promise<FileHandle | null> {

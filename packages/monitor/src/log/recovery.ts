@@ -2,7 +2,6 @@
 // pieces, and moves whatever stands behind it into quarantine. Nothing that was acknowledged can be there.
 import {
   closeSync,
-  existsSync,
   fstatSync,
   fsyncSync,
   ftruncateSync,
@@ -12,7 +11,6 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { unpackMonth } from './compress-month.ts';
 import { realDisk } from './log-disk.ts';
 import { LONGEST_LINE_BYTES, type LogTail, parseLine } from './log-entry.ts';
 import { listFilledMonthFiles } from './month-file.ts';
@@ -30,8 +28,6 @@ export function recoverTail({ folder, now }: { folder: string; now: number }): R
   const torn: TornTail[] = [];
   for (const file of listFilledMonthFiles(folder).toReversed()) {
     const path = join(folder, file);
-    // The newest month may be written to; that it is compressed means that a newer one was taken away.
-    if (!existsSync(path)) unpackMonth(folder, file);
     const descriptor = openSync(path, 'r+');
     try {
       const size = fstatSync(descriptor).size;

@@ -8,15 +8,13 @@ import {
   headerValue,
   type ReceivedHeaders,
   SELF_TEST_HEADER,
-  scopeAttributes,
   secretProblem,
 } from '@svc/core';
 import type { EventLog } from '../log/event-log.ts';
 import { LogNotWritable } from '../log/log-errors.ts';
-import { noTracer, type Span, type Tracer } from '../telemetry/tracer.ts';
 import type { Feed } from './feed.ts';
 import { parsePayload } from './payload.ts';
-import { isSignedBy, type SigningKey, signatureFingerprint, signingKey } from './signature.ts';
+import { isSignedBy, signatureFingerprint } from './signature.ts';
 
 /** A tracker payload older than this was replayed, by the relay or by the sender. */
 const FRESH_MS = 60_000;
@@ -63,15 +61,8 @@ export function createReceiver(options: {
   onOutcome: (outcome: Outcome) => void;
   /** How long an accepted delivery took, from its bytes to the durable line. */
   onAccepted?: (milliseconds: number) => void;
-  tracer?: Tracer;
 }): Receiver {
-  const { feed, log, now, tracer = noTracer } = options;
-  const spanAttributes = { 'svc.feed': feed.name };
-  let signing: { secrets: FeedSecrets; keys: SigningKey[] } | undefined;
-  const keysOf = (secrets: FeedSecrets): SigningKey[] => {
-    if (signing?.secrets !== secrets) signing = { secrets, keys: secrets.values.map(signingKey) };
-    return signing.keys;
-  };
+  const { feed, log, now } = options;
   const counted = (answer: Answer): Answer => {
     options.onOutcome(answer.outcome);
     return answer;
@@ -89,7 +80,7 @@ export function createReceiver(options: {
     const signature = feed.signatureIn(headers);
     const secrets = options.secrets();
     if (secrets.values.length === 0) return { answer: noSecret(feed, secrets) };
-    if (signature === undefined || !isSignedBy(keysOf(secrets), body, signature))
+    if (signature === undefined || !isSignedBy(secrets.values, body, signature))
       return { answer: badSignature(feed) };
     const payload = parsePayload(body, textOf(headers['content-type']));
     if (!payload.ok) return { answer: badPayload(payload.problem) };
@@ -108,46 +99,24 @@ export function createReceiver(options: {
     return { draft: mapping.draft };
   };
 
-  const append = async (draft: EventDraft, span: Span, started: number): Promise<Answer> => {
+  const append = async (draft: EventDraft, started: number): Promise<Answer> => {
     try {
-      const { id, seq, duplicate } = await log.appendOnce(draft);
-      if (span.recording) describe(span, draft, id, seq);
-      span.end(duplicate ? 'duplicate' : 'accepted');
+      const { id, duplicate } = await log.appendOnce(draft);
       if (!duplicate) options.onAccepted?.(performance.now() - started);
       return counted(duplicate ? knownAlready(id) : accepted(draft.event, id));
     } catch (error) {
-      const isFull = error instanceof LogNotWritable;
-      span.end(isFull ? 'log-not-writable' : 'internal', true);
-      if (!isFull) throw error;
+      if (!(error instanceof LogNotWritable)) throw error;
       return counted(refusal(503, 'log-not-writable', error.message, error.remedy));
     }
   };
 
   const receive = (delivery: Delivery): Promise<Answer> => {
     const started = performance.now();
-    const span = tracer.startSpan('delivery', spanAttributes);
     const { draft, answer } = examine(delivery);
-    if (draft !== undefined) {
-      span.mark('verified');
-      return append(draft, span, started);
-    }
-    span.end(answer.outcome, answer.status !== 200);
-    return Promise.resolve(counted(answer));
+    return draft === undefined ? Promise.resolve(counted(answer)) : append(draft, started);
   };
 
   return { feed, refuseEarly, receive, refuse: counted };
-}
-
-function describe(span: Span, draft: EventDraft, id: string, seq: number): void {
-  span.became(seq);
-  span.set({
-    'svc.event': draft.event,
-    'svc.event.id': id,
-    'svc.seq': seq,
-    'svc.via': draft.via,
-    ...(draft.deliveryId !== undefined && { 'svc.delivery.id': draft.deliveryId }),
-    ...scopeAttributes(draft.scope),
-  });
 }
 
 export function tooLarge(limitBytes: number): Answer {

@@ -56,7 +56,6 @@ test.each<[DaemonKind, string[]]>([
 });
 
 test('files are left to the shell', async () => {
-  expect((await complete(['backup', 'restore', 'x'])).lines).toEqual([':0']);
   expect((await complete(['orchestrate', 'start', '--file', ''])).lines).toEqual([':0']);
 });
 

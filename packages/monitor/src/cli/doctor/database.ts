@@ -37,8 +37,7 @@ export async function checkDatabase({ databaseFile }: Machine, tools: DoctorTool
   return [
     doctorFinding('database', 'broken', `the database is damaged: ${databaseFile}`, {
       evidence: said.join('; ').slice(0, 300),
-      remedy:
-        'Run: svc-monitor.sh restart. It sets the file aside and builds the index anew from the log; or restore it: svc backup restore',
+      remedy: 'Run: svc-monitor.sh restart. It sets the file aside and builds the index again from the log',
     }),
   ];
 }

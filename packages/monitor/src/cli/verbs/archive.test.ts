@@ -5,7 +5,6 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -475,20 +474,4 @@ describe('prune', () => {
     expect(readdirSync(at('svc/archives'))).toEqual(['orch-1']);
     expect(await svc('prune', '--older-than', 'soon')).toBe(2);
   });
-});
-
-test('compress-log compresses months that ended long ago, never the newest, and svc events goes on reading them', async () => {
-  const { svc, at, terminal, log } = home();
-  log('orchestrator.run.started', { orchestrator: 'orch-1' });
-  renameSync(at('svc/events/2026-01.jsonl'), at('svc/events/2025-06.jsonl'));
-  log('orchestrator.run.completed', { orchestrator: 'orch-1' });
-  expect(await svc('compress-log', '--older-than', '300d')).toBe(0);
-  expect(await svc('compress-log', '--dry-run')).toBe(0);
-  expect(readdirSync(at('svc/events')).toSorted()).toEqual(['2025-06.jsonl', '2026-01.jsonl']);
-  expect(await svc('compress-log')).toBe(0);
-  expect(await svc('compress-log', '--older-than', '0d')).toBe(0);
-  expect(readdirSync(at('svc/events')).toSorted()).toEqual(['2025-06.jsonl.zst', '2026-01.jsonl']);
-  expect(await runCommandLine(terminal, ['events', 'list', '--json'])).toBe(0);
-  expect(terminal.printed()).toContain('"event":"orchestrator.run.started"');
-  expect(await svc('compress-log', '--older-than', 'long')).toBe(2);
 });

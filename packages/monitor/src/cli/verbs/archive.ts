@@ -1,4 +1,4 @@
-// svc archive sweep | list | show | verify | restore | prune | compress-log
+// svc archive sweep | list | show | verify | restore | prune
 import { resolve } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { archiveSizes } from '@svc/core';
@@ -13,7 +13,6 @@ import { plainText } from '../plain-text.ts';
 import { printJson, printTable, type Terminal } from '../terminal.ts';
 import { timeText, utcText } from '../time-text.ts';
 import { verb, verbGroup } from '../verb.ts';
-import { compressLogVerb } from './archive-compress-log.ts';
 import { pruneVerb } from './archive-prune.ts';
 import { sweepVerb } from './archive-sweep.ts';
 
@@ -31,7 +30,6 @@ export function archiveVerbs(terminal: Terminal): CommandUnknownOpts {
       verifyVerb(terminal),
       restoreVerb(terminal),
       pruneVerb(terminal),
-      compressLogVerb(terminal),
     ],
   );
 }
