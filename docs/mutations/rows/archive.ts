@@ -4,7 +4,7 @@ import type { Mutation } from '../mutation.ts';
 export const archive: readonly Mutation[] = [
   {
     row: 'LIM-12',
-    file: 'packages/core/src/archive/prune-rule.ts',
+    file: 'packages/core/src/archive/archive-rules.ts',
     find: "retentionDays === null ? 'never' : { ageMs: retentionDays * DAY_MS };",
     replace: '{ ageMs: (retentionDays ?? 0) * DAY_MS };',
   },

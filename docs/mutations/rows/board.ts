@@ -17,7 +17,7 @@ export const board: readonly Mutation[] = [
   },
   {
     row: 'TYP-5',
-    file: 'packages/core/src/state/pull-request-reviews.ts',
+    file: 'packages/core/src/state/reduce-pull-request.ts',
     find: "const resolved = line.event === 'codehost.pr_review_thread.resolved';",
     replace: 'const resolved = false;',
   },
@@ -30,7 +30,7 @@ export const board: readonly Mutation[] = [
   },
   {
     row: 'TYP-10',
-    file: 'packages/core/src/state/pull-request-previews.ts',
+    file: 'packages/core/src/state/reduce-pull-request.ts',
     find: 'before.gone || isOlder(told.at, before.at) || isEqual(before, told)',
     replace: 'before.gone || !isOlder(told.at, before.at) || isEqual(before, told)',
   },

@@ -47,7 +47,7 @@ export const configuration: readonly Mutation[] = [
   {
     row: 'LIM-5',
     named: 'svc.deploy.acme/web.timeoutSec',
-    file: 'packages/core/src/config/schema/deploy.ts',
+    file: 'packages/core/src/config/schema/project.ts',
     find: 'default: 1800,',
     replace: 'default: 18_000,',
   },

@@ -37,7 +37,7 @@ export const daemon: readonly Mutation[] = [
   {
     row: 'OTP-3',
     test: 'packages/core/src/telemetry/backends.test.ts › off unless it is switched on, and with a remedy',
-    file: 'packages/core/src/telemetry/backends.ts',
+    file: 'packages/core/src/telemetry/proxy-request.ts',
     find: 'const enabled = configs.filter(({ otel }) => otel.enabled);',
     replace: 'const enabled = configs;',
   },

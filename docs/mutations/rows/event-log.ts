@@ -26,7 +26,7 @@ export const eventLog: readonly Mutation[] = [
   {
     row: 'EVT-7',
     test: 'packages/core/src/receive/map-codehost.test.ts › merged only on the closed action',
-    file: 'packages/core/src/receive/codehost-pull-request.ts',
+    file: 'packages/core/src/receive/codehost-facts.ts',
     find: "const mergedNow = action === 'closed' && merged;",
     replace: 'const mergedNow = merged;',
   },
@@ -39,7 +39,7 @@ export const eventLog: readonly Mutation[] = [
   },
   {
     row: 'TOP-18',
-    file: 'packages/core/src/receive/tracker-topic.ts',
+    file: 'packages/core/src/receive/map-tracker.ts',
     find: "if (Object.hasOwn(updatedFrom, 'stateId')) return",
     replace: "if (Object.hasOwn(updatedFrom, 'stateId') && !Object.hasOwn(updatedFrom, 'priority')) return",
   },

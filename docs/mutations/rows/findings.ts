@@ -5,7 +5,7 @@ export const findings: readonly Mutation[] = [
   {
     row: 'CFG-74',
     named: 'svc.feedback.autoFile%shas its default',
-    file: 'packages/core/src/config/schema/feedback.ts',
+    file: 'packages/core/src/config/schema/project.ts',
     find: 'default: false,',
     replace: 'default: true,',
   },
@@ -59,7 +59,7 @@ export const findings: readonly Mutation[] = [
   {
     row: 'FND-1',
     test: 'packages/monitor/src/cli/verbs/findings.test.ts › files each line with the labels of the project and the skill',
-    file: 'packages/core/src/feedback/finding-ticket.ts',
+    file: 'packages/core/src/feedback/findings.ts',
     find: 'for (const name of [...base, skill].map(',
     replace: 'for (const name of [...base].map(',
   },

@@ -4,25 +4,25 @@ import type { Mutation } from '../mutation.ts';
 export const orchestration: readonly Mutation[] = [
   {
     row: 'ORC-2',
-    file: 'packages/core/src/orchestrate/wave-standing.ts',
+    file: 'packages/core/src/orchestrate/waves.ts',
     find: "return counts && verification.remediation !== 'filed'",
     replace: "return counts && verification.remediation === 'none'",
   },
   {
     row: 'ORC-1',
-    file: 'packages/core/src/orchestrate/wave-standing.ts',
+    file: 'packages/core/src/orchestrate/waves.ts',
     find: "verification.state === 'failed' && !limits.allowSelfReportedCompletion;",
     replace: "verification.state === 'failed';",
   },
   {
     row: 'LIM-7',
-    file: 'packages/core/src/orchestrate/slots.ts',
+    file: 'packages/core/src/orchestrate/next-acts.ts',
     find: 'if (project.used >= project.most)',
     replace: 'if (project.used > project.most)',
   },
   {
     row: 'CFG-71',
-    file: 'packages/core/src/orchestrate/wave-standing.ts',
+    file: 'packages/core/src/orchestrate/waves.ts',
     find: 'if (!limits.verifyBeforeMerge || worker.merge === null) return',
     replace: 'if (worker.merge === null) return',
   },
@@ -62,7 +62,7 @@ export const orchestration: readonly Mutation[] = [
   {
     row: 'CFG-21',
     test: 'packages/monitor/src/cli/verbs/worktree.test.ts › as thoughts/ with the shared and the own part, in all worktrees at once, and it stays when one goes',
-    file: 'packages/core/src/context/thoughts.ts',
+    file: 'packages/core/src/context/workflow-context.ts',
     find: 'const own = user === null ? [] : [user];',
     replace: 'const own: string[] = [];',
   },

@@ -11,7 +11,7 @@ export const tracker: readonly Mutation[] = [
   {
     row: 'TKT-1',
     test: 'packages/core/src/state/board.test.ts › a phase moves the ticket',
-    file: 'packages/core/src/state/fold-subjects.ts',
+    file: 'packages/core/src/state/fold-tickets.ts',
     find: "line.event === 'workflow.ticket.phase_changed' ? phaseAt(line, 'to') : undefined;",
     replace: "line.event === 'workflow.ticket.state_moved' ? phaseAt(line, 'to') : undefined;",
   },
@@ -93,7 +93,7 @@ export const tracker: readonly Mutation[] = [
   },
   {
     row: 'MAP-3',
-    file: 'packages/core/src/config/schema/tracker.ts',
+    file: 'packages/core/src/config/schema/project.ts',
     find: "stateName('State of a new ticket', 'Backlog')",
     replace: "stateName('State of a new ticket', 'Triage')",
   },

@@ -287,7 +287,7 @@ export const waits: readonly Mutation[] = [
   {
     row: 'SPEED-41',
     test: 'packages/core/src/state/preview-links.test.ts › a hostile text takes no time',
-    file: 'packages/core/src/state/preview-links.ts',
+    file: 'packages/core/src/state/reduce-pull-request.ts',
     find: 'const address = /https',
     replace: 'const address = /\\S*https',
   },

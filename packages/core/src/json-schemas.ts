@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { fileSchema } from './config/file-schemas.ts';
 import { WorkflowContext } from './context/workflow-context.ts';
-import { Finding } from './feedback/finding.ts';
-import { eventLineByTopic } from './log/event-schema.ts';
+import { Finding } from './feedback/findings.ts';
+import { eventLineByTopic } from './log/parse-event.ts';
 import { SignalFile } from './runs/signal-file.ts';
 
 export function jsonSchemaOf(schema: z.ZodType): unknown {

@@ -3,14 +3,16 @@ import { z } from 'zod';
 import type { DeployProgress, DeployWorker } from '../deploy/deploy-worker.ts';
 import type { DeployPolicy } from '../deploy/policy.ts';
 import { EventVia } from '../log/event-line.ts';
-import { reactionCauses } from '../orchestrate/reaction-causes.ts';
+import { reactionCauses } from '../orchestrate/reactions.ts';
 import { WorkerPhase, WorkerStatus } from '../runs/signal-file.ts';
-import type { AttentionItem as AttentionItemType } from '../state/attention-item.ts';
-import type { Deployment as DeploymentType } from '../state/deployment.ts';
+import type {
+  AttentionItem as AttentionItemType,
+  Deployment as DeploymentType,
+  FeedState,
+  Run as RunType,
+  Ticket as TicketType,
+} from '../state/board-types.ts';
 import { ticketPhases } from '../state/effect.ts';
-import type { FeedState } from '../state/feed-state.ts';
-import type { Run as RunType } from '../state/run.ts';
-import type { Ticket as TicketType } from '../state/ticket.ts';
 import type { Keyed, PullRequestView, WorkerView } from '../state/views/board-view.ts';
 import { Seq, sameAs, Time } from './route.ts';
 

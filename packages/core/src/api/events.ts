@@ -1,6 +1,6 @@
 // The event log: its lines by the index, how many there are, as they come; and facts of helpers.
 import { z } from 'zod';
-import { type EventCounts as EventCountsType, eventFamilies } from '../log/event-counts.ts';
+import { type EventCounts as EventCountsType, eventFamilies } from '../log/event-filter.ts';
 import { EventDraft, EventLine as EventLineSchema } from '../log/event-line.ts';
 import { apiRoute, Seq, sameAs, Time } from './route.ts';
 

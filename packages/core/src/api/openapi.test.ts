@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
-import { readSummaryRequest } from '../summarize/summary-request.ts';
+import { readSummaryRequest } from '../summarize/summary-prompt.ts';
 import { readLogsRequest, readMetricsRequest } from '../telemetry/proxy-request.ts';
 import { apiFailureStatus } from './failures.ts';
 import { type OpenapiOperation, openapiDocument } from './openapi.ts';

@@ -1,8 +1,8 @@
 // Texts that a model writes: the summary of a run, and the briefing.
 import { z } from 'zod';
 import type { SuggestedLabel } from '../summarize/briefing-prompt.ts';
-import { providerNames } from '../summarize/provider-names.ts';
-import { summaryTemplates } from '../summarize/templates.ts';
+import { providerNames } from '../summarize/providers.ts';
+import { summaryTemplates } from '../summarize/summary-prompt.ts';
 import { realProvider } from '../vendor-names.ts';
 import { apiRoute, noFields, sameAs, Time } from './route.ts';
 

@@ -1,7 +1,7 @@
 // One ticket: why it is in its state, whether it shipped, its way through time, what its agent said; and a person's
 // word on its deploy.
 import { z } from 'zod';
-import type { WorkerOutput as WorkerOutputType } from '../orchestrate/output-line.ts';
+import type { WorkerOutput as WorkerOutputType } from '../orchestrate/agent-output.ts';
 import { WorkerStatus } from '../runs/signal-file.ts';
 import type { Receipt as ReceiptType } from '../state/views/receipt.ts';
 import type { Trace as TraceType } from '../state/views/trace.ts';

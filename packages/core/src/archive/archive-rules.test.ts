@@ -1,10 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isArchivePath } from './archive-path.ts';
-import { handoffName, runOfChannel, runOfLine, summaryOf } from './belongs-to-run.ts';
-import { type ArchivedFile, archiveSizes } from './manifest.ts';
-import { isPrunable, pruneAge } from './prune-rule.ts';
-import { QUIET_MS, whyNotEnded } from './run-ended.ts';
+import {
+  handoffName,
+  isPrunable,
+  pruneAge,
+  QUIET_MS,
+  runOfChannel,
+  runOfLine,
+  summaryOf,
+  whyNotEnded,
+} from './archive-rules.ts';
+import { type ArchivedFile, archiveSizes, isArchivePath } from './manifest.ts';
 
 const file = (path: string, more: Partial<ArchivedFile> = {}): ArchivedFile => ({
   path,

@@ -1,7 +1,6 @@
 // The manifest of an archived run, `<archive root>/<orchId>/manifest.json`: which files it had, and in which blob
 // each lies. It is replaced whole, so that an archive is always that of one sweep.
 import { z } from 'zod';
-import { isArchivePath } from './archive-path.ts';
 
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const time = z.iso.datetime({ offset: true });
@@ -79,3 +78,22 @@ export type ArchiveList = {
   /** Archives in the root that the index does not know; a sweep mends it. */
   unindexed: number;
 };
+
+// Names inside an archive. They come from a run's folder, where a worker may have made any, and they go back to the
+// disk at a restore: none may lead out of the folder that it is restored to.
+
+const LONGEST = 4_096;
+/** Halves of a surrogate pair and the character that stands for bytes that are no UTF-8: such a name has no way back. */
+const UNSPEAKABLE = /[\0\uFFFD]|\p{Surrogate}/u;
+
+/** The lines of the run in the event log. */
+export const EVENTS_PATH = 'events.jsonl';
+
+/** `run/…`, `channels/…` or `events.jsonl`: relative, without steps up, of names that a disk can hold. */
+export function isArchivePath(path: string): boolean {
+  if (path === EVENTS_PATH) return true;
+  if (path.length > LONGEST || UNSPEAKABLE.test(path)) return false;
+  const [top, ...names] = path.split('/');
+  if ((top !== 'run' && top !== 'channels') || names.length === 0) return false;
+  return names.every((name) => name !== '' && name !== '.' && name !== '..');
+}

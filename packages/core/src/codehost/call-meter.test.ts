@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { callsOfPollingEverything } from './call-meter.ts';
+import { callsOfPollingEverything } from './api-budget.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CodehostAnswer } from './api-answer.ts';
-import { problemOfGraphql, readGraphqlAnswer } from './graphql-answer.ts';
+import { type CodehostAnswer, problemOfGraphql, readGraphqlAnswer } from './api-answer.ts';
 
 const receivedAt = Date.UTC(2026, 0, 1, 12);
 const answer: CodehostAnswer = { status: 200, header: () => undefined, body: '', receivedAt };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { deploymentDifferences, type PolledDeploymentStatus } from './poll-deployments.ts';
+import { deploymentDifferences, type PolledDeploymentStatus } from './poll-differences.ts';
 
 const sha = 'b'.repeat(40);
 const deployment = {

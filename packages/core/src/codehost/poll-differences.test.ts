@@ -3,9 +3,12 @@ import type { EventDraft } from '../log/event-line.ts';
 import { parseEventDraft } from '../log/parse-event.ts';
 import { emptyBoard, foldLine } from '../state/board.ts';
 import { knownPullRequest } from '../state/reconciled-view.ts';
-import type { KnownPullRequest } from './known-pull-request.ts';
-import { isHistory, pollDifferences } from './poll-differences.ts';
-import type { PolledPullRequest } from './polled-pull-request.ts';
+import {
+  isHistory,
+  type KnownPullRequest,
+  type PolledPullRequest,
+  pollDifferences,
+} from './poll-differences.ts';
 
 const TOLD_AT = '2026-01-01T12:00:00.000Z';
 const opened = (sha: string, draft: boolean): EventDraft => ({

@@ -1,9 +1,9 @@
 // What a reconciliation found that the log does not say yet, as events with `via: poll`. The delivery id is
 // made from what was found, so that finding it again makes no second line.
+
+import { z } from 'zod';
 import type { EventDraft } from '../log/event-line.ts';
 import { mapCodehost } from '../receive/map-codehost.ts';
-import type { KnownPullRequest } from './known-pull-request.ts';
-import { asDelivered, checksOf, type PolledPullRequest, verdictOf } from './polled-pull-request.ts';
 
 export type PolledContext = {
   /** `owner/name` as the code host spells it. */
@@ -138,4 +138,203 @@ function judgements(
 
 function isNews(polled: string, known: string | undefined, covered: boolean): boolean {
   return known === undefined ? !covered : known !== polled;
+}
+
+// A pull request as a reconciliation finds it: the shape of the GraphQL answer, and the same in the words of
+// a delivery, so that the one mapping of `receive/` turns both into lines.
+
+const time = z.string().nullish();
+const login = z.object({ login: z.string() }).nullish();
+
+export const PolledPullRequest = z.object({
+  number: z.int().positive(),
+  title: z.string(),
+  url: z.string(),
+  state: z.enum(['OPEN', 'CLOSED', 'MERGED']),
+  isDraft: z.boolean(),
+  merged: z.boolean(),
+  mergedAt: time,
+  mergedBy: login,
+  mergeCommit: z.object({ oid: z.string() }).nullish(),
+  author: login,
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  closedAt: time,
+  headRefName: z.string(),
+  headRefOid: z.string(),
+  headRepository: z.object({ nameWithOwner: z.string() }).nullish(),
+  baseRefName: z.string(),
+  mergeable: z.string(),
+  mergeStateStatus: z.string(),
+  reviewDecision: z.string().nullish(),
+  commits: z.object({
+    nodes: z
+      .array(
+        z
+          .object({
+            commit: z.object({
+              oid: z.string(),
+              statusCheckRollup: z.object({ state: z.string() }).nullish(),
+            }),
+          })
+          .nullable(),
+      )
+      .nullish(),
+  }),
+});
+export type PolledPullRequest = z.infer<typeof PolledPullRequest>;
+
+/** One repository of the answer; which pull requests stand under which names, the query decides. */
+export const PolledRepo = z.looseObject({
+  nameWithOwner: z.string(),
+  newest: z.object({ nodes: z.array(z.unknown()).nullish() }).optional(),
+});
+
+const verdicts: ReadonlyMap<string, 'approved' | 'changes_requested'> = new Map([
+  ['APPROVED', 'approved'],
+  ['CHANGES_REQUESTED', 'changes_requested'],
+]);
+const conclusions: ReadonlyMap<string, 'success' | 'failure'> = new Map([
+  ['SUCCESS', 'success'],
+  ['FAILURE', 'failure'],
+  ['ERROR', 'failure'],
+]);
+
+/** What the reviews come to; undefined when they come to nothing yet. */
+export function verdictOf({
+  reviewDecision,
+}: PolledPullRequest): 'approved' | 'changes_requested' | undefined {
+  return verdicts.get(reviewDecision ?? '');
+}
+
+/** What the checks of the head commit come to; undefined while some are still running, or there are none. */
+export function checksOf({ commits, headRefOid }: PolledPullRequest): 'success' | 'failure' | undefined {
+  const commit = commits.nodes?.at(-1)?.commit;
+  if (commit?.oid !== headRefOid) return undefined;
+  return conclusions.get(commit.statusCheckRollup?.state ?? '');
+}
+
+/** The pull request as a delivery's payload writes it. */
+export function asDelivered(polled: PolledPullRequest): Record<string, unknown> {
+  return {
+    number: polled.number,
+    title: polled.title,
+    html_url: polled.url,
+    state: polled.state === 'OPEN' ? 'open' : 'closed',
+    draft: polled.isDraft,
+    merged: polled.merged,
+    merged_at: polled.mergedAt,
+    merged_by: polled.mergedBy,
+    merge_commit_sha: polled.mergeCommit?.oid,
+    mergeable: polled.mergeable === 'UNKNOWN' ? null : polled.mergeable === 'MERGEABLE',
+    mergeable_state: polled.mergeStateStatus.toLowerCase(),
+    user: polled.author,
+    created_at: polled.createdAt,
+    updated_at: polled.updatedAt,
+    closed_at: polled.closedAt,
+    head: {
+      ref: polled.headRefName,
+      sha: polled.headRefOid,
+      repo: polled.headRepository && { full_name: polled.headRepository.nameWithOwner },
+    },
+    base: { ref: polled.baseRefName },
+  };
+}
+
+// Deployments of a commit as a reconciliation finds them: what the log does not say yet becomes events. Each
+// state of a deployment is told once, in the order in which it came.
+
+export const PolledDeployment = z.looseObject({
+  id: z.int(),
+  sha: z.string(),
+  environment: z.string(),
+  created_at: z.string(),
+  updated_at: z.string(),
+});
+export const PolledDeploymentStatus = z.looseObject({
+  id: z.int(),
+  state: z.string(),
+  created_at: z.string(),
+});
+export type PolledDeployment = z.infer<typeof PolledDeployment>;
+export type PolledDeploymentStatus = z.infer<typeof PolledDeploymentStatus>;
+
+export function deploymentDifferences(
+  repo: string,
+  deployment: PolledDeployment,
+  statuses: readonly PolledDeploymentStatus[],
+  /** The states that the log has; undefined when it does not know the deployment. */
+  told: ReadonlySet<string> | undefined,
+): EventDraft[] {
+  const shared = { deployment, repository: { full_name: repo } };
+  const drafts: EventDraft[] = [];
+  const tell = (type: string, what: string, more: Record<string, unknown>): void => {
+    const deliveryId = `poll:${repo}:deployment-${deployment.id}:${what}`;
+    const mapping = mapCodehost(type, { ...shared, ...more }, { deliveryId, via: 'poll' });
+    if (mapping.ok) drafts.push({ ...mapping.draft, source: 'codehost.poll' });
+  };
+  if (told === undefined) tell('deployment', 'created', { action: 'created' });
+  const seen = new Set(told);
+  for (const status of statuses.toSorted(
+    (one, other) => Date.parse(one.created_at) - Date.parse(other.created_at),
+  )) {
+    if (seen.has(status.state)) continue;
+    seen.add(status.state);
+    tell('deployment_status', status.state, { action: 'created', deployment_status: status });
+  }
+  return drafts;
+}
+
+// What the log says of a pull request, as far as a reconciliation compares it.
+
+export type KnownPullRequest = {
+  state: 'open' | 'closed' | 'merged';
+  draft?: boolean | undefined;
+  headSha?: string | undefined;
+  /** What the reviews come to, and the checks of the head commit; undefined when the log does not tell. */
+  verdict?: 'approved' | 'changes_requested' | undefined;
+  checks?: 'success' | 'failure' | undefined;
+  /** The code host's own word on whether it can be merged, and the commit of a merge. */
+  mergeableState?: string | undefined;
+  mergeSha?: string | undefined;
+  /** The line that it is known from, so that the same change can be told again when it happens again. */
+  asOf?: string | undefined;
+};
+
+// What the code host tells of the checks of a commit, of the job behind one, and of the comments of a review.
+// Only fields that are used are here; what is missing is no reason to tell nothing.
+
+const text = z.string().nullish();
+
+export const CheckRun = z.object({
+  name: z.string(),
+  conclusion: text,
+  details_url: text,
+  html_url: text,
+  output: z.object({ title: text, summary: text }).nullish(),
+});
+
+export const CheckRuns = z.object({ check_runs: z.array(CheckRun).max(1_000) });
+
+export const CheckJob = z.object({
+  steps: z
+    .array(z.object({ name: z.string(), conclusion: text }))
+    .max(10_000)
+    .nullish(),
+});
+
+export const ReviewComment = z.object({ path: text, line: z.int().nullish(), body: z.string() });
+
+export type CheckRun = z.infer<typeof CheckRun>;
+
+const jobAddress = /\/actions\/runs\/\d{1,20}\/job\/(\d{1,20})(?:[/?#]|$)/;
+const failed: ReadonlySet<string> = new Set(['failure', 'timed_out', 'startup_failure']);
+
+export function hasFailed({ conclusion }: { conclusion?: string | null | undefined }): boolean {
+  return failed.has(conclusion ?? '');
+}
+
+/** The id of the job whose log tells more; undefined for a check that is no job of the code host itself. */
+export function jobOf({ details_url, html_url }: CheckRun): string | undefined {
+  return jobAddress.exec(details_url ?? '')?.[1] ?? jobAddress.exec(html_url ?? '')?.[1];
 }

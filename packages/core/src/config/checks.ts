@@ -1,9 +1,9 @@
 // Rules that look at more than one value.
-import { problemsOfRules } from '../rules/check-rules.ts';
+import { problemsOfRules } from '../rules/rules.ts';
 import { formatKey } from './key-path.ts';
 import { type ConfigProblem, isPlainWord } from './problems.ts';
 import type { FileEntry } from './read-file.ts';
-import type { ResolvedValue } from './resolved-value.ts';
+import type { ResolvedValue } from './resolve.ts';
 import type { Rule } from './schema/rules.ts';
 
 /** Blocks that only work as a whole: naming one of these asks for all of them. */

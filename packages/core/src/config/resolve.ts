@@ -9,10 +9,15 @@ import { formatKey } from './key-path.ts';
 import { layerTitles } from './layers.ts';
 import { type ConfigProblem, describeFound } from './problems.ts';
 import { type ConfigFile, deployPath, type FileEntry, isDeploy, readConfigFile } from './read-file.ts';
-import type { LookedAt, ResolvedValue, ValueSource } from './resolved-value.ts';
 import { Config } from './schema/config.ts';
-import { valueFromText } from './text-value.ts';
-import { type CataloguedField, configTree, type FieldNode, fieldsBelow, type KeyPath } from './tree.ts';
+import {
+  acceptValue,
+  type CataloguedField,
+  configTree,
+  type FieldNode,
+  fieldsBelow,
+  type KeyPath,
+} from './tree.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -225,3 +230,60 @@ function nest(values: readonly ResolvedValue[]): Record<string, unknown> {
   }
   return root;
 }
+
+// A value written as text, in an environment variable or on the command line.
+
+const yes = new Set(['true', '1', 'yes', 'on']);
+const no = new Set(['false', '0', 'no', 'off']);
+
+export type TextValue = { ok: true; value: unknown } | { ok: false; expected: string };
+
+/** Reads text as the field's kind: a string stays a string even when it looks like a number. */
+export function valueFromText(field: FieldNode, text: string): TextValue {
+  const readings = [
+    ...(text === 'null' ? [null] : []),
+    text,
+    ...(yes.has(text.toLowerCase()) ? [true] : []),
+    ...(no.has(text.toLowerCase()) ? [false] : []),
+    ...jsonReading(text),
+    text.split(',').map((item) => item.trim()),
+  ];
+  for (const reading of readings) {
+    const accepted = acceptValue(field, reading);
+    if (accepted.ok) return accepted;
+  }
+  return { ok: false, expected: field.expects };
+}
+
+function jsonReading(text: string): unknown[] {
+  try {
+    return [JSON.parse(text)];
+  } catch (error) {
+    if (error instanceof SyntaxError) return [];
+    throw error;
+  }
+}
+
+// A value and where it came from.
+
+export type ValueSource =
+  | { kind: 'environment'; variable: string }
+  | { kind: 'file'; file: string; line: number | undefined; writtenAs: string; deprecated: boolean }
+  /** What the file gives is invalid, or the file cannot be read: the value that it gave before holds. */
+  | { kind: 'last-good'; file: string }
+  | { kind: 'default' }
+  | { kind: 'unset' };
+
+/** A place where a value was looked for. */
+export type LookedAt = { where: string; found: boolean; value?: unknown; note?: string };
+
+export type ResolvedValue = {
+  key: string;
+  path: KeyPath;
+  field: FieldNode;
+  value: unknown;
+  source: ValueSource;
+  lookedAt: LookedAt[];
+  /** What the file gives is invalid, and nothing valid was known before: the value is a guess. */
+  uncertain?: true;
+};

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { thoughtsPlace } from './thoughts.ts';
+import { thoughtsPlace } from './workflow-context.ts';
 
 const facts = { repository: { org: 'acme', name: 'web' }, thoughts: {}, folderName: 'checkout' };
 

@@ -1,6 +1,7 @@
 // The workflow context of a worktree: its ticket, its orchestration, and the documents made for it.
 // Pure: every change is a function from one context to the next.
 import { z } from 'zod';
+import { contextDirectory, contextProfile, type RepositoryFacts } from '../orchestrate/setup-variables.ts';
 
 export const documentTypes = ['research', 'plans', 'handoffs', 'prs'] as const;
 export const DocumentType = z.enum(documentTypes);
@@ -71,4 +72,46 @@ export function withDocument(
 export function documentsOf(context: WorkflowContext, ticket: string): WorkflowContext['workflow'] {
   const of = (type: DocumentType) => context.workflow[type].filter((entry) => entry.ticket === ticket);
   return { research: of('research'), plans: of('plans'), handoffs: of('handoffs'), prs: of('prs') };
+}
+
+// The context store: documents of a project that outlive its worktrees (research, plans, handoffs). It is a folder by
+// profile and directory; each worktree shows the parts of it that are everybody's and the user's own as `thoughts/`.
+
+/** The part that is everybody's. */
+export const SHARED = 'shared';
+
+export type ThoughtsPlace =
+  | {
+      ok: true;
+      /** Below the root of all stores: `<profile>/<directory>`. */
+      store: string;
+      /** The names under which its parts are in `thoughts/`. */
+      parts: string[];
+      /** What is made in it: `shared/plans`, …, `<user>`. */
+      folders: string[];
+    }
+  | {
+      ok: false;
+      key: 'svc.thoughts.profile' | 'svc.thoughts.directory' | 'svc.thoughts.user';
+      value: string;
+    };
+
+const oneFolder = /^(?!\.)[^/\\\p{Cc}]{1,120}$/u;
+const someFolders = /^(?!\.{1,2}(?:\/|$))[^/\\\p{Cc}]{1,120}(?:\/(?!\.{1,2}(?:\/|$))[^/\\\p{Cc}]{1,120})*$/u;
+
+export function thoughtsPlace(facts: RepositoryFacts): ThoughtsPlace {
+  const { profile } = contextProfile(facts);
+  const directory = contextDirectory(facts);
+  const { user = null } = facts.thoughts;
+  if (!oneFolder.test(profile)) return { ok: false, key: 'svc.thoughts.profile', value: profile };
+  if (!someFolders.test(directory)) return { ok: false, key: 'svc.thoughts.directory', value: directory };
+  if (user !== null && (!oneFolder.test(user) || user === SHARED))
+    return { ok: false, key: 'svc.thoughts.user', value: user };
+  const own = user === null ? [] : [user];
+  return {
+    ok: true,
+    store: `${profile}/${directory}`,
+    parts: [SHARED, ...own],
+    folders: [...documentTypes.map((type) => `${SHARED}/${type}`), ...own],
+  };
 }

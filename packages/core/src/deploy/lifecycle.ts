@@ -1,9 +1,15 @@
-import type { DeployFact, DeployStep, DeployWorker } from './deploy-worker.ts';
-import { onClaimed } from './on-claimed.ts';
-import { onContains, onDeployment } from './on-deployment.ts';
-import { onMerged } from './on-merged.ts';
-import { onPerson } from './on-person.ts';
-import { onTime } from './on-time.ts';
+import type { WorkerStatus } from '../runs/signal-file.ts';
+import {
+  DEPLOY_BUDGET,
+  type DeployEffect,
+  type DeployFact,
+  type DeployProgress,
+  type DeployStep,
+  type DeployWorker,
+  type FailedDeployment,
+} from './deploy-worker.ts';
+import { type DeployPolicy, isSameEnvironment } from './policy.ts';
+import { isInLifecycle, isTimedOut, isWaitingForDeploy, openReasons, waitsForPolicy } from './standing.ts';
 
 /**
  * How a worker's merge becomes done: the only implementation. A worker is in one of these modes:
@@ -69,4 +75,291 @@ function answer(worker: DeployWorker, fact: DeployFact): DeployStep {
     case 'claimed':
       return onClaimed(worker, fact);
   }
+}
+
+// The pull request was merged: the lifecycle begins, or is over at once where nothing has to be proven.
+
+/** The last moment that is written with four digits of the year. */
+const END_OF_TIME = Date.parse('9999-12-31T23:59:59.999Z');
+
+export function onMerged(worker: DeployWorker, fact: Extract<DeployFact, { kind: 'merged' }>): DeployStep {
+  const { sha, at, seq } = fact;
+  if (waitsForPolicy(worker))
+    return beginLifecycle(worker, { ...worker.merge, sha: worker.merge.sha ?? sha });
+  if (!isInLifecycle(worker) && worker.status !== 'canceled') return beginLifecycle(worker, { sha, at, seq });
+  if (worker.merge === null) return moved(worker, { ...worker, merge: { sha, at, seq } }, []);
+  if (worker.merge.sha !== null || sha === null) return unmoved(worker);
+  const known = { ...worker, merge: { ...worker.merge, sha } };
+  const tellsTheFile = worker.deploy !== null && worker.status !== 'done';
+  return moved(worker, known, tellsTheFile ? [{ kind: 'write-signal' }] : []);
+}
+
+export function beginLifecycle(
+  worker: DeployWorker,
+  merge: NonNullable<DeployWorker['merge']>,
+  claim = worker.claim,
+): DeployStep {
+  const { policy } = worker;
+  if (policy.skipDeployVerification === null)
+    return moved(worker, { ...worker, status: 'merged', merge, claim }, [{ kind: 'write-signal' }]);
+  if (policy.skipDeployVerification)
+    return moved(worker, { ...worker, status: 'done', merge, claim }, [
+      { kind: 'write-signal' },
+      { kind: 'move-ticket', phase: 'done' },
+    ]);
+  const deploy = newProgress(policy, deadlineAfter(merge.at, policy));
+  return moved(worker, { ...worker, status: 'merged', merge, claim, deploy }, [
+    { kind: 'write-signal' },
+    ...(merge.sha === null ? [{ kind: 'refresh-pull-request' } as const] : []),
+  ]);
+}
+
+export function newProgress(policy: DeployPolicy, deadline: string): DeployProgress {
+  return {
+    environment: policy.productionEnvironment,
+    deploymentId: null,
+    attempts: [],
+    startedAt: null,
+    deadline,
+    completedAt: null,
+    result: null,
+    containedIn: [],
+    provenBy: null,
+  };
+}
+
+export function deadlineAfter(at: string, { timeoutSec }: DeployPolicy): string {
+  return new Date(Math.min(Date.parse(at) + timeoutSec * 1000, END_OF_TIME)).toISOString();
+}
+
+// A deployment was created or changed its state, or git proved what a deployed commit contains.
+
+type Told = Extract<DeployFact, { kind: 'deployment' }>;
+
+/** A worker that timed out is asked about for ever; what was proven long ago can be proven again. */
+const CONTAINING_COMMITS_KEPT = 100;
+
+export function onDeployment(worker: DeployWorker, fact: Told): DeployStep {
+  const { deploy, merge, policy } = worker;
+  if (deploy === null || !(isWaitingForDeploy(worker) || isTimedOut(worker))) return unmoved(worker);
+  if (!isSameEnvironment(fact.environment, deploy.environment) || fact.state === 'inactive')
+    return unmoved(worker);
+  // Without the merge commit nothing can be compared.
+  if (merge === null || merge.sha === null) return unmoved(worker);
+  if (fact.sha !== merge.sha) {
+    if (!policy.acceptDescendants) return unmoved(worker);
+    if (!deploy.containedIn.includes(fact.sha))
+      return { worker, effects: [{ kind: 'prove', sha: fact.sha }] };
+  }
+  if (fact.state === 'success') return succeeded(worker, deploy, fact);
+  if (fact.state === 'failure' || fact.state === 'error')
+    return afterFailure(worker, deploy, fact, fact.state);
+  return started(worker, deploy, fact);
+}
+
+export function onContains(
+  worker: DeployWorker,
+  { sha }: Extract<DeployFact, { kind: 'contains' }>,
+): DeployStep {
+  const { deploy, merge, status } = worker;
+  if (deploy === null || status === 'done' || sha === merge?.sha || deploy.containedIn.includes(sha))
+    return unmoved(worker);
+  const containedIn = [...deploy.containedIn, sha].slice(-CONTAINING_COMMITS_KEPT);
+  return moved(worker, { ...worker, deploy: { ...deploy, containedIn } }, []);
+}
+
+/** Only a deployment newer than all that were seen is a start: states arrive late and out of order. */
+function started(worker: DeployWorker, deploy: DeployProgress, { id, at }: Told): DeployStep {
+  if (isTimedOut(worker) || !isNewest(deploy, id)) return unmoved(worker);
+  return moved(
+    worker,
+    { ...worker, status: 'deploying', deploy: { ...deploy, deploymentId: id, startedAt: at } },
+    [{ kind: 'tell', topic: 'started' }, { kind: 'write-signal' }],
+  );
+}
+
+function succeeded(worker: DeployWorker, deploy: DeployProgress, { id, sha, at }: Told): DeployStep {
+  const startWasMissed = worker.status === 'merged' && isNewest(deploy, id);
+  const shipped: DeployProgress = {
+    ...deploy,
+    deploymentId: newest(deploy, id),
+    startedAt: startWasMissed ? at : deploy.startedAt,
+    completedAt: at,
+    result: 'success',
+    provenBy: { deploymentId: id, sha },
+  };
+  return moved(worker, { ...worker, status: 'done', deploy: shipped }, [
+    ...(startWasMissed ? [{ kind: 'tell', topic: 'started' } as const] : []),
+    { kind: 'write-signal' },
+    { kind: 'move-ticket', phase: 'done' },
+    { kind: 'tell', topic: 'succeeded' },
+  ]);
+}
+
+function afterFailure(
+  worker: DeployWorker,
+  deploy: DeployProgress,
+  fact: Told,
+  state: FailedDeployment['state'],
+): DeployStep {
+  if (!isNewAttempt(deploy, fact.id)) return unmoved(worker);
+  const attempts = [...deploy.attempts, failedDeployment(fact, state)];
+  const counted = { ...deploy, attempts, deploymentId: newest(deploy, fact.id) };
+  const told: DeployEffect[] = [{ kind: 'tell', topic: 'failed' }, { kind: 'write-signal' }];
+  const isOvertaken = worker.status === 'deploying' && fact.id < (deploy.deploymentId ?? fact.id);
+
+  if (isTimedOut(worker)) return moved(worker, { ...worker, deploy: counted }, told);
+  if (attempts.length >= DEPLOY_BUDGET) {
+    const exhausted: DeployProgress = { ...counted, result: 'budget-exhausted' };
+    return moved(worker, { ...worker, status: 'deploy-failed', deploy: exhausted }, [
+      ...told,
+      {
+        kind: 'raise',
+        reason: 'deploy-budget-exhausted',
+        message: `${DEPLOY_BUDGET} deployments to ${deploy.environment} failed, the last one ${fact.id}${because(fact)}`,
+        severity: 'high',
+        remedy: 'svc deploy retry',
+      },
+    ]);
+  }
+  if (isOvertaken) return moved(worker, { ...worker, deploy: counted }, told);
+  return moved(worker, { ...worker, status: 'deploy-failed', deploy: counted }, [
+    ...told,
+    {
+      kind: 'raise',
+      reason: 'deploy-failed',
+      message: `Deployment ${fact.id} to ${deploy.environment} failed, ${attempts.length} of ${DEPLOY_BUDGET}${because(fact)}`,
+      severity: 'medium',
+      remedy: 'svc deploy retry',
+    },
+  ]);
+}
+
+function isNewAttempt({ attempts, retried }: DeployProgress, id: number): boolean {
+  if (attempts.length >= DEPLOY_BUDGET || id <= (retried?.failedUpTo ?? -Infinity)) return false;
+  return attempts.every(({ deploymentId }) => deploymentId !== id);
+}
+
+function failedDeployment(fact: Told, state: FailedDeployment['state']): FailedDeployment {
+  const { id, at, description, logUrl } = fact;
+  return {
+    deploymentId: id,
+    state,
+    failedAt: at,
+    ...(description !== undefined && { description }),
+    ...(logUrl !== undefined && { logUrl }),
+  };
+}
+
+function isNewest({ deploymentId }: DeployProgress, id: number): boolean {
+  return deploymentId === null || id > deploymentId;
+}
+
+function newest(deploy: DeployProgress, id: number): number {
+  return isNewest(deploy, id) ? id : (deploy.deploymentId ?? id);
+}
+
+function because({ description }: Told): string {
+  return description ? `: ${description}` : '';
+}
+
+// What the worker's signal file says. It is believed on the way to a merge, and never on the merge itself nor
+// on what shipped: there it is kept beside what is known, so that the contradiction can be shown.
+
+const needProof: ReadonlySet<WorkerStatus> = new Set(['merged', 'deploying', 'deploy-failed', 'done']);
+
+export function onClaimed(worker: DeployWorker, fact: Extract<DeployFact, { kind: 'claimed' }>): DeployStep {
+  const { status, at, seq, old = false } = fact;
+  if (status === worker.status)
+    return worker.claim === null ? unmoved(worker) : moved(worker, { ...worker, claim: null }, []);
+  if (status === worker.claim?.status) return unmoved(worker);
+  const claim = { status, at, seq, ...(old && { old }) };
+  if (isInLifecycle(worker)) return moved(worker, { ...worker, claim }, []);
+  if (!needProof.has(status)) return moved(worker, { ...worker, status, claim: null }, []);
+  // The merge came while the worker was canceled, and it was taken up again since.
+  if (worker.merge !== null && worker.status !== 'canceled')
+    return beginLifecycle(worker, worker.merge, claim);
+  const effects: DeployEffect[] = [{ kind: 'refresh-pull-request' }];
+  if (status === 'done' && !old)
+    effects.push({
+      kind: 'raise',
+      reason: 'done-unproven',
+      message: 'The worker says that it is done, but no merged pull request is known',
+      severity: 'medium',
+      remedy: 'svc deploy accept',
+    });
+  return moved(worker, { ...worker, claim }, effects);
+}
+
+// A person said that a deploy gets another chance, or that the work is done.
+
+export function onPerson(worker: DeployWorker, fact: Extract<DeployFact, { kind: 'person' }>): DeployStep {
+  return fact.word === 'retry' ? retry(worker, fact.at) : accept(worker, fact.at);
+}
+
+/** The environment is read anew: a wrong name in the configuration may be what was mended. */
+function retry(worker: DeployWorker, at: string): DeployStep {
+  const { deploy, policy, status } = worker;
+  if (deploy === null || !(status === 'deploy-failed' || isTimedOut(worker))) return unmoved(worker);
+  const again: DeployProgress = {
+    ...deploy,
+    environment: policy.productionEnvironment,
+    attempts: [],
+    retried: { times: (deploy.retried?.times ?? 0) + 1, failedUpTo: newestFailed(deploy) },
+    startedAt: null,
+    deadline: deadlineAfter(at, policy),
+    result: null,
+  };
+  return moved(worker, { ...worker, status: 'merged', deploy: again }, [{ kind: 'write-signal' }]);
+}
+
+function accept(worker: DeployWorker, at: string): DeployStep {
+  const mayBeAccepted = worker.deploy !== null || waitsForPolicy(worker) || worker.claim?.status === 'done';
+  if (worker.status === 'done' || !mayBeAccepted) return unmoved(worker);
+  const deploy = worker.deploy ?? newProgress(worker.policy, at);
+  const accepted: DeployProgress = { ...deploy, completedAt: at, result: 'accepted' };
+  return moved(worker, { ...worker, status: 'done', deploy: accepted }, [
+    { kind: 'write-signal' },
+    { kind: 'move-ticket', phase: 'done' },
+  ]);
+}
+
+function newestFailed({ attempts, retried }: DeployProgress): number | null {
+  const failed = attempts.map(({ deploymentId }) => deploymentId);
+  if (retried && retried.failedUpTo !== null) failed.push(retried.failedUpTo);
+  return failed.length === 0 ? null : Math.max(...failed);
+}
+
+// It is later now: a worker that waits beyond its deadline is given up as stalled.
+
+export function onTime(worker: DeployWorker, { at }: Extract<DeployFact, { kind: 'time' }>): DeployStep {
+  const { deploy } = worker;
+  if (deploy === null || !isWaitingForDeploy(worker)) return unmoved(worker);
+  if (Date.parse(at) < Date.parse(deploy.deadline)) return unmoved(worker);
+  return moved(worker, { ...worker, status: 'stalled', deploy: { ...deploy, result: 'timeout' } }, [
+    { kind: 'write-signal' },
+    {
+      kind: 'raise',
+      reason: 'deploy-timeout',
+      message: `No deployment to ${deploy.environment} succeeded by ${deploy.deadline}`,
+      severity: 'high',
+      remedy: 'svc deploy retry',
+    },
+  ]);
+}
+
+// The two answers of a step: nothing happened, or the worker moved.
+
+export function unmoved(worker: DeployWorker): DeployStep {
+  return { worker, effects: [] };
+}
+
+/** A claim that came true is none any more, and what was open for a person before and is not now is resolved. */
+export function moved(before: DeployWorker, after: DeployWorker, effects: DeployEffect[]): DeployStep {
+  const worker = after.claim?.status === after.status ? { ...after, claim: null } : after;
+  const open = openReasons(worker);
+  const resolved = openReasons(before)
+    .filter((reason) => !open.includes(reason))
+    .map((reason): DeployEffect => ({ kind: 'resolve', reason }));
+  return { worker, effects: [...effects, ...resolved] };
 }

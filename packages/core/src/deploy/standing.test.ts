@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { workerStatuses } from '../runs/worker-statuses.ts';
 import type { DeployProgress, DeployWorker } from './deploy-worker.ts';
+import { newProgress } from './lifecycle.ts';
 import { newWorker, verified } from './model/plain-facts.ts';
-import { newProgress } from './on-merged.ts';
 import {
   isBudgetExhausted,
   isEnded,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type DrainRecord, readDrainJournal } from './drain-journal.ts';
+import { type DrainRecord, readDrainJournal } from './findings.ts';
 
 const trying = (key: string, minute = 1): DrainRecord => ({
   state: 'trying',

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { severityFrom } from './finding.ts';
-import { findingLine, MAX_FINDING_LINE_BYTES, readFindingLine } from './finding-line.ts';
+import { findingLine, MAX_FINDING_LINE_BYTES, readFindingLine, severityFrom } from './findings.ts';
 
 const finding = {
   ts: '2026-01-02T03:04:05.678Z',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findingLabels, findingTicket } from './finding-ticket.ts';
+import { findingLabels, findingTicket } from './findings.ts';
 
 const finding = {
   ts: '2026-01-02T03:04:05.678Z',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Finding } from './finding.ts';
+import { Finding } from './findings.ts';
 
 const finding = {
   ts: '2026-01-02T03:04:05.678Z',

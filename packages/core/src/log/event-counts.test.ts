@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { eventFamilies, familyOf } from './event-counts.ts';
+import { eventFamilies, familyOf } from './event-filter.ts';
 import { topics } from './topics.ts';
 
 test('every topic has a family, and every family a topic', () => {

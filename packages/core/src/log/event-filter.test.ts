@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { impossibleTopicIn, matchesFilter, topicsOfGlob } from './event-filter.ts';
-import { durationMs, parseSince } from './since.ts';
+import { durationMs, impossibleTopicIn, matchesFilter, parseSince, topicsOfGlob } from './event-filter.ts';
 
 const line = { event: 'codehost.pr.merged', scope: { ticket: 'ABC-1', repo: 'Acme/web', pr: 7 } };
 

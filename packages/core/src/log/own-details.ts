@@ -1,7 +1,7 @@
 // What is told about our own events: runs, waves, workers, deploys, verification, tickets, attention,
 // feeds, the daemon, findings and archives. Who and what it is about stands in the line's scope.
 import { z } from 'zod';
-import { FindingSeverity } from '../feedback/finding.ts';
+import { FindingSeverity } from '../feedback/findings.ts';
 import { WorkerPhase, WorkerStatus } from '../runs/signal-file.ts';
 import { Detail, topicFamily } from './topic-family.ts';
 

@@ -1,7 +1,7 @@
 // Whether a value is an event: the base fields, a topic of the closed list, and that topic's own detail.
 import { z } from 'zod';
 import { EventDraft, EventLine } from './event-line.ts';
-import { type DetailOf, detailSchemaFor, isTopic, suggestTopic, type Topic } from './topics.ts';
+import { type DetailOf, detailSchemaFor, isTopic, suggestTopic, type Topic, topics } from './topics.ts';
 
 export type ParsedLine = { ok: true; line: EventLine } | { ok: false; problem: string };
 export type ParsedDraft = { ok: true; draft: EventDraft } | { ok: false; problem: string };
@@ -55,4 +55,13 @@ function firstProblem(error: z.ZodError): string {
   if (issue === undefined) return 'not an event';
   const path = z.core.toDotPath(issue.path);
   return path === '' ? issue.message : `${path}: ${issue.message}`;
+}
+
+// The event line as one schema, each family of topics with its own detail: the source of the JSON Schema.
+// Readers use parseEventLine, which is faster.
+
+export function eventLineByTopic(): z.ZodType {
+  const families = Map.groupBy(topics, (topic) => detailSchemaFor(topic) as z.ZodType);
+  const variants = [...families].map(([detail, names]) => EventLine.extend({ event: z.enum(names), detail }));
+  return z.union(variants);
 }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { growthOfCost } from '../testing/growth-of-cost.ts';
-import { matchesGlob } from './topic-glob.ts';
-import { detailSchemaFor, isTopic, suggestTopic, topics, topicsMatching } from './topics.ts';
+import { detailSchemaFor, isTopic, matchesGlob, suggestTopic, topics, topicsMatching } from './topics.ts';
 
 test('every topic is lower-case words joined by dots, and stands there once', () => {
   for (const topic of topics) expect(topic).toMatch(/^[a-z]+(\.[a-z_]+){1,2}$/);

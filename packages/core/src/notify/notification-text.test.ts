@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isAtLeast, notificationText } from './notification-text.ts';
+import { isAtLeast, notificationText } from './notification.ts';
 
 test('the reason and what it is about, the message and the remedy', () => {
   expect(

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isQuiet, type NotifyConfig, quietMinutesLeft } from './quiet-hours.ts';
+import { isQuiet, type NotifyConfig, quietMinutesLeft } from './notification.ts';
 
 const configOf = (quietHours: NotifyConfig['quietHours']): NotifyConfig => ({
   desktop: { enabled: false },

@@ -1,9 +1,8 @@
 // What the run loop knows, and what it is to do about it. Every act may be asked for again until the board or the
 // disk shows that it was done: carrying it out twice must come to the same.
-import type { Run } from '../state/run.ts';
-import type { Worker } from '../state/worker.ts';
+import type { Run, Worker } from '../state/board-types.ts';
 import type { RunPlan } from './plan.ts';
-import type { ReactionCause } from './reaction-causes.ts';
+import type { ReactionCause } from './reactions.ts';
 
 /** Of the project that a run belongs to, as configured now. */
 export type ProjectLimits = {

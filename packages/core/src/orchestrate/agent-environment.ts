@@ -1,12 +1,13 @@
 // What an agent sees of the environment: the ordinary variables, where `svc` lies, what its telemetry and its network
 // need, those that the project lets through, who it is, and the attributes of its telemetry. Nothing else of ours: no
 // webhook secret, no tracker token.
+
+import type { Config } from '../config/schema/config.ts';
 import {
   formatAttributes,
   type ResourceFacts,
   resourceAttributes,
 } from '../telemetry/resource-attributes.ts';
-import { ownSecretVariables } from './secret-variables.ts';
 
 const ordinary = /^(?:PATH|HOME|LANG|TERM|USER|SHELL|TMPDIR|SSH_AUTH_SOCK)$/;
 const telemetryVariable = /^(?:OTEL_[A-Z0-9_]+|CLAUDE_CODE_ENABLE_TELEMETRY)$/;
@@ -84,4 +85,43 @@ export function agentEnvironment({
     OTEL_RESOURCE_ATTRIBUTES: formatAttributes(resourceAttributes(telemetry)),
   });
   return { environment, refused };
+}
+
+// The variables that hold what is the daemon's alone. No program that it starts for a project needs them: not git
+// with its hooks, no setup, no agent.
+
+/** The names that webhook secrets, relay channels and their read keys have when the configuration gives them no other. */
+export const ownSecretVariables: readonly string[] = [
+  'SVC_WEBHOOK_SECRET',
+  'SVC_TRACKER_WEBHOOK_SECRET',
+  'SVC_RELAY_CHANNEL',
+  'SVC_TRACKER_RELAY_CHANNEL',
+  'SVC_RELAY_READ_KEY',
+  'SVC_TRACKER_RELAY_READ_KEY',
+];
+
+/** Of webhook secrets and read keys, as a project names them. */
+export function feedSecretVariables({ svc }: Config): string[] {
+  return [svc.monitor.github, svc.monitor.linear].flatMap((feed) => [
+    feed.webhookSecretEnv,
+    feed.relayReadKeyEnv,
+  ]);
+}
+
+/** Those of the feeds and the keys of model providers. */
+export function secretVariables(config: Config): string[] {
+  const keys = Object.values(config.svc.ai.providers).flatMap((provider) => provider?.apiKeyEnv ?? []);
+  return [...feedSecretVariables(config), ...keys];
+}
+
+/** The environment without our own secrets and without these. */
+export function withoutSecrets(
+  environment: Readonly<Record<string, string | undefined>>,
+  names: readonly string[],
+): Record<string, string> {
+  const never = new Set([...ownSecretVariables, ...names]);
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries(environment))
+    if (value !== undefined && !never.has(name)) kept[name] = value;
+  return kept;
 }

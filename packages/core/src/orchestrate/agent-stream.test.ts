@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type AgentStream, noAgentStream, readAgentStream } from './agent-stream.ts';
+import { type AgentStream, noAgentStream, readAgentStream } from './agent-output.ts';
 
 const read = (...lines: (object | string)[]): AgentStream =>
   lines.reduce<AgentStream>(

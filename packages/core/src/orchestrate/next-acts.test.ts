@@ -1,7 +1,6 @@
 import { mergedWorker, sampleMergeSha, sampleWorker } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
-import type { Run } from '../state/run.ts';
-import type { Worker } from '../state/worker.ts';
+import type { Run, Worker } from '../state/board-types.ts';
 import type { Act, LiveAgent, PlannedRun, ProjectLimits, Revivals, Verification, World } from './acts.ts';
 import { nextActs } from './next-acts.ts';
 

@@ -1,19 +1,21 @@
 // The one decision of the run loop: what is to be done now. Pure: from the same world come the same acts, so that
 // a restart goes on where the board and the disk stand. One step of a wave at a time; the loop asks again after
 // each change.
+
+import { isEnded, isInPersonsHands } from '../deploy/standing.ts';
+import type { Worker } from '../state/board-types.ts';
 import { workerKey } from '../state/reduce-worker.ts';
-import type { Worker } from '../state/worker.ts';
 import {
   type Act,
+  type HoldReason,
+  type LiveAgent,
   type Patience,
   type PlannedRun,
   type Revivals,
   usualPatience,
   type World,
 } from './acts.ts';
-import { agentEnds } from './agent-ends.ts';
-import { createSlots } from './slots.ts';
-import { later, type Standing, standingOfTicket } from './wave-standing.ts';
+import { later, type Standing, standingOfTicket } from './waves.ts';
 
 type CurrentWave = {
   number: number;
@@ -212,4 +214,102 @@ function holdOf({ run, limits, awaitingReview }: PlannedRun, wanted: Standing['i
   if (wanted !== 'to-dispatch' || most === null || awaitingReview <= most) return undefined;
   const message = `${awaitingReview} pull requests wait for a person; at most ${most} may before more is begun`;
   return { ...hold, why: 'review', message };
+}
+
+// The slots of projects and runs: who may start an agent now. A ticket has one worktree in its project, so that
+// no two agents work on it at once, whichever run asked for them.
+
+export type Slots = {
+  /** Takes a slot for the ticket, or says why there is none. */
+  take: (planned: PlannedRun, ticket: string) => { why: HoldReason; message: string } | undefined;
+};
+
+type Project = { most: number; used: number; tickets: Set<string> };
+
+export function createSlots({ runs, processes }: Pick<World, 'runs' | 'processes'>): Slots {
+  const projects = new Map<string, Project>();
+  const usedByRun = new Map<string, number>();
+  for (const { run, plan, limits } of runs) {
+    const known = projects.get(plan.project);
+    const most = Math.min(known?.most ?? limits.maxParallel, limits.maxParallel);
+    projects.set(plan.project, { most, used: known?.used ?? 0, tickets: known?.tickets ?? new Set() });
+    usedByRun.set(run.orchestrator, 0);
+  }
+  const projectOfRun = new Map(runs.map(({ run, plan }) => [run.orchestrator, projects.get(plan.project)]));
+  for (const key of processes.keys()) {
+    const [orchestrator = '', ticket = ''] = key.split('/', 2);
+    occupy(projectOfRun.get(orchestrator), orchestrator, ticket);
+  }
+  return {
+    take({ run, plan }, ticket) {
+      const project = projects.get(plan.project);
+      const usedHere = usedByRun.get(run.orchestrator) ?? 0;
+      if (project === undefined || project.tickets.has(ticket.toLowerCase()))
+        return { why: 'ticket-elsewhere', message: `Another agent works on ${ticket}` };
+      if (project.used >= project.most)
+        return { why: 'slots', message: `All ${project.most} slots of the project are taken` };
+      if (usedHere >= plan.maxParallel)
+        return { why: 'slots', message: `All ${plan.maxParallel} slots of the run are taken` };
+      occupy(project, run.orchestrator, ticket);
+      return undefined;
+    },
+  };
+
+  function occupy(project: Project | undefined, orchestrator: string, ticket: string): void {
+    if (project === undefined) return;
+    project.used += 1;
+    project.tickets.add(ticket.toLowerCase());
+    usedByRun.set(orchestrator, (usedByRun.get(orchestrator) ?? 0) + 1);
+  }
+}
+
+// What must not go on: every agent and every worker of a run that is over, the agent of a worker that has come to its
+// end, and an agent that is silent for too long.
+
+export function agentEnds(world: World, { run, limits }: PlannedRun, patience: Patience): Act[] {
+  const { orchestrator, state } = run;
+  if (state === 'unknown') return [];
+  if (state === 'canceled' || state === 'completed') return endsOfRun(world, orchestrator);
+  const acts: Act[] = [];
+  for (const [key, agent] of world.processes) {
+    if (!key.startsWith(`${orchestrator}/`)) continue;
+    const ticket = key.slice(orchestrator.length + 1);
+    const why = whyEnded(world.workers.get(key), patience, world.now);
+    if (why !== undefined) acts.push({ kind: 'end', orchestrator, ticket, why });
+    else if (isSilent(agent, limits.stallAfterSec, world.now))
+      acts.push({ kind: 'end-hanging', orchestrator, ticket, silentSince: agent.lastActivityAt });
+  }
+  return acts;
+}
+
+/** A worker ends with its run whether or not it has a process: it waited for a revival, a person or a review. */
+function endsOfRun({ processes, workers }: World, orchestrator: string): Act[] {
+  const keys = new Set([...processes.keys()].filter((key) => key.startsWith(`${orchestrator}/`)));
+  for (const worker of workers.values())
+    if (worker.orchestrator === orchestrator && endsWithItsRun(worker)) keys.add(worker.key);
+  return [...keys].map((key) => {
+    const ticket = key.slice(orchestrator.length + 1);
+    return { kind: 'end', orchestrator, ticket, why: 'run-over' };
+  });
+}
+
+/** From the merge on, what ships decides. A file that is gone or cannot be read is not written. */
+export function endsWithItsRun({ status, merge, removed, corrupt }: Worker): boolean {
+  if (merge !== null || removed || corrupt !== null) return false;
+  return status !== 'canceled' && isInPersonsHands(status);
+}
+
+function whyEnded(
+  worker: Worker | undefined,
+  { afterEndSec }: Patience,
+  now: string,
+): 'canceled' | 'worker-ended' | undefined {
+  if (worker === undefined || !isEnded(worker.status)) return undefined;
+  if (worker.status === 'canceled') return 'canceled';
+  return later(worker.statusSince, afterEndSec) <= now ? 'worker-ended' : undefined;
+}
+
+/** Making a worktree may take its time, and has limits of its own. */
+function isSilent({ state, lastActivityAt }: LiveAgent, stallAfterSec: number, now: string): boolean {
+  return state === 'running' && later(lastActivityAt, stallAfterSec) <= now;
 }

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { errorTail, inOneLine, LONGEST_OUTPUT_TEXT, type OutputLine, readOutputLine } from './output-line.ts';
+import {
+  errorTail,
+  inOneLine,
+  LONGEST_OUTPUT_TEXT,
+  type OutputLine,
+  readOutputLine,
+} from './agent-output.ts';
 
 const assistant = (...content: object[]): string =>
   JSON.stringify({ type: 'assistant', message: { content } });

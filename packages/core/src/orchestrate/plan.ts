@@ -1,7 +1,6 @@
 // What a run is to do: its tickets in waves, from the command line or from a plan file. A plan is right as a
 // whole or refused with every problem by its place, before anything is made.
 import { cutText } from '../log/cut-text.ts';
-import { branchNameProblem } from './branch-name.ts';
 import { type BlockedTicket, wavesFromBlockers } from './waves.ts';
 
 export const MOST_TICKETS = 500;
@@ -192,4 +191,90 @@ function isList(value: unknown): value is readonly unknown[] {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+// Names that come from outside and become a branch and a folder: git's own rules for a branch, some of ours, and
+// a folder name that can be nothing but one folder. Everything else is refused, with the reason.
+
+const LONGEST = 200;
+/** A part of the name is a file name for git, which also adds `.lock` to it. */
+const LONGEST_PART_BYTES = 240;
+const FOLDER_WORDS = 80;
+
+export type WorktreeName =
+  | { ok: true; branch: string; folder: string }
+  /** A clause that follows the name: `begins with a dash`. */
+  | { ok: false; problem: string };
+
+/**
+ * `worktreeNameOf('ABC-12')` is branch and folder `ABC-12`; `feat/login` has a folder of its own name too, with
+ * a mark of the whole name, so that no two branches share a folder.
+ */
+export function worktreeNameOf(text: string): WorktreeName {
+  const problem = branchNameProblem(text);
+  return problem === undefined
+    ? { ok: true, branch: text, folder: folderNameOf(text) }
+    : { ok: false, problem };
+}
+
+/** Why the text is no branch name; undefined when it is one. */
+export function branchNameProblem(text: string): string | undefined {
+  if (text === '') return 'is empty';
+  if (text.length > LONGEST) return `has ${text.length} characters; at most ${LONGEST} are allowed`;
+  return rules.find(([pattern]) => pattern.test(text))?.[1] ?? partProblem(text);
+}
+
+const rules: readonly (readonly [RegExp, string])[] = [
+  [/^-/, 'begins with a dash'],
+  [/[\p{Cc}\p{Zl}\p{Zp}]/u, 'has a line break or another control character'],
+  [/[\p{Cf}\p{Cs}]/u, 'has a character that cannot be seen'],
+  [/\p{Zs}/u, 'has a space'],
+  [/\.\./, 'has two dots in a row'],
+  [/[~^:?*[\\]/, 'has one of the characters ~ ^ : ? * [ \\'],
+  [/@\{/, 'has @{'],
+  [/^\/|\/\/|\/$/, 'has an empty part between slashes'],
+  [/\.$/, 'ends with a dot'],
+  [/^(?:@|HEAD|refs\/.*)$/, 'means something else to git'],
+  // Git takes such a name for a commit.
+  [/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i, 'looks like a commit id'],
+];
+
+function partProblem(text: string): string | undefined {
+  for (const part of text.split('/')) {
+    if (part.startsWith('.')) return 'has a part that begins with a dot';
+    if (part.endsWith('.lock')) return 'has a part that ends with .lock';
+    if (utf8Length(part) > LONGEST_PART_BYTES)
+      return `has a part of more than ${LONGEST_PART_BYTES} bytes between slashes`;
+  }
+  return undefined;
+}
+
+const plainFolder = /^[A-Za-z0-9][A-Za-z0-9._-]{0,119}$/;
+
+function folderNameOf(branch: string): string {
+  if (plainFolder.test(branch)) return branch;
+  const words = branch
+    .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+    .replaceAll(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '')
+    .slice(0, FOLDER_WORDS);
+  return `${words === '' ? 'branch' : words}-${markOf(branch)}`;
+}
+
+/** FNV-1a over the bytes, 64 bits: the same name gives the same mark, on every machine. */
+function markOf(text: string): string {
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of utf8(text)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+  return hash.toString(16).padStart(16, '0').slice(0, 10);
+}
+
+function utf8Length(text: string): number {
+  return utf8(text).length;
+}
+
+/** Core has no encoder of a platform at hand; the text has no lone surrogates here. */
+function utf8(text: string): number[] {
+  const escaped = encodeURIComponent(text);
+  return [...escaped.matchAll(/%([0-9A-F]{2})|./g)].map(([one, hex]) =>
+    hex === undefined ? one.charCodeAt(0) : Number.parseInt(hex, 16),
+  );
 }

@@ -1,9 +1,8 @@
 // A run for whoever looks at it: its waves with the standing of each ticket, and how long its workers waited on
 // people.
-import type { Board } from '../state/board.ts';
-import { pullRequestOfWorker, workerKey } from '../state/board.ts';
-import type { Run } from '../state/run.ts';
-import { waitHours } from './wait-hours.ts';
+import { type Board, pullRequestOfWorker, workerKey } from '../state/board.ts';
+import type { PullRequest, ReviewVerdict, Run, Worker } from '../state/board-types.ts';
+import { standingOf } from '../state/reduce-pull-request.ts';
 
 export type RunTicketView = {
   ticket: string;
@@ -79,4 +78,91 @@ function ticketView(board: Board, orchestrator: string, ticket: string): RunTick
     error: worker?.signal?.error ?? null,
     costUsd: worker?.signal?.cost?.usd ?? null,
   };
+}
+
+// How long the workers of a run waited on people: from the moment a pull request was ready to the first verdict
+// on it, its merge or its end. Approximated from what the board keeps:
+//   - ready is when it was opened; when a draft became ready is not kept, and a draft does not wait at all;
+//   - of each reviewer only the last word is kept: who asked for changes and approved later counts until the
+//     approval, with the hours in which the worker mended it;
+//   - hours with failing checks are in it, as are nights and week-ends;
+//   - a verdict that only a poll told has no time of its own: the last line on the reviews stands for it.
+
+const HOUR_MS = 3_600_000;
+
+/** `until` is null while it waits. */
+export type TicketWait = { ticket: string; pr: number; hours: number; since: string; until: string | null };
+export type WaitHours = { hours: number; waiting: number; tickets: TicketWait[] };
+
+/** `pullRequestOf` finds the pull request of a worker on the board. */
+export function waitHours({
+  workers,
+  pullRequestOf,
+  now,
+}: {
+  workers: Iterable<Worker>;
+  pullRequestOf: (worker: Worker) => PullRequest | undefined;
+  now: string;
+}): WaitHours {
+  const tickets: TicketWait[] = [];
+  for (const worker of workers) {
+    const pullRequest = pullRequestOf(worker);
+    const wait = pullRequest && waitOf(worker, pullRequest, now);
+    if (wait !== undefined) tickets.push(wait);
+  }
+  const hours = tickets.reduce((sum, wait) => sum + wait.hours, 0);
+  return { hours, waiting: tickets.filter(({ until }) => until === null).length, tickets };
+}
+
+function waitOf(worker: Worker, pullRequest: PullRequest, now: string): TicketWait | undefined {
+  const since = pullRequest.openedAt ?? worker.signal?.pr?.openedAt;
+  const until = endOf(pullRequest);
+  const isWaiting = until === null && waitsForPerson(pullRequest);
+  if (since === undefined || since === null || (until === null && !isWaiting)) return undefined;
+  const passed = Date.parse(until ?? now) - Date.parse(since);
+  const hours = Number.isFinite(passed) ? Math.max(0, passed / HOUR_MS) : 0;
+  return { ticket: worker.ticket, pr: pullRequest.number, hours, since, until };
+}
+
+/** The first of all that can end the wait. */
+function endOf(pullRequest: PullRequest): string | null {
+  const { reviews, reviewDecision, merge, closedAt, judgedAt, lastAt, state } = pullRequest;
+  const told = reviews.filter((review) => review.state !== 'dismissed').map(({ at }) => at ?? lastAt);
+  if (told.length === 0 && reviewDecision !== null) told.push(judgedAt ?? lastAt);
+  const counts = state !== 'open' || reviewVerdictOf(pullRequest) !== null;
+  const moments = counts ? [...told, merge?.at ?? null, state === 'open' ? null : closedAt] : [];
+  return moments
+    .filter((moment) => moment !== null)
+    .reduce<string | null>(
+      (first, moment) => (first === null || Date.parse(moment) < Date.parse(first) ? moment : first),
+      null,
+    );
+}
+
+// Pull requests that wait for a person. The board does not know whom a review was asked of: a pull request that
+// nobody has judged yet waits, asked for or not. After changes were requested it is the worker's turn, until a
+// reviewer speaks again or is dismissed; a push in between does not tell that it is ready again.
+
+type Judged = Pick<PullRequest, 'reviews' | 'reviewDecision'>;
+
+/** Open, no draft, no failed check, and nobody has approved it or asked for changes. */
+export function waitsForPerson(pullRequest: PullRequest): boolean {
+  return (
+    pullRequest.state === 'open' &&
+    pullRequest.draft !== true &&
+    standingOf(pullRequest).failed.length === 0 &&
+    reviewVerdictOf(pullRequest) === null
+  );
+}
+
+/** What counts against `maxAwaitingReview`; pass in the pull requests of the project's workers. */
+export function awaitingReview(pullRequests: Iterable<PullRequest>): PullRequest[] {
+  return [...pullRequests].filter(waitsForPerson);
+}
+
+/** What the reviews come to: as a poll found them decided, else one objection stands before any approval. */
+export function reviewVerdictOf({ reviewDecision, reviews }: Judged): ReviewVerdict | null {
+  if (reviewDecision !== null) return reviewDecision;
+  if (reviews.some(({ state }) => state === 'changes_requested')) return 'changes_requested';
+  return reviews.some(({ state }) => state === 'approved') ? 'approved' : null;
 }

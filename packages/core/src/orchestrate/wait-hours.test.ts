@@ -1,7 +1,7 @@
 import { mergedPullRequest, samplePullRequest, sampleTime, sampleWorker } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import type { PullRequest } from '../state/pull-request.ts';
-import { waitHours } from './wait-hours.ts';
+import type { PullRequest } from '../state/board-types.ts';
+import { waitHours } from './run-view.ts';
 
 const now = sampleTime('14:00');
 const review = (state: string, time: string, reviewer = 'kim') => ({

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Effect } from '../state/effect.ts';
-import { orderKeyOf } from './order-key.ts';
+import { orderKeyOf } from './outbox.ts';
 
 const base = { key: '7:x:y', seq: 7 };
 const table: [Effect, string | null][] = [

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isPatienceOver, LONGEST_RETRY_WAIT_MS, retryWaitMs } from './patience.ts';
+import { isPatienceOver, LONGEST_RETRY_WAIT_MS, retryWaitMs } from './outbox.ts';
 
 const DAY = 24 * 60 * 60_000;
 

@@ -3,17 +3,23 @@
 import type { OtherDetail } from '../log/codehost-details.ts';
 import type { EventActor, EventDraft } from '../log/event-line.ts';
 import { isTopic } from '../log/topics.ts';
-import { checkSuiteFact, commitStatusFact } from './codehost-checks.ts';
-import { deploymentFact, deploymentStatusFact } from './codehost-deployment.ts';
 import type { CodehostEventType } from './codehost-event-type.ts';
-import type { CodehostFact, ReadFact } from './codehost-fact.ts';
-import { issueCommentFact } from './codehost-issue-comment.ts';
-import { pullRequestFact } from './codehost-pull-request.ts';
-import { pushFact } from './codehost-push.ts';
-import { reviewCommentFact, reviewFact, reviewThreadFact } from './codehost-review.ts';
+import {
+  type CodehostFact,
+  checkSuiteFact,
+  commitStatusFact,
+  deploymentFact,
+  deploymentStatusFact,
+  issueCommentFact,
+  pullRequestFact,
+  pushFact,
+  type ReadFact,
+  reviewCommentFact,
+  reviewFact,
+  reviewThreadFact,
+} from './codehost-facts.ts';
 import type { DeliveryMeta, Mapping } from './delivery.ts';
-import { knownDetail, onlyKnown } from './only-known.ts';
-import { asFields, type Fields, objectAt, textAt } from './payload-fields.ts';
+import { asFields, type Fields, knownDetail, objectAt, onlyKnown, textAt } from './payload-fields.ts';
 import { ticketNamed } from './ticket-name.ts';
 
 const readers: Record<CodehostEventType, ReadFact> = {

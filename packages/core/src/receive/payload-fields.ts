@@ -1,6 +1,7 @@
 // Reads fields of a payload that nobody has checked: what is missing or of another type is simply absent.
 // Hand-written because it runs for every delivery; a schema would cost more than the rest of the mapping.
 import { z } from 'zod';
+import { cutText } from '../log/cut-text.ts';
 
 export type Fields = { readonly [name: string]: unknown };
 
@@ -87,4 +88,37 @@ export function jsonIn(line: string): Fields | undefined {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
+}
+
+// Leaves out what a payload did not say, and cuts what it said at too great a length.
+
+const LONGEST_TEXT = 4096;
+
+type Values = { [name: string]: unknown };
+
+/** The same without its undefined fields. */
+export function onlyKnown<Known extends object>(values: Known): Known;
+export function onlyKnown(values: Values): Values {
+  const known: Values = {};
+  for (const name in values) {
+    if (values[name] !== undefined) known[name] = values[name];
+  }
+  return known;
+}
+
+/** The same for a detail; texts over 4 KB are cut, marked, and named in `cut`. */
+export function knownDetail<Known extends object>(values: Known): Known;
+export function knownDetail(values: Values): Values {
+  const known: Values = {};
+  const cut: string[] = [];
+  for (const name in values) {
+    const value = values[name];
+    if (value === undefined) continue;
+    if (typeof value === 'string' && value.length > LONGEST_TEXT) {
+      known[name] = cutText(value, LONGEST_TEXT);
+      cut.push(`detail.${name}`);
+    } else known[name] = value;
+  }
+  if (cut.length > 0) known['cut'] = cut;
+  return known;
 }

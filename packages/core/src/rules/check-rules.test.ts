@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { resolveConfig } from '../config/resolve.ts';
 import { Rule } from '../config/schema/rules.ts';
-import { problemsOfRules } from './check-rules.ts';
+import { problemsOfRules } from './rules.ts';
 
 const rule = (more: object = {}) =>
   Rule.parse({

@@ -5,9 +5,15 @@ import type { EventLine } from '../log/event-line.ts';
 import { isHelperTopic } from '../log/helper-topics.ts';
 import { detailSchemaFor } from '../log/topics.ts';
 import { emptyBoard, foldLine } from '../state/board.ts';
-import { commandEnvironment } from './command-environment.ts';
-import { firingOf, isMadeByRules, plainConditions } from './firing.ts';
-import { limitWords, whatItDoes, whenItFires } from './what-it-does.ts';
+import {
+  commandEnvironment,
+  firingOf,
+  isMadeByRules,
+  limitWords,
+  plainConditions,
+  whatItDoes,
+  whenItFires,
+} from './rules.ts';
 
 const line: EventLine = {
   seq: 41,

@@ -2,9 +2,18 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Rule } from '../config/schema/rules.ts';
 import type { EventLine } from '../log/event-line.ts';
-import { firingOf } from './firing.ts';
-import { type Firings, mayFire, noteFiring } from './limit.ts';
-import { definitionOf, emptyRuleBook, foldRuleFact, recordOf, startAfter, switchings } from './rule-book.ts';
+import {
+  definitionOf,
+  emptyRuleBook,
+  type Firings,
+  firingOf,
+  foldRuleFact,
+  mayFire,
+  noteFiring,
+  recordOf,
+  startAfter,
+  switchings,
+} from './rules.ts';
 
 const START = Date.parse('2026-01-01T00:00:00Z');
 const rule = (atMost = 1, per = '10m', name = 'r') =>

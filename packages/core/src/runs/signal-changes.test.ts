@@ -3,16 +3,15 @@ import { describe, expect, test } from 'vitest';
 import { utf8Length } from '../log/cut-text.ts';
 import { cutToFit } from '../log/cut-to-fit.ts';
 import { parseEventDraft } from '../log/parse-event.ts';
-import { canonicalJson } from './canonical-json.ts';
-import { safeSegment } from './safe-segment.ts';
 import {
+  canonicalJson,
   type SignalContext,
   signalChanges,
   signalCorrupt,
   signalRemoved,
   workerDied,
 } from './signal-changes.ts';
-import { SignalFile } from './signal-file.ts';
+import { SignalFile, safeSegment } from './signal-file.ts';
 
 function signal(more: Partial<SignalFile> = {}): SignalFile {
   return {

@@ -84,3 +84,12 @@ export function repoOfSignal(signal: Pick<SignalFile, 'repo' | 'pr'>): string | 
   if (signal.repo && repoName.test(signal.repo)) return signal.repo;
   return pullRequestUrl.exec(signal.pr?.url ?? '')?.[1];
 }
+
+// Names that become a part of a path: a run's folder, a worker's file.
+
+const segment = /^(?!\.)[A-Za-z0-9._-]{1,120}$/;
+
+/** Whether it names one file or folder and nothing else. A leading dot is for hidden and temporary files. */
+export function safeSegment(name: string): boolean {
+  return segment.test(name);
+}

@@ -1,11 +1,10 @@
 // What the configuration says of a project's setup: where it is, what is wrong with it, and the values that
 // everything else depends on. A problem is told once, at the check that it belongs to.
-import { isPlainWord } from '../config/problems.ts';
-import type { Resolution } from '../config/resolve.ts';
-import type { ResolvedValue } from '../config/resolved-value.ts';
+import { type ConfigProblem, isPlainWord, reportProblem } from '../config/problems.ts';
+import type { Resolution, ResolvedValue } from '../config/resolve.ts';
 import type { Config } from '../config/schema/config.ts';
-import { unknownStates } from '../tracker/state-ids.ts';
-import { checkOfProblem, problemFinding } from './configuration-problems.ts';
+import { unknownStates } from '../tracker/ticket-phase.ts';
+import { canonicalKey } from '../vendor-names.ts';
 import type { SetupCheck, SetupFinding } from './finding.ts';
 
 export type ProjectFilePlace = { folder: string | undefined; file: string; lookedAt: readonly string[] };
@@ -139,4 +138,34 @@ function stateIds(read: Read): Said[] {
 
 function recordOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+// A problem of the configuration as a finding, at the check that it belongs to.
+
+const checkOfKey: readonly (readonly [key: string, check: SetupCheck])[] = [
+  ['svc.projectKey', 'project-key'],
+  ['svc.project.ticketPrefix', 'ticket-prefix'],
+  ['svc.tracker.teamKey', 'ticket-prefix'],
+  ['svc.tracker.stateMap', 'state-map'],
+  ['svc.tracker.stateIds', 'state-ids'],
+  ['svc.tracker.teamId', 'state-ids'],
+];
+
+export function checkOfProblem({ key, code }: ConfigProblem): SetupCheck {
+  if (code === 'secret-in-project-file') return 'configuration';
+  const canonical = canonicalKey(key);
+  const home = checkOfKey.find(([start]) => canonical === start || canonical.startsWith(`${start}.`));
+  return home?.[1] ?? 'configuration';
+}
+
+export function problemFinding(problem: ConfigProblem): SetupFinding {
+  const { code, file, line, key } = problem;
+  const { severity, text, remedy } = reportProblem(problem);
+  return {
+    check: checkOfProblem(problem),
+    level: severity === 'error' ? 'error' : 'warning',
+    found: text,
+    remedy,
+    problem: { code, file, line, key },
+  };
 }

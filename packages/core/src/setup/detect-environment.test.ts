@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { environmentSlip, environmentsIn, productionAmong } from './detect-environment.ts';
+import { environmentSlip, environmentsIn, productionAmong } from './detect.ts';
 
 const deployed = (...names: string[]) => environmentsIn(names.map((environment) => ({ environment })));
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { projectKeyFor, repositoryInRemotes } from './detect-repository.ts';
+import { projectKeyFor, repositoryInRemotes } from './detect.ts';
 
 test.each([
   ['remote.origin.url git@host.example:acme/web.git\n', 'acme/web'],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { resolveConfig } from '../config/resolve.ts';
-import { fittingStates } from './detect-states.ts';
+import { fittingStates } from './detect.ts';
 
 const usual = resolveConfig([], {}).config?.svc.tracker.stateMap;
 if (usual === undefined) throw new Error('the defaults are no configuration');

@@ -1,5 +1,4 @@
 // Puts entities on the board together with their links, and finds what belongs together.
-
 import {
   branchKey,
   linkDeployment,
@@ -9,11 +8,8 @@ import {
   noLinks,
   pullRequestKey,
 } from './board-links.ts';
-import type { Board } from './board-shape.ts';
-import type { Deployment } from './deployment.ts';
+import type { Board, Deployment, PullRequest, Worker } from './board-types.ts';
 import { isOlder } from './line-fields.ts';
-import type { PullRequest } from './pull-request.ts';
-import type { Worker } from './worker.ts';
 
 export function putWorker({ workers, links }: Board, worker: Worker): void {
   linkWorker(links, workers.get(worker.key), worker);

@@ -2,9 +2,7 @@
 // alone say what is true, and `linkAll` builds the same links again.
 import { repoKey } from '../codehost/repo-name.ts';
 import { isTimedOut, isWaitingForDeploy } from '../deploy/standing.ts';
-import type { Deployment } from './deployment.ts';
-import type { PullRequest } from './pull-request.ts';
-import type { Worker } from './worker.ts';
+import type { Deployment, PullRequest, Worker } from './board-types.ts';
 
 /** Lists are in order and never changed in place: they are read far more often than they change. */
 type Index = Map<string, readonly string[]>;

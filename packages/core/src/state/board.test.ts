@@ -11,9 +11,9 @@ import {
   pullRequestOfWorker,
   unpackBoard,
 } from './board.ts';
+import type { Worker } from './board-types.ts';
 import type { Effect } from './effect.ts';
 import { moment, type Told, told } from './testing/told.ts';
-import type { Worker } from './worker.ts';
 
 const ship = {
   timeoutSec: 1800,

@@ -1,17 +1,232 @@
 // Folds the log into the board, line by line, and tells what each line asks to be done.
-import { keepBounded } from './board-bounds.ts';
-import type { Board, FoldedLine } from './board-shape.ts';
+
+import type { ProjectPolicies } from '../deploy/policy.ts';
+import { RuleFailedDetail, RuleFiredDetail } from '../log/own-details.ts';
+import { asFields, type Fields, integerAt } from '../receive/payload-fields.ts';
+import { linkAll } from './board-entities.ts';
+import { noLinks, pullRequestKey } from './board-links.ts';
+import type {
+  AttentionItem,
+  Board,
+  Deployment,
+  FeedState,
+  FoldedLine,
+  PullRequest,
+  Run,
+  Ticket,
+  Worker,
+} from './board-types.ts';
 import type { Effect } from './effect.ts';
 import { deploymentFolds } from './fold-deployment.ts';
 import { pullRequestFolds } from './fold-pull-request.ts';
-import { ruleFolds } from './fold-rules.ts';
-import { subjectFolds } from './fold-subjects.ts';
+import { subjectFolds } from './fold-tickets.ts';
 import { workerFolds } from './fold-worker.ts';
+import { ask, type Folds, type Turn } from './turn.ts';
+import { isOver } from './worker-attention.ts';
+
+// Lines of rules that fired: each asks for what the line itself says, so that a changed configuration changes no past.
+
+function foldFired(turn: Turn): void {
+  const { line } = turn;
+  const fired = RuleFiredDetail.safeParse(line.detail);
+  // Only the daemon says that a rule fired: nobody else may have a command run.
+  if (line.source !== 'monitor' || !fired.success) return;
+  const { rule, notify, attention, run, line: cause } = fired.data;
+  const ticket = line.scope.ticket ?? null;
+  if (notify) ask(turn, rule, { kind: 'notify-rule', rule, ticket, ...notify });
+  if (attention) raise(turn, `rule-${rule}`, { rule, ...attention }, cause);
+  if (run !== undefined) ask(turn, rule, { kind: 'run-command', rule, ticket, command: run, line: cause });
+}
+
+function foldFailed(turn: Turn): void {
+  const failed = RuleFailedDetail.safeParse(turn.line.detail);
+  if (turn.line.source !== 'monitor' || !failed.success) return;
+  const { rule, problem, line } = failed.data;
+  const message = `The rule ${rule} does nothing until its filter is changed: ${problem}`;
+  raise(
+    turn,
+    `rule-${rule}-stopped`,
+    { rule, message, severity: 'medium', remedy: `svc rules test ${rule}` },
+    line,
+  );
+}
+
+function raise(turn: Turn, reason: string, detail: Record<string, unknown>, cause: number): void {
+  const { scope } = turn.line;
+  ask(turn, reason, {
+    kind: 'append',
+    draft: {
+      event: 'comms.attention',
+      source: 'monitor',
+      via: 'local',
+      scope,
+      detail: { reason, ...detail, evidence: [cause] },
+    },
+  });
+}
+
+export const ruleFolds: Folds = [
+  ['workflow.rule.fired', foldFired],
+  ['workflow.rule.failed', foldFailed],
+];
+
+// Keeps the board bounded: what has settled is let go after a while, or when there is too much of it. Done at
+// fixed lines and by the lines' own times, so that every fold lets go of the same.
+
+const LINES_BETWEEN_CLEANUPS = 10_000;
+const DAY_MS = 86_400_000;
+const KEPT_MS = 30 * DAY_MS;
+/** There are many, and what they meant for a worker stands with the worker. */
+const DEPLOYMENTS_KEPT_MS = 7 * DAY_MS;
+
+const caps = {
+  pullRequests: 10_000,
+  workers: 5_000,
+  deployments: 5_000,
+  tickets: 10_000,
+  runs: 2_000,
+  attention: 5_000,
+  feeds: 500,
+} as const;
+
+type Kept = { lastSeq: number; lastAt?: string };
+
+/** Lets go of what has settled, when it is time for it. */
+export function keepBounded(board: Board, { seq, ts }: FoldedLine): void {
+  if (seq % LINES_BETWEEN_CLEANUPS !== 0) return;
+  const before = (milliseconds: number): string => new Date(Date.parse(ts) - milliseconds).toISOString();
+  const limit = before(KEPT_MS);
+  let gone = 0;
+  gone += letGo(board.pullRequests, limit, caps.pullRequests, ({ state }) => state !== 'open');
+  gone += letGo(board.workers, limit, caps.workers, isOver);
+  gone += letGo(board.deployments, before(DEPLOYMENTS_KEPT_MS), caps.deployments, () => true);
+  if (gone > 0) linkAll(board);
+  letGo(board.tickets, limit, caps.tickets, () => true);
+  letGo(board.runs, limit, caps.runs, ({ state }) => state !== 'running' && state !== 'paused');
+  capOnly(board.feeds, caps.feeds, ({ lastSeq }) => lastSeq);
+  capOnly(board.attention, caps.attention, ({ openedSeq }) => openedSeq);
+}
+
+/** How many went. */
+function letGo<Entity extends Kept>(
+  entities: Map<string, Entity>,
+  limit: string,
+  most: number,
+  isSettled: (entity: Entity) => boolean,
+): number {
+  const before = entities.size;
+  const settled: [key: string, lastSeq: number][] = [];
+  for (const [key, entity] of entities) {
+    if (!isSettled(entity)) continue;
+    if ((entity.lastAt ?? limit) < limit) entities.delete(key);
+    else settled.push([key, entity.lastSeq]);
+  }
+  if (entities.size > most) {
+    settled.sort(([, one], [, other]) => one - other);
+    for (const [key] of settled.slice(0, entities.size - most)) entities.delete(key);
+  }
+  return before - entities.size;
+}
+
+function capOnly<Entity>(
+  entities: Map<string, Entity>,
+  most: number,
+  seqOf: (entity: Entity) => number,
+): void {
+  if (entities.size <= most) return;
+  const oldest = [...entities].toSorted(([, one], [, other]) => seqOf(one) - seqOf(other));
+  for (const [key] of oldest.slice(0, entities.size - most)) entities.delete(key);
+}
+
+// The board as plain JSON, for snapshots. The number of its form is part of it: a snapshot of another form is
+// no snapshot, and the log is folded again.
+
+/** Counted up when entities or the rules that fold them change, so that older snapshots are not believed. */
+const BOARD_FORM = 7;
+
+export type PackedBoard = {
+  form: typeof BOARD_FORM;
+  seq: number;
+  at: string | null;
+  pullRequests: PullRequest[];
+  workers: Worker[];
+  deployments: Deployment[];
+  tickets: Ticket[];
+  runs: Run[];
+  attention: AttentionItem[];
+  feeds: FeedState[];
+  projects: (ProjectPolicies & { project: string })[];
+};
+
+export function emptyBoard(): Board {
+  return {
+    seq: 0,
+    at: null,
+    pullRequests: new Map(),
+    workers: new Map(),
+    deployments: new Map(),
+    tickets: new Map(),
+    runs: new Map(),
+    attention: new Map(),
+    feeds: new Map(),
+    projects: new Map(),
+    links: noLinks(),
+  };
+}
+
+export function packBoard(board: Board): PackedBoard {
+  return {
+    form: BOARD_FORM,
+    seq: board.seq,
+    at: board.at,
+    pullRequests: [...board.pullRequests.values()],
+    workers: [...board.workers.values()],
+    deployments: [...board.deployments.values()],
+    tickets: [...board.tickets.values()],
+    runs: [...board.runs.values()],
+    attention: [...board.attention.values()],
+    feeds: [...board.feeds.values()],
+    projects: [...board.projects.values()],
+  };
+}
+
+/** Given what `packBoard` made, perhaps by way of JSON; throws on anything else and on another form. */
+export function unpackBoard(json: unknown): Board {
+  const fields = asFields(json);
+  if (fields === undefined || !isPacked(fields)) throw new Error('This is not a board of the present form');
+  const board: Board = {
+    ...emptyBoard(),
+    seq: fields.seq,
+    at: fields.at,
+    pullRequests: byKey(fields.pullRequests, ({ repo, number }) => pullRequestKey(repo, number)),
+    workers: byKey(fields.workers, ({ key }) => key),
+    deployments: byKey(fields.deployments, ({ repo, id }) => pullRequestKey(repo, id)),
+    tickets: byKey(fields.tickets, ({ ticket }) => ticket),
+    runs: byKey(fields.runs, ({ orchestrator }) => orchestrator),
+    attention: byKey(fields.attention, ({ id }) => id),
+    feeds: byKey(fields.feeds, ({ feed }) => feed),
+    projects: byKey(fields.projects, ({ project }) => project),
+  };
+  linkAll(board);
+  return board;
+}
+
+const lists = ['pullRequests', 'workers', 'deployments', 'tickets', 'runs', 'attention', 'feeds', 'projects'];
+
+function isPacked(fields: Fields): fields is PackedBoard {
+  const { form, at } = fields;
+  if (form !== BOARD_FORM || integerAt(fields, 'seq') === undefined) return false;
+  if (at !== null && typeof at !== 'string') return false;
+  return lists.every((name) => Array.isArray(fields[name]));
+}
+
+function byKey<Entity>(entities: readonly Entity[], keyOf: (entity: Entity) => string): Map<string, Entity> {
+  return new Map(entities.map((entity) => [keyOf(entity), entity]));
+}
 
 export { pullRequestOfWorker, workersOfPullRequest } from './board-entities.ts';
 export { pullRequestKey } from './board-links.ts';
-export type { Board, FoldedLine } from './board-shape.ts';
-export { emptyBoard, type PackedBoard, packBoard, unpackBoard } from './pack-board.ts';
+export type { Board, FoldedLine } from './board-types.ts';
 export { attentionId } from './reduce-attention.ts';
 export { workerKey } from './reduce-worker.ts';
 export { scopeOfWorker } from './worker-attention.ts';

@@ -1,11 +1,11 @@
 // Hands facts to the deploy lifecycle and turns what it asks for into effects with the worker's names.
 import { DEPLOY_BUDGET, type DeployEffect, type DeployFact } from '../deploy/deploy-worker.ts';
 import { deployStep } from '../deploy/lifecycle.ts';
-import { onlyKnown } from '../receive/only-known.ts';
+import { onlyKnown } from '../receive/payload-fields.ts';
 import { pullRequestOfWorker } from './board-entities.ts';
 import { pullRequestKey } from './board-links.ts';
+import type { Worker } from './board-types.ts';
 import { ask, type Turn } from './turn.ts';
-import type { Worker } from './worker.ts';
 import { raise, resolve, scopeOfWorker } from './worker-attention.ts';
 
 const PROOFS_KEPT = 100;

@@ -9,13 +9,12 @@ import {
 } from '../log/codehost-details.ts';
 import { putPullRequest, putWorker, workersNear, workersOfPullRequest } from './board-entities.ts';
 import { commitKey, linked, pullRequestKey } from './board-links.ts';
+import type { PullRequest } from './board-types.ts';
 import { withFact } from './deploy-turn.ts';
 import { reactToJudgement, reactToPush } from './fold-reactions.ts';
 import { withKnownDeployments } from './known-facts.ts';
 import { mergeReadiness } from './merge-readiness.ts';
-import { withKnownPreviews } from './preview-deployments.ts';
-import type { PullRequest } from './pull-request.ts';
-import { pullRequestNumbers, reducePullRequest } from './reduce-pull-request.ts';
+import { pullRequestNumbers, reducePullRequest, withKnownPreviews } from './reduce-pull-request.ts';
 import { ask, type Folds, type Turn } from './turn.ts';
 import { isOver, withOwnAttention } from './worker-attention.ts';
 

@@ -1,17 +1,14 @@
 // Facts that the board has already, for a worker that comes to know them late: the merge of its pull request
 // and the deployments since. So it does not matter which of them the log tells first.
-
 import { repoKey } from '../codehost/repo-name.ts';
 import type { DeployFact } from '../deploy/deploy-worker.ts';
 import { isSameEnvironment } from '../deploy/policy.ts';
 import { pullRequestOfWorker } from './board-entities.ts';
 import { commitKey, linked, pullRequestKey } from './board-links.ts';
-import type { Board } from './board-shape.ts';
+import type { Board, Deployment, Worker } from './board-types.ts';
 import { withFact } from './deploy-turn.ts';
-import type { Deployment } from './deployment.ts';
 import { isOlder } from './line-fields.ts';
 import type { Turn } from './turn.ts';
-import type { Worker } from './worker.ts';
 
 /** The newest deployments of other commits that are looked at: one of them may contain the merge. */
 const OTHERS_LOOKED_AT = 10;

@@ -1,7 +1,7 @@
 // Reads what a line says. Its detail is JSON that nobody has checked: what is missing or of another type is
 // simply absent, long texts are cut, and nothing throws.
 import { type Fields, textAt } from '../receive/payload-fields.ts';
-import type { FoldedLine } from './board-shape.ts';
+import type { FoldedLine } from './board-types.ts';
 
 const LONGEST_TEXT = 1000;
 /** `2026-01-01T00:00:00Z` */

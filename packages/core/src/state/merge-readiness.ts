@@ -1,7 +1,7 @@
 // Whether a pull request could be merged now. The code host decides by rules that it does not tell, so that
 // its own word counts most; without it, what is known to stand in the way is told, and else "unknown".
-import type { MergeReadiness, PullRequest } from './pull-request.ts';
-import { standingOf } from './pull-request-checks.ts';
+import type { MergeReadiness, PullRequest } from './board-types.ts';
+import { standingOf } from './reduce-pull-request.ts';
 
 type Judged = Pick<
   PullRequest,

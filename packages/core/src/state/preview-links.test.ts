@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { growthOfCost } from '../testing/growth-of-cost.ts';
-import { previewLinksIn } from './preview-links.ts';
+import { previewLinksIn } from './reduce-pull-request.ts';
 
 test.each<[string, string, string[]]>([
   ['a link that says so', '[Visit Preview](https://web-42.example.app)', ['https://web-42.example.app']],

@@ -1,7 +1,6 @@
 // A reconciliation that is fed from the board: what it tells is known after it was told, and told only once.
 import { expect, test } from 'vitest';
-import { pollDifferences } from '../codehost/poll-differences.ts';
-import type { PolledPullRequest } from '../codehost/polled-pull-request.ts';
+import { type PolledPullRequest, pollDifferences } from '../codehost/poll-differences.ts';
 import { type Board, emptyBoard, foldLine } from './board.ts';
 import { knownPullRequest } from './reconciled-view.ts';
 import { moment } from './testing/told.ts';

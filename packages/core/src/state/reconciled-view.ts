@@ -1,7 +1,7 @@
 // A pull request of the board as a reconciliation compares it.
-import type { KnownPullRequest } from '../codehost/known-pull-request.ts';
-import type { PullRequest } from './pull-request.ts';
-import { ALL_CHECKS } from './pull-request-checks.ts';
+import type { KnownPullRequest } from '../codehost/poll-differences.ts';
+import type { PullRequest } from './board-types.ts';
+import { ALL_CHECKS } from './reduce-pull-request.ts';
 
 export function knownPullRequest(pullRequest: PullRequest): KnownPullRequest {
   const { state, draft, headSha, verdict, checks, mergeableState, merge, asOf } = pullRequest;

@@ -1,8 +1,7 @@
 // An attention item after one more line of its own; undefined once it is resolved. Raising an open one again
 // adds evidence and counts; it stays acknowledged, snoozed and with whom it was handed to.
 import { timeAt } from '../receive/payload-fields.ts';
-import type { AttentionItem } from './attention-item.ts';
-import type { FoldedLine } from './board-shape.ts';
+import type { AttentionItem, FoldedLine } from './board-types.ts';
 import { shortTextAt } from './line-fields.ts';
 
 const MOST_EVIDENCE = 20;

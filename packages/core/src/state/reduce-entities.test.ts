@@ -1,17 +1,12 @@
 // Deployments, tickets, runs, attention items and feeds, each by its table.
 import { describe, expect, test } from 'vitest';
-import type { AttentionItem } from './attention-item.ts';
 import type { FoldedLine } from './board.ts';
-import type { Deployment } from './deployment.ts';
-import type { FeedState } from './feed-state.ts';
+import type { AttentionItem, Deployment, FeedState, Run, Ticket } from './board-types.ts';
+import { reduceDeployment } from './fold-deployment.ts';
+import { reduceFeed, reduceTicket } from './fold-tickets.ts';
+import { reduceRun } from './fold-worker.ts';
 import { reduceAttention } from './reduce-attention.ts';
-import { reduceDeployment } from './reduce-deployment.ts';
-import { reduceFeed } from './reduce-feed.ts';
-import { reduceRun } from './reduce-run.ts';
-import { reduceTicket } from './reduce-ticket.ts';
-import type { Run } from './run.ts';
 import { moment, told } from './testing/told.ts';
-import type { Ticket } from './ticket.ts';
 
 describe('reduceDeployment', () => {
   const scope = { repo: 'acme/web', sha: 'm', environment: 'production', deploymentId: 7, ref: 'main' };

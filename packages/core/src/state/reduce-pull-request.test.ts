@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { FoldedLine } from './board.ts';
-import type { PullRequest } from './pull-request.ts';
+import type { PullRequest } from './board-types.ts';
 import { knownPullRequest } from './reconciled-view.ts';
 import { reducePullRequest } from './reduce-pull-request.ts';
 import { moment, type Told, told } from './testing/told.ts';

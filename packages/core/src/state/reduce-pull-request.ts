@@ -1,12 +1,281 @@
 // A pull request after one more line of its own. What a line says of a moment before the one that is known
 // fills gaps and takes nothing back; a merge is final.
+
+import { isSameEnvironment } from '../deploy/policy.ts';
 import { flagAt, integerAt, textAt, timeAt } from '../receive/payload-fields.ts';
-import type { FoldedLine } from './board-shape.ts';
-import { isOlder, later, shortTextAt, timeOf, upstreamTime } from './line-fields.ts';
-import type { PullRequest } from './pull-request.ts';
-import { withCheckSuite } from './pull-request-checks.ts';
-import { withComment } from './pull-request-previews.ts';
-import { withReview, withThread } from './pull-request-reviews.ts';
+import { workersOfPullRequest } from './board-entities.ts';
+import { commitKey, linked } from './board-links.ts';
+import type {
+  Board,
+  Deployment,
+  FoldedLine,
+  PreviewSource,
+  PullRequest,
+  PullRequestCheck,
+  ReviewVerdict,
+} from './board-types.ts';
+import { isOlder, later, shortTextAt, timeOf, upstreamTime, withEntry } from './line-fields.ts';
+
+// What automated checks say of a pull request's head commit. A suite of another commit says nothing of it.
+
+/** The name under which a poll tells what all checks of a commit come to. */
+export const ALL_CHECKS = 'all checks';
+const MOST_CHECKS = 100;
+const passing = new Set(['success', 'neutral', 'skipped']);
+
+function withCheckSuite(known: PullRequest, line: FoldedLine): PullRequest {
+  if (line.scope.sha === undefined || line.scope.sha !== known.headSha) return known;
+  return line.via === 'poll' ? withAllChecks(known, line) : withOneSuite(known, line);
+}
+
+function withOneSuite(known: PullRequest, line: FoldedLine): PullRequest {
+  const { detail, event, seq } = line;
+  const isCompleted = event === 'codehost.check_suite.completed';
+  const suiteId = integerAt(detail, 'suiteId') ?? null;
+  const check: PullRequestCheck = {
+    name: shortTextAt(detail, 'app') ?? (suiteId === null ? 'a check' : `suite ${suiteId}`),
+    suiteId,
+    conclusion: isCompleted ? (textAt(detail, 'conclusion') ?? 'unknown') : null,
+    at: upstreamTime(line),
+    seq,
+  };
+  const isSame = (other: PullRequestCheck): boolean =>
+    other.suiteId === suiteId && other.name === check.name && other.name !== ALL_CHECKS;
+  const before = known.checks.find(isSame);
+  if (before !== undefined && isOlderCheck(before, check)) return known;
+  // One suite of several tells nothing of the whole; what a poll told of it is no longer the last word.
+  const others = isCompleted ? known.checks.filter(({ name }) => name !== ALL_CHECKS) : known.checks;
+  return withJudgement(
+    {
+      ...known,
+      checks: withEntry(others, isSame, check, MOST_CHECKS),
+      asOf: isCompleted ? seq : known.asOf,
+    },
+    check.conclusion !== null && passing.has(check.conclusion) ? 'favourable' : 'unfavourable',
+  );
+}
+
+/** Told before, or of a moment before. A suite that ended does not run at the moment at which it ended. */
+function isOlderCheck(before: PullRequestCheck, check: PullRequestCheck): boolean {
+  if (isOlder(check.at, before.at)) return true;
+  return (
+    check.at !== null &&
+    check.at === before.at &&
+    (check.conclusion ?? before.conclusion) === before.conclusion
+  );
+}
+
+/** A poll tells the whole. */
+function withAllChecks(known: PullRequest, line: FoldedLine): PullRequest {
+  if (line.event !== 'codehost.check_suite.completed') return known;
+  const { conclusion } = line.detail;
+  const others = known.checks.filter(({ name }) => name !== ALL_CHECKS);
+  const isWhole = conclusion === 'success' || conclusion === 'failure';
+  const whole: PullRequestCheck[] = isWhole
+    ? [{ name: ALL_CHECKS, suiteId: null, conclusion, at: upstreamTime(line), seq: line.seq }]
+    : [];
+  return withJudgement(
+    { ...known, checks: [...others.slice(-MOST_CHECKS + 1), ...whole], asOf: line.seq },
+    conclusion === 'success' ? 'favourable' : 'unfavourable',
+  );
+}
+
+type CheckStanding = { failed: string[]; running: string[]; passed: number };
+
+/** What the checks come to. A poll's word on all of them stands before what single suites said. */
+export function standingOf({ checks }: Pick<PullRequest, 'checks'>): CheckStanding {
+  const whole = checks.find(({ name }) => name === ALL_CHECKS);
+  const since = whole === undefined ? checks : [whole, ...checks.filter(({ seq }) => seq > whole.seq)];
+  const standing: CheckStanding = { failed: [], running: [], passed: 0 };
+  for (const { name, conclusion } of since) {
+    if (conclusion === null) standing.running.push(name);
+    else if (passing.has(conclusion)) standing.passed += 1;
+    else standing.failed.push(name);
+  }
+  return standing;
+}
+
+// What reviewers say: the last word of each, and the threads that wait for an answer.
+
+const MOST_REVIEWERS = 100;
+const MOST_THREADS = 200;
+
+function withReview(known: PullRequest, line: FoldedLine): PullRequest {
+  const isDismissed = line.event === 'codehost.pr_review.dismissed';
+  const state = isDismissed ? 'dismissed' : textAt(line.detail, 'state')?.toLowerCase();
+  const verdict = verdictIn(state);
+  if (line.event === 'codehost.pr_review.edited' || (verdict === undefined && !isDismissed)) return known;
+  const reviewer = shortTextAt(line.detail, 'reviewer');
+  // A poll tells what all reviews come to, and so names nobody.
+  if (reviewer === undefined) {
+    const decided = { ...known, reviewDecision: verdict ?? null, verdict: verdict ?? null, asOf: line.seq };
+    return withJudgement(decided, judgementIn(verdict));
+  }
+  const review = { reviewer, state: verdict ?? 'dismissed', at: upstreamTime(line), seq: line.seq };
+  const before = known.reviews.find((other) => other.reviewer === reviewer);
+  if (before !== undefined && isOlderReview(before, review)) return known;
+  const isLastWord = known.reviews.every((other) => !isOlder(review.at, other.at));
+  const reviews = withEntry(known.reviews, (other) => other.reviewer === reviewer, review, MOST_REVIEWERS);
+  const reviewed: PullRequest = {
+    ...known,
+    reviews,
+    reviewDecision: null,
+    verdict: isLastWord ? (verdict ?? null) : known.verdict,
+    asOf: line.seq,
+  };
+  return withJudgement(reviewed, judgementIn(verdict));
+}
+
+type Review = PullRequest['reviews'][number];
+
+/** Told before, or of a moment before. What was dismissed was said before that, whatever the clock says. */
+function isOlderReview(before: Review, review: Review): boolean {
+  if (isOlder(review.at, before.at)) return true;
+  if (review.at === null || review.at !== before.at) return false;
+  return before.state === 'dismissed' || before.state === review.state;
+}
+
+function verdictIn(state: string | undefined): ReviewVerdict | undefined {
+  return state === 'approved' || state === 'changes_requested' ? state : undefined;
+}
+
+function judgementIn(verdict: ReviewVerdict | undefined): 'favourable' | 'unfavourable' | 'either' {
+  if (verdict === undefined) return 'either';
+  return verdict === 'approved' ? 'favourable' : 'unfavourable';
+}
+
+function withThread(known: PullRequest, line: FoldedLine): PullRequest {
+  const id = shortTextAt(line.detail, 'threadId');
+  if (id === undefined) return known;
+  const resolved = line.event === 'codehost.pr_review_thread.resolved';
+  const before = known.threads.find((thread) => thread.id === id);
+  const at = upstreamTime(line);
+  const isSame = before?.resolved === resolved;
+  if (before !== undefined && (isOlder(at, before.at) || (isSame && !isOlder(before.at, at)))) return known;
+  const threads = withEntry(known.threads, (thread) => thread.id === id, { id, resolved, at }, MOST_THREADS);
+  if (isSame) return { ...known, threads };
+  const unresolvedThreads = threads.filter((thread) => !thread.resolved).map((thread) => thread.id);
+  return withJudgement({ ...known, threads, unresolvedThreads }, resolved ? 'favourable' : 'unfavourable');
+}
+
+// A review, a check or a thread may change whether a pull request can be merged. Where it makes the code
+// host's last word stale, that word is dropped: unknown is better than wrong.
+
+const staleAfter = {
+  favourable: new Set(['blocked', 'unstable']),
+  unfavourable: new Set(['clean', 'unstable', 'has_hooks']),
+  /** A dismissed review: which of the two it was is not told. */
+  either: new Set(['blocked', 'clean', 'unstable', 'has_hooks']),
+};
+
+function withJudgement(pullRequest: PullRequest, judgement: keyof typeof staleAfter): PullRequest {
+  const { mergeableState } = pullRequest;
+  const isStale = mergeableState !== null && staleAfter[judgement].has(mergeableState);
+  return isStale ? { ...pullRequest, mergeableState: null } : pullRequest;
+}
+
+// Links of a comment that lead to a preview: the link's own words, the text right before it, or the address
+// say so. Links to the code host itself are never previews.
+
+const MOST_TEXT = 20_000;
+const MOST_LINKS = 10;
+const LONGEST_LINK = 500;
+const address = /https?:\/\/[^\s<>()[\]"'`|\\]{1,500}/g;
+const says = /preview/i;
+const label = /\[([^[\]\n]{0,200})\]\(\s*$/;
+
+/** `previewLinksIn('[Visit Preview](https://web-42.example.app)')` */
+export function previewLinksIn(text: string, pullRequestUrl?: string): string[] {
+  if (!says.test(text)) return [];
+  const codehost = hostOf(pullRequestUrl ?? '');
+  const links = new Set<string>();
+  for (const line of text.slice(0, MOST_TEXT).split('\n')) {
+    let from = 0;
+    for (const { 0: found, index } of line.matchAll(address)) {
+      const link = found.replace(/[.,;:!?*_]+$/, '').slice(0, LONGEST_LINK);
+      const before = line.slice(from, index);
+      from = index + found.length;
+      const words = label.exec(before)?.[1] ?? before;
+      const host = hostOf(link);
+      if (host === undefined || host === codehost || !(says.test(words) || says.test(link))) continue;
+      links.add(link);
+      if (links.size === MOST_LINKS) return [...links];
+    }
+  }
+  return [...links];
+}
+
+function hostOf(link: string): string | undefined {
+  return /^https?:\/\/([^/?#]+)/.exec(link)?.[1]?.toLowerCase();
+}
+
+// Deployments of a pull request's head commit to an environment that is not production: where it can be tried.
+
+export function withPreviewOf(board: Board, pullRequest: PullRequest, deployment: Deployment): PullRequest {
+  const { environment, environmentUrl, states } = deployment;
+  if (environmentUrl === null || !/^https?:\/\//.test(environmentUrl)) return pullRequest;
+  if (isProduction(board, pullRequest, deployment)) return pullRequest;
+  const at = states.at(-1)?.at ?? null;
+  return withPreviews(pullRequest, {
+    source: `environment:${environment}`,
+    links: [environmentUrl],
+    at,
+    gone: false,
+  });
+}
+
+/** For a head that is new: its deployments may have been told before it. */
+export function withKnownPreviews(board: Board, pullRequest: PullRequest): PullRequest {
+  const { repo, headSha } = pullRequest;
+  if (headSha === null) return pullRequest;
+  return linked(board.links.deploymentsByCommit, commitKey(repo, headSha)).reduce((next, key) => {
+    const deployment = board.deployments.get(key);
+    return deployment === undefined ? next : withPreviewOf(board, next, deployment);
+  }, pullRequest);
+}
+
+function isProduction(board: Board, pullRequest: PullRequest, deployment: Deployment): boolean {
+  const { environment, production } = deployment;
+  if (production === true || environment.toLowerCase() === 'production') return true;
+  return workersOfPullRequest(board, pullRequest).some(({ policy }) =>
+    isSameEnvironment(policy.productionEnvironment, environment),
+  );
+}
+
+// Where a pull request can be tried out: links in its comments that call themselves a preview, and the
+// addresses of environments that are not production.
+
+const MOST_SOURCES = 30;
+const MOST_PREVIEWS = 20;
+
+function withComment(known: PullRequest, line: FoldedLine): PullRequest {
+  const { detail, event } = line;
+  const id = integerAt(detail, 'commentId');
+  if (id === undefined) return known;
+  const kind = event.startsWith('codehost.issue_comment.') ? 'comment' : 'review-comment';
+  const gone = event.endsWith('.deleted');
+  const { body } = detail;
+  const links = gone || typeof body !== 'string' ? [] : previewLinksIn(body, known.url ?? undefined);
+  return withPreviews(known, { source: `${kind}:${id}`, links, at: upstreamTime(line), gone });
+}
+
+/** A deleted comment does not come back, and an older text does not replace a newer one. */
+function withPreviews(known: PullRequest, told: PreviewSource): PullRequest {
+  const isSame = ({ source }: PreviewSource): boolean => source === told.source;
+  const before = known.previewSources.find(isSame);
+  if (before === undefined && told.links.length === 0 && !told.gone) return known;
+  if (before !== undefined && (before.gone || isOlder(told.at, before.at) || isEqual(before, told)))
+    return known;
+  const previewSources = withEntry(known.previewSources, isSame, told, MOST_SOURCES);
+  const previews = [...new Set(previewSources.flatMap(({ links }) => links))].slice(-MOST_PREVIEWS);
+  return { ...known, previewSources, previews };
+}
+
+function isEqual(before: PreviewSource, told: PreviewSource): boolean {
+  return (
+    before.gone === told.gone && before.at === told.at && before.links.join(' ') === told.links.join(' ')
+  );
+}
 
 /** The line is of this pull request: its scope, or its list of pull requests, names it. */
 export function reducePullRequest(known: PullRequest | undefined, line: FoldedLine): PullRequest | undefined {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { reduceRun } from './reduce-run.ts';
-import type { Run } from './run.ts';
+import type { Run } from './board-types.ts';
+import { reduceRun } from './fold-worker.ts';
 import { told } from './testing/told.ts';
 
 const plan = {

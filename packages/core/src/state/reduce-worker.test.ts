@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { defaultDeployPolicy } from '../deploy/policy.ts';
 import type { FoldedLine } from './board.ts';
+import type { Worker } from './board-types.ts';
 import { claimedStatus, reduceWorker } from './reduce-worker.ts';
 import { moment, told } from './testing/told.ts';
-import type { Worker } from './worker.ts';
 
 const scope = { orchestrator: 'run-1', ticket: 'ENG-42' };
 const signal = {

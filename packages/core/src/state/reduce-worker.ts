@@ -1,13 +1,12 @@
 // A worker after one more line of its own: what the signal file says and whether its process lives. Which of
 // the file's words on the status are believed, the deploy lifecycle decides.
 import { type DeployPolicy, defaultDeployPolicy } from '../deploy/policy.ts';
-import { noReactions, reactionCauses } from '../orchestrate/reaction-causes.ts';
+import { noReactions, reactionCauses } from '../orchestrate/reactions.ts';
 import { asFields, type Fields, flagAt, integerAt, objectAt, textAt } from '../receive/payload-fields.ts';
 import { repoOfSignal, type SignalFile, type WorkerPhase, type WorkerStatus } from '../runs/signal-file.ts';
 import { isAgentsWork, workerStatuses } from '../runs/worker-statuses.ts';
-import type { FoldedLine } from './board-shape.ts';
+import type { FoldedLine, Worker } from './board-types.ts';
 import { shortTextAt, timeOf } from './line-fields.ts';
-import type { Worker } from './worker.ts';
 
 const statuses: ReadonlySet<string> = new Set(workerStatuses);
 const pullRequestNumber = /\/pull\/(\d{1,9})(?:[/?#]|$)/;

@@ -1,5 +1,5 @@
 // One line that is being folded: the board that it changes and the effects that it asks for.
-import type { Board, FoldedLine } from './board-shape.ts';
+import type { Board, FoldedLine } from './board-types.ts';
 import type { Effect } from './effect.ts';
 
 export type Turn = { board: Board; line: FoldedLine; effects: Effect[] };

@@ -2,8 +2,7 @@
 // whose deployment somebody waits for.
 import { isEnded, isTimedOut, isWaitingForDeploy } from '../deploy/standing.ts';
 import { commitKey, pullRequestKey } from './board-links.ts';
-import type { Board } from './board-shape.ts';
-import type { Worker } from './worker.ts';
+import type { Board, Worker } from './board-types.ts';
 
 const DAY_MS = 86_400_000;
 /** An open pull request that nobody touched for so long is looked at again when somebody does. */

@@ -2,16 +2,14 @@
 import type { DeployEffect, DeployReason } from '../deploy/deploy-worker.ts';
 import { isEnded, isPreMerge, openReasons } from '../deploy/standing.ts';
 import type { EventScope } from '../log/event-line.ts';
-import { inOneLine } from '../orchestrate/output-line.ts';
-import { MOST_REACTIONS, reactionCauses } from '../orchestrate/reaction-causes.ts';
-import { exhaustedCause } from '../orchestrate/reactions.ts';
-import { onlyKnown } from '../receive/only-known.ts';
+import { inOneLine } from '../orchestrate/agent-output.ts';
+import { exhaustedCause, MOST_REACTIONS, reactionCauses } from '../orchestrate/reactions.ts';
+import { onlyKnown } from '../receive/payload-fields.ts';
 import { isAgentsWork } from '../runs/worker-statuses.ts';
 import { pullRequestOfWorker } from './board-entities.ts';
-import type { Board } from './board-shape.ts';
+import type { Board, Worker } from './board-types.ts';
 import { attentionId } from './reduce-attention.ts';
 import { ask, type Turn } from './turn.ts';
-import type { Worker } from './worker.ts';
 
 type Raised = Pick<Extract<DeployEffect, { kind: 'raise' }>, 'message' | 'severity' | 'remedy'>;
 

@@ -1,12 +1,16 @@
 // The briefing: the whole board in a few sentences, and a short label for the session of each ticket that is
 // worked on. The answer of the model is text; labels are read from it, and only for tickets that were asked.
 import { isEnded } from '../deploy/standing.ts';
-import type { AttentionItem } from '../state/attention-item.ts';
-import type { Board } from '../state/board-shape.ts';
+import type { AttentionItem, Board, Worker } from '../state/board-types.ts';
 import { createLookup } from '../state/views/subject.ts';
-import type { Worker } from '../state/worker.ts';
-import { attentionLine, byText, sortedAttention, workerLine } from './data-lines.ts';
-import { fencedPrompt, type Prompt } from './fence.ts';
+import {
+  attentionLine,
+  byText,
+  fencedPrompt,
+  type Prompt,
+  sortedAttention,
+  workerLine,
+} from './summary-prompt.ts';
 
 export type SuggestedLabel = { ticket: string; label: string };
 export type BriefingRequest = { prompt: Prompt; tickets: string[] };

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { costOf, priceOf, pricesAsOf } from './prices.ts';
-import { chooseModel, DEFAULT_BRIEFING_MODEL, providerNames } from './provider-names.ts';
+import {
+  chooseModel,
+  costOf,
+  DEFAULT_BRIEFING_MODEL,
+  priceOf,
+  pricesAsOf,
+  providerNames,
+} from './providers.ts';
 
 const use = { input: 1_000_000, output: 100_000, cachedInput: 0 };
 

@@ -5,11 +5,15 @@ import { describe, expect, test } from 'vitest';
 import { utf8Length } from '../log/cut-text.ts';
 import type { Board } from '../state/board.ts';
 import { briefingRequest, readBriefing } from './briefing-prompt.ts';
-import { createConsent } from './consent.ts';
-import { fencedPrompt, MAX_PROMPT_BYTES, type Prompt } from './fence.ts';
-import { knowsRun } from './run-lines.ts';
-import { summaryPrompt } from './summary-prompt.ts';
-import { summaryTemplates } from './templates.ts';
+import { createConsent } from './providers.ts';
+import {
+  fencedPrompt,
+  knowsRun,
+  MAX_PROMPT_BYTES,
+  type Prompt,
+  summaryPrompt,
+  summaryTemplates,
+} from './summary-prompt.ts';
 
 const linesOf = ({ text }: Prompt) =>
   text

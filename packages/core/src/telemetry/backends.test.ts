@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type ConfigFile } from '../config/read-file.ts';
 import { resolveConfig } from '../config/resolve.ts';
-import { backendOf } from './backends.ts';
+import { backendOf } from './proxy-request.ts';
 
 const otel = (given: object) => ({ otel: { enabled: true, prometheusUrl: null, lokiUrl: null, ...given } });
 

@@ -1,7 +1,8 @@
 // What may be asked of the metrics and the log backend: the parameters, checked, and the one path of the backend
 // that answers them. Whatever is given, the path is one of a fixed list and every value is a parameter of it.
+
+import type { Config } from '../config/schema/config.ts';
 import { utf8Length } from '../log/cut-text.ts';
-import { readLogMoment, readMoment, readStep } from './query-time.ts';
 
 export type BackendPath =
   | '/api/v1/query'
@@ -144,4 +145,78 @@ function missing(values: Readonly<Record<string, string | undefined>>): string {
 
 function present(values: Readonly<Record<string, string | undefined>>): [string, string][] {
   return Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+}
+
+// Times and steps as the backends read them, in seconds; undefined for what they would not take.
+
+const plainSeconds = /^\d{1,12}(?:\.\d{1,9})?$/;
+const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
+const wholeNumber = /^\d{11,19}$/;
+const durationParts = /(\d{1,9})(ms|[smhdwy])/g;
+const duration = /^(?:\d{1,9}(?:ms|[smhdwy]))+$/;
+const unitSeconds: Readonly<Record<string, number>> = {
+  ms: 0.001,
+  s: 1,
+  m: 60,
+  h: 3_600,
+  d: 86_400,
+  w: 604_800,
+  y: 31_536_000,
+};
+
+/** Of Prometheus: seconds since 1970, or RFC 3339. */
+export function readMoment(text: string): number | undefined {
+  if (plainSeconds.test(text)) return Number(text);
+  return isoTime.test(text) ? isoSeconds(text) : undefined;
+}
+
+/** Of Loki: the same, and a whole number of more than ten digits is nanoseconds. */
+export function readLogMoment(text: string): number | undefined {
+  return wholeNumber.test(text) ? Number(text) / 1e9 : readMoment(text);
+}
+
+/** Seconds, or a duration like `1m30s`; more than nothing. */
+export function readStep(text: string): number | undefined {
+  let seconds = 0;
+  if (plainSeconds.test(text)) seconds = Number(text);
+  else if (duration.test(text)) {
+    for (const [, count = '', unit = ''] of text.matchAll(durationParts))
+      seconds += Number(count) * (unitSeconds[unit] ?? Number.NaN);
+  }
+  return seconds > 0 && Number.isFinite(seconds) ? seconds : undefined;
+}
+
+function isoSeconds(text: string): number | undefined {
+  const milliseconds = Date.parse(text);
+  return Number.isNaN(milliseconds) ? undefined : milliseconds / 1000;
+}
+
+// Which metrics and log backend the daemon asks: one for all projects.
+
+export type BackendName = 'metrics' | 'logs';
+
+export type BackendChoice = { use: true; url: string } | { use: false; why: string; remedy: string };
+
+const keys = { metrics: 'otel.prometheusUrl', logs: 'otel.lokiUrl' } as const;
+const variables = { metrics: 'PROMETHEUS_URL', logs: 'LOKI_URL' } as const;
+const examples = { metrics: 'http://127.0.0.1:9090', logs: 'http://127.0.0.1:3100' } as const;
+
+/** The first project that has the proxies on and names the backend. */
+export function backendOf(name: BackendName, configs: readonly Pick<Config, 'otel'>[]): BackendChoice {
+  const enabled = configs.filter(({ otel }) => otel.enabled);
+  if (enabled.length === 0) {
+    return {
+      use: false,
+      why: 'otel.enabled is false',
+      remedy: 'Run: svc config set otel.enabled true (or set OTEL_ENABLED=true and restart the daemon)',
+    };
+  }
+  const field = name === 'metrics' ? 'prometheusUrl' : 'lokiUrl';
+  const url = enabled.map(({ otel }) => otel[field]).find((one) => one !== null);
+  if (url !== undefined) return { use: true, url };
+  return {
+    use: false,
+    why: `${keys[name]} is not set`,
+    remedy: `Run: svc config set ${keys[name]} ${examples[name]} (or set ${variables[name]} and restart the daemon)`,
+  };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseEventDraft } from '../log/parse-event.ts';
-import type { TrackerIssue } from './api-shapes.ts';
+import type { TrackerIssue } from './api-answer.ts';
 import { pollDifference } from './polled-issue.ts';
 
 const issue: TrackerIssue = {

@@ -3,8 +3,8 @@
 import type { EventDraft, EventLine } from '../log/event-line.ts';
 import type { Topic } from '../log/topics.ts';
 import type { TicketDetail } from '../log/tracker-details.ts';
-import { knownDetail } from '../receive/only-known.ts';
-import type { TrackerIssue } from './api-shapes.ts';
+import { knownDetail } from '../receive/payload-fields.ts';
+import type { TrackerIssue } from './api-answer.ts';
 
 /** The event that brings the log up to date, or undefined when it is. */
 export function pollDifference(

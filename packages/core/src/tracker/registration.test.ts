@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { TrackerWebhook } from './api-shapes.ts';
+import type { TrackerWebhook } from './api-answer.ts';
 import { isSameUrl, registrationStep, shortcomingsOf, trackerResourceTypes } from './registration.ts';
 
 const URL = 'https://relay.example/Channel';

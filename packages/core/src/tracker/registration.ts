@@ -1,7 +1,7 @@
 // Registration of the tracker's webhook: what comes next. The record in the global file and what the
 // tracker lists decide; a run that was cut off at any step is finished by the next one.
 import type { Config } from '../config/schema/config.ts';
-import type { TrackerWebhook } from './api-shapes.ts';
+import type { TrackerWebhook } from './api-answer.ts';
 
 /** What the webhook sends. `IssueRelation` is not here: the tracker does not deliver it. */
 export const trackerResourceTypes = [

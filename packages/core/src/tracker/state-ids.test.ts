@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Config } from '../config/schema/config.ts';
-import { stateIdsOf, unknownStates } from './state-ids.ts';
+import { stateIdsOf, unknownStates } from './ticket-phase.ts';
 
 const state = (name: string, position: number, id = `id-${name}`) => ({
   id,

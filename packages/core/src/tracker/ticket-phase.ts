@@ -3,6 +3,7 @@
 import type { Config } from '../config/schema/config.ts';
 import { nearest } from '../nearest.ts';
 import { type TicketPhase, ticketPhases } from '../state/effect.ts';
+import type { WorkflowState } from './api-answer.ts';
 
 /** The phase that a running skill puts its ticket in. Nothing but a person cancels one. */
 export const phaseOfSkill: Readonly<Record<string, TicketPhase>> = {
@@ -74,4 +75,26 @@ export function projectOfTicket(configs: readonly Config[], ticket: string): Con
     return prefix !== '' && own?.toUpperCase() === prefix;
   });
   return owners.find(({ svc }) => svc.tracker.apiToken !== undefined) ?? owners[0];
+}
+
+// The cache of a team's workflow states: display name to id.
+
+type StateMap = Config['svc']['tracker']['stateMap'];
+
+/** In the order of the workflow. Of two states with one name the first in the workflow counts. */
+export function stateIdsOf(states: readonly WorkflowState[]): Record<string, string> {
+  const ids = new Map<string, string>();
+  for (const { name, id } of states.toSorted((one, other) => one.position - other.position)) {
+    if (!ids.has(name)) ids.set(name, id);
+  }
+  return Object.fromEntries(ids);
+}
+
+export type UnknownState = { phase: string; name: string };
+
+/** Phases whose state the team does not have: their tickets could not be moved. */
+export function unknownStates(stateMap: StateMap, names: readonly string[]): UnknownState[] {
+  return Object.entries(stateMap).flatMap(([phase, name]) =>
+    name === null || names.includes(name) ? [] : [{ phase, name }],
+  );
 }

@@ -1,6 +1,8 @@
 // Whether a feed has what it needs to be opened. Without a channel or a secret the daemon polls only; that
 // is no error, but it is said, with the command that changes it. A read key never crosses the network in the
 // clear: a channel that would make it is not opened.
+
+import { z } from 'zod';
 import { type FeedSecrets, secretProblem } from '../receive/feed-secret.ts';
 
 export type FeedChannel = { use: true; url: string } | { use: false; why: string; remedy: string };
@@ -55,4 +57,34 @@ export function channelUrl(text: string): string | undefined {
   url.hash = '';
   if (url.pathname.length > 1) url.pathname = url.pathname.replace(/\/+$/, '');
   return url.href;
+}
+
+// A new channel of a relay of ours: what `POST /new` answers, and which relay a channel belongs to.
+
+/** The write URL takes deliveries; the read key opens the stream. Whoever has one has not the other. */
+export const NewRelayChannel = z.object({
+  channel: z.string().regex(/^[A-Za-z0-9_-]{1,128}$/),
+  writeUrl: z.url({ protocol: /^https?$/ }),
+  readUrl: z.url({ protocol: /^https?$/ }),
+  /** Null for a channel that anybody with its URL may read. */
+  readKey: z
+    .string()
+    .regex(/^[\x21-\x7e]{16,512}$/)
+    .nullable(),
+});
+export type NewRelayChannel = z.infer<typeof NewRelayChannel>;
+
+/** `relayOfChannel('https://relay.example/hooks/AbC')` is `https://relay.example/hooks`. */
+export function relayOfChannel(channel: string): string | undefined {
+  const url = channelUrl(channel);
+  return url === undefined ? undefined : relayUrl(new URL('.', url).href);
+}
+
+/** One spelling for one relay: no query, no slash at its end. */
+export function relayUrl(text: string): string | undefined {
+  const href = channelUrl(text);
+  if (href === undefined) return undefined;
+  const url = new URL(href);
+  url.search = '';
+  return url.href.replace(/\/+$/, '');
 }

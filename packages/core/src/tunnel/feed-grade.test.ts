@@ -3,19 +3,17 @@ import { expect, test } from 'vitest';
 import { parseEventDraft } from '../log/parse-event.ts';
 import {
   BLIND_AFTER_MS,
+  disabledTunnel,
   type FeedConditions,
   feedEdge,
   gradeFeed,
+  idleTunnel,
   isOtherGrade,
   LATE_AFTER_MS,
-} from './feed-grade.ts';
-import {
-  disabledTunnel,
-  idleTunnel,
   stepTunnel,
   type TunnelEvent,
   type TunnelState,
-} from './tunnel-state.ts';
+} from './feed-grade.ts';
 
 const well: FeedConditions = { held: null, unauthorised: 'no' };
 const lost = (at: number): TunnelEvent & { type: 'lost' } => ({

@@ -11,8 +11,196 @@
 //   degraded    heard, but not to be relied on: the log takes nothing, signatures fail, or it keeps breaking.
 import type { EventDraft } from '../log/event-line.ts';
 import type { feedGrades } from '../log/own-details.ts';
-import { PUBLIC_PING_MS } from './relay-protocol.ts';
-import { REMEMBERED_LOSSES, type TunnelState } from './tunnel-state.ts';
+
+// How a relay of ours differs from the public one, on the wire. The public relay keeps nothing, writes
+// bodies anew, and its ids are a counter of one connection: worth nothing after it. Ours says so in the
+// header `X-Svc-Relay: 1` (or `1; ping=10`, its heartbeat in seconds) of every event stream. Only then
+// - an id of the form `<epoch>.<seq>` is a position, and `Last-Event-ID` resumes after it;
+// - `?raw=1` makes it send the bytes as they were signed;
+// - `ready` may carry `{"position": "<epoch>.<seq>"}`, so that a first connection can be resumed too, and so
+//   may a `ping`: a quiet channel moves on with its store, and is not told a gap after days of silence;
+// - `gap` says that it no longer has what followed the position.
+
+export const RELAY_HEADER = 'x-svc-relay';
+/** Marks a delivery that measures the way; it never enters the log. Its value is the id of the test. */
+export const SELF_TEST_HEADER = 'x-svc-self-test';
+/** The public relay's heartbeat. */
+export const PUBLIC_PING_MS = 30_000;
+
+export type RelayTraits = { ours: boolean; pingMs: number };
+
+export type RelayGap = { requested: string | null; oldest: string | null };
+
+/** `relayTraits('1; ping=10')` is ours, with a heartbeat every 10 s. */
+export function relayTraits(announcement: string | undefined): RelayTraits {
+  const [version, ...parameters] = (announcement ?? '').split(';').map((part) => part.trim());
+  if (version !== '1') return { ours: false, pingMs: PUBLIC_PING_MS };
+  const ping = parameters.find((parameter) => /^ping=\d{1,3}$/.test(parameter));
+  const seconds = Number(ping?.slice('ping='.length) ?? 0);
+  return { ours: true, pingMs: seconds > 0 ? seconds * 1000 : PUBLIC_PING_MS };
+}
+
+/** `0.17` is a position, the public relay's `17` is not. */
+export function isRelayPosition(id: string | undefined): id is string {
+  return id !== undefined && /^[A-Za-z0-9_-]{1,64}\.\d{1,19}$/.test(id);
+}
+
+/** The position in the data of a `ready` or `ping` frame, if it has one. */
+export function positionInReady(data: string): string | null {
+  const position = fieldOf(data, 'position');
+  return isRelayPosition(position) ? position : null;
+}
+
+export function readGap(data: string): RelayGap {
+  return { requested: fieldOf(data, 'requested') ?? null, oldest: fieldOf(data, 'oldest') ?? null };
+}
+
+function fieldOf(data: string, name: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(data);
+    const field: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+    return typeof field === 'string' && field.length <= 100 ? field : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+// What the tunnel is doing, as a pure machine. Its modes, what enters and what leaves them:
+//
+//   idle         not started, or stopped.            start → connecting
+//   connecting   dialling, or connected and nothing  heard → live, silent → late, lost → backing-off
+//                heard yet.
+//   live         the relay was heard on this         silent → late, lost → backing-off
+//                connection.
+//   late         the relay was silent for too long:  heard → live, lost → backing-off
+//                the connection was given up and a
+//                new one is being dialled.
+//   backing-off  waiting for the next attempt.       dial → connecting
+//   disabled     no channel or no secret.            nothing leaves it
+//
+// `woke` (the machine slept, or its clock was set) leads from any running mode to connecting, and `stop`
+// to idle. Anything that the relay sends counts as heard: ready, ping, delivery or comment.
+
+export type TunnelMode =
+  | { mode: 'idle' }
+  | { mode: 'connecting'; since: number; attempt: number }
+  | { mode: 'live'; since: number }
+  | { mode: 'late'; since: number }
+  | { mode: 'backing-off'; since: number; attempt: number; until: number }
+  | { mode: 'disabled'; why: string; remedy: string };
+
+export type TunnelState = {
+  now: TunnelMode;
+  startedAt: number | null;
+  /** When the relay was last heard, on whichever connection. */
+  heardAt: number | null;
+  /** Since when there is reason to expect it: the start, or the wake-up. What was before does not count. */
+  expectedSince: number;
+  /** Whether it was heard since then. */
+  met: boolean;
+  /** When the last working connection ended, while there is no other. */
+  cutOffAt: number | null;
+  /** When the last connections that had been live ended, the newest last. */
+  losses: readonly number[];
+  /** Why it does not work, until it does. */
+  failure: { at: number; why: string; remedy?: string; refusal?: Refusal } | null;
+};
+
+/** The relay answered, and says no: waiting does not mend it. */
+export type Refusal = 'read-key' | 'channel';
+
+export type TunnelEvent = { at: number } & (
+  | { type: 'start' }
+  | { type: 'dial'; attempt: number }
+  | { type: 'heard' }
+  | { type: 'silent' }
+  | { type: 'lost'; attempt: number; until: number; why: string; remedy?: string; refusal?: Refusal }
+  | { type: 'woke' }
+  | { type: 'stop' }
+);
+
+/** As many losses are remembered as make a connection unstable. */
+export const REMEMBERED_LOSSES = 3;
+
+export function idleTunnel(): TunnelState {
+  return {
+    now: { mode: 'idle' },
+    startedAt: null,
+    heardAt: null,
+    expectedSince: 0,
+    met: false,
+    cutOffAt: null,
+    losses: [],
+    failure: null,
+  };
+}
+
+export function disabledTunnel(why: string, remedy: string): TunnelState {
+  return { ...idleTunnel(), now: { mode: 'disabled', why, remedy } };
+}
+
+export function stepTunnel(state: TunnelState, event: TunnelEvent): TunnelState {
+  const { mode } = state.now;
+  if (mode === 'disabled') return state;
+  if (mode === 'idle') return event.type === 'start' ? started(state, event.at) : state;
+  switch (event.type) {
+    case 'start':
+      return state;
+    case 'stop':
+      return { ...state, now: { mode: 'idle' }, failure: null };
+    case 'dial':
+      if (mode !== 'backing-off') return state;
+      return { ...state, now: { mode: 'connecting', since: event.at, attempt: event.attempt } };
+    case 'heard':
+      if (mode === 'backing-off') return state;
+      if (mode === 'live') return { ...state, heardAt: event.at };
+      return {
+        ...state,
+        now: { mode: 'live', since: event.at },
+        heardAt: event.at,
+        met: true,
+        cutOffAt: null,
+        failure: null,
+      };
+    case 'silent':
+      if (mode === 'backing-off' || mode === 'late') return state;
+      return {
+        ...ended(state, event.at),
+        now: { mode: 'late', since: event.at },
+        failure: { at: event.at, why: 'the relay is connected but silent' },
+      };
+    case 'lost': {
+      const { at, attempt, until, why, remedy, refusal } = event;
+      return {
+        ...ended(state, at),
+        now: { mode: 'backing-off', since: at, attempt, until },
+        failure: { at, why, ...(remedy !== undefined && { remedy }), ...(refusal && { refusal }) },
+      };
+    }
+    case 'woke':
+      return {
+        ...expected(state, event.at),
+        // A clock that was set back must not make the future look heard.
+        heardAt: state.heardAt === null ? null : Math.min(state.heardAt, event.at),
+      };
+  }
+}
+
+function started(state: TunnelState, at: number): TunnelState {
+  return { ...expected(state, at), startedAt: at };
+}
+
+function expected(state: TunnelState, at: number): TunnelState {
+  const now = { mode: 'connecting', since: at, attempt: 0 } as const;
+  return { ...state, now, expectedSince: at, met: false, cutOffAt: null, losses: [] };
+}
+
+/** Only the end of a connection that worked is a loss; a failed attempt is none. */
+function ended(state: TunnelState, at: number): TunnelState {
+  if (state.now.mode !== 'live') return state;
+  return { ...state, cutOffAt: at, losses: [...state.losses, at].slice(-REMEMBERED_LOSSES) };
+}
 
 export const LATE_AFTER_MS = 2.5 * PUBLIC_PING_MS;
 export const BLIND_AFTER_MS = 3 * PUBLIC_PING_MS;

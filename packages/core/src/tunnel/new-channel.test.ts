@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { NewRelayChannel, relayOfChannel, relayUrl } from './new-channel.ts';
+import { NewRelayChannel, relayOfChannel, relayUrl } from './feed-channel.ts';
 
 test.each([
   ['https://relay.example/AbC', 'https://relay.example'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isRelayPosition, positionInReady, readGap, relayTraits } from './relay-protocol.ts';
+import { isRelayPosition, positionInReady, readGap, relayTraits } from './feed-grade.ts';
 
 test.each([
   [undefined, false, 30_000],

@@ -1,12 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  disabledTunnel,
-  idleTunnel,
-  stepTunnel,
-  type TunnelEvent,
-  type TunnelState,
-} from './tunnel-state.ts';
+import { disabledTunnel, idleTunnel, stepTunnel, type TunnelEvent, type TunnelState } from './feed-grade.ts';
 
 const events = {
   start: { type: 'start', at: 1 },

@@ -1,16 +1,22 @@
 // The whole configuration as one tree. Every field says in which files it may stand.
 import { z } from 'zod';
-import { Archive, Otel } from './backends.ts';
-import { Deploy } from './deploy.ts';
-import { Feedback } from './feedback.ts';
-import { Analytics, ErrorTracking, Search } from './integrations.ts';
-import { Briefing, Summaries } from './models.ts';
-import { Monitor } from './monitor.ts';
+import { Archive, Briefing, Monitor, Otel, Summaries } from './monitor.ts';
 import { Notify } from './notify.ts';
 import { Orchestration, Worktree } from './orchestration.ts';
-import { Project, projectKey, projects, Repository, Thoughts } from './project.ts';
+import {
+  Analytics,
+  Deploy,
+  ErrorTracking,
+  Feedback,
+  Project,
+  projectKey,
+  projects,
+  Repository,
+  Search,
+  Thoughts,
+  Tracker,
+} from './project.ts';
 import { Commands, rules } from './rules.ts';
-import { Tracker } from './tracker.ts';
 
 export const Config = z.object({
   svc: z

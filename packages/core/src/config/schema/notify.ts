@@ -1,6 +1,6 @@
 // Who is told when something needs a person. All of it is off until somebody names it.
 import { z } from 'zod';
-import { FindingSeverity } from '../../feedback/finding.ts';
+import { FindingSeverity } from '../../feedback/findings.ts';
 import { field, kinds, optionalField } from '../field.ts';
 
 const layers = ['global'] as const;

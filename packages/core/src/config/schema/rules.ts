@@ -1,7 +1,7 @@
 // Rules: when a line like this comes, then that is done. They and their commands stand in the global file alone: a
 // rule can run a program of this machine, which a file that is committed must never be able to.
 import { z } from 'zod';
-import { FindingSeverity } from '../../feedback/finding.ts';
+import { FindingSeverity } from '../../feedback/findings.ts';
 import { field, optionalField, repoSlug } from '../field.ts';
 
 const layers = ['global'] as const;

@@ -1,7 +1,6 @@
 // A world of runs, agents and people that carries out acts as the run loop would, and does by chance what worlds
 // do: agents die, hang, lie and succeed, the daemon is killed, people pause, retry and cancel.
-import type { Run } from '../../state/run.ts';
-import type { Worker } from '../../state/worker.ts';
+import type { Run, Worker } from '../../state/board-types.ts';
 import type { Act, LiveAgent, Patience, PlannedRun, Revivals, Verification, World } from '../acts.ts';
 
 export type SimulatedRun = { id: string; project: string; waves: string[][]; most: number };

@@ -1,7 +1,6 @@
 // What needs a person, most urgent first: by severity, then the longest open. What was put off until later
 // stands apart until then.
-import type { AttentionItem } from '../attention-item.ts';
-import type { Board } from '../board-shape.ts';
+import type { AttentionItem, Board } from '../board-types.ts';
 
 export type AttentionEntry = AttentionItem & { ageMs: number };
 export type AttentionView = { open: AttentionEntry[]; snoozed: AttentionEntry[] };

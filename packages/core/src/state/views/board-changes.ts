@@ -6,11 +6,7 @@
 // each. It holds the keys by which other entities matter to a worker, so that a changed pull request leads to its
 // workers without a search.
 import { branchKey, commitKey, pullRequestKey } from '../board-links.ts';
-import type { Board } from '../board-shape.ts';
-import type { Deployment } from '../deployment.ts';
-import type { PullRequest } from '../pull-request.ts';
-import type { Ticket } from '../ticket.ts';
-import type { Worker } from '../worker.ts';
+import type { Board, Deployment, PullRequest, Ticket, Worker } from '../board-types.ts';
 import {
   type BoardKind,
   type BoardView,
@@ -20,8 +16,7 @@ import {
   kindViews,
   shownFrom,
 } from './board-view.ts';
-import { createNameIndex } from './name-index.ts';
-import { commitsOf, repoOf, type Subject, subjectOf } from './subject.ts';
+import { commitsOf, type Names, repoOf, type Subject, subjectOf } from './subject.ts';
 
 export type BoardChanges = BoardView & {
   /** Everything that is shown is here: what the reader had before does not count any more. */
@@ -233,4 +228,55 @@ function byKind<Value>(make: () => Value): Record<BoardKind, Value> {
 
 function nothingGone(): Record<BoardKind, string[]> {
   return byKind(() => []);
+}
+
+// Who goes by a name, kept up to date change by change: making it anew for a large board takes milliseconds.
+
+type Index = Map<string, Set<string>>;
+type Named = { ticket: string | null };
+
+export type NameIndex = Names & {
+  /** An entity came, changed or went. */
+  note: (
+    kind: 'tickets' | 'pullRequests',
+    key: string,
+    before: Named | undefined,
+    after: Named | undefined,
+  ) => void;
+};
+
+/** It knows no workers: nobody looks for one by the name of another's ticket. */
+export function createNameIndex(board: Board): NameIndex {
+  const tickets: Index = new Map();
+  const pullRequests: Index = new Map();
+  return {
+    workers: () => [],
+    ticket(name) {
+      const key = [...(tickets.get(name) ?? [])].at(-1);
+      return key === undefined ? undefined : board.tickets.get(key);
+    },
+    pullRequests: (name) =>
+      [...(pullRequests.get(name) ?? [])].flatMap((key) => board.pullRequests.get(key) ?? []),
+    note(kind, key, before, after) {
+      const index = kind === 'tickets' ? tickets : pullRequests;
+      move(index, key, nameOf(before), nameOf(after));
+    },
+  };
+}
+
+function nameOf(entity: Named | undefined): string | null {
+  return entity?.ticket?.toUpperCase() ?? null;
+}
+
+function move(index: Index, key: string, from: string | null, to: string | null): void {
+  if (from === to) return;
+  if (from !== null) {
+    const keys = index.get(from);
+    keys?.delete(key);
+    if (keys?.size === 0) index.delete(from);
+  }
+  if (to === null) return;
+  const keys = index.get(to);
+  if (keys === undefined) index.set(to, new Set([key]));
+  else keys.add(key);
 }

@@ -10,12 +10,9 @@ import {
 } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import type { DeployProgress } from '../../deploy/deploy-worker.ts';
-import { type WorkerStatus } from '../../runs/signal-file.ts';
+import type { WorkerStatus } from '../../runs/signal-file.ts';
 import { workerStatuses } from '../../runs/worker-statuses.ts';
-import type { AttentionItem } from '../attention-item.ts';
-import type { PullRequest } from '../pull-request.ts';
-import type { Ticket } from '../ticket.ts';
-import type { Worker } from '../worker.ts';
+import type { AttentionItem, PullRequest, Ticket, Worker } from '../board-types.ts';
 import {
   type BoardColumn,
   boardColumnNames,

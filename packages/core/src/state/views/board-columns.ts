@@ -1,8 +1,7 @@
 // Which column of the board a piece of work stands in, and in which order. Every reader of the board uses this
 // one rule, the dashboard in the browser included: nothing here needs a schema, a clock or the viewer's time zone.
 import { isAgentsWork } from '../../runs/worker-statuses.ts';
-import type { AttentionItem } from '../attention-item.ts';
-import type { Worker } from '../worker.ts';
+import type { AttentionItem, Worker } from '../board-types.ts';
 import type { BoardView, PullRequestView, WorkerView } from './board-view.ts';
 
 /** In the order of the work; a narrow screen shows what needs a person first. */

@@ -1,18 +1,20 @@
 // The board as JSON: every entity with its key and with what follows from it. What has been settled for a week is
 // left out unless all is asked for, so that the answer does not grow with the log.
-
 import { DEPLOY_BUDGET } from '../../deploy/deploy-worker.ts';
 import { isEnded } from '../../deploy/standing.ts';
-import type { AttentionItem } from '../attention-item.ts';
 import { pullRequestKey } from '../board-links.ts';
-import type { Board } from '../board-shape.ts';
-import type { Deployment } from '../deployment.ts';
-import type { FeedState } from '../feed-state.ts';
+import type {
+  AttentionItem,
+  Board,
+  Deployment,
+  FeedState,
+  MergeReadiness,
+  PullRequest,
+  Run,
+  Ticket,
+  Worker,
+} from '../board-types.ts';
 import { mergeReadiness } from '../merge-readiness.ts';
-import type { MergeReadiness, PullRequest } from '../pull-request.ts';
-import type { Run } from '../run.ts';
-import type { Ticket } from '../ticket.ts';
-import type { Worker } from '../worker.ts';
 import { contradictionsIn } from './doubts.ts';
 import { ruleOf, waitOf } from './rule.ts';
 import { createLookup, nameOfPullRequest, type Subject } from './subject.ts';

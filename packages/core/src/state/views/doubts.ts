@@ -1,9 +1,7 @@
 // Where what is known does not agree, and what is not known. Both are shown rather than smoothed over.
-
 import { isEnded, isInLifecycle, isPreMerge, isWaitingForDeploy } from '../../deploy/standing.ts';
-import type { Board } from '../board-shape.ts';
+import type { Board, Worker } from '../board-types.ts';
 import { mergeReadiness } from '../merge-readiness.ts';
-import type { Worker } from '../worker.ts';
 import { nameOf } from './rule.ts';
 import { type Subject, shortSha } from './subject.ts';
 

@@ -11,7 +11,7 @@ import {
 } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import type { SignalFile } from '../../runs/signal-file.ts';
-import type { Deployment } from '../deployment.ts';
+import type { Deployment } from '../board-types.ts';
 import { type Receipt, receipt } from './receipt.ts';
 
 function deployed(via: string, given: Partial<Deployment> = {}): Deployment {

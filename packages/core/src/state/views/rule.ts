@@ -1,8 +1,8 @@
 // In one sentence: the rule that makes a worker's status what it is, and what would move it on.
 import { DEPLOY_BUDGET, type DeployProgress } from '../../deploy/deploy-worker.ts';
 import { isPreMerge, waitsForPolicy } from '../../deploy/standing.ts';
+import type { Worker } from '../board-types.ts';
 import { mergeReadiness } from '../merge-readiness.ts';
-import type { Worker } from '../worker.ts';
 import { nameOfPullRequest, type Subject, shortSha } from './subject.ts';
 
 export type Wait = { waitsFor: string | null; until: string | null };

@@ -1,15 +1,10 @@
 // What the board holds of one ticket: its worker, its pull request, what the tracker says, and the deployments
 // of its merge. Names of tickets and repositories compare without case.
-
 import { repoKey } from '../../codehost/repo-name.ts';
 import { isSameEnvironment } from '../../deploy/policy.ts';
 import { pullRequestOfWorker } from '../board-entities.ts';
 import { commitKey, linked, pullRequestKey } from '../board-links.ts';
-import type { Board } from '../board-shape.ts';
-import type { Deployment } from '../deployment.ts';
-import type { PullRequest } from '../pull-request.ts';
-import type { Ticket } from '../ticket.ts';
-import type { Worker } from '../worker.ts';
+import type { Board, Deployment, PullRequest, Ticket, Worker } from '../board-types.ts';
 
 export type Subject = {
   ticket: string;

@@ -1,5 +1,5 @@
 // A stretch of a ticket's way, with the lines that prove where it began and where it ended.
-import type { FoldedLine } from '../board-shape.ts';
+import type { FoldedLine } from '../board-types.ts';
 import { isOlder } from '../line-fields.ts';
 
 export type TraceKind =

@@ -1,10 +1,14 @@
 // The way of a ticket through time, as its lines tell it: phases, waits, pull request, checks, reviews, merge,
 // deployments, verification; each with the lines that prove it, and on an axis that folds idle nights.
-import type { FoldedLine } from '../board-shape.ts';
+
+import { isEnded } from '../../deploy/standing.ts';
+import { asFields, integerAt, listAt, textAt, timeAt } from '../../receive/payload-fields.ts';
+import { WorkerStatus } from '../../runs/signal-file.ts';
+import { pullRequestKey } from '../board-links.ts';
+import type { FoldedLine } from '../board-types.ts';
+import { isOlder, shortTextAt } from '../line-fields.ts';
 import { type AxisSegment, foldIdle } from './trace-axis.ts';
-import { pullRequestsIn, traceCodehost } from './trace-codehost.ts';
-import { createSpanList, momentOf, type TraceSpan } from './trace-span.ts';
-import { traceWork } from './trace-work.ts';
+import { createSpanList, momentOf, type SpanList, type TraceSpan, type TraceState } from './trace-span.ts';
 
 export type Trace = {
   ticket: string;
@@ -81,4 +85,251 @@ function isOf(subject: TraceSubject): (line: FoldedLine) => boolean {
     if (isTicket && (scope.pr === undefined || pullRequests.size === 0)) return true;
     return [scope.sha, scope.mergeSha].some((sha) => sha !== undefined && commits.has(sha));
   };
+}
+
+// What the worker itself did: its phases by status, what it waited for, the verification of its merge.
+
+const outcomes: Partial<Record<WorkerStatus, Exclude<TraceState, 'running'>>> = {
+  done: 'succeeded',
+  failed: 'failed',
+  'deploy-failed': 'failed',
+  stalled: 'failed',
+  canceled: 'ended',
+};
+
+export function traceWork(spans: SpanList): (line: FoldedLine) => void {
+  let status: WorkerStatus | undefined;
+
+  function moveTo(next: WorkerStatus | undefined, line: FoldedLine): void {
+    if (next === undefined || next === status) return;
+    if (status !== undefined) spans.close('phase', line, outcomes[status] ?? 'ended');
+    status = next;
+    // The last status is where the way ends, and not a stretch of it.
+    if (isEnded(next)) spans.moment('phase', line, outcomes[next] ?? 'ended', { kind: 'phase', label: next });
+    else spans.open('phase', line, { kind: 'phase', label: next });
+  }
+
+  return (line) => {
+    const { event, detail } = line;
+    const reason = shortTextAt(detail, 'reason') ?? '';
+    switch (event) {
+      case 'orchestrator.worker.status_changed':
+        return moveTo(statusIn(detail['to']), line);
+      case 'orchestrator.worker.dispatched':
+      case 'orchestrator.worker.phase_changed':
+      case 'orchestrator.worker.updated':
+        return moveTo(statusOf(line), line);
+      case 'orchestrator.worker.died':
+        return spans.open('process', line, {
+          kind: 'wait',
+          label: 'Nothing runs',
+          reason: 'the process of the worker is gone',
+        });
+      case 'orchestrator.worker.revived':
+        return spans.close('process', line, 'ended');
+      case 'orchestrator.verification.started':
+        return spans.open('verification', line, { kind: 'verification', label: 'Verification' });
+      case 'orchestrator.verification.passed':
+      case 'orchestrator.verification.failed':
+        return endVerification(spans, line);
+      case 'comms.attention':
+        return spans.open(`attention ${reason}`, line, {
+          kind: 'wait',
+          label: `Needs a person: ${reason}`,
+          reason: shortTextAt(detail, 'message') ?? null,
+        });
+      case 'comms.attention_resolved':
+        return spans.close(`attention ${reason}`, line, 'ended');
+    }
+  };
+}
+
+function endVerification(spans: SpanList, line: FoldedLine): void {
+  const state = line.event.endsWith('passed') ? 'succeeded' : 'failed';
+  const given = { reason: shortTextAt(line.detail, 'summary') ?? null };
+  if (!spans.isOpen('verification'))
+    return spans.moment('verification', line, state, {
+      kind: 'verification',
+      label: 'Verification',
+      ...given,
+    });
+  spans.close('verification', line, state, given.reason === null ? {} : { reason: given.reason });
+}
+
+/** A worker that is told of for the first time has its status in its signal file. */
+function statusOf({ event, detail }: FoldedLine): WorkerStatus | undefined {
+  const told = statusIn(textAt(asFields(detail['signal']) ?? {}, 'status'));
+  return told ?? (event === 'orchestrator.worker.dispatched' ? 'dispatched' : undefined);
+}
+
+function statusIn(value: unknown): WorkerStatus | undefined {
+  const parsed = WorkerStatus.safeParse(value);
+  return parsed.success ? parsed.data : undefined;
+}
+
+// What the code host told of a ticket: its pull requests, their checks and reviews, the merge, deployments.
+
+const passing = new Set(['success', 'neutral', 'skipped']);
+const neither = new Set(['cancelled', 'canceled', 'stale']);
+const deploymentEnds: Readonly<Record<string, Exclude<TraceState, 'running'>>> = {
+  success: 'succeeded',
+  failure: 'failed',
+  error: 'failed',
+  inactive: 'ended',
+};
+
+export function traceCodehost(spans: SpanList): (line: FoldedLine) => void {
+  const requested = new Map<string, FoldedLine>();
+  const heads = new Map<string, FoldedLine>();
+  const merges = new Set<string>();
+  /** Checks and deployments that have ended once. */
+  const over = new Set<string>();
+
+  function pullRequest(line: FoldedLine): void {
+    const { event, scope, detail } = line;
+    const { repo = '', pr } = scope;
+    if (pr === undefined) return;
+    const name = pullRequestKey(repo, pr);
+    const url = textAt(detail, 'url') ?? null;
+    if (scope.sha !== undefined && !heads.has(scope.sha)) heads.set(scope.sha, line);
+    const reviewer = textAt(detail, 'requestedReviewer');
+    if (event === 'codehost.pr.review_requested' && reviewer !== undefined)
+      requested.set(`${name} ${reviewer}`, line);
+    const isOver = event === 'codehost.pr.merged' || event === 'codehost.pr.closed';
+    if (!isOver && detail['state'] !== 'closed') openPullRequest(name, line, url);
+    if (event === 'codehost.pr.opened' || event === 'codehost.pr.ready_for_review')
+      if (detail['draft'] !== true)
+        spans.open(`review ${name}`, line, {
+          kind: 'wait',
+          label: 'Waits for a review',
+          reason: `no review of ${repo}#${pr} yet`,
+          url,
+        });
+    if (event === 'codehost.pr.converted_to_draft') spans.close(`review ${name}`, line, 'ended');
+    if (!isOver) return;
+    const isMerged = event === 'codehost.pr.merged';
+    if (!spans.isOpen(`pr ${name}`)) openPullRequest(name, line, url);
+    spans.close(`pr ${name}`, line, isMerged ? 'succeeded' : 'ended', {
+      reason: isMerged ? 'merged' : 'closed without a merge',
+    });
+    spans.close(`review ${name}`, line, 'ended');
+    if (isMerged) merged(name, line, url);
+  }
+
+  function openPullRequest(name: string, line: FoldedLine, url: string | null): void {
+    const { repo = '', pr } = line.scope;
+    const created = timeAt(line.detail, 'createdAt');
+    const moment = momentOf(line);
+    const isReopened = line.event === 'codehost.pr.reopened';
+    const at =
+      created !== undefined && !isReopened && isOlder(created, moment)
+        ? new Date(created).toISOString()
+        : moment;
+    spans.open(`pr ${name}`, line, { kind: 'pull-request', label: `${repo}#${pr}`, url }, at);
+  }
+
+  function merged(name: string, line: FoldedLine, url: string | null): void {
+    const { repo = '', pr, mergeSha } = line.scope;
+    if (merges.has(name)) return;
+    merges.add(name);
+    spans.moment(`merge ${name}`, line, 'succeeded', { kind: 'merge', label: `${repo}#${pr} merged`, url });
+    if (mergeSha === undefined) return;
+    spans.open(`deploy ${mergeSha}`, line, {
+      kind: 'wait',
+      label: 'Waits for a deployment',
+      reason: `no deployment of ${mergeSha.slice(0, 7)} has started`,
+    });
+  }
+
+  function review(line: FoldedLine): void {
+    const { event, scope, detail } = line;
+    const { repo = '', pr } = scope;
+    if (pr === undefined || event !== 'codehost.pr_review.submitted') return;
+    const name = pullRequestKey(repo, pr);
+    const reviewer = shortTextAt(detail, 'reviewer') ?? 'somebody';
+    const verdict = shortTextAt(detail, 'state') ?? 'commented';
+    spans.close(`review ${name}`, line, 'ended');
+    const state = verdict === 'approved' ? 'succeeded' : verdict === 'changes_requested' ? 'failed' : 'ended';
+    const asked = requested.get(`${name} ${reviewer}`);
+    requested.delete(`${name} ${reviewer}`);
+    const given = {
+      kind: 'review' as const,
+      label: `Review by ${reviewer}`,
+      reason: verdict.replaceAll('_', ' '),
+      url: textAt(detail, 'url') ?? null,
+    };
+    spans.moment(`review ${name} ${reviewer}`, line, state, given, { line: asked ?? line });
+  }
+
+  function checkSuite(line: FoldedLine): void {
+    const { event, scope, detail, via } = line;
+    const app = shortTextAt(detail, 'app') ?? (via === 'poll' ? 'all checks' : 'Checks');
+    const name = `${scope.sha ?? '-'} ${integerAt(detail, 'suiteId') ?? app}`;
+    const opening = { kind: 'checks' as const, label: app };
+    if (event !== 'codehost.check_suite.completed') return spans.open(name, line, opening);
+    endChecks(name, line, opening, textAt(detail, 'conclusion') ?? 'unknown');
+  }
+
+  function commitStatus(line: FoldedLine): void {
+    const { scope, detail, event } = line;
+    const context = shortTextAt(detail, 'context') ?? 'status';
+    const name = `${scope.sha ?? '-'} status ${context}`;
+    const opening = { kind: 'checks' as const, label: context, url: textAt(detail, 'url') ?? null };
+    const state = event.slice('codehost.status.'.length);
+    if (state === 'pending') return spans.open(name, line, opening);
+    endChecks(name, line, opening, state);
+  }
+
+  /** Checks of which only the end was told began, as far as is known, with their commit. */
+  function endChecks(
+    name: string,
+    line: FoldedLine,
+    opening: { kind: 'checks'; label: string; url?: string | null },
+    conclusion: string,
+  ): void {
+    const state = passing.has(conclusion) ? 'succeeded' : neither.has(conclusion) ? 'ended' : 'failed';
+    const reason = conclusion.replaceAll('_', ' ');
+    const isFirst = !over.has(name);
+    over.add(name);
+    if (spans.isOpen(name)) return spans.close(name, line, state, { reason });
+    const head = isFirst ? heads.get(line.scope.sha ?? '') : undefined;
+    const from = head !== undefined && !isOlder(momentOf(line), momentOf(head)) ? head : line;
+    spans.moment(name, line, state, { ...opening, reason }, { line: from });
+  }
+
+  function deployment(line: FoldedLine): void {
+    const { event, scope, detail } = line;
+    const { repo = '', deploymentId, sha, environment = 'unknown' } = scope;
+    if (deploymentId === undefined) return;
+    if (sha !== undefined) spans.close(`deploy ${sha}`, line, 'ended');
+    const name = `deployment ${pullRequestKey(repo, deploymentId)}`;
+    const url = textAt(detail, 'environmentUrl') ?? textAt(detail, 'logUrl') ?? null;
+    const opening = { kind: 'deployment' as const, label: environment, url };
+    const told = event.slice('codehost.deployment_status.'.length);
+    const end = event === 'codehost.deployment.created' ? undefined : deploymentEnds[told];
+    if (end === undefined) {
+      if (!over.has(name)) spans.open(name, line, opening);
+      return;
+    }
+    // What ended stays so: `inactive` only says that another one has taken its place.
+    if (over.has(name)) return;
+    over.add(name);
+    if (!spans.isOpen(name)) spans.open(name, line, opening);
+    const reason = shortTextAt(detail, 'description') ?? told;
+    spans.close(name, line, end, url === null ? { reason } : { reason, url });
+  }
+  return (line) => {
+    const { event } = line;
+    if (event.startsWith('codehost.pr.')) return pullRequest(line);
+    if (event.startsWith('codehost.pr_review.')) return review(line);
+    if (event.startsWith('codehost.check_suite.')) return checkSuite(line);
+    if (event.startsWith('codehost.status.')) return commitStatus(line);
+    if (event.startsWith('codehost.deployment')) return deployment(line);
+  };
+}
+
+/** The pull requests that a check suite names; its scope names one only when there is one. */
+export function pullRequestsIn({ scope, detail }: Pick<FoldedLine, 'scope' | 'detail'>): number[] {
+  const listed = listAt(detail, 'prs').filter((item) => typeof item === 'number');
+  return scope.pr === undefined ? listed : [scope.pr, ...listed];
 }

@@ -11,8 +11,7 @@ import {
 } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import { unknownDeployPolicy } from '../../deploy/policy.ts';
-import type { Deployment } from '../deployment.ts';
-import type { Worker } from '../worker.ts';
+import type { Deployment, Worker } from '../board-types.ts';
 import { type Why, why, whyTicket } from './why.ts';
 
 const noon = Date.parse(sampleTime('12:00'));

@@ -1,14 +1,14 @@
 // Why a ticket is in its state: the rule, the facts, what it waits for, where the facts disagree, and what
 // nobody knows.
 
+import { isInLifecycle } from '../../deploy/standing.ts';
+import { inOneLine } from '../../orchestrate/agent-output.ts';
 import type { WorkerStatus } from '../../runs/signal-file.ts';
-import type { Board } from '../board-shape.ts';
-import type { Worker } from '../worker.ts';
+import type { Board, Deployment, Worker } from '../board-types.ts';
+import { ALL_CHECKS } from '../reduce-pull-request.ts';
 import { contradictionsIn, unknownsIn } from './doubts.ts';
-import type { Fact } from './evidence.ts';
-import { factsOf } from './facts.ts';
-import { ruleOf, waitOf } from './rule.ts';
-import { createLookup, type Subject } from './subject.ts';
+import { nameOf, ruleOf, waitOf } from './rule.ts';
+import { createLookup, type Subject, shortSha } from './subject.ts';
 
 export type Why = {
   ticket: string;
@@ -47,4 +47,175 @@ function whyOf(board: Board, subject: Subject, now: number): Why {
     contradictions: contradictionsIn(subject),
     unknown: unknownsIn(board, subject, now),
   };
+}
+
+// The facts that a ticket's state stands on, each with its line and how it is known, oldest first.
+
+/** A ticket's story may be long; its end is what counts. */
+const MOST_FACTS = 100;
+
+export function factsOf(subject: Subject): Fact[] {
+  const facts = [
+    ...ofTracker(subject),
+    ...ofWorker(subject),
+    ...ofPullRequest(subject),
+    ...ofDeployments(subject),
+    ...subject.others.map(
+      (other): Fact => ({
+        at: other.lastAt,
+        seq: other.lastSeq,
+        source: 'claimed',
+        text: `Run ${other.orchestrator} has a worker for it too, which is ${other.status}.`,
+      }),
+    ),
+  ];
+  return facts.toSorted((a, b) => (a.seq ?? 0) - (b.seq ?? 0)).slice(-MOST_FACTS);
+}
+
+function ofTracker({ tracked }: Subject): Fact[] {
+  if (tracked === null) return [];
+  const facts: Fact[] = [];
+  const { phase, removed, state, lastAt: at, lastSeq: seq } = tracked;
+  const source = evidenceOf(tracked.via);
+  if (removed) facts.push({ at, seq, source, text: 'The tracker removed the ticket.' });
+  else if (typeof state?.name === 'string')
+    facts.push({ at, seq, source, text: `The tracker says ${state.name}.` });
+  if (phase !== null)
+    facts.push({
+      at: phase.at,
+      seq: phase.seq,
+      source: 'claimed',
+      text: `The workflow is in ${phase.phase}.`,
+    });
+  return facts;
+}
+
+function ofWorker({ worker }: Subject): Fact[] {
+  if (worker === null) return [];
+  const { claim, deploy, life, corrupt, signal } = worker;
+  const facts: Fact[] = [];
+  const isOwnWord = !isInLifecycle(worker);
+  const said =
+    claim ?? (isOwnWord ? { status: worker.status, at: worker.statusSince, seq: worker.statusSeq } : null);
+  if (said !== null)
+    facts.push({
+      at: said.at,
+      seq: said.seq,
+      source: 'claimed',
+      text: `The signal file says ${said.status}.`,
+    });
+  if (typeof signal?.error === 'string')
+    facts.push({
+      at: signal.updatedAt,
+      seq: null,
+      source: 'claimed',
+      text: `The worker reports: ${signal.error}`,
+    });
+  if (life.state !== 'unknown') {
+    const text = life.state === 'alive' ? 'The process runs.' : 'The process does not run.';
+    facts.push({ at: life.since, seq: life.seq, source: 'observed', text });
+    if (life.stderr !== undefined)
+      facts.push({
+        at: life.since,
+        seq: life.seq,
+        source: 'observed',
+        text: `Its standard error ends with: ${inOneLine(life.stderr)}`,
+      });
+  }
+  if (corrupt !== null)
+    facts.push({
+      at: null,
+      seq: corrupt.seq,
+      source: 'observed',
+      text: `The signal file is unreadable: ${corrupt.problem}`,
+    });
+  if (deploy?.result === 'timeout')
+    facts.push({
+      at: worker.statusSince,
+      seq: worker.statusSeq,
+      source: 'observed',
+      text: 'The deadline passed.',
+    });
+  if (deploy?.retried !== undefined) {
+    const often = deploy.retried.times === 1 ? '' : ` ${deploy.retried.times} times`;
+    facts.push({ at: null, seq: null, source: 'person', text: `A person said retry${often}.` });
+  }
+  if (deploy?.result === 'accepted')
+    facts.push({
+      at: deploy.completedAt,
+      seq: worker.statusSeq,
+      source: 'person',
+      text: 'A person accepted it as done.',
+    });
+  return facts;
+}
+
+function ofPullRequest(subject: Subject): Fact[] {
+  const { pullRequest, worker } = subject;
+  const name = nameOf(subject);
+  if (pullRequest === null) {
+    if (worker === null || worker.pr === null) return [];
+    return [{ at: null, seq: worker.lastSeq, source: 'claimed', text: `The signal file names ${name}.` }];
+  }
+  const { openedAt, firstSeq, firstVia, checks, reviews, merge, state, closedAt } = pullRequest;
+  const facts: Fact[] = [
+    { at: openedAt, seq: firstSeq, source: evidenceOf(firstVia), text: `${name} was opened.` },
+  ];
+  for (const { name: check, conclusion, at, seq } of checks) {
+    const source = check === ALL_CHECKS ? 'fetched' : 'observed';
+    facts.push({ at, seq, source, text: `Checks, ${check}: ${conclusion ?? 'running'}.` });
+  }
+  for (const { reviewer, state: verdict, at, seq } of reviews)
+    facts.push({ at, seq, source: 'observed', text: `${reviewer} reviewed: ${verdict}.` });
+  if (merge !== null) {
+    const as = merge.sha === null ? '' : ` as ${shortSha(merge.sha)}`;
+    facts.push({
+      at: merge.at,
+      seq: merge.seq,
+      source: evidenceOf(merge.via),
+      text: `${name} was merged${as}.`,
+    });
+  } else if (state === 'closed') {
+    facts.push({
+      at: closedAt,
+      seq: pullRequest.lastSeq,
+      source: evidenceOf(pullRequest.via),
+      text: `${name} was closed without a merge.`,
+    });
+  }
+  return facts;
+}
+
+function factsAbout(deployments: readonly Deployment[], note = ''): Fact[] {
+  return deployments.flatMap(({ id, sha, environment, states }) =>
+    states.map(({ state, at, seq, via }) => ({
+      at,
+      seq,
+      source: evidenceOf(via),
+      text: `Deployment ${id} of ${shortSha(sha)} in ${environment}: ${state}.${note}`,
+    })),
+  );
+}
+
+function ofDeployments({ worker, counted, elsewhere }: Subject): Fact[] {
+  if (worker === null || worker.deploy === null || worker.status === 'done') return factsAbout(counted);
+  const note = ` It does not count: ${worker.deploy.environment} is the environment that svc.deploy waits for.`;
+  return [...factsAbout(counted), ...factsAbout(elsewhere, note)];
+}
+
+// How something is known. A delivery was observed, a poll was fetched, the rest is somebody's word.
+
+export type Evidence = 'observed' | 'fetched' | 'claimed' | 'person';
+
+export type Fact = {
+  /** When it happened, where that is known. */
+  at: string | null;
+  seq: number | null;
+  source: Evidence;
+  text: string;
+};
+
+/** `via` of a line of the code host or the tracker. */
+export function evidenceOf(via: string): 'observed' | 'fetched' {
+  return via === 'poll' ? 'fetched' : 'observed';
 }

@@ -1,9 +1,0 @@
-// An issue at the code host, as far as we look at it.
-import { z } from 'zod';
-
-export const CodehostIssue = z.object({
-  number: z.int().positive(),
-  html_url: z.string().max(2_000),
-  body: z.string().nullish(),
-});
-export type CodehostIssue = z.infer<typeof CodehostIssue>;

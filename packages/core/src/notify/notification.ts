@@ -1,0 +1,73 @@
+// What a person is told of an attention item. Messages are made of ticket titles and the like, which anybody
+// may have written: nothing in them may steer a terminal, hide itself or fill a screen.
+
+import type { Config } from '../config/schema/config.ts';
+import { FindingSeverity } from '../feedback/findings.ts';
+import { cutText } from '../log/cut-text.ts';
+import type { Effect } from '../state/effect.ts';
+
+export type NotifyEffect = Extract<Effect, { kind: 'notify' }>;
+
+export type NotificationText = {
+  /** One line: the reason, and what it is about. */
+  title: string;
+  message: string;
+  remedy: string | null;
+  /** Message and remedy in one. */
+  text: string;
+};
+
+const LONGEST_TITLE = 100;
+const LONGEST_MESSAGE = 400;
+const LONGEST_REMEDY = 200;
+
+export function notificationText(
+  effect: Pick<NotifyEffect, 'attention' | 'reason' | 'message' | 'remedy'>,
+): NotificationText {
+  // `<orchestrator or ->/<ticket or feed or ->/<reason>`
+  const subject = effect.attention.split('/').at(-2) ?? '-';
+  const about = subject === '-' ? '' : `${subject}: `;
+  const title = `svc: ${cutText(plain(`${about}${effect.reason.replaceAll('-', ' ')}`), LONGEST_TITLE)}`;
+  const message = cutText(plain(effect.message), LONGEST_MESSAGE);
+  const remedy = effect.remedy === null ? null : cutText(plain(effect.remedy), LONGEST_REMEDY);
+  return { title, message, remedy, text: remedy === null ? message : `${message}\n${remedy}` };
+}
+
+/** Whether a severity is at least another. One that nobody knows is told: better once too often. */
+export function isAtLeast(severity: string, least: FindingSeverity): boolean {
+  const order: readonly string[] = FindingSeverity.options;
+  const rank = order.indexOf(severity);
+  return rank === -1 || rank >= order.indexOf(least);
+}
+
+/** One line without characters that are not seen. */
+function plain(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .trim();
+}
+
+// Hours in which nobody is told anything. Local times of day, in minutes since midnight.
+
+export type NotifyConfig = Config['svc']['notify'];
+
+const DAY = 24 * 60;
+
+export function isQuiet(config: NotifyConfig, localMinutes: number): boolean {
+  return quietMinutesLeft(config, localMinutes) > 0;
+}
+
+/** Until the quiet hours end; 0 outside of them. The same time twice is no time at all. */
+export function quietMinutesLeft({ quietHours: { from, to } }: NotifyConfig, localMinutes: number): number {
+  if (from === undefined || to === undefined) return 0;
+  const begin = minutesOf(from);
+  const length = (minutesOf(to) - begin + DAY) % DAY;
+  const passed = (localMinutes - begin + DAY) % DAY;
+  return Math.max(0, length - passed);
+}
+
+function minutesOf(time: string): number {
+  const [hours = 0, minutes = 0] = time.split(':').map(Number);
+  return hours * 60 + minutes;
+}

@@ -1,0 +1,380 @@
+// What one family of code-host events gives to the event line; `map-codehost.ts` adds what all share.
+
+import {
+  type CheckSuiteDetail,
+  type CommitStatusDetail,
+  type DeploymentDetail,
+  type DeploymentStatusDetail,
+  type IssueCommentDetail,
+  type PullRequestDetail,
+  type PushDetail,
+  pullRequestActions,
+  type ReviewCommentDetail,
+  type ReviewDetail,
+  type ReviewThreadDetail,
+} from '../log/codehost-details.ts';
+import type { EventDraft, EventScope } from '../log/event-line.ts';
+import {
+  asFields,
+  type Fields,
+  flagAt,
+  hasObject,
+  integerAt,
+  knownDetail,
+  listAt,
+  loginAt,
+  namesAt,
+  objectAt,
+  textAt,
+  timeAt,
+} from './payload-fields.ts';
+
+export type CodehostFact = {
+  /** May lie outside the closed list when the code host publishes a new action. */
+  topic: string;
+  scope: EventScope;
+  occurredAt: string | undefined;
+  /** Where a ticket may be named, beside the branch. */
+  title?: string | undefined;
+  detail: EventDraft['detail'];
+};
+
+export type ReadFact = (payload: Fields, action: string) => CodehostFact;
+
+// `pull_request`: the pull request as it stands after the action. The scope is shared by its reviews.
+
+const actions: ReadonlySet<string> = new Set([...pullRequestActions, 'refreshed']);
+
+export function pullRequestFact(payload: Fields, action: string): CodehostFact {
+  const pullRequest = objectAt(payload, 'pull_request');
+  const merged = wasMerged(pullRequest);
+  const detail: PullRequestDetail = {
+    title: textAt(pullRequest, 'title'),
+    url: textAt(pullRequest, 'html_url'),
+    state: textAt(pullRequest, 'state'),
+    draft: flagAt(pullRequest, 'draft'),
+    merged,
+    mergedAt: timeAt(pullRequest, 'merged_at'),
+    mergedBy: loginAt(pullRequest, 'merged_by'),
+    mergeable: flagAt(pullRequest, 'mergeable'),
+    mergeableState: textAt(pullRequest, 'mergeable_state'),
+    autoMerge: 'auto_merge' in pullRequest ? hasObject(pullRequest, 'auto_merge') : undefined,
+    author: loginAt(pullRequest, 'user'),
+    base: textAt(objectAt(pullRequest, 'base'), 'ref'),
+    headRepo: textAt(objectAt(objectAt(pullRequest, 'head'), 'repo'), 'full_name'),
+    labels: namesAt(pullRequest, 'labels', 'name'),
+    requestedReviewers: namesAt(pullRequest, 'requested_reviewers', 'login'),
+    createdAt: timeAt(pullRequest, 'created_at'),
+    closedAt: timeAt(pullRequest, 'closed_at'),
+    additions: integerAt(pullRequest, 'additions'),
+    deletions: integerAt(pullRequest, 'deletions'),
+    changedFiles: integerAt(pullRequest, 'changed_files'),
+    label: textAt(objectAt(payload, 'label'), 'name'),
+    assignee: loginAt(payload, 'assignee'),
+    requestedReviewer:
+      loginAt(payload, 'requested_reviewer') ?? textAt(objectAt(payload, 'requested_team'), 'slug'),
+    before: textAt(payload, 'before'),
+    after: textAt(payload, 'after'),
+    changed: changedParts(payload),
+  };
+  const mergedNow = action === 'closed' && merged;
+  return {
+    topic: mergedNow ? 'codehost.pr.merged' : actions.has(action) ? `codehost.pr.${action}` : '',
+    scope: pullRequestScope(payload),
+    occurredAt: timeOfAction(pullRequest, action, mergedNow),
+    title: detail.title,
+    detail: knownDetail(detail),
+  };
+}
+
+/** The merge commit counts only after the merge: before it, the code host shows its own trial merge there. */
+function pullRequestScope(payload: Fields): EventScope {
+  const pullRequest = objectAt(payload, 'pull_request');
+  const head = objectAt(pullRequest, 'head');
+  return {
+    pr: integerAt(pullRequest, 'number') ?? integerAt(payload, 'number'),
+    branch: textAt(head, 'ref'),
+    sha: textAt(head, 'sha'),
+    mergeSha: wasMerged(pullRequest) ? textAt(pullRequest, 'merge_commit_sha') : undefined,
+  };
+}
+
+/** Payloads of reviews have no `merged`, only the time of the merge. */
+function wasMerged(pullRequest: Fields): boolean {
+  return flagAt(pullRequest, 'merged') ?? timeAt(pullRequest, 'merged_at') !== undefined;
+}
+
+function timeOfAction(pullRequest: Fields, action: string, mergedNow: boolean): string | undefined {
+  // What a poll finds of the mergeability is of now; the pull request itself may not have changed for days.
+  if (action === 'refreshed') return undefined;
+  const own = mergedNow
+    ? 'merged_at'
+    : action === 'closed'
+      ? 'closed_at'
+      : action === 'opened'
+        ? 'created_at'
+        : 'updated_at';
+  return timeAt(pullRequest, own) ?? timeAt(pullRequest, 'updated_at');
+}
+
+function changedParts(payload: Fields): string[] | undefined {
+  const changes = objectAt(payload, 'changes');
+  const parts = ['title', 'body', 'base'].filter((part) => hasObject(changes, part));
+  return parts.length > 0 ? parts : undefined;
+}
+
+// `pull_request_review`, `pull_request_review_thread` and `pull_request_review_comment`.
+
+export function reviewFact(payload: Fields, action: string): CodehostFact {
+  const review = objectAt(payload, 'review');
+  const pullRequest = objectAt(payload, 'pull_request');
+  const detail: ReviewDetail = {
+    reviewId: integerAt(review, 'id'),
+    // The webhook writes it in small letters, the API of the same code host in capitals.
+    state: textAt(review, 'state')?.toLowerCase(),
+    reviewer: loginAt(review, 'user'),
+    reviewedSha: textAt(review, 'commit_id'),
+    body: textAt(review, 'body'),
+    url: textAt(review, 'html_url'),
+    title: textAt(pullRequest, 'title'),
+    draft: flagAt(pullRequest, 'draft'),
+  };
+  return {
+    topic: `codehost.pr_review.${action}`,
+    scope: pullRequestScope(payload),
+    occurredAt:
+      (action === 'submitted' ? timeAt(review, 'submitted_at') : undefined) ??
+      timeAt(pullRequest, 'updated_at'),
+    title: detail.title,
+    detail: knownDetail(detail),
+  };
+}
+
+export function reviewThreadFact(payload: Fields, action: string): CodehostFact {
+  const thread = objectAt(payload, 'thread');
+  const pullRequest = objectAt(payload, 'pull_request');
+  const comments = listAt(thread, 'comments');
+  const first = asFields(comments[0]) ?? {};
+  const detail: ReviewThreadDetail = {
+    threadId: textAt(thread, 'node_id'),
+    resolved: action === 'resolved',
+    comments: comments.length,
+    path: textAt(first, 'path'),
+    line: integerAt(first, 'line'),
+    url: textAt(first, 'html_url'),
+    title: textAt(pullRequest, 'title'),
+  };
+  return {
+    topic: `codehost.pr_review_thread.${action}`,
+    scope: pullRequestScope(payload),
+    occurredAt: timeAt(payload, 'updated_at') ?? timeAt(pullRequest, 'updated_at'),
+    title: detail.title,
+    detail: knownDetail(detail),
+  };
+}
+
+export function reviewCommentFact(payload: Fields, action: string): CodehostFact {
+  const comment = objectAt(payload, 'comment');
+  const detail: ReviewCommentDetail = {
+    commentId: integerAt(comment, 'id'),
+    reviewId: integerAt(comment, 'pull_request_review_id'),
+    inReplyTo: integerAt(comment, 'in_reply_to_id'),
+    author: loginAt(comment, 'user'),
+    body: textAt(comment, 'body'),
+    path: textAt(comment, 'path'),
+    line: integerAt(comment, 'line'),
+    url: textAt(comment, 'html_url'),
+    title: textAt(objectAt(payload, 'pull_request'), 'title'),
+  };
+  return {
+    topic: `codehost.pr_review_comment.${action}`,
+    scope: pullRequestScope(payload),
+    occurredAt: timeAt(comment, action === 'created' ? 'created_at' : 'updated_at'),
+    title: detail.title,
+    detail: knownDetail(detail),
+  };
+}
+
+// `check_suite` and `status`: what automated checks say of a commit.
+
+const MOST_PULL_REQUESTS = 100;
+
+export function checkSuiteFact(payload: Fields, action: string): CodehostFact {
+  const suite = objectAt(payload, 'check_suite');
+  const prs = pullRequestsOf(payload, suite);
+  const app = objectAt(suite, 'app');
+  const detail: CheckSuiteDetail = {
+    suiteId: integerAt(suite, 'id'),
+    status: textAt(suite, 'status'),
+    conclusion: textAt(suite, 'conclusion'),
+    prs,
+    app: textAt(app, 'slug') ?? textAt(app, 'name'),
+    checkRuns: integerAt(suite, 'latest_check_runs_count'),
+    before: textAt(suite, 'before'),
+    after: textAt(suite, 'after'),
+  };
+  return {
+    topic: `codehost.check_suite.${action}`,
+    scope: {
+      pr: prs.length === 1 ? prs[0] : undefined,
+      branch: textAt(suite, 'head_branch'),
+      sha: textAt(suite, 'head_sha'),
+    },
+    occurredAt: timeAt(suite, 'updated_at'),
+    detail: knownDetail(detail),
+  };
+}
+
+/** The code host also lists pull requests of other repositories that share the commit; those are left out. */
+function pullRequestsOf(payload: Fields, suite: Fields): number[] {
+  const ours = integerAt(objectAt(payload, 'repository'), 'id');
+  const numbers: number[] = [];
+  for (const item of listAt(suite, 'pull_requests').slice(0, MOST_PULL_REQUESTS)) {
+    const pullRequest = asFields(item) ?? {};
+    const number = integerAt(pullRequest, 'number');
+    const target = integerAt(objectAt(objectAt(pullRequest, 'base'), 'repo'), 'id') ?? ours;
+    if (number !== undefined && target === ours) numbers.push(number);
+  }
+  return numbers;
+}
+
+export function commitStatusFact(payload: Fields): CodehostFact {
+  const branches = namesAt(payload, 'branches', 'name');
+  const detail: CommitStatusDetail = {
+    statusId: integerAt(payload, 'id'),
+    state: textAt(payload, 'state'),
+    context: textAt(payload, 'context'),
+    description: textAt(payload, 'description'),
+    url: textAt(payload, 'target_url'),
+    branches,
+  };
+  return {
+    topic: `codehost.status.${detail.state}`,
+    scope: { branch: branches?.length === 1 ? branches[0] : undefined, sha: textAt(payload, 'sha') },
+    occurredAt: timeAt(payload, 'updated_at') ?? timeAt(payload, 'created_at'),
+    detail: knownDetail(detail),
+  };
+}
+
+// `deployment` and `deployment_status`: what tells whether a merged change reached an environment.
+
+export function deploymentFact(payload: Fields, action: string): CodehostFact {
+  const deployment = objectAt(payload, 'deployment');
+  const detail: DeploymentDetail = {
+    task: textAt(deployment, 'task'),
+    description: textAt(deployment, 'description'),
+    creator: loginAt(deployment, 'creator'),
+    originalEnvironment: textAt(deployment, 'original_environment'),
+    productionEnvironment: flagAt(deployment, 'production_environment'),
+    transientEnvironment: flagAt(deployment, 'transient_environment'),
+    url: textAt(objectAt(payload, 'workflow_run'), 'html_url'),
+  };
+  return {
+    topic: `codehost.deployment.${action}`,
+    scope: deploymentScope(payload, textAt(deployment, 'environment')),
+    occurredAt: timeAt(deployment, 'created_at'),
+    detail: knownDetail(detail),
+  };
+}
+
+export function deploymentStatusFact(payload: Fields): CodehostFact {
+  const status = objectAt(payload, 'deployment_status');
+  const deployment = objectAt(payload, 'deployment');
+  const detail: DeploymentStatusDetail = {
+    state: textAt(status, 'state'),
+    statusId: integerAt(status, 'id'),
+    description: textAt(status, 'description'),
+    logUrl: textAt(status, 'log_url'),
+    environmentUrl: textAt(status, 'environment_url'),
+    targetUrl: textAt(status, 'target_url'),
+    creator: loginAt(status, 'creator'),
+    task: textAt(deployment, 'task'),
+    deploymentCreatedAt: timeAt(deployment, 'created_at'),
+  };
+  return {
+    topic: `codehost.deployment_status.${detail.state}`,
+    scope: deploymentScope(payload, textAt(status, 'environment') ?? textAt(deployment, 'environment')),
+    occurredAt: timeAt(status, 'created_at') ?? timeAt(status, 'updated_at'),
+    detail: knownDetail(detail),
+  };
+}
+
+/** `ref` is as the deployer gave it: a branch, a tag or a commit. Only the workflow run says which branch. */
+function deploymentScope(payload: Fields, environment: string | undefined): EventScope {
+  const deployment = objectAt(payload, 'deployment');
+  return {
+    branch: textAt(objectAt(payload, 'workflow_run'), 'head_branch'),
+    sha: textAt(deployment, 'sha'),
+    ref: textAt(deployment, 'ref'),
+    environment,
+    deploymentId: integerAt(deployment, 'id'),
+  };
+}
+
+// `push`: a branch or tag that moved, appeared or went.
+
+const noCommit = /^0+$/;
+const LAST_SECOND_OF_2199 = 7_258_118_399;
+
+export function pushFact(payload: Fields): CodehostFact {
+  const ref = textAt(payload, 'ref');
+  const after = textAt(payload, 'after');
+  const detail: PushDetail = {
+    before: textAt(payload, 'before'),
+    after,
+    commits: listAt(payload, 'commits').length,
+    forced: flagAt(payload, 'forced'),
+    created: flagAt(payload, 'created'),
+    deleted: flagAt(payload, 'deleted'),
+    tag: nameBehind(ref, 'refs/tags/'),
+    base: textAt(payload, 'base_ref'),
+    url: textAt(payload, 'compare'),
+    message: textAt(objectAt(payload, 'head_commit'), 'message'),
+    pusher: textAt(objectAt(payload, 'pusher'), 'name'),
+  };
+  return {
+    topic: 'codehost.push',
+    scope: {
+      ref,
+      branch: nameBehind(ref, 'refs/heads/'),
+      sha: after === undefined || noCommit.test(after) ? undefined : after,
+    },
+    occurredAt: timeOfPush(objectAt(payload, 'repository')),
+    detail: knownDetail(detail),
+  };
+}
+
+function nameBehind(ref: string | undefined, prefix: string): string | undefined {
+  return ref?.startsWith(prefix) ? ref.slice(prefix.length) || undefined : undefined;
+}
+
+/** Here, and only here, the code host gives seconds since 1970. A commit's own time may be years earlier. */
+function timeOfPush(repository: Fields): string | undefined {
+  const seconds = integerAt(repository, 'pushed_at');
+  if (seconds === undefined || seconds <= 0 || seconds > LAST_SECOND_OF_2199) return undefined;
+  return new Date(seconds * 1000).toISOString();
+}
+
+// `issue_comment`: a comment on an issue or on the conversation of a pull request, where previews are linked.
+
+export function issueCommentFact(payload: Fields, action: string): CodehostFact {
+  const comment = objectAt(payload, 'comment');
+  const issue = objectAt(payload, 'issue');
+  const onPullRequest = hasObject(issue, 'pull_request');
+  const detail: IssueCommentDetail = {
+    commentId: integerAt(comment, 'id'),
+    author: loginAt(comment, 'user'),
+    body: textAt(comment, 'body'),
+    url: textAt(comment, 'html_url'),
+    title: textAt(issue, 'title'),
+    issue: integerAt(issue, 'number'),
+    onPullRequest,
+  };
+  return {
+    topic: `codehost.issue_comment.${action}`,
+    scope: { pr: onPullRequest ? detail.issue : undefined },
+    occurredAt: timeAt(comment, action === 'created' ? 'created_at' : 'updated_at'),
+    title: detail.title,
+    detail: knownDetail(detail),
+  };
+}

@@ -1,0 +1,327 @@
+// What the log tells of rules: since which line each is on, how often it fired and when last, and how far lines were
+// looked at. A fold of the lines `workflow.rule.*`, and of nothing else.
+
+import type { Environment } from '../config/resolve.ts';
+import type { Rule, RuleThen } from '../config/schema/rules.ts';
+import { durationMs, type EventFilter, impossibleTopicIn } from '../log/event-filter.ts';
+import type { EventDraft, EventLine } from '../log/event-line.ts';
+import { RuleFiredDetail, RuleScannedDetail, RuleSwitchedDetail } from '../log/own-details.ts';
+import { suggestTopic, topicsMatching } from '../log/topics.ts';
+import { nearest } from '../nearest.ts';
+import { canonicalJson } from '../runs/signal-changes.ts';
+
+export type RuleRecord = {
+  /** The rule as it was switched on; null while it is off. */
+  definition: string | null;
+  /** The line that switched it: it fires on lines after this one. */
+  since: number;
+  fired: number;
+  last: { line: number; at: string; ticket: string | null } | null;
+};
+
+export type RuleBook = {
+  records: Map<string, RuleRecord>;
+  firings: Firings;
+  /** Lines up to this one need not be looked at again; the newest that fired is, for those rules that did not yet. */
+  scannedTo: number;
+};
+
+export const ruleBookTopics = ['switched_on', 'switched_off', 'scanned', 'fired'].map(
+  (name) => `workflow.rule.${name}`,
+);
+
+export function emptyRuleBook(): RuleBook {
+  return { records: new Map(), firings: new Map(), scannedTo: 0 };
+}
+
+/** One more line; one that is not of rules, or not as it should be, changes nothing. */
+export function foldRuleFact(book: RuleBook, line: EventLine): void {
+  if (line.source !== 'monitor') return;
+  if (line.event === 'workflow.rule.scanned') {
+    const scanned = RuleScannedDetail.safeParse(line.detail);
+    if (scanned.success) book.scannedTo = Math.max(book.scannedTo, scanned.data.line);
+  } else if (line.event === 'workflow.rule.fired') {
+    foldFired(book, line);
+  } else if (line.event === 'workflow.rule.switched_on' || line.event === 'workflow.rule.switched_off') {
+    const switched = RuleSwitchedDetail.safeParse(line.detail);
+    if (!switched.success) return;
+    const { rule, definition = null } = switched.data;
+    const isOn = line.event === 'workflow.rule.switched_on';
+    book.records.set(rule, {
+      ...recordOf(book, rule),
+      definition: isOn ? definition : null,
+      since: line.seq,
+    });
+  }
+}
+
+function foldFired(book: RuleBook, { detail, scope }: EventLine): void {
+  const fired = RuleFiredDetail.safeParse(detail);
+  if (!fired.success) return;
+  const { rule, line, at } = fired.data;
+  const record = recordOf(book, rule);
+  const last = { line, at, ticket: scope.ticket ?? null };
+  book.records.set(rule, { ...record, fired: record.fired + 1, last });
+  noteFiring(book.firings, rule, scope.ticket, { line, at: Date.parse(at) });
+  book.scannedTo = Math.max(book.scannedTo, line - 1);
+}
+
+export function recordOf(book: RuleBook, rule: string): RuleRecord {
+  return book.records.get(rule) ?? { definition: null, since: 0, fired: 0, last: null };
+}
+
+/** What makes a rule another one: it then counts as newly switched on, and looks at no line of before. */
+export function definitionOf({ when, then, limit }: Rule): string {
+  return canonicalJson({ when, then, limit });
+}
+
+export type Switching = { rule: string; definition: string | null };
+
+/** What is to be written so that the log knows the rules that are on now. */
+export function switchings(book: RuleBook, enabled: readonly Rule[]): Switching[] {
+  const on = new Map(enabled.map((rule) => [rule.name, definitionOf(rule)]));
+  const gone = [...book.records].filter(([name, { definition }]) => definition !== null && !on.has(name));
+  const fresh = [...on].filter(([name, definition]) => recordOf(book, name).definition !== definition);
+  return [
+    ...gone.map(([rule]) => ({ rule, definition: null })),
+    ...fresh.map(([rule, definition]) => ({ rule, definition })),
+  ];
+}
+
+/** The last line that none of the rules has to look at again. */
+export function startAfter(book: RuleBook, enabled: readonly Rule[]): number {
+  const sinces = enabled.map(({ name }) => recordOf(book, name).since);
+  return Math.max(book.scannedTo, Math.min(...sinces));
+}
+
+// What can be wrong with rules beyond their shape: a rule that could never fire, or that could not do what it says.
+// Whether jq takes a filter only jq can tell; that is asked where it runs.
+
+export type RuleProblem = { message: string; remedy: string };
+
+const SEE_TOPICS = 'See the topics: svc events topics';
+
+/** `commands`: the names that `svc.commands` has. */
+export function problemsOfRules(rules: readonly Rule[], commands: ReadonlySet<string>): RuleProblem[] {
+  const twice = rules.filter(({ name }, index) => rules.findIndex((other) => other.name === name) < index);
+  return [
+    ...twice.map(({ name }) => ({
+      message: `has two rules with the name ${name}.`,
+      remedy: 'Give one of them another name.',
+    })),
+    ...rules.flatMap((rule) => problemsOfRule(rule, commands)),
+  ];
+}
+
+export function problemsOfRule(rule: Rule, commands: ReadonlySet<string>): RuleProblem[] {
+  const { name, when, then } = rule;
+  const problems: RuleProblem[] = [];
+  const wrong = (message: string, remedy: string): void => {
+    problems.push({ message: `rule ${name}: ${message}`, remedy });
+  };
+  const topics = topicsMatching(when.event);
+  if (topics.length === 0) {
+    const suggestion = suggestTopic(when.event);
+    wrong(
+      `no event can have the topic ${when.event}.`,
+      suggestion === undefined ? SEE_TOPICS : `Did you mean ${suggestion}?`,
+    );
+  } else if (topics.every(isRuleTopic)) {
+    wrong(`no rule fires on ${when.event}: rules made these lines.`, 'Name another event.');
+  }
+  const impossible = when.filter === undefined ? undefined : impossibleTopicIn(when.filter);
+  if (impossible !== undefined)
+    wrong(`its filter asks for the topic ${impossible}, which no event can have.`, SEE_TOPICS);
+  if (then.run !== undefined && !commands.has(then.run)) {
+    const suggestion = nearest(then.run, commands);
+    wrong(
+      `there is no command ${then.run} in svc.commands.`,
+      suggestion === undefined
+        ? `Add it: svc config set svc.commands.${then.run}.argv '["<program>"]'`
+        : `Did you mean ${suggestion}?`,
+    );
+  }
+  for (const text of [then.notify?.message, then.attention?.message]) {
+    const unknown = text === undefined ? undefined : unknownPlaceholder(text);
+    if (unknown !== undefined)
+      wrong(`nothing stands for {${unknown}} in a message.`, `There are {${placeholders.join('}, {')}}.`);
+  }
+  return problems;
+}
+
+// A rule that fires on a line: which lines it may fire on, and the fact that it makes. The fact carries all that is
+// asked for, so that whoever folds it needs no configuration.
+
+/** What `{name}` stands for in a message; what the line does not have is a dash. */
+export const placeholders = [
+  'event',
+  'rule',
+  'ticket',
+  'repo',
+  'pr',
+  'branch',
+  'environment',
+  'orchestrator',
+  'worker',
+] as const;
+
+const placeholder = /\{([A-Za-z]+)\}/g;
+const LONGEST_VALUE = 200;
+
+export function isRuleTopic(topic: string): boolean {
+  return topic.startsWith('workflow.rule.');
+}
+
+/** Whether rules caused the line. No rule fires on it: rules that fire each other would never end. */
+export function isMadeByRules({
+  event,
+  source,
+  detail,
+}: Pick<EventLine, 'event' | 'source' | 'detail'>): boolean {
+  return isRuleTopic(event) || (source === 'monitor' && typeof detail['rule'] === 'string');
+}
+
+/** The plain conditions of a rule; its jq filter comes after them. */
+export function plainConditions({ when }: Pick<Rule, 'when'>): EventFilter {
+  return {
+    topics: new Set(topicsMatching(when.event)),
+    ticket: when.ticket?.toUpperCase(),
+    repo: when.repo,
+  };
+}
+
+export function unknownPlaceholder(text: string): string | undefined {
+  const known: readonly string[] = placeholders;
+  return [...text.matchAll(placeholder)].map(([, name = '']) => name).find((name) => !known.includes(name));
+}
+
+/** What the rule asks for on this line, its messages with the line's own words. */
+export function askedFor({ name, then }: Pick<Rule, 'name' | 'then'>, line: EventLine): RuleThen {
+  const fill = (text: string): string =>
+    text.replaceAll(placeholder, (_, key: string) => valueOf(key, name, line).slice(0, LONGEST_VALUE));
+  const { notify, attention, run } = then;
+  return {
+    ...(notify && { notify: { ...notify, message: fill(notify.message) } }),
+    ...(attention && { attention: { ...attention, message: fill(attention.message) } }),
+    ...(run !== undefined && { run }),
+  };
+}
+
+function valueOf(key: string, rule: string, { event, scope }: EventLine): string {
+  if (key === 'event') return event;
+  if (key === 'rule') return rule;
+  const value = (scope as Record<string, string | number | undefined>)[key];
+  return value === undefined ? '-' : String(value);
+}
+
+/** Appended once for each rule and line, by the line's own id. */
+export function firingOf(rule: Pick<Rule, 'name' | 'then'>, line: EventLine): EventDraft {
+  const { seq, id, ts, event, scope } = line;
+  return {
+    event: 'workflow.rule.fired',
+    source: 'monitor',
+    via: 'local',
+    deliveryId: `rule:${rule.name}:${id}`,
+    scope,
+    detail: { rule: rule.name, line: seq, lineId: id, at: ts, topic: event, ...askedFor(rule, line) },
+  };
+}
+
+// How often a rule fires at most: so many times in so long, for each ticket apart; lines without a ticket count
+// together. Only the lines' own times count, so that the same log gives the same answer whenever it is asked.
+
+/** By rule and ticket: the lines that it fired on, oldest first; grown in place. */
+export type Firings = Map<string, FiredOn[]>;
+
+export type FiredOn = { line: number; at: number };
+
+/** As many as any limit allows: older ones can hold back nothing. */
+const MOST_KEPT = 1000;
+
+const keyOf = (rule: string, ticket: string | undefined): string => `${rule}/${ticket ?? ''}`;
+
+/** `already`: it has fired on this very line. */
+export function mayFire(
+  firings: Firings,
+  { name, limit }: Pick<Rule, 'name' | 'limit'>,
+  { seq, ts, scope }: Pick<EventLine, 'seq' | 'ts' | 'scope'>,
+): 'fires' | 'held' | 'already' {
+  const before = firings.get(keyOf(name, scope.ticket)) ?? [];
+  const now = Date.parse(ts);
+  const since = now - (durationMs(limit.per) ?? 0);
+  let counted = 0;
+  // From the newest back, and only as far as the limit looks: a rule may have fired a thousand times.
+  for (let index = before.length - 1; index >= 0 && counted < limit.atMost; index -= 1) {
+    const fired = before[index];
+    if (fired === undefined || fired.at <= since) break;
+    if (fired.line === seq) return 'already';
+    // A clock that was set back must not silence a rule for as long.
+    if (fired.line < seq && fired.at <= now) counted += 1;
+  }
+  return counted < limit.atMost ? 'fires' : 'held';
+}
+
+export function noteFiring(firings: Firings, rule: string, ticket: string | undefined, fired: FiredOn): void {
+  const key = keyOf(rule, ticket);
+  const before = firings.get(key);
+  if (before === undefined) firings.set(key, [fired]);
+  else if ((before.at(-1)?.line ?? 0) < fired.line) before.push(fired);
+  if (before !== undefined && before.length >= 2 * MOST_KEPT) before.splice(0, MOST_KEPT);
+}
+
+// What a rule does, in words: for the list of rules and for a back-test.
+
+/** `attention (high): ABC-1 waits`, `run post-note` */
+export function whatItDoes({ notify, attention, run }: RuleThen): string[] {
+  return [
+    ...(notify ? [`notify (${notify.severity}): ${notify.message}`] : []),
+    ...(attention ? [`attention (${attention.severity}): ${attention.message}`] : []),
+    ...(run === undefined ? [] : [`run ${run}`]),
+  ];
+}
+
+/** `codehost.pr.merged of acme/web, where .scope.pr > 7` */
+export function whenItFires({ event, ticket, repo, filter }: Rule['when']): string {
+  const of = [ticket, repo].filter((part) => part !== undefined);
+  const where = filter === undefined ? '' : `, where ${filter}`;
+  return `${event}${of.length === 0 ? '' : ` of ${of.join(' in ')}`}${where}`;
+}
+
+/** `at most 1 in 10m for each ticket` */
+export function limitWords({ atMost, per }: Rule['limit']): string {
+  return `at most ${atMost} in ${per} for each ticket`;
+}
+
+// What a command of a rule sees of the environment: the ordinary variables, and what the line is about. Nothing else
+// of ours: no webhook secret, no tracker token. Nothing of an event is ever an argument.
+
+const ordinary = ['PATH', 'HOME', 'LANG', 'USER', 'SHELL', 'TMPDIR'] as const;
+const LONGEST_VARIABLE = 4096;
+
+/** `SVC_RULE`, `SVC_EVENT_TOPIC`, `SVC_EVENT_SEQ`, and `SVC_EVENT_TICKET`, `SVC_EVENT_MERGE_SHA`, … for each field known. */
+export function commandEnvironment(
+  inherited: Environment,
+  rule: string,
+  { event, seq, ts, id, scope }: Pick<EventLine, 'event' | 'seq' | 'ts' | 'id' | 'scope'>,
+): Record<string, string> {
+  const environment: Record<string, string> = {};
+  for (const name of ordinary) {
+    const value = inherited[name];
+    if (value !== undefined) environment[name] = value;
+  }
+  const told = { topic: event, seq, ts, id, ...scope };
+  environment['SVC_RULE'] = rule;
+  for (const [name, value] of Object.entries(told))
+    if (value !== undefined) environment[variableOf(name)] = plain(String(value));
+  return environment;
+}
+
+/** `mergeSha` is `SVC_EVENT_MERGE_SHA`. */
+function variableOf(name: string): string {
+  return `SVC_EVENT_${name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+}
+
+/** A variable cannot hold the character 0, and a program cannot be started with one that is too long. */
+function plain(value: string): string {
+  return value.replaceAll('\0', '').slice(0, LONGEST_VARIABLE);
+}
