@@ -1,6 +1,5 @@
 // The command line: commands, flags and help, all from the table of settings.
 import { Command, CommanderError } from 'commander';
-import { conform } from './conform.ts';
 import { exitCodesInWords, Failure } from './failure.ts';
 import { provisionStreams } from './provision.ts';
 import { serve } from './serve.ts';
@@ -101,9 +100,11 @@ Examples:
 ${exitCodesInWords}`,
     );
   addSettings(conforming, conformSettings);
-  conforming.action((url: string) =>
-    conform(terminal, url, readSettings(conformSettings, flagsOf(conforming), terminal.environment)),
-  );
+  conforming.action(async (url: string) => {
+    // Loaded only here: a relay that serves needs nothing of it.
+    const { conform } = await import('./conform.ts');
+    await conform(terminal, url, readSettings(conformSettings, flagsOf(conforming), terminal.environment));
+  });
   for (const command of [program, serving, provisioning, conforming]) prepare(command, terminal);
   return program;
 }
