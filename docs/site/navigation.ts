@@ -39,7 +39,8 @@ export const sections: readonly Section[] = [
   {
     title: 'The relay',
     pages: [
-      { file: 'docs/relay/README.md', title: 'Overview and protocol' },
+      { file: 'docs/relay/README.md', title: 'Overview' },
+      { file: 'docs/relay/protocol.md', title: 'Protocol' },
       { file: 'docs/relay/operations.md', title: 'Running it' },
       { file: 'docs/relay/capacity.md', title: 'Capacity' },
       { file: 'docs/relay/security.md', title: 'Security' },

@@ -15,7 +15,7 @@ const { output } = await build({
   cwd: here,
   input: { 'svc-relay': 'src/cli/start.ts' },
   platform: 'node',
-  external: ['commander', 'pino', 'prom-client', /^@nats-io\//],
+  external: ['commander', 'eventsource-parser', 'pino', 'prom-client', /^@nats-io\//],
   transform: { define: { __SVC_VERSION__: JSON.stringify(version) } },
   output: {
     dir: fresh,

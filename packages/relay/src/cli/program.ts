@@ -3,7 +3,14 @@ import { Command, CommanderError } from 'commander';
 import { exitCodesInWords, Failure } from './failure.ts';
 import { provisionStreams } from './provision.ts';
 import { serve } from './serve.ts';
-import { natsSettings, provisionSettings, readSettings, type Setting, serveSettings } from './settings.ts';
+import {
+  conformSettings,
+  natsSettings,
+  provisionSettings,
+  readSettings,
+  type Setting,
+  serveSettings,
+} from './settings.ts';
 import type { Terminal } from './terminal.ts';
 import { VERSION } from './version.ts';
 
@@ -75,7 +82,30 @@ ${exitCodesInWords}`,
       readSettings({ ...natsSettings, ...provisionSettings }, flagsOf(provisioning), terminal.environment),
     ),
   );
-  for (const command of [program, serving, provisioning]) prepare(command, terminal);
+  const conforming = program
+    .command('conform')
+    .argument('<url>', 'base address of the server, such as https://relay.example')
+    .description('Check a server against the relay protocol (docs/relay/protocol.md) and print a table.')
+    .addHelpText(
+      'after',
+      `
+It makes up to seven channels on the server, posts about 150 MiB to them and takes half a minute on loopback.
+A row is "not offered" where the server does not announce the extension, or has switched off an option.
+
+Examples:
+  svc-relay conform http://127.0.0.1:7500
+  svc-relay conform https://relay.example --create-key-file /run/secrets/create-key --timeout 60
+  svc-relay conform http://127.0.0.1:7500 --rows P4.2,P4.3
+
+${exitCodesInWords}`,
+    );
+  addSettings(conforming, conformSettings);
+  conforming.action(async (url: string) => {
+    // Loaded only here: a relay that serves needs nothing of it.
+    const { conform } = await import('./conform.ts');
+    await conform(terminal, url, readSettings(conformSettings, flagsOf(conforming), terminal.environment));
+  });
+  for (const command of [program, serving, provisioning, conforming]) prepare(command, terminal);
   return program;
 }
 

@@ -37,7 +37,8 @@ const networks: Reader<Networks> = (text) => {
   const read = readNetworks(text);
   return read.ok ? read.networks : undefined;
 };
-const origin: Reader<string> = (text) => {
+/** An http or https address without a slash at its end; with no credentials, query or fragment in it. */
+export const origin: Reader<string> = (text) => {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
     return undefined;
@@ -291,6 +292,30 @@ export const provisionSettings = {
     fallback: false,
   },
   dryRun: { flag: 'dry-run', help: 'say what would be done, and change nothing', read: yes, fallback: false },
+} as const satisfies Record<string, Setting<unknown>>;
+
+export const conformSettings = {
+  createKeyFile: {
+    flag: 'create-key-file',
+    value: 'file',
+    help: 'file with the key that making a channel needs, where the server asks for one',
+    read: line,
+    fallback: '',
+  },
+  timeout: {
+    flag: 'timeout',
+    value: 'seconds',
+    help: 'longest wait for one answer or one frame; a row may take six times as long',
+    read: number(0.1, 600),
+    fallback: 10,
+  },
+  rows: {
+    flag: 'rows',
+    value: 'clauses',
+    help: 'check these only, separated by commas',
+    read: list,
+    fallback: [] as string[],
+  },
 } as const satisfies Record<string, Setting<unknown>>;
 
 export type Values<Table extends Record<string, Setting<unknown>>> = {

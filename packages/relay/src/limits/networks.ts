@@ -37,6 +37,8 @@ function add(list: BlockList, part: string): boolean {
   return true;
 }
 
+export const loopback: Networks = known('127.0.0.0/8 ::1');
+
 /** Loopback and private networks: where a relay's own operator sits. */
 export const privateNetworks: Networks = known(
   '127.0.0.0/8 ::1 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 169.254.0.0/16 100.64.0.0/10 fc00::/7 fe80::/10',

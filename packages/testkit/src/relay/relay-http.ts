@@ -44,7 +44,8 @@ export async function startRelayHttp(handlers: RelayHandlers): Promise<RelayHttp
     if (channel === 'new' && rest === undefined) return redirectToNew(url, response);
     if (!channelPattern.test(channel)) return answer(response, 400, 'params/channel must match pattern');
     if (request.method === 'POST') return void take(channel, rest, request, response, url.searchParams);
-    if (rest !== undefined) return answer(response, 404, 'Not Found');
+    const reads = request.method === 'GET' || request.method === 'HEAD';
+    if (rest !== undefined || !reads) return answer(response, 404, 'Not Found');
     if (request.method === 'GET' && request.headers.accept === 'text/event-stream')
       return handlers.subscribe(channel, request, response, url.searchParams);
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });

@@ -1,7 +1,8 @@
-// Bodies that signatures trip over, and ways of sending that relays trip over. Each is sent as it stands here.
+// The 40 bodies of the conformance kit: JSON that a signature no longer fits once it was parsed and written again,
+// bodies that are no JSON, and ways of sending that relays get wrong. Each is sent exactly as it stands here.
 import { gzipSync } from 'node:zlib';
 
-export type Variant = {
+export type Body = {
   name: string;
   body: Buffer;
   headers?: Record<string, string>;
@@ -9,7 +10,7 @@ export type Variant = {
   sending?: 'whole' | 'chunked' | 'awaited' | 'slowly';
 };
 
-const text = (name: string, body: string, more: Partial<Variant> = {}): Variant => ({
+const text = (name: string, body: string, more: Partial<Body> = {}): Body => ({
   name,
   body: Buffer.from(body),
   ...more,
@@ -17,7 +18,7 @@ const text = (name: string, body: string, more: Partial<Variant> = {}): Variant 
 const MIB = 1024 * 1024;
 const byteOrderMark = '\uFEFF';
 
-export const variants: readonly Variant[] = [
+export const bodies: readonly Body[] = [
   text('compact', '{"a":1,"b":[true,null]}'),
   text('raw Unicode', '{"a":"é 漢 😀"}'),
   text('escaped Unicode, lower case', '{"a":"\\u00e9\\u001b"}'),
@@ -56,7 +57,7 @@ export const variants: readonly Variant[] = [
   text('chunked', '{"chunked":true}', { sending: 'chunked' }),
   text('in small pieces', '{"slowly":"in pieces"}', { sending: 'slowly' }),
   text('Expect: 100-continue', '{"awaited":true}', { sending: 'awaited' }),
-  text('a delivery id that is no UUID', '{"a":1}', { headers: { 'x-codehost-delivery': 'build/42:retry' } }),
+  text('a delivery id that is no UUID', '{"a":1}', { headers: { 'x-github-delivery': 'build/42:retry' } }),
   text('a header named body', '{"a":1}', {
     headers: { body: 'no', query: 'no', timestamp: '1', bodyb: 'no' },
   }),

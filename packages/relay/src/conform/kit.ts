@@ -1,0 +1,263 @@
+// What a row of the conformance kit works with: channels of the server under test, numbered deliveries that it can
+// tell from all others, readers. And how rows become results.
+import { randomUUID } from 'node:crypto';
+import { NewRelayChannel, RELAY_HEADER, readRelayMessage, relayTraits } from '@svc/core';
+import { type Answer, check, createWire, type Frame, type Reader, Unmet, type Wire } from './wire.ts';
+
+/** The server says that it does not have this, in a way that the protocol allows. */
+export class NotOffered extends Error {}
+
+export type Row = {
+  /** The number of the clause in docs/relay/protocol.md. */
+  id: string;
+  /** What is checked, in a few words. */
+  text: string;
+  /** A server that does not announce the extension need not have it. */
+  part: 'public' | 'extension';
+  /** Returns the detail for the table; throws `Unmet` or `NotOffered`. */
+  run: (kit: Kit) => Promise<string>;
+};
+
+export type Result = { row: Row; outcome: 'pass' | 'fail' | 'not offered'; detail: string };
+
+export type Channel = {
+  url: string;
+  /** Null: whoever knows the address can read it. */
+  key: string | null;
+  /** What a request for reading carries. */
+  access: Record<string, string>;
+};
+
+/** Deliveries of one row: `{"conform": "<tag>", "number": 1}` and so on. */
+export type Series = {
+  channel: Channel;
+  tag: string;
+  post: (from: number, to?: number) => Promise<string[]>;
+  /** The numbers that a reader has got, in the order of the stream. */
+  numbersIn: (reader: Reader) => number[];
+  /** Waits until the reader has this number, and returns all that it has got. */
+  upTo: (reader: Reader, number: number) => Promise<number[]>;
+  frameOf: (reader: Reader, number: number) => Frame | undefined;
+};
+
+export type Kit = Wire & {
+  base: string;
+  createKey: string | null;
+  /** What `POST /new` answered first. */
+  made: Answer;
+  /** A stream of the channel `main` that is open from the start. */
+  quiet: Reader;
+  pingSeconds: number;
+  /** A channel of this name, made when it is first asked for. */
+  channel: (name: string) => Promise<Channel>;
+  /** Of a channel with a read key; unmet where the server has none. */
+  keyed: (name: string) => Promise<Channel & { key: string }>;
+  makeChannel: (wish: object, headers?: Record<string, string>) => Promise<Answer>;
+  listen: (channel: Channel, query?: string, headers?: Record<string, string>) => Promise<Reader>;
+  series: (channel: Channel) => Series;
+  /** Runs it for the first row that asks, and gives its result to the others too. */
+  once: <T>(name: string, work: () => Promise<T>) => Promise<T>;
+};
+
+export type ConformOptions = {
+  base: string;
+  createKey: string | null;
+  /** For one answer or one frame. */
+  waitMs: number;
+  onResult?: (result: Result) => void;
+};
+
+/** Unmet when there is no channel to begin with. */
+export async function runRows(rows: readonly Row[], options: ConformOptions): Promise<Result[]> {
+  const wire = createWire(options.waitMs);
+  wire.beginRow();
+  const { kit, announced } = await createKit(wire, options);
+  const results: Result[] = [];
+  try {
+    for (const row of rows) {
+      wire.beginRow();
+      const result = await resultOf(row, kit, announced);
+      wire.closeReaders(kit.quiet);
+      results.push(result);
+      options.onResult?.(result);
+    }
+  } finally {
+    wire.closeReaders();
+  }
+  return results;
+}
+
+async function resultOf(row: Row, kit: Kit, announced: boolean): Promise<Result> {
+  try {
+    return { row, outcome: 'pass', detail: await row.run(kit) };
+  } catch (error) {
+    if (error instanceof NotOffered) return { row, outcome: 'not offered', detail: error.message };
+    if (!(error instanceof Unmet)) throw error;
+    const excused = row.part === 'extension' && !announced;
+    return { row, outcome: excused ? 'not offered' : 'fail', detail: error.message };
+  }
+}
+
+async function createKit(
+  wire: Wire,
+  { base, createKey }: ConformOptions,
+): Promise<{ kit: Kit; announced: boolean }> {
+  const creator: Record<string, string> = createKey === null ? {} : { authorization: `Bearer ${createKey}` };
+  const channels = new Map<string, Promise<Channel>>();
+  const shared = new Map<string, Promise<unknown>>();
+
+  function makeChannel(wish: object, headers = creator): Promise<Answer> {
+    const body = Buffer.from(JSON.stringify(wish));
+    return wire.send(`${base}/new`, { headers: { 'content-type': 'application/json', ...headers }, body });
+  }
+
+  /** The address that was given is what is checked, whatever public address the server names. */
+  async function newChannel(answer: Promise<Answer>): Promise<Channel> {
+    const { status, body } = await answer;
+    const made = status === 201 ? NewRelayChannel.safeParse(parsed(body)) : undefined;
+    if (made?.success === true) {
+      const { channel: id, readKey } = made.data;
+      const access: Record<string, string> = readKey === null ? {} : { authorization: `Bearer ${readKey}` };
+      return { url: `${base}/${id}`, key: readKey, access };
+    }
+    const redirect = await wire.send(`${base}/new`, { method: 'GET', headers: creator });
+    const id = channelIn(redirect.header('location'));
+    check(
+      id !== undefined,
+      `the server makes no channel: POST /new answered ${status || body}, GET /new ${redirect.status || redirect.body}`,
+    );
+    return { url: `${base}/${id}`, key: null, access: {} };
+  }
+
+  function channel(name: string): Promise<Channel> {
+    const known = channels.get(name) ?? newChannel(makeChannel({}));
+    channels.set(name, known);
+    return known;
+  }
+
+  async function listen(
+    { url, access }: Channel,
+    query = '',
+    headers: Record<string, string> = {},
+  ): Promise<Reader> {
+    const reader = await wire.open(`${url}${query}`, { ...access, ...headers });
+    check(reader.status === 200, `a request for a stream was answered ${reader.status}`);
+    check(
+      /^text\/event-stream\b/i.test(reader.header('content-type') ?? ''),
+      `a request for a stream was answered with ${reader.header('content-type') ?? 'no content type'}`,
+    );
+    await reader.until(([first]) => first, 'the first frame');
+    return reader;
+  }
+
+  const made = await makeChannel({});
+  const first = newChannel(Promise.resolve(made));
+  channels.set('main', first);
+  const main = await first;
+  const quiet = await wire.open(main.url, main.access);
+  const traits = relayTraits(quiet.header(RELAY_HEADER));
+  const kit: Kit = {
+    ...wire,
+    base,
+    createKey,
+    made,
+    quiet,
+    pingSeconds: traits.pingMs / 1000,
+    channel,
+    async keyed(name) {
+      const { key, ...rest } = await channel(name);
+      check(key !== null, 'the server gives no read key');
+      return { ...rest, key };
+    },
+    makeChannel,
+    listen,
+    series: (of) => createSeries(wire, of),
+    once<T>(name: string, work: () => Promise<T>): Promise<T> {
+      const known = (shared.get(name) as Promise<T> | undefined) ?? work();
+      shared.set(name, known);
+      return known;
+    },
+  };
+  return { kit, announced: quiet.header(RELAY_HEADER) !== undefined };
+}
+
+function createSeries(wire: Wire, channel: Channel): Series {
+  const tag = randomUUID();
+  /** Each frame is read once, however often it is asked for. */
+  const numbers = new WeakMap<Frame, number>();
+  const numberOf = (frame: Frame): number => {
+    const known = numbers.get(frame) ?? numberIn(frame, tag);
+    numbers.set(frame, known);
+    return known;
+  };
+  const numbersIn = ({ frames }: Reader): number[] => frames.map(numberOf).filter((number) => number > 0);
+  return {
+    channel,
+    tag,
+    numbersIn,
+    async post(from, to = from) {
+      const ids: string[] = [];
+      for (let number = from; number <= to; number += 1) {
+        const body = Buffer.from(JSON.stringify({ conform: tag, number }));
+        const answer = await wire.send(channel.url, { headers: deliveryHeaders(), body });
+        check(isTaken(answer), `a delivery was answered ${answer.status || answer.body}`);
+        ids.push(textIn(parsed(answer.body), 'id') ?? '');
+      }
+      return ids;
+    },
+    async upTo(reader, number) {
+      await reader.until(
+        () => numbersIn(reader).includes(number) || undefined,
+        `delivery ${number} of this row`,
+      );
+      return numbersIn(reader);
+    },
+    frameOf: ({ frames }, number) => frames.find((frame) => numberOf(frame) === number),
+  };
+}
+
+/** 0 for a frame that is no delivery of this series. */
+function numberIn(frame: Frame, tag: string): number {
+  if (frame.event !== undefined) return 0;
+  const read = readRelayMessage(frame.data);
+  if (!read.ok) return 0;
+  const { data, encoding } = read.message.body;
+  const body = parsed(Buffer.from(data, encoding).toString());
+  return textIn(body, 'conform') === tag ? Number(fieldIn(body, 'number')) : 0;
+}
+
+export function deliveryHeaders(): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    'x-github-event': 'push',
+    'x-github-delivery': randomUUID(),
+  };
+}
+
+export function isTaken({ status }: Answer): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** The id at the end of a channel's address. */
+export function channelIn(location: string | undefined): string | undefined {
+  const id = location?.split('/').at(-1) ?? '';
+  return /^[A-Za-z0-9_-]{1,128}$/.test(id) ? id : undefined;
+}
+
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+export function fieldIn(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}
+
+export function textIn(value: unknown, name: string): string | undefined {
+  const field = fieldIn(value, name);
+  return typeof field === 'string' ? field : undefined;
+}
