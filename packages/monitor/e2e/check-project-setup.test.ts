@@ -3,11 +3,10 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { temporaryFolder, until } from '@svc/testkit';
+import { svcProgram, temporaryFolder, until } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..', '..', '..');
-const source = join(root, 'packages', 'monitor', 'src', 'cli', 'main.ts');
 const helper = join(root, 'bin', 'check-project-setup.sh');
 /** Runs a command at a pseudo-terminal of its own; part of every Linux. */
 const pseudoTerminal = '/usr/bin/script';
@@ -44,7 +43,7 @@ function house(more: Record<string, string> = {}) {
       );
       child.stdin?.end();
     });
-  const svc = (...words: string[]) => run(process.execPath, [source, ...words]);
+  const svc = (...words: string[]) => run(process.execPath, [svcProgram, ...words]);
   const status = async () => JSON.parse((await svc('monitor', 'status', '--json')).out);
   onTestFinished(async () => {
     await until(async () => (await svc('monitor', 'stop')).code === 0);
@@ -67,7 +66,7 @@ function house(more: Record<string, string> = {}) {
 }
 
 async function atTerminal(place: { cwd: string; env: Record<string, string> }, answer: string) {
-  const command = [process.execPath, source, 'check-project-setup'].map((word) => `'${word}'`).join(' ');
+  const command = [process.execPath, svcProgram, 'check-project-setup'].map((word) => `'${word}'`).join(' ');
   const child = spawn(pseudoTerminal, ['-qec', command, '/dev/null'], place);
   onTestFinished(() => void child.kill('SIGKILL'));
   let screen = '';
@@ -151,7 +150,7 @@ test('a daemon that was started before the project was known serves it from then
   const { run, svc, home } = house();
   const elsewhere = join(home, 'elsewhere');
   mkdirSync(elsewhere);
-  await run('/bin/sh', ['-c', `cd '${elsewhere}' && '${process.execPath}' '${source}' monitor start`]);
+  await run('/bin/sh', ['-c', `cd '${elsewhere}' && '${process.execPath}' '${svcProgram}' monitor start`]);
   expect((await svc('check-project-setup')).out).toMatch(/^ok +daemon +running: /m);
 });
 

@@ -7,7 +7,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writ
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
-import { codehostExample, temporaryFolder, testTracker, until } from '@svc/testkit';
+import { codehostExample, svcProgram, temporaryFolder, testTracker, until } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { claimInstance } from '../src/daemon/instance.ts';
 import { testRepository } from '../src/orchestrate/worktrees/testing/repository.ts';
@@ -15,7 +15,6 @@ import { covered, feedWorld, SECRET } from './feed-world.ts';
 import { startInProcess } from './in-process-daemon.ts';
 import { type Patient, runDoctor } from './run-doctor.ts';
 
-const source = join(import.meta.dirname, '../src/cli/main.ts');
 const MIB = 1024 * 1024;
 const NOWHERE = 'http://127.0.0.1:9';
 
@@ -130,10 +129,11 @@ const rows: Row[] = [
       const environment = { PATH: process.env['PATH'] ?? '', HOME: home };
       onTestFinished(async () => {
         await until(
-          () => spawnSync(process.execPath, [source, 'monitor', 'stop'], { env: environment }).status === 0,
+          () =>
+            spawnSync(process.execPath, [svcProgram, 'monitor', 'stop'], { env: environment }).status === 0,
         );
       });
-      return { environment, tools: { host: { program: [process.execPath, source] } } };
+      return { environment, tools: { host: { program: [process.execPath, svcProgram] } } };
     },
     says: [
       /^broken +daemon +the daemon is not running\n.*\n +Start it: svc-monitor\.sh start$/m,

@@ -8,6 +8,7 @@ import {
   codehostForTest,
   ghEnvironment,
   startPublicRelay,
+  svcProgram,
   temporaryFolder,
   testToken,
   testTracker,
@@ -19,8 +20,6 @@ import { onTestFinished } from 'vitest';
 /** Runs a command at a pseudo-terminal of its own; part of every Linux. */
 export const pseudoTerminal = '/usr/bin/script';
 export const TRACKER_TOKEN = 'hush-tracker-token';
-
-const source = join(import.meta.dirname, '../src/cli/main.ts');
 
 /** What appears on the screen, and what is typed then. Each is awaited in turn, in what came after the one before. */
 export type Turn = readonly [appears: string, typed: string];
@@ -48,7 +47,7 @@ export async function initWorld(more: Record<string, string> = {}) {
 
   const svc = (words: readonly string[], { input = '', cwd = folder } = {}) =>
     new Promise<{ code: number; out: string; err: string }>((resolve) => {
-      const child = execFile(process.execPath, [source, ...words], { cwd, env }, (error, out, err) =>
+      const child = execFile(process.execPath, [svcProgram, ...words], { cwd, env }, (error, out, err) =>
         resolve({ code: error === null ? 0 : Number(error.code), out, err }),
       );
       child.stdin?.end(input);
@@ -78,7 +77,7 @@ async function atTerminal(
   turns: readonly Turn[],
   place: { cwd: string; env: Record<string, string> },
 ) {
-  const svc = [process.execPath, source, ...words].map((word) => `'${word}'`).join(' ');
+  const svc = [process.execPath, svcProgram, ...words].map((word) => `'${word}'`).join(' ');
   const child = spawn(pseudoTerminal, ['-qec', `stty rows 50 cols 120; exec ${svc}`, '/dev/null'], place);
   let stuck = setTimeout(() => child.kill('SIGKILL'), WAIT_MS);
   onTestFinished(() => void child.kill('SIGKILL'));

@@ -16,7 +16,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { EventLine } from '@svc/core';
-import { temporaryFolder, testTerminal, until } from '@svc/testkit';
+import { svcProgram, temporaryFolder, testTerminal, until } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
 import type { BackTest } from '../src/rules/back-test.ts';
@@ -24,7 +24,6 @@ import { startInProcess } from './in-process-daemon.ts';
 
 const SECRET = 'a secret of this test';
 const PATH = process.env['PATH'] ?? '';
-const source = join(import.meta.dirname, '..', 'src', 'cli', 'main.ts');
 
 const merged = {
   name: 'merged',
@@ -242,7 +241,7 @@ test('attention and notification, which the command line and a webhook get, and 
 describe('kill -9', () => {
   /** The daemon in a process of its own. */
   async function daemonProcess(given: ReturnType<typeof house>) {
-    const child = spawn(process.execPath, [source, 'monitor', 'run'], {
+    const child = spawn(process.execPath, [svcProgram, 'monitor', 'run'], {
       cwd: given.home,
       env: given.environment,
       stdio: 'ignore',

@@ -8,14 +8,13 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { createCommand } from '@commander-js/extra-typings';
 import { programOfService } from '@svc/core';
-import { temporaryFolder, testTerminal, until } from '@svc/testkit';
+import { svcProgram, temporaryFolder, testTerminal, until } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
 import { installVerb, uninstallVerb } from '../src/cli/verbs/monitor-service.ts';
 import type { CommandEnd, RunCommand } from '../src/codehost/run-command.ts';
 import { thisProcess } from '../src/daemon/control-host.ts';
 
-const source = join(import.meta.dirname, '../src/cli/main.ts');
 const SECRET = 'f'.repeat(64);
 
 test('a daemon without the shell’s environment has its secrets from the files, and serves the listed projects', async () => {
@@ -31,7 +30,7 @@ test('a daemon without the shell’s environment has its secrets from the files,
   write('.config/svc/linear-webhook-secret', 'hush', 0o644);
   const shell = { HOME: home, PATH: '/usr/bin:/bin', SVC_MONITOR_PORT: '0', SVC_WEBHOOK_SECRET: SECRET };
   const svc = (...words: string[]) =>
-    execFileSync(process.execPath, [source, ...words], { cwd: project, env: shell, encoding: 'utf8' });
+    execFileSync(process.execPath, [svcProgram, ...words], { cwd: project, env: shell, encoding: 'utf8' });
 
   const unit = svc('monitor', 'install', '--print');
   expect(unit).not.toContain(SECRET);
@@ -110,7 +109,7 @@ test('install, status and uninstall, with a service manager that does what it is
   const place = () => ({ platform: 'linux', uid: 501, user: 'ann', run });
   const svc = async (answers: string[], ...words: string[]) => {
     const terminal = { ...testTerminal({ environment, answers }), home, folder: home };
-    const host = { ...thisProcess, program: [process.execPath, source] };
+    const host = { ...thisProcess, program: [process.execPath, svcProgram] };
     const program = createCommand('svc')
       .addCommand(installVerb(terminal, host, place))
       .addCommand(uninstallVerb(terminal, place));

@@ -200,7 +200,7 @@ test('a hundred identical questions at once are one call', async () => {
   const { proxy, server } = await proxyTo((_, response) => void open.push(response));
   const asked = Array.from({ length: 100 }, () => proxy.ask(instant('up')));
   answerWithJson(await until(() => open[0]), 200, { status: 'success' });
-  await Promise.all(asked);
+  await expect(Promise.all(asked)).resolves.toHaveLength(100);
   expect(server.requests).toHaveLength(1);
   const again = proxy.ask(instant('up'));
   answerWithJson(await until(() => open[1]), 200, { status: 'success' });
