@@ -16,8 +16,7 @@ export function copyTree(root: string): CopiedTree {
     cpSync(root, folder, {
       recursive: true,
       // The web app as it was built: its tests open it in a browser.
-      filter: (path) =>
-        path === root || path.endsWith('dashboard/dist') || !leftOut.has(basename(path)),
+      filter: (path) => path === root || path.endsWith('dashboard/dist') || !leftOut.has(basename(path)),
     });
     linkModules(root, folder);
     return { folder, remove };

@@ -37,9 +37,12 @@ export function whyNotSound(report: TestReport, tests: Tests): string | undefine
   return failure && `${failure.fullName}: ${firstLine(failure.failureMessages?.[0] ?? failure.status)}`;
 }
 
-/** Of vitest, of its `rejects` and `resolves`, of a fact that `until` waited for, and of a case that fast-check found. */
+/**
+ * Of vitest, of its `rejects` and `resolves`, of a fact that `until` or a page's locator waited for, and of a case that
+ * fast-check found.
+ */
 function isAssertion(reason: string): boolean {
-  return /^(?:AssertionError\b|Error: (?:expected|promise resolved|promise rejected|Property failed after|waited) )/.test(
+  return /^(?:AssertionError\b|Error: (?:expected|promise resolved|promise rejected|Property failed after|waited) |(?:TimeoutError: )?locator\.waitFor: Timeout )/.test(
     reason,
   );
 }
