@@ -5,6 +5,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # A machine that is shared with others may be several times slower than the one that a test was written on.
 export TEST_PATIENCE=${TEST_PATIENCE:-3}
+# Scripts and test processes that start from source many times are compiled once.
+export NODE_COMPILE_CACHE=$work/compiled
 passed=0
 failed=0
 : >"$work/steps"
