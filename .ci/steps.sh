@@ -5,6 +5,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # A machine that is shared with others may be several times slower than the one that a test was written on.
 export TEST_PATIENCE=${TEST_PATIENCE:-3}
+# Scripts and test processes that start from source many times are compiled once.
+export NODE_COMPILE_CACHE=$work/compiled
 passed=0
 failed=0
 : >"$work/steps"
@@ -20,6 +22,28 @@ step() {
   echo "$verdict $name ($((SECONDS - started)) s)"
   echo "$((SECONDS - started)) $name" >>"$work/steps"
   [ "$verdict" = ok ] || cat "$work/output"
+}
+
+# at_once FUNCTION…: runs functions of steps beside each other, each in a process of its own, because most steps keep one
+# core busy. What each printed is shown when all have ended; one that did not come to its end counts as failed.
+at_once() {
+  local part good bad
+  for part in "$@"; do run_beside "$part" & done
+  wait
+  for part in "$@"; do
+    cat "$work/$part/shown"
+    cat "$work/$part/steps" >>"$work/steps"
+    good=0 bad=1
+    [ ! -f "$work/$part/counts" ] || read -r good bad <"$work/$part/counts"
+    passed=$((passed + good)) failed=$((failed + bad))
+  done
+}
+
+run_beside() {
+  local part=$1 work=$work/$1 passed=0 failed=0
+  mkdir "$work"
+  "$part" >"$work/shown" 2>&1
+  echo "$passed $failed" >"$work/counts"
 }
 
 # figures NAME COMMAND…: a step whose output is always shown, because it says what was measured.
