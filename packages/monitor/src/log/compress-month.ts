@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { syncFolderNow } from '../disk/make-folder.ts';
 import { Failure } from '../errors.ts';
-import { realDisk } from './log-disk.ts';
 import {
   COMPRESSED_SUFFIX,
   type MonthBytes,
@@ -25,9 +25,9 @@ export function compressMonth(folder: string, file: string): { bytes: number; st
     const storedBytes = writeFile(temporary, packed(plain));
     requireSame(plain, temporary);
     renameSync(temporary, target);
-    realDisk.syncFolder(folder);
+    syncFolderNow(folder);
     rmSync(join(folder, file), { force: true });
-    realDisk.syncFolder(folder);
+    syncFolderNow(folder);
     return { bytes: plain.size(), storedBytes };
   } finally {
     plain.close();
@@ -43,7 +43,7 @@ export function unpackMonth(folder: string, file: string): void {
   try {
     writeFile(temporary, blocks(compressed));
     renameSync(temporary, join(folder, file));
-    realDisk.syncFolder(folder);
+    syncFolderNow(folder);
     rmSync(join(folder, file + COMPRESSED_SUFFIX));
   } finally {
     compressed.close();
