@@ -1,15 +1,18 @@
 // Signed deliveries pour in while the daemon is killed with -9 at random moments and started again; the
 // sender repeats what was not answered with 2xx. Afterwards the log is held against every answer.
-// `npm run chaos:ingest` (50,000 deliveries, 25 kills); `-- --sabotage` shows that the check can fail;
-// `-- --seed 2` makes other choices: which are sent twice, in which order, when to kill.
+// `npm run chaos:ingest` (50,000 deliveries, 25 kills); `-- --power-cuts 25` has the data folder on a disk that loses
+// its power instead, and with it everything that was not synced (power-cut.ts); `-- --sabotage` shows that the check
+// can fail; `-- --seed 2` makes other choices: which are sent twice, in which order, when to kill.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../packages/testkit/src/daemon/free-port.ts';
 import { createStartKiller } from '../packages/testkit/src/daemon/kill-while-starting.ts';
 import { describeMachine } from '../packages/testkit/src/daemon/process-figures.ts';
+import type { ServerProcess } from '../packages/testkit/src/daemon/server-process.ts';
 import {
   codehostSecret,
   createDaemonHome,
+  type DaemonHome,
   startDaemon,
 } from '../packages/testkit/src/daemon/start-daemon.ts';
 import { exampleDeliveries, sentTwice } from '../packages/testkit/src/deliveries/example-deliveries.ts';
@@ -19,17 +22,20 @@ import {
   type SendReport,
   sendUntilAcknowledged,
 } from '../packages/testkit/src/deliveries/send-until-acknowledged.ts';
-import { auditLog } from '../packages/testkit/src/log/audit-log.ts';
-import { leaveTornEnd, sabotageCopy, sabotages } from '../packages/testkit/src/log/sabotage.ts';
+import { auditLog, type LogAudit } from '../packages/testkit/src/log/audit-log.ts';
+import { hasTornEnd, leaveTornEnd, sabotageCopy, sabotages } from '../packages/testkit/src/log/sabotage.ts';
 import { isKept, judge, verdictLine } from '../packages/testkit/src/log/verdict.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import { scriptOptions } from '../packages/testkit/src/script-options.ts';
 import { WAIT_MS } from '../packages/testkit/src/waiting.ts';
 import { killPlan } from './kill-plan.ts';
+import { type Forgotten, mountPowerCutDisk, type PowerCutOptions } from './power-cut.ts';
 
 const options = scriptOptions({
   deliveries: 50_000,
   kills: 25,
+  /** Instead of the kills. */
+  'power-cuts': 0,
   'at-once': 16,
   twice: 0.2,
   seed: 1,
@@ -37,108 +43,172 @@ const options = scriptOptions({
   sabotage: false,
 });
 const MOST_IN_PAUSE = 20;
+/** Disks that do not keep their promise: what was acknowledged must be missing afterwards. */
+const badDisks = ['nothing', 'files'] as const;
+const isPowerCut = options['power-cuts'] > 0;
+const wanted = isPowerCut ? options['power-cuts'] : options.kills;
+const what = isPowerCut ? 'power cuts' : 'kills';
 const random = createRandom(options.seed);
 const sends = sentTwice(exampleDeliveries(options.deliveries, codehostSecret), options.twice, random);
-const plan = killPlan(options.kills, sends.length, random);
-const port = await freePort(random);
-const home = createDaemonHome('chaos-ingest');
-const post = createPost(port);
-const killWhileStarting = createStartKiller(home, random);
-const report = createReport();
-let kills = 0;
-let killsInStart = 0;
-/** Kills of a daemon that had answered, with more to answer. */
-let hits = 0;
-let underWay = 0;
-let torn = 0;
-let daemon = startDaemon(home, { port });
 
 console.log(describeMachine());
 console.log(
-  `${options.deliveries} deliveries, ${sends.length} sends, ${options['at-once']} at once, ${options.kills} kills, seed ${options.seed}`,
+  `${options.deliveries} deliveries, ${sends.length} sends, ${options['at-once']} at once, ${wanted} ${what}, seed ${options.seed}`,
 );
-try {
-  await daemon.ready;
-  const started = performance.now();
-  const sending = sendUntilAcknowledged(
-    {
-      sends,
-      atOnce: options['at-once'],
-      async post(delivery) {
-        underWay += 1;
-        return post.post(delivery).finally(() => (underWay -= 1));
-      },
-      deadlineMs: options['deadline-s'] * 1000,
-    },
-    report,
-  );
-  await Promise.all([sending, killAndRestart()]);
-  const seconds = (performance.now() - started) / 1000;
-  const ending = await daemon.stop();
-  const audit = await auditLog(home.eventsDir);
+await play('everything', async (played, home) => {
+  const { report, audit, ending } = played;
   const verdict = judge(report, audit);
   for (const problem of verdict.problems.slice(0, 20)) console.log(`  ${problem}`);
   console.log(
-    `${seconds.toFixed(1)} s, ${Math.round(sends.length / seconds)} sends/s; ${kills} kills, ${killsInStart} of them while it started, ${hits} of them with deliveries under way; torn ends left ${torn}, quarantined ${audit.quarantined}`,
+    `${played.seconds.toFixed(1)} s, ${Math.round(sends.length / played.seconds)} sends/s; ${played.kills} ${what}, ${played.inStart} of them while it started, ${played.hits} of them with deliveries under way; torn ends left ${played.torn}, quarantined ${audit.quarantined}`,
   );
+  if (isPowerCut)
+    console.log(
+      `the disk forgot changes of ${played.forgotten.files} files and ${played.forgotten.names} names; ${played.parts} cuts kept parts of them`,
+    );
   console.log(
     `answers ${describe(report)}; ${audit.lines} lines, ${(audit.bytes / 2 ** 20).toFixed(1)} MiB; stopped with ${ending}`,
   );
   console.log(verdictLine(verdict));
   const complete =
     verdict.acknowledged === options.deliveries &&
-    kills === options.kills &&
-    hits === kills - killsInStart &&
-    audit.quarantined >= torn &&
+    played.kills === wanted &&
+    played.hits === played.kills - played.inStart &&
+    audit.quarantined >= played.torn &&
     ending === 0;
   if (!isKept(verdict) || !complete) process.exitCode = 1;
-  if (options.sabotage) await tryTheCheck(report);
-} finally {
-  post.close();
-  await daemon.kill();
-  home.remove();
-}
+  if (options.sabotage) await damageCopies(report, home);
+});
+if (options.sabotage && isPowerCut) for (const saved of badDisks) await useBadDisk(saved);
 
-async function killAndRestart(): Promise<void> {
-  for (const kill of plan) {
-    if (kill.whileStarting) {
-      await daemon.kill();
-      await killWhileStarting(() => startDaemon(home, { port }));
-      killsInStart += 1;
-    } else {
-      await daemon.ready;
-      // It has answered something, if there is anything left to send.
-      const after = Math.min(Math.max(kill.afterSends, report.sends + 1), sends.length);
-      while (report.sends < after) await sleep(1);
-      await pause(kill.delayMs);
-      if (underWay > 0) hits += 1;
-      await daemon.kill();
-      if (kill.tears && leaveTornEnd(home.eventsDir, 1 + random.below(2000))) torn += 1;
+type Played = {
+  report: SendReport;
+  audit: LogAudit;
+  ending: number | string;
+  seconds: number;
+  kills: number;
+  inStart: number;
+  /** Kills of a daemon that had answered, with more to answer. */
+  hits: number;
+  torn: number;
+  forgotten: Forgotten;
+  /** Power cuts after which some of what was not synced was still there. */
+  parts: number;
+};
+
+/** One daemon's home, with all deliveries and all kills. */
+async function play(
+  sync: NonNullable<PowerCutOptions['sync']>,
+  look: (played: Played, home: DaemonHome) => Promise<void>,
+): Promise<void> {
+  const plan = killPlan(wanted, sends.length, random);
+  const port = await freePort(random);
+  const home = createDaemonHome('chaos-ingest');
+  const disk = isPowerCut ? await mountPowerCutDisk({ folder: home.dataDir, sync }) : undefined;
+  const post = createPost(port);
+  const killWhileStarting = createStartKiller(home, random);
+  const report = createReport();
+  const counts = { kills: 0, inStart: 0, hits: 0, torn: 0, parts: 0, forgotten: { files: 0, names: 0 } };
+  let underWay = 0;
+  let isTorn = false;
+  let daemon = startDaemon(home, { port });
+
+  async function killAndRestart(): Promise<void> {
+    for (const kill of plan) {
+      if (kill.whileStarting) {
+        await end(daemon);
+        await killWhileStarting(() => {
+          const starting = startDaemon(home, { port });
+          return { ...starting, kill: () => end(starting) };
+        });
+        counts.inStart += 1;
+      } else {
+        await daemon.ready;
+        // It has answered something, if there is anything left to send.
+        const after = Math.min(Math.max(kill.afterSends, report.sends + 1), sends.length);
+        while (report.sends < after) await sleep(1);
+        await pause(kill.delayMs, report);
+        if (underWay > 0) counts.hits += 1;
+        await end(daemon);
+        if (disk === undefined && kill.tears && leaveTornEnd(home.eventsDir, 1 + random.below(2000)))
+          counts.torn += 1;
+      }
+      counts.kills += 1;
+      daemon = startDaemon(home, { port });
     }
-    kills += 1;
-    daemon = startDaemon(home, { port });
+    await daemon.ready;
   }
-  await daemon.ready;
+
+  async function end({ kill }: ServerProcess): Promise<void> {
+    if (disk === undefined) return kill();
+    const torn = random.chance(0.6) ? random.below(2 ** 31) : null;
+    const { files, names } = await disk.cut({ kill, torn, inSync: random.chance(0.5) });
+    counts.forgotten.files += files;
+    counts.forgotten.names += names;
+    if (torn !== null) counts.parts += 1;
+    // One that was there before is the same: the next daemon was cut off before it had come to it.
+    const hadTornEnd = isTorn;
+    isTorn = hasTornEnd(home.eventsDir);
+    if (isTorn && !hadTornEnd) counts.torn += 1;
+  }
+
+  try {
+    await daemon.ready;
+    const started = performance.now();
+    const sending = sendUntilAcknowledged(
+      {
+        sends,
+        atOnce: options['at-once'],
+        async post(delivery) {
+          underWay += 1;
+          return post.post(delivery).finally(() => (underWay -= 1));
+        },
+        deadlineMs: options['deadline-s'] * 1000,
+      },
+      report,
+    );
+    await Promise.all([sending, killAndRestart()]);
+    const seconds = (performance.now() - started) / 1000;
+    const ending = await daemon.stop();
+    const audit = await auditLog(home.eventsDir);
+    await look({ report, audit, ending, seconds, ...counts }, home);
+  } finally {
+    post.close();
+    await daemon.kill();
+    await disk?.unmount();
+    home.remove();
+  }
 }
 
 /** Not so long that there is nothing left to send. */
-async function pause(milliseconds: number): Promise<void> {
+async function pause(milliseconds: number, report: SendReport): Promise<void> {
   const { sends: before } = report;
   const enough = performance.now() + milliseconds;
   while (performance.now() < enough && report.sends < before + MOST_IN_PAUSE) await sleep(1);
 }
 
 /** Damages copies of the log: the verdict has to notice each. */
-async function tryTheCheck({ acknowledged }: SendReport): Promise<void> {
-  const victim = random.pick([...acknowledged.keys()]);
+async function damageCopies(report: SendReport, home: DaemonHome): Promise<void> {
+  const victim = random.pick([...report.acknowledged.keys()]);
   for (const [name, { does, says }] of Object.entries(sabotages)) {
     const copy = join(home.home, name);
     sabotageCopy(home.eventsDir, copy, victim, does);
     const line = verdictLine(judge(report, await auditLog(copy)));
-    const noticed = line.includes(says);
-    console.log(`sabotage, ${name}: ${line}: ${noticed ? 'noticed' : 'NOT NOTICED'}`);
-    if (!noticed) process.exitCode = 1;
+    noticed(name, line, line.includes(says));
   }
+}
+
+/** The same on a disk that says that it has synced and has not. */
+async function useBadDisk(saved: (typeof badDisks)[number]): Promise<void> {
+  await play(saved, async ({ report, audit }) => {
+    const verdict = judge(report, audit);
+    noticed(`a sync saves ${saved}`, verdictLine(verdict), verdict.lost > 0);
+  });
+}
+
+function noticed(name: string, line: string, isNoticed: boolean): void {
+  console.log(`sabotage, ${name}: ${line}: ${isNoticed ? 'noticed' : 'NOT NOTICED'}`);
+  if (!isNoticed) process.exitCode = 1;
 }
 
 function describe({ answers, duplicates }: SendReport): string {

@@ -280,7 +280,7 @@ export const commands: readonly Mutation[] = [
   {
     row: 'ARC-5',
     file: 'packages/monitor/src/archive/sweep.ts',
-    find: 'await mkdir(root, { recursive: true, mode: 0o700 });',
+    find: 'makeFolder(root, 0o700);',
     replace: '',
   },
   {

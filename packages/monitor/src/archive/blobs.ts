@@ -2,13 +2,14 @@
 // becomes a name in the archive, and a blob that is there under its name is whole. Large ones are compressed.
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createZstdCompress, createZstdDecompress } from 'node:zlib';
 import { type ArchivedFile, blobName } from '@svc/core';
 import { syncFolder } from '../disk/atomic-write.ts';
+import { makeFolder } from '../disk/make-folder.ts';
 import { systemErrorCode } from '../errors.ts';
 
 /** From here on a file is compressed. */
@@ -39,7 +40,7 @@ export function createBlobFolder(archive: string) {
 
   /** On the disk when it returns; its name is when `sync` has returned. */
   async function write(content: Bytes, expectedSize: number): Promise<StoredBlob> {
-    if (!isMade) await mkdir(folder, { recursive: true, mode: 0o700 });
+    if (!isMade) makeFolder(folder, 0o700);
     isMade = true;
     const temporary = join(folder, `.${crypto.randomUUID()}.tmp`);
     const encoding = expectedSize >= LARGE_BYTES ? 'zstd' : 'identity';

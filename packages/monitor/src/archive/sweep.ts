@@ -1,9 +1,9 @@
 // Copies what runs left behind into the archive. A run's own files stay where they are: removing them is for
 // whoever owns them. Sweeping again changes nothing; a sweep that was cut off is finished by the next.
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ArchiveManifest, archiveSizes, EVENTS_PATH, type WorkerStatus, whyNotEnded } from '@svc/core';
 import type { FileLocks } from '../disk/lock.ts';
+import { makeFolder } from '../disk/make-folder.ts';
 import { removeTree } from '../disk/remove-tree.ts';
 import { Failure, systemErrorCode } from '../errors.ts';
 import { readSignal } from '../runs/read-signal.ts';
@@ -50,7 +50,7 @@ export type SweptRun = {
 export async function sweepRuns(options: SweepOptions): Promise<SweptRun[]> {
   const { root, dryRun = false, locks } = options;
   if (dryRun) return sweepAll(options, undefined);
-  await mkdir(root, { recursive: true, mode: 0o700 });
+  makeFolder(root, 0o700);
   return locks.withLock(root, async () => {
     await mendArchives(root, options.index);
     const work = workFolder(root);

@@ -1,8 +1,9 @@
 // Replaces a file so that a reader sees the old or the new content, never a part, also after a power cut.
 import { constants } from 'node:fs';
-import { mkdir, open, realpath, rename, stat, unlink } from 'node:fs/promises';
+import { open, realpath, rename, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { systemErrorCode } from '../errors.ts';
+import { makeFolder } from './make-folder.ts';
 
 export type WriteOptions = {
   /** Mode of the file, also when it existed with another. Without it an existing file keeps its mode. */
@@ -18,7 +19,7 @@ export async function writeFileAtomically(
 ): Promise<void> {
   const target = await throughLinks(path);
   const folder = dirname(target);
-  await mkdir(folder, { recursive: true, mode: options.folderMode ?? 0o755 });
+  makeFolder(folder, options.folderMode ?? 0o755);
   const mode = options.mode ?? (await modeOf(target)) ?? 0o644;
   const temporary = join(folder, `.${basename(target)}.${process.pid}.${crypto.randomUUID()}.tmp`);
   try {

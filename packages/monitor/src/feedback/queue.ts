@@ -4,11 +4,12 @@
 //   const queue = createFindingsQueue({ file, locks });
 //   await queue.append(finding);
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, unlink, writeFile } from 'node:fs/promises';
+import { type FileHandle, open, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Finding, findingLine, type ReadFinding, readFindingLine } from '@svc/core';
 import { syncFolder } from '../disk/atomic-write.ts';
 import type { FileLocks } from '../disk/lock.ts';
+import { makeFolder } from '../disk/make-folder.ts';
 import { Failure, systemErrorCode } from '../errors.ts';
 import { appendLines } from './append-lines.ts';
 import { ticketKey } from './ticket-key.ts';
@@ -39,7 +40,7 @@ export function createFindingsQueue({ file, locks }: { file: string; locks: File
     append: (finding, unless) =>
       locks.withLock(file, async () => {
         try {
-          await makeFolder(file);
+          await prepareFolder(file);
           if (unless !== undefined && (await textOf(file)).includes(unless)) return;
           await appendLines(file, findingLine(finding));
         } catch (error) {
@@ -109,9 +110,9 @@ function linesIn(text: string): QueueLine[] {
 }
 
 /** Findings are this worktree's own: git leaves the project's folder of them alone. */
-async function makeFolder(file: string): Promise<void> {
+async function prepareFolder(file: string): Promise<void> {
   const folder = dirname(file);
-  await mkdir(folder, { recursive: true });
+  makeFolder(folder, 0o777);
   if (basename(folder) !== 'findings' || basename(dirname(folder)) !== '.svc') return;
   try {
     await writeFile(join(folder, '.gitignore'), '*\n', { flag: 'wx' });

@@ -4,9 +4,7 @@ import {
   constants,
   fdatasync,
   fstatSync,
-  fsyncSync,
   ftruncateSync,
-  mkdirSync,
   openSync,
   type Stats,
   statSync,
@@ -14,6 +12,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
+import { makeFolder, syncFolderNow } from '../disk/make-folder.ts';
 
 type FileStatus = { length: number; id: string };
 
@@ -42,7 +41,7 @@ function statusIn({ size, dev, ino }: Stats): FileStatus {
 
 export const realDisk: LogDisk = {
   open(path) {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path), 0o700);
     return openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
   },
   status: (descriptor) => statusIn(fstatSync(descriptor)),
@@ -54,12 +53,5 @@ export const realDisk: LogDisk = {
   sync: (descriptor) => flush(descriptor),
   truncate: (descriptor, length) => ftruncateSync(descriptor, length),
   close: (descriptor) => closeSync(descriptor),
-  syncFolder(folder) {
-    const descriptor = openSync(folder, 'r');
-    try {
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
-  },
+  syncFolder: syncFolderNow,
 };

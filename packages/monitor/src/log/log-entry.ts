@@ -15,6 +15,9 @@ export type LogTail = { file: string | null; length: number; seq: number; time: 
 /** Longer than any line can be: what has no newline for so long is not a line. */
 export const LONGEST_LINE_BYTES = 1024 * 1024;
 
+/** A commit takes no further line when it has so many bytes. */
+export const LARGEST_COMMIT_BYTES = 1024 * 1024;
+
 export function parseEntry(raw: RawLine): LogEntry | null {
   const line = parseLine(raw.text);
   return line === null

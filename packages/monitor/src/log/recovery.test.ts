@@ -77,6 +77,28 @@ describe('a torn tail', () => {
     expect(readFileSync(torn[0]?.quarantine ?? '')).toEqual(bytes);
   });
 
+  test('may be a commit of which a page in the middle is missing: its whole lines go too', () => {
+    const ts = JSON.parse(lineText(3)).ts;
+    const commit = Buffer.from(
+      [3, 4, 5, 6].map((seq) => `${lineText(seq, 'x'.repeat(300), { ts })}\n`).join(''),
+    );
+    commit.fill(0, 700, 1100);
+    const folder = folderWith({ [NAME]: Buffer.concat([Buffer.from(good), commit]) });
+    const { tail, torn } = recoverTail({ folder, now: NOW });
+    const third = commit.indexOf('\n') + 1;
+    expect(tail).toMatchObject({ seq: 3, length: good.length + third });
+    expect(readFileSync(torn[0]?.quarantine ?? '')).toEqual(commit.subarray(third));
+  });
+
+  test('does not begin at zeros that an earlier commit was written behind', () => {
+    const damaged = Buffer.from(`${lineText(1)}\n${'\0'.repeat(4096)}\n${lineText(3)}\n${lineText(4)}\n`);
+    const folder = folderWith({ [NAME]: damaged });
+    expect(recoverTail({ folder, now: NOW })).toMatchObject({
+      tail: { seq: 4, length: damaged.length },
+      torn: [],
+    });
+  });
+
   test('is found behind lines longer than one piece of the search', () => {
     const long = `${lineText(1)}\n${lineText(2, 'y'.repeat(300_000))}\n`;
     const folder = folderWith({ [NAME]: `${long}half` });

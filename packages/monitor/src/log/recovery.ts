@@ -1,18 +1,10 @@
 // What the log looks like after a crash: finds the last whole line of the newest file, from its end and in
-// pieces, and moves whatever stands behind it into quarantine. Nothing that was acknowledged can be there.
-import {
-  closeSync,
-  fstatSync,
-  fsyncSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  writeSync,
-} from 'node:fs';
+// pieces, and moves whatever stands behind it into quarantine. Nothing that was acknowledged can be there. A power cut
+// may lose one page of the last commit and keep the next one: whole lines behind such a hole go with it.
+import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { realDisk } from './log-disk.ts';
-import { LONGEST_LINE_BYTES, type LogTail, parseLine } from './log-entry.ts';
+import { makeFolder, syncFolderNow } from '../disk/make-folder.ts';
+import { LARGEST_COMMIT_BYTES, LONGEST_LINE_BYTES, type LogTail, parseLine } from './log-entry.ts';
 import { listFilledMonthFiles } from './month-file.ts';
 
 /** Bytes behind the last whole line, and where they are now. */
@@ -21,6 +13,8 @@ export type TornTail = { file: string; offset: number; bytes: number; quarantine
 export type Recovery = { tail: LogTail; torn: TornTail[] };
 
 const CHUNK = 64 * 1024;
+/** The last commit, and the line before it. */
+const REACH = LARGEST_COMMIT_BYTES + LONGEST_LINE_BYTES;
 const NEWLINE = 0x0a;
 
 /** The end of the log, mended if need be. Files without a line are passed over. */
@@ -31,9 +25,11 @@ export function recoverTail({ folder, now }: { folder: string; now: number }): R
     const descriptor = openSync(path, 'r+');
     try {
       const size = fstatSync(descriptor).size;
-      const last = findLastLine(descriptor, size);
+      const last = findLastLine(descriptor, findHole(descriptor, size));
       const end = last?.end ?? 0;
       if (end < size) torn.push(quarantine({ folder, file, descriptor, offset: end, size, now }));
+      // A daemon that was killed may have left lines that are not on the disk yet; from now on they count.
+      fsyncSync(descriptor);
       if (last !== null) return { tail: { file, length: end, seq: last.seq, time: last.time }, torn };
     } finally {
       closeSync(descriptor);
@@ -55,6 +51,33 @@ function findLastLine(descriptor: number, size: number): LastLine | null {
     if (found !== null) return found;
     before = start;
   }
+}
+
+/**
+ * Where the first line begins that lost a page of the last commit, which then reads as zeros; the size if there is
+ * none. The lines of a commit have one time: zeros before lines of another time are older damage, and stay.
+ */
+function findHole(descriptor: number, size: number): number {
+  const start = Math.max(0, size - REACH);
+  const room = Buffer.allocUnsafe(size - start);
+  const bytes = room.subarray(0, readSync(descriptor, room, 0, room.length, start));
+  if (!bytes.includes(0)) return size;
+  let hole = size;
+  let time: string | undefined;
+  for (let end = bytes.length; end > 0; ) {
+    const begin = bytes.lastIndexOf(NEWLINE, end - 1) + 1;
+    const line = bytes.subarray(begin, end);
+    end = begin - 1;
+    if (line.includes(0)) {
+      hole = start + begin;
+      continue;
+    }
+    const ts = parseLine(line.toString('utf8'))?.ts;
+    if (ts === undefined) continue;
+    time ??= ts;
+    if (ts !== time) break;
+  }
+  return hole;
 }
 
 function readLastLine(descriptor: number, start: number, newline: number): LastLine | null {
@@ -104,7 +127,7 @@ function quarantine({
   now: number;
 }): TornTail {
   const shelf = join(folder, 'quarantine');
-  mkdirSync(shelf, { recursive: true, mode: 0o700 });
+  makeFolder(shelf, 0o700);
   const path = join(shelf, `${file}-${offset}-${now}.torn`);
   const copy = openSync(path, 'w', 0o600);
   try {
@@ -119,7 +142,7 @@ function quarantine({
   } finally {
     closeSync(copy);
   }
-  realDisk.syncFolder(shelf);
+  syncFolderNow(shelf);
   ftruncateSync(descriptor, offset);
   fsyncSync(descriptor);
   return { file, offset, bytes: size - offset, quarantine: path };

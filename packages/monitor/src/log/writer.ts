@@ -8,7 +8,7 @@
 //   is the order of `seq`, whatever the clock did.
 import { type EventDraft, type EventLine, type MissingLines, timeToStartFrom } from '@svc/core';
 import type { LineEncoder } from './line-encoder.ts';
-import type { LogEntry, LogTail } from './log-entry.ts';
+import { LARGEST_COMMIT_BYTES, type LogEntry, type LogTail } from './log-entry.ts';
 import { LogNotWritable, messageOf } from './log-errors.ts';
 import { endOfMonth, monthFileName } from './month-file.ts';
 import type { MonthWriter } from './month-writer.ts';
@@ -79,7 +79,7 @@ export function createLogWriter({
   onFailing,
   monotonic = () => performance.now(),
   maxQueued = 50_000,
-  maxBatchBytes = 1024 * 1024,
+  maxBatchBytes = LARGEST_COMMIT_BYTES,
   maxBatchLines = 1024,
 }: LogWriterOptions): LogWriter {
   const buffer = Buffer.allocUnsafe(maxBatchBytes + LARGEST_LINE);

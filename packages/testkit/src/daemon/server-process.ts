@@ -31,11 +31,16 @@ export type ServerOptions = {
 };
 
 const running = new Set<ChildProcess>();
+let isWatched = false;
 
 /** No server outlives the script that started it, however that ends. */
 function endWithScript(child: ChildProcess): void {
-  if (running.size === 0 && process.listenerCount('SIGTERM') === 0) {
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => process.exit(1));
+  if (!isWatched) {
+    isWatched = true;
+    // A script that has its own way to end keeps it.
+    if (process.listenerCount('SIGTERM') === 0)
+      for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+        process.on(signal, () => process.exit(1));
     process.on('exit', () => {
       for (const left of running) left.kill('SIGKILL');
     });

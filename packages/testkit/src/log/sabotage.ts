@@ -1,5 +1,5 @@
 // Damages a log, or a copy of one, in a known way. A check that does not notice is no check.
-import { appendFileSync, cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** What is done to one line, and what the verdict has to say then. */
@@ -35,12 +35,24 @@ export function sabotageCopy(
 
 /** Leaves what a power cut may leave at the end of the newest file: the beginning of a line. */
 export function leaveTornEnd(eventsDir: string, length: number): boolean {
-  const newest = readdirSync(eventsDir)
-    .filter((file) => file.endsWith('.jsonl'))
-    .toSorted()
-    .at(-1);
+  const newest = newestMonth(eventsDir);
   if (newest === undefined) return false;
   const line = `{"seq":9007199254740991,"ts":"2026-01-02T03:04:05.678Z","id":"torn","detail":{"text":"${'x'.repeat(length)}`;
-  appendFileSync(join(eventsDir, newest), line.slice(0, length));
+  appendFileSync(newest, line.slice(0, length));
   return true;
+}
+
+/** Whether the newest file ends in the middle of a line, or has bytes that were never written. */
+export function hasTornEnd(eventsDir: string): boolean {
+  const newest = newestMonth(eventsDir);
+  if (newest === undefined) return false;
+  const bytes = readFileSync(newest);
+  return bytes.length > 0 && (bytes.at(-1) !== 0x0a || bytes.includes(0));
+}
+
+function newestMonth(eventsDir: string): string | undefined {
+  if (!existsSync(eventsDir)) return undefined;
+  const names = readdirSync(eventsDir).filter((file) => file.endsWith('.jsonl'));
+  const newest = names.toSorted().at(-1);
+  return newest === undefined ? undefined : join(eventsDir, newest);
 }

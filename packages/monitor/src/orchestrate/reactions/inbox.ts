@@ -1,9 +1,11 @@
 // The inbox of a worker, `<runs folder>/<orchestrator>/workers/inbox/<ticket>.jsonl`: what it is told, one JSON
 // object in each line, oldest first. Agents know it as SVC_INBOX_FILE. A message is there once, by its key.
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type ReactionCause, safeSegment } from '@svc/core';
+import { syncFolder } from '../../disk/atomic-write.ts';
+import { makeFolder } from '../../disk/make-folder.ts';
 import { Failure, systemErrorCode } from '../../errors.ts';
 
 /** More is not read: a worker is told few things, and each is bounded. */
@@ -46,7 +48,7 @@ export async function messageWrittenAt(path: string, key: string): Promise<strin
 
 /** Call it only when the message is not there; one call at a time for a key. */
 export async function writeMessage(path: string, message: InboxMessage): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path), 0o700);
   const before = await readInbox(path);
   const handle = await open(path, appending, 0o600);
   try {
@@ -54,6 +56,7 @@ export async function writeMessage(path: string, message: InboxMessage): Promise
     const start = before === '' || before.endsWith('\n') ? '' : '\n';
     await handle.appendFile(`${start}${JSON.stringify(message)}\n`);
     await handle.datasync();
+    if (before === '') await syncFolder(dirname(path));
   } finally {
     await handle.close();
   }

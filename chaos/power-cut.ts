@@ -1,0 +1,137 @@
+// A disk whose power can be cut: a file system of its own (power-cut.py) that forgets whatever was not synced, be it
+// bytes, lengths, names or renames. There may be many at once, and each is cut on its own. None outlives the script.
+// Needs /dev/fuse and Debian's packages fuse3 and python3-pyfuse3.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WAIT_MS } from '../packages/testkit/src/waiting.ts';
+
+export type PowerCutOptions = {
+  /** Where it is mounted. */
+  folder: string;
+  /** What a sync saves: with `files`, the sync of a folder does nothing; with `nothing`, no sync does anything. */
+  sync?: 'everything' | 'files' | 'nothing';
+  /** `strict`: a name is saved by the sync of its folder alone. `journal`: by any later sync, as ext4 does. */
+  names?: 'strict' | 'journal';
+  /** A sync takes up to twice as long. */
+  syncMs?: number;
+};
+
+/** How many files had unsaved changes, and how many changes of names were not saved. */
+export type Forgotten = { files: number; names: number };
+
+export type Cut = {
+  /** Sends SIGKILL to all that use the disk before it returns, and resolves when they have ended. */
+  kill: () => Promise<unknown>;
+  /** A seed: some of what was not synced survives, in parts, as on a real disk. Null: nothing of it does. */
+  torn: number | null;
+  /** Not now, but when something is about to be synced. */
+  inSync?: boolean;
+};
+
+export type PowerCutDisk = {
+  folder: string;
+  /** Saves everything as it is. */
+  settle: () => Promise<void>;
+  /** Cuts the power, kills, and mounts what has survived. */
+  cut: (cut: Cut) => Promise<Forgotten>;
+  unmount: () => Promise<void>;
+};
+
+/** Debian's own: others do not see the packages of the system. */
+const PYTHON = '/usr/bin/python3';
+const PROGRAM = join(import.meta.dirname, 'power-cut.py');
+const mounted = new Map<string, ChildProcess>();
+
+/** `const disk = await mountPowerCutDisk({ folder }); await disk.cut({ kill: daemon.kill, torn: 7 })` */
+export async function mountPowerCutDisk({
+  folder,
+  sync = 'everything',
+  names = 'strict',
+  syncMs = 2,
+}: PowerCutOptions): Promise<PowerCutDisk> {
+  mkdirSync(folder, { recursive: true });
+  const child = spawn(PYTHON, [PROGRAM, JSON.stringify({ folder, sync, names, syncMs })], {
+    // Ctrl-C is for the script, which unmounts.
+    detached: true,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const ended = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+    child.once('error', () => resolve());
+  });
+  endWithScript(folder, child);
+  // Why it ended is on its standard error.
+  child.stdin.on('error', () => undefined);
+  const answers = createInterface(child.stdout)[Symbol.asyncIterator]();
+
+  async function answered(): Promise<Record<string, unknown>> {
+    const enough = new AbortController();
+    const late = sleep(WAIT_MS, undefined, { signal: enough.signal }).catch(() => undefined);
+    const answer = await Promise.race([answers.next(), late]);
+    enough.abort();
+    if (answer === undefined || answer.done === true)
+      throw new Error(
+        `The disk at ${folder} does not answer (needed: /dev/fuse, apt-get install fuse3 python3-pyfuse3)`,
+      );
+    return JSON.parse(answer.value);
+  }
+
+  async function tell(command: Record<string, unknown>): Promise<Record<string, unknown>> {
+    child.stdin.write(`${JSON.stringify(command)}\n`);
+    return answered();
+  }
+
+  async function unmount(): Promise<void> {
+    child.stdin.end();
+    await Promise.race([ended, sleep(WAIT_MS, undefined, { ref: false })]);
+    forceUnmount(folder, child);
+    mounted.delete(folder);
+  }
+
+  try {
+    await answered();
+  } catch (error) {
+    await unmount();
+    throw error;
+  }
+  return {
+    folder,
+    async settle() {
+      await tell({ do: 'settle' });
+    },
+    async cut({ kill, torn, inSync = false }) {
+      const { forgotten } = await tell({ do: 'cut', torn, inSync });
+      const killed = kill();
+      await tell({ do: 'fail' });
+      await killed;
+      await tell({ do: 'start' });
+      return forgotten as Forgotten;
+    },
+    unmount,
+  };
+}
+
+/** Before anything else that happens at the end, such as removing the folder that it is mounted in. */
+function endWithScript(folder: string, child: ChildProcess): void {
+  if (mounted.size === 0) {
+    process.prependListener('exit', forceUnmountAll);
+    if (process.listenerCount('SIGTERM') === 0)
+      for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+        process.on(signal, () => process.exit(1));
+  }
+  mounted.set(folder, child);
+}
+
+function forceUnmountAll(): void {
+  for (const [folder, child] of mounted) forceUnmount(folder, child);
+}
+
+/** Nothing happens to one that has ended and unmounted by itself. */
+function forceUnmount(folder: string, child: ChildProcess): void {
+  if (child.exitCode !== null) return;
+  child.kill('SIGKILL');
+  spawnSync('fusermount3', ['-u', '-z', '-q', folder], { stdio: 'ignore' });
+}
