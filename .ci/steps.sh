@@ -57,7 +57,8 @@ need_packages() {
 }
 
 install_everything() {
-  step 'system packages' need_packages git shellcheck gh openssl prometheus nats-server chromium curl jq zsh fish groff-base
+  step 'system packages' need_packages git shellcheck gh openssl prometheus chromium curl jq zsh fish groff-base
+  figures 'nats-server' .ci/nats-server
   step 'install' npm ci --no-audit --no-fund
   export PATH=$PWD/node_modules/.bin:$PATH
   echo "node $(node --version), $(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg)"

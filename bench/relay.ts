@@ -137,12 +137,7 @@ async function callbacks(engine: Engine): Promise<WayFigures> {
 
 async function daemonLog(engine: Engine): Promise<DaemonFigures[]> {
   const { senders, seconds } = options;
-  const syncs =
-    engine.nodes === 1
-      ? 'default sync'
-      : engine.syncsAlways
-        ? 'sync always'
-        : 'this server cannot sync always';
+  const syncs = engine.nodes === 1 ? 'default sync' : 'sync always';
   console.log(`\n(c) into a durable daemon log: ${senders} senders, ${engine.nodes} node(s), ${syncs}`);
   const figures = await intoDaemon(engine, load, {
     connections: senders,

@@ -3,6 +3,7 @@ const exitCodes = {
   usage: 2,
   'settings-invalid': 4,
   'engine-unreachable': 5,
+  'server-too-old': 6,
   'not-provisioned': 6,
   'provision-refused': 6,
   'cannot-listen': 6,
@@ -32,5 +33,5 @@ export const exitCodesInWords = `Exit codes:
   2   usage: an unknown command, flag or value
   4   a setting contradicts another, or a variable has an impossible value
   5   NATS cannot be reached
-  6   something is missing: streams, a file, a free port
+  6   something is missing: a newer NATS, streams, a file, a free port
   70  a bug; please report it`;

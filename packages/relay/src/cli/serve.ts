@@ -71,6 +71,8 @@ async function listenUntilStopped(
     { version: VERSION, host: settings.host, port, engine: engine.health().server },
     'svc-relay listens',
   );
+  for (const warning of await engine.serverWarnings())
+    logger.warn({ warning }, 'a setting of NATS should be changed');
   const why = await terminal.stopped;
   logger.info({ why, subscribers: server.subscribers() }, 'svc-relay stops');
   if (settings.portFile !== '') rmSync(settings.portFile, { force: true });

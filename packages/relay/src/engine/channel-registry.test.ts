@@ -20,7 +20,7 @@ function setUp() {
   const unused = (): never => {
     throw new Error('not for this test');
   };
-  const reads: DirectReads = { last, bySequence: unused, next: unused, page: unused, pageOnReturn: unused };
+  const reads: DirectReads = { last, bySequence: unused, next: unused, page: unused };
   const api = { ask: unused, info: unused, read: async () => undefined, purge: unused };
   const publisher = { publish: unused, sendAgain: unused, underWay: unused };
   const registry = createChannelRegistry({ publisher, reads, api, names: namesFor('test') }, () => clock.at);

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { credsAuthenticator, errors, type NatsConnection } from '@nats-io/nats-core';
 import { NatsConnectionImpl } from '@nats-io/nats-core/internal';
 import { connect, type NodeConnectionOptions } from '@nats-io/transport-node';
-import { EngineUnavailable } from './errors.ts';
+import { EngineUnavailable, ServerTooOld } from './errors.ts';
+import { demandVersion } from './servers.ts';
 
 const SETTLE_WITHIN_MS = 500;
 const RETRY_MS = 250;
@@ -85,8 +86,16 @@ async function firstConnection(options: NatsOptions, purpose: string): Promise<N
   const end = performance.now() + (options.connectWithinMs ?? 10_000);
   for (;;) {
     try {
-      return await connect(connectOptions(options, purpose));
+      const nats = await connect(connectOptions(options, purpose));
+      try {
+        demandVersion(nats.info?.version);
+      } catch (error) {
+        await nats.close();
+        throw error;
+      }
+      return nats;
     } catch (error) {
+      if (error instanceof ServerTooOld) throw error;
       const refused = error instanceof errors.AuthorizationError;
       if (refused || performance.now() + RETRY_MS > end) {
         const words = `NATS at ${options.servers.join(', ')} cannot be used: ${wordsOf(error)}`;

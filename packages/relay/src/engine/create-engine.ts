@@ -17,7 +17,7 @@ import { DEFAULT_PREFIX, namesFor } from './names.ts';
 import { createDeliveryPublisher } from './publish-delivery.ts';
 import { createPublisher } from './publisher.ts';
 import { createReplyInbox } from './reply-inbox.ts';
-import { isAtLeast } from './server-version.ts';
+import { serverWarnings } from './servers.ts';
 import { createShardStates } from './shard-states.ts';
 import { createStreamApi } from './stream-api.ts';
 
@@ -46,7 +46,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const writeInbox = createReplyInbox(writing);
   const readInbox = createReplyInbox(reading);
   const api = createStreamApi(readInbox);
-  const reads = createDirectReads(readInbox, isAtLeast(reading.nats.info?.version, 2, 11));
+  const reads = createDirectReads(readInbox);
   const publisher = createPublisher(writing, writeInbox);
   const shards = createShardStates(api, names);
 
@@ -151,6 +151,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
       const { streams, reason } = shards.answering();
       return { ...worse, since: Math.max(one.since, other.since), reason: worse.reason ?? reason, streams };
     },
+    serverWarnings: () => serverWarnings(reading.nats),
     async close() {
       feeds.close();
       const end = performance.now() + FINISH_WITHIN_MS;

@@ -1,78 +1,67 @@
-// Batched direct reads, as servers from 2.11 on answer them. The server here is older, so the answers are
-// given by the test, in the form that the newer ones publish.
-import { headers as createHeaders, type Msg } from '@nats-io/nats-core';
+// Pages of a subject, read from a real server.
 import { connect } from '@nats-io/transport-node';
-import { natsForTest } from '@svc/testkit';
+import { natsForTest, WAIT_MS } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { checkOf } from '../protocol/position.ts';
 import { openConnection } from './connection.ts';
 import { createDirectReads } from './direct-read.ts';
-import { firstPace } from './page-by-probes.ts';
+import { createPublisher } from './publisher.ts';
 import { createReplyInbox } from './reply-inbox.ts';
 
-type Query = { seq: number; next_by_subj: string; batch: number; max_bytes: number };
-
-async function batchingServer(sequences: number[], perBatch: number) {
+async function setUp() {
   const { url } = await natsForTest();
-  const server = await connect({ servers: url });
-  onTestFinished(() => server.close());
-  const queries: Query[] = [];
-  server.subscribe('$JS.API.DIRECT.GET.standin', {
-    callback(_, message) {
-      const query: Query = message.json();
-      queries.push(query);
-      const found = sequences.filter((seq) => seq >= query.seq);
-      if (found.length === 0) return status(message, 404, 'Message Not Found', {});
-      const sent = found.slice(0, perBatch);
-      for (const seq of sent) {
-        const headers = createHeaders();
-        headers.set('Nats-Stream', 'standin');
-        headers.set('Nats-Subject', query.next_by_subj);
-        headers.set('Nats-Msg-Id', `id ${seq}`);
-        headers.set('Nats-Sequence', String(seq));
-        headers.set('Nats-Num-Pending', String(found.length - 1));
-        message.respond(Buffer.from(`body ${seq}`), { headers });
-      }
-      status(message, 204, 'EOB', { 'Nats-Num-Pending': String(found.length - sent.length) });
-    },
-  });
-  await server.flush();
+  const client = await connect({ servers: url });
+  const config = { name: 's', subjects: ['in.*'], allow_direct: true };
+  await client.request('$JS.API.STREAM.CREATE.s', JSON.stringify(config), { timeout: WAIT_MS });
+  await client.close();
   const connection = await openConnection({ servers: [url] }, 'test');
   onTestFinished(() => connection.close());
-  return { reads: createDirectReads(createReplyInbox(connection), true), queries };
+  const inbox = createReplyInbox(connection);
+  const publisher = createPublisher(connection, inbox);
+  const store = (subject: string, text: string) =>
+    publisher.publish({
+      subject,
+      payload: Buffer.from(text),
+      messageId: `${subject} ${text}`,
+      deadlineMs: WAIT_MS,
+    });
+  return { reads: createDirectReads(inbox), store };
 }
 
-function status(message: Msg, code: number, description: string, fields: Record<string, string>): void {
-  const headers = createHeaders(code, description);
-  for (const [name, value] of Object.entries(fields)) headers.set(name, value);
-  message.respond(new Uint8Array(0), { headers });
-}
-
-test('a page is one request; the message at the cursor shows that nothing was trimmed', async () => {
-  const { reads, queries } = await batchingServer([4, 7, 9, 20], 3);
-  const first = await reads.page('standin', 'in.0.one', 4, firstPace());
-  expect(first.messages.map(({ seq, data }) => [seq, Buffer.from(data).toString()])).toEqual([
-    [7, 'body 7'],
-    [9, 'body 9'],
+test('a page holds what follows a sequence, and shows that the message at it is still there', async () => {
+  const { reads, store } = await setUp();
+  for (const text of ['a', 'b', 'c']) {
+    await store('in.one', text);
+    await store('in.other', text);
+  }
+  const page = await reads.page('s', 'in.one', 1);
+  expect(page.messages.map(({ seq, data }) => [seq, Buffer.from(data).toString()])).toEqual([
+    [3, 'b'],
+    [5, 'c'],
   ]);
-  expect(first).toMatchObject({ anchor: checkOf('id 4'), end: false });
-  expect(await reads.page('standin', 'in.0.one', 9, firstPace())).toMatchObject({
-    anchor: checkOf('id 9'),
-    end: true,
-  });
-  expect(await reads.page('standin', 'in.0.one', 21, firstPace())).toEqual({
-    anchor: null,
+  expect(page).toMatchObject({ anchor: checkOf('in.one a'), end: true });
+  expect(await reads.page('s', 'in.one', 5)).toEqual({
+    anchor: checkOf('in.one c'),
     messages: [],
     end: true,
   });
-  expect(await reads.page('standin', 'in.0.one', 5, firstPace())).toMatchObject({ anchor: null });
-  expect(queries).toHaveLength(4);
-  expect(queries[0]).toEqual({ seq: 4, next_by_subj: 'in.0.one', batch: 256, max_bytes: 2 * 1024 * 1024 });
+  expect(await reads.page('s', 'in.one', 2)).toMatchObject({ anchor: null, end: true });
+  expect(await reads.page('s', 'in.one', 99)).toEqual({ anchor: null, messages: [], end: true });
+  expect(await reads.page('s', 'in.nobody', 0)).toEqual({ anchor: null, messages: [], end: true });
 });
 
-test('a page that nobody answers fails, and can be asked for again', async () => {
-  const { reads } = await batchingServer([], 1);
-  await expect(reads.page('other', 'in.0.one', 0, firstPace())).rejects.toMatchObject({
-    code: 'engine-unavailable',
-  });
+test('a page is bounded, and says that there is more', async () => {
+  const { reads, store } = await setUp();
+  await Promise.all(Array.from({ length: 300 }, (_, number) => store('in.one', String(number))));
+  const first = await reads.page('s', 'in.one', 0);
+  expect(first.end).toBe(false);
+  expect(first.messages.length).toBeLessThan(300);
+  const second = await reads.page('s', 'in.one', first.messages.at(-1)?.seq ?? 0);
+  expect(second.end).toBe(true);
+  expect(first.messages.length + second.messages.length).toBe(300);
+});
+
+test('a page that nobody answers fails', async () => {
+  const { reads } = await setUp();
+  await expect(reads.page('other', 'in.one', 0)).rejects.toMatchObject({ code: 'engine-unavailable' });
 });

@@ -4,8 +4,6 @@ import type { Msg } from '@nats-io/nats-core';
 import { checkOf } from '../protocol/position.ts';
 import { EngineUnavailable } from './errors.ts';
 import type { Page, StoredMessage } from './page.ts';
-import { type Pace, pageByProbes } from './page-by-probes.ts';
-import { pageOnReturn } from './page-on-return.ts';
 import type { ReplyInbox } from './reply-inbox.ts';
 
 export type DirectReads = {
@@ -13,9 +11,7 @@ export type DirectReads = {
   last: (stream: string, subject: string) => Promise<StoredMessage | undefined>;
   /** The first at or after a sequence. */
   next: (stream: string, subject: string, from: number) => Promise<StoredMessage | undefined>;
-  page: (stream: string, subject: string, after: number, pace: Pace) => Promise<Page>;
-  /** The first page of a reader that comes back: most have missed nothing, or little. */
-  pageOnReturn: (stream: string, subject: string, after: number, hasCheck: boolean) => Promise<Page>;
+  page: (stream: string, subject: string, after: number) => Promise<Page>;
 };
 
 const ANSWER_WITHIN_MS = 2000;
@@ -27,7 +23,7 @@ const PAGE_MESSAGES = 256;
 const NOT_FOUND = 404;
 const END_OF_BATCH = 204;
 
-export function createDirectReads(inbox: ReplyInbox, batched: boolean): DirectReads {
+export function createDirectReads(inbox: ReplyInbox): DirectReads {
   async function get(
     stream: string,
     query: object,
@@ -42,7 +38,7 @@ export function createDirectReads(inbox: ReplyInbox, batched: boolean): DirectRe
   const next: DirectReads['next'] = (stream, subject, from) =>
     get(stream, { seq: Math.max(1, from), next_by_subj: subject });
 
-  function pageInBatch(stream: string, subject: string, after: number): Promise<Page> {
+  function page(stream: string, subject: string, after: number): Promise<Page> {
     const query = {
       seq: Math.max(1, after),
       next_by_subj: subject,
@@ -50,14 +46,14 @@ export function createDirectReads(inbox: ReplyInbox, batched: boolean): DirectRe
       max_bytes: PAGE_BYTES,
     };
     return new Promise((resolve, reject) => {
-      const page: Page = { anchor: null, messages: [], end: false };
+      const read: Page = { anchor: null, messages: [], end: false };
       const fail = (words: string): void => {
         inbox.forget(reply);
         reject(new EngineUnavailable(words));
       };
       const finish = (end: boolean): void => {
         inbox.forget(reply);
-        resolve({ ...page, end });
+        resolve({ ...read, end });
       };
       const waiting = {
         due: performance.now() + ANSWER_WITHIN_MS,
@@ -70,8 +66,8 @@ export function createDirectReads(inbox: ReplyInbox, batched: boolean): DirectRe
           if (code !== 0) return fail(`${stream} refused a read: ${message.headers?.status}`);
           const stored = storedMessage(message, stream);
           if (stored === undefined) return finish(true);
-          if (stored.seq === after) page.anchor = stored.check;
-          else page.messages.push(stored);
+          if (stored.seq === after) read.anchor = stored.check;
+          else read.messages.push(stored);
         },
       };
       const reply = inbox.wait(waiting);
@@ -80,26 +76,11 @@ export function createDirectReads(inbox: ReplyInbox, batched: boolean): DirectRe
     });
   }
 
-  const last: DirectReads['last'] = (stream, subject) => get(stream, { last_by_subj: subject });
-
   return {
     bySequence: (stream, seq) => get(stream, { seq }, ANSWER_WITHIN_MS),
-    last,
+    last: (stream, subject) => get(stream, { last_by_subj: subject }),
     next,
-    pageOnReturn: batched
-      ? pageInBatch
-      : (stream, subject, after, hasCheck) =>
-          pageOnReturn(
-            {
-              last: () => last(stream, subject),
-              from: (seq) => next(stream, subject, seq),
-            },
-            after,
-            hasCheck,
-          ),
-    page: batched
-      ? pageInBatch
-      : (stream, subject, after, pace) => pageByProbes((from) => next(stream, subject, from), after, pace),
+    page,
   };
 }
 

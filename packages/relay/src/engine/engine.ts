@@ -115,6 +115,8 @@ export type Engine = {
   /** How many deliveries are kept after a position: what a subscriber there has still to get. */
   countAfter: (channelId: string, position: Position) => Promise<number>;
   health: () => EngineHealth;
+  /** What an operator should change at the servers, as far as they may be asked. */
+  serverWarnings: () => Promise<string[]>;
   /** Ends every follower. Publishes under way get a moment to finish. */
   close: () => Promise<void>;
 };

@@ -18,6 +18,16 @@ export class EngineNotProvisioned extends Error {
   readonly remedy = 'Run `svc-relay provision` against these NATS servers.';
 }
 
+/** A NATS server that is known to lose what it has acknowledged. */
+export class ServerTooOld extends Error {
+  readonly code = 'server-too-old';
+  readonly remedy: string;
+  constructor(message: string, remedy: string) {
+    super(message);
+    this.remedy = remedy;
+  }
+}
+
 /** What was asked of the streams cannot be done, or not without losing data. */
 export class ProvisionRefused extends Error {
   readonly code = 'provision-refused';

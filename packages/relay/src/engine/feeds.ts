@@ -187,7 +187,6 @@ function newFollower(feed: Feed, options: FollowOptions): FollowerState {
     cursor: 0,
     check: undefined,
     anchorNeeded: false,
-    pace: null,
     waitingPage: null,
     keptBytes: 0,
     behind: 0,

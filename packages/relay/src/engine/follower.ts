@@ -20,7 +20,6 @@ import {
   subjectOf,
 } from './following.ts';
 import type { Page, StoredMessage } from './page.ts';
-import { firstPace } from './page-by-probes.ts';
 import { findStart, isOther, lostAfter, type Start } from './start-of-follower.ts';
 
 /** A live delivery for all followers of a feed; `stored` null when its body must be read from parts. */
@@ -99,8 +98,7 @@ export function createFollowing(tools: FeedTools, events: FollowerEvents): Follo
   }
 
   function nextPage(me: FollowerState): Promise<Page> {
-    const pace = (me.pace ??= firstPace());
-    return pages(() => reads.page(streamOf(me.feed, tools), subjectOf(me.feed, tools), me.cursor, pace));
+    return pages(() => reads.page(streamOf(me.feed, tools), subjectOf(me.feed, tools), me.cursor));
   }
 
   /** What was read and not taken waits for `resume()`, as far as the budget of all followers allows. */
@@ -155,7 +153,6 @@ export function createFollowing(tools: FeedTools, events: FollowerEvents): Follo
   function goLive(me: FollowerState): void {
     me.mode = 'live';
     me.behind = 0;
-    me.pace = null;
     events.onLive(me.feed);
   }
 

@@ -9,7 +9,6 @@ import type { Layout } from './layout.ts';
 import type { KeepBudget, LiveRing } from './live-ring.ts';
 import type { Names } from './names.ts';
 import type { Page } from './page.ts';
-import type { Pace } from './page-by-probes.ts';
 import type { ShardStates } from './shard-states.ts';
 import type { StreamApi } from './stream-api.ts';
 
@@ -63,8 +62,6 @@ export type FollowerState = {
   check: string | undefined;
   /** The next page must show the delivery at the cursor: while that is kept, nothing after it was trimmed. */
   anchorNeeded: boolean;
-  /** Only while it reads. */
-  pace: Pace | null;
   /** Read by the check at the start or before a pause, not handed over yet. */
   waitingPage: Page | null;
   keptBytes: number;

@@ -7,7 +7,7 @@ import { type Layout, readLayout, writeLayout } from './layout.ts';
 import { DEFAULT_PREFIX, type Names, namesFor } from './names.ts';
 import { createPublisher, type Publisher } from './publisher.ts';
 import { createReplyInbox } from './reply-inbox.ts';
-import { isAtLeast } from './server-version.ts';
+import { isClustered } from './servers.ts';
 import { type ApiAnswer, createStreamApi, type StreamApi } from './stream-api.ts';
 import { changesOf, newStream } from './stream-changes.ts';
 import { defaults, MAX_SHARDS, planStreams, type StreamOptions, type StreamPlan } from './stream-plan.ts';
@@ -48,14 +48,9 @@ export async function provision(options: ProvisionOptions): Promise<ProvisionSte
   const inbox = createReplyInbox(connection);
   try {
     const api = createStreamApi(inbox);
-    const info = connection.nats.info;
-    const server = {
-      clustered: info?.cluster !== undefined && info.cluster !== '',
-      compresses: isAtLeast(info?.version, 2, 10),
-    };
     const present = await presentLayout(api, names);
     const layout = wishedLayout(present, options);
-    const [registry, ...others] = planStreams(names, layout, options, server);
+    const [registry, ...others] = planStreams(names, layout, options, isClustered(connection.nats));
     if (registry === undefined) return [];
     const steps = [await applyPlan(api, registry, options)];
     const publisher = options.dryRun === true ? null : createPublisher(connection, inbox);

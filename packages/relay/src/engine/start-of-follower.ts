@@ -28,12 +28,7 @@ export async function findStart(after: FollowOptions['after'], feed: Feed, tools
   if (after.epoch !== before.epoch) return fromOldest(after, before, feed, tools);
 
   const page = await tools.pages(() =>
-    tools.reads.pageOnReturn(
-      streamOf(feed, tools),
-      subjectOf(feed, tools),
-      after.seq,
-      after.check !== undefined,
-    ),
+    tools.reads.page(streamOf(feed, tools), subjectOf(feed, tools), after.seq),
   );
   // The delivery that stood there still does: it is the same stream, and nothing after it was trimmed.
   const proven = after.check !== undefined && page.anchor === after.check;
@@ -56,7 +51,7 @@ async function lostBeside(
   if (after.epoch !== state.epoch) return fromOldest(after, state, feed, tools);
   if (page.anchor !== null) return undefined;
   if (after.seq > state.last) return lostAfter(after, feed, tools);
-  const trimmed = await trimmedAfter(after.seq, state, feed, tools, page.oldest);
+  const trimmed = await trimmedAfter(after.seq, state, feed, tools);
   return trimmed ? fromOldest(after, state, feed, tools) : undefined;
 }
 
@@ -148,21 +143,12 @@ async function nothingUpTo(
   return state.last > after.seq ? { epoch: state.epoch, seq: state.last } : undefined;
 }
 
-/**
- * Whether deliveries between the sequence and the oldest that is kept may have been trimmed. `shown`: a sequence
- * of the channel, the oldest that is kept or one up to the given one.
- */
-async function trimmedAfter(
-  seq: number,
-  state: ShardState,
-  feed: Feed,
-  tools: FeedTools,
-  shown?: number,
-): Promise<boolean> {
+/** Whether deliveries between the sequence and the oldest that is kept may have been trimmed. */
+async function trimmedAfter(seq: number, state: ShardState, feed: Feed, tools: FeedTools): Promise<boolean> {
   const [stream, subject] = [streamOf(feed, tools), subjectOf(feed, tools)];
   // By age or by the size of the whole stream: everything below `first` is gone, whosever it was.
   if (state.first > seq + 1) return true;
-  const oldest = shown ?? (await tools.reads.next(stream, subject, 1))?.seq;
+  const oldest = (await tools.reads.next(stream, subject, 1))?.seq;
   if (oldest === undefined || oldest <= seq) return false;
   if ((await tools.trimmedBelow(feed.channelId)) > seq + 1) return true;
   // The newest stay. Where not more have come at all, none of them was too many.

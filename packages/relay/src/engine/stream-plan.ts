@@ -45,21 +45,19 @@ export type StreamPlan = {
   initial: Record<string, unknown>;
 };
 
-type Server = { clustered: boolean; compresses: boolean };
-
 export function planStreams(
   names: Names,
   layout: Layout,
   options: StreamOptions,
-  server: Server,
+  clustered: boolean,
 ): StreamPlan[] {
   const shards = Array.from({ length: layout.shards }, (_, shard) =>
-    shardPlan(names, shard, options, server),
+    shardPlan(names, shard, options, clustered),
   );
-  return [registryPlan(names, options, server), cursorPlan(names, options, server), ...shards];
+  return [registryPlan(names, options, clustered), cursorPlan(names, options, clustered), ...shards];
 }
 
-function shardPlan(names: Names, shard: number, options: StreamOptions, server: Server): StreamPlan {
+function shardPlan(names: Names, shard: number, options: StreamOptions, clustered: boolean): StreamPlan {
   return {
     name: names.shardStream(shard),
     fixed: {
@@ -68,7 +66,8 @@ function shardPlan(names: Names, shard: number, options: StreamOptions, server: 
       subjects: [names.delivery(shard, '*'), names.part(shard, '*', '*', '*')],
       republish: { src: names.delivery(shard, '>'), dest: names.live(shard, '>') },
       deny_delete: true,
-      ...(server.compresses && { compression: 's2' }),
+      // With S2 a replica that was killed stays out: "s2: unsupported input", seen with nats-server 2.15.1.
+      compression: 'none',
     },
     asked: {
       ...placement(options),
@@ -78,7 +77,7 @@ function shardPlan(names: Names, shard: number, options: StreamOptions, server: 
       duplicate_window: nanoseconds(options.dedupeWindowMs),
     },
     initial: {
-      num_replicas: server.clustered ? 3 : 1,
+      num_replicas: clustered ? 3 : 1,
       max_age: nanoseconds(defaults.maxAgeMs),
       max_msgs_per_subject: defaults.maxDeliveriesPerChannel,
       max_bytes: defaults.maxBytesPerShard,
@@ -88,7 +87,7 @@ function shardPlan(names: Names, shard: number, options: StreamOptions, server: 
 }
 
 /** One message per subject: the newest is the value. Nothing in it ages. */
-function registryPlan(names: Names, options: StreamOptions, server: Server): StreamPlan {
+function registryPlan(names: Names, options: StreamOptions, clustered: boolean): StreamPlan {
   return {
     name: names.registryStream,
     fixed: {
@@ -98,11 +97,11 @@ function registryPlan(names: Names, options: StreamOptions, server: Server): Str
       max_msgs_per_subject: 1,
     },
     asked: placement(options),
-    initial: { num_replicas: server.clustered ? 3 : 1 },
+    initial: { num_replicas: clustered ? 3 : 1 },
   };
 }
 
-function cursorPlan(names: Names, options: StreamOptions, server: Server): StreamPlan {
+function cursorPlan(names: Names, options: StreamOptions, clustered: boolean): StreamPlan {
   return {
     name: names.cursorStream,
     fixed: {
@@ -113,7 +112,7 @@ function cursorPlan(names: Names, options: StreamOptions, server: Server): Strea
       max_age: nanoseconds(CURSOR_AGE_MS),
     },
     asked: placement(options),
-    initial: { num_replicas: server.clustered ? 3 : 1 },
+    initial: { num_replicas: clustered ? 3 : 1 },
   };
 }
 

@@ -163,6 +163,7 @@ export function createMemoryEngine(unavailable: () => Error): MemoryEngine {
       reason: up ? null : 'no server answers',
       streams: 1,
     }),
+    serverWarnings: async () => [],
     async close() {
       readers.clear();
     },
