@@ -63,8 +63,8 @@ export const waits: readonly Mutation[] = [
     row: 'SPEED-9',
     test: 'packages/relay/src/http/subscribe.test.ts › a reader that stalls costs little, is disconnected, and resumes without loss',
     file: 'packages/relay/src/http/subscribers.ts',
-    find: '      socket.setTimeout(stallMs, onTimeout);',
-    replace: '      socket.setTimeout(0, onTimeout);',
+    find: 'subscriber.socket.setTimeout(stallMs, onTimeout);',
+    replace: 'subscriber.socket.setTimeout(0, onTimeout);',
   },
   {
     row: 'SPEED-10',

@@ -43,6 +43,7 @@ export async function serve(terminal: Terminal, settings: Settings): Promise<voi
         openChannels: settings.openChannels,
         pingSeconds: settings.ping,
         stallMs: settings.stall * 1000,
+        maxUnsentBytes: settings.maxUnsent,
         trustedProxies: settings.trustedProxies,
         allowedSenders: settings.allowedSenders.any ? settings.allowedSenders : null,
         createKeyHash,
@@ -103,6 +104,8 @@ function limitsOf(settings: Settings): Limits {
     addressBytes: byteRate(settings.addressBytes),
     newChannels: { perSecond: settings.newPerHour / 3600, burst: settings.newPerHour },
     subscribersPerChannel: settings.subscribersPerChannel,
+    subscribersPerAddress: settings.subscribersPerAddress,
+    subscribers: settings.subscribers,
   });
 }
 

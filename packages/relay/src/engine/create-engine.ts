@@ -72,6 +72,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
         const found = readLayout(message.data.toString());
         if (found === undefined) throw new EngineNotProvisioned('the layout is of a newer relay');
         await Promise.all(Array.from({ length: found.shards }, (_, shard) => shards.fresh(shard)));
+        await Promise.all([shards.look(names.registryStream), shards.look(names.cursorStream)]);
         return found;
       } catch (error) {
         if (!(error instanceof EngineUnavailable) || performance.now() > end) throw error;
@@ -118,7 +119,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
         const shard = error === null ? streams.get(message.subject.slice(subject.length)) : undefined;
         if (shard === undefined) return;
         publisher.sendAgain(names.delivery(shard, ''));
-        void feeds.check(shard);
+        feeds.elected(shard);
       },
     });
   }
@@ -148,8 +149,8 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     health() {
       const [one, other] = [writing.state(), reading.state()];
       const worse = one.connected ? other : one;
-      const { streams, reason } = shards.answering();
-      return { ...worse, since: Math.max(one.since, other.since), reason: worse.reason ?? reason, streams };
+      const { reason, ...shown } = shards.answering();
+      return { ...worse, since: Math.max(one.since, other.since), reason: worse.reason ?? reason, ...shown };
     },
     serverWarnings: () => serverWarnings(reading.nats),
     async close() {

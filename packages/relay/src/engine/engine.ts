@@ -61,7 +61,7 @@ export type Follower = {
 };
 
 type PublishOptions = {
-  /** The same id within minutes is stored once. */
+  /** The same id with the same body within minutes is stored once. */
   messageId: string | undefined;
   /** How long from now the caller waits. */
   deadlineMs: number;
@@ -89,6 +89,8 @@ type EngineHealth = {
   reason: string | null;
   /** Shards whose stream answered when it was last asked. */
   streams: number;
+  /** Replicas that were offline or not up to date when last asked about: `<stream> on <server>`. */
+  behind: readonly string[];
 };
 
 export type Engine = {

@@ -15,6 +15,8 @@ export type Feeds = {
   /** Looks for what was missed in a shard, now and, should that fail, every second until it does not. */
   check: (shard: number, thorough?: boolean) => Promise<void>;
   checkAll: (thorough?: boolean) => Promise<void>;
+  /** A shard has a new leader: what it has after the last delivered position is read, and compared. */
+  elected: (shard: number) => void;
   close: () => void;
 };
 
@@ -29,7 +31,7 @@ const CHECKS_AT_ONCE = 32;
 const OWED_EVERY_MS = 1000;
 
 export function createFeeds(tools: FeedTools, timing: FeedTiming): Feeds {
-  const { shards, reads, api, layout } = tools;
+  const { shards, reads, api, layout, names } = tools;
   const feeds = new Map<string, Feed>();
   const checks = createGate(CHECKS_AT_ONCE);
   /** Shards whose last check failed: tried again until it does not. */
@@ -39,6 +41,7 @@ export function createFeeds(tools: FeedTools, timing: FeedTiming): Feeds {
   let soon = new Set<Feed>();
   let soonTimer: NodeJS.Timeout | undefined;
   let closed = false;
+  let checkingAll = false;
 
   const following = createFollowing(tools, {
     /** By what a replica said, which may be behind. */
@@ -100,7 +103,8 @@ export function createFeeds(tools: FeedTools, timing: FeedTiming): Feeds {
   /** By the leader; skipped when the shard has got nothing since it was last confirmed. */
   async function confirmFeed(feed: Feed, last: number, settled: number): Promise<void> {
     const from = leastCursor(feed);
-    if (from === undefined || feed.confirmed >= last) return;
+    // A leader that has not come as far as the one before cannot confirm anything.
+    if (from === undefined || last < settled || feed.confirmed >= last) return;
     const next = { seq: from + 1, next_by_subj: subjectOf(feed, tools) };
     const missed = await api.read(streamOf(feed, tools), next);
     if (missed !== undefined) return readAgain(feed, missed.seq);
@@ -131,7 +135,22 @@ export function createFeeds(tools: FeedTools, timing: FeedTiming): Feeds {
     else owed.add(shard);
   }
 
+  /** One at a time: what two of them find out about one leader and the next must not be mixed. */
   async function checkAll(thorough = false): Promise<void> {
+    if (thorough && checkingAll) return;
+    checkingAll ||= thorough;
+    try {
+      await checkEach(thorough);
+    } finally {
+      if (thorough) checkingAll = false;
+    }
+  }
+
+  async function checkEach(thorough: boolean): Promise<void> {
+    if (thorough)
+      await succeeds(async () => {
+        await Promise.all([shards.look(names.registryStream), shards.look(names.cursorStream)]);
+      });
     for (let shard = 0; shard < layout.shards; shard += 1) {
       if (closed) return;
       await check(shard, thorough);
@@ -163,6 +182,11 @@ export function createFeeds(tools: FeedTools, timing: FeedTiming): Feeds {
     },
     check,
     checkAll,
+    elected(shard) {
+      for (const feed of feeds.values())
+        if (feed.shard === shard) for (const follower of feed.followers) following.readAgain(follower);
+      void check(shard);
+    },
     close() {
       closed = true;
       clearInterval(timer);

@@ -42,6 +42,9 @@ export type Following = {
 const LONGEST_PAUSE_MS = 2000;
 /** So often a replica may say "nothing yet" of what has come live, before the leader is asked. */
 const BEHIND_BEFORE_LEADER = 3;
+/** And so often the leader itself, before what was heard of is taken for lost: 20 s, twice the longest election. */
+const LEADER_CATCHES_UP_MS = 250;
+const BEHIND_BEFORE_LOST = BEHIND_BEFORE_LEADER + 80;
 
 export function createFollowing(tools: FeedTools, events: FollowerEvents): Following {
   const { reads, api, names, pages, largeBodies, budget } = tools;
@@ -129,14 +132,21 @@ export function createFollowing(tools: FeedTools, events: FollowerEvents): Follo
     if (me.behind <= BEHIND_BEFORE_LEADER) return sleep(5 * me.behind);
     const heard = feed.newest;
     const next = { seq: me.cursor + 1, next_by_subj: subjectOf(feed, tools) };
+    const { last } = await tools.shards.fresh(feed.shard);
     const message = await api.read(streamOf(feed, tools), next);
     if (!is(me, 'reading')) return;
     if (message !== undefined) return hand(me, message);
-    // Heard of, and trimmed since.
+    // A leader of this moment may still have to apply what the one before has acknowledged.
+    if (last < heard && me.behind <= BEHIND_BEFORE_LOST) return sleep(LEADER_CATCHES_UP_MS);
     me.options.onGap({ requested: positionOf(me), oldest: null });
-    me.cursor = Math.max(me.cursor, heard);
-    me.check = undefined;
+    me.behind = 0;
     me.anchorNeeded = false;
+    // Heard of, and trimmed since; or never stored by those that are left, and the numbers come again.
+    if (last < heard) feed.newest = Math.max(me.cursor, last);
+    else {
+      me.cursor = Math.max(me.cursor, heard);
+      me.check = undefined;
+    }
   }
 
   function takeFromRing(me: FollowerState): boolean {

@@ -40,6 +40,8 @@ const remedies: Readonly<Record<number, string>> = {
 /** A cluster that has just started needs some seconds to agree on a leader. */
 const PATIENCE_MS = 30_000;
 const CHANGE_WITHIN_MS = 10_000;
+/** Room for the largest delivery, and for another one while it is stored. */
+const LEAST_SHARD_BYTES = 64 * 1024 * 1024;
 
 /** `await provision({ nats: { servers: ['nats://127.0.0.1:4222'] } })` */
 export async function provision(options: ProvisionOptions): Promise<ProvisionStep[]> {
@@ -53,9 +55,10 @@ export async function provision(options: ProvisionOptions): Promise<ProvisionSte
     const [registry, ...others] = planStreams(names, layout, options, isClustered(connection.nats));
     if (registry === undefined) return [];
     const steps = [await applyPlan(api, registry, options)];
+    for (const plan of others) steps.push(await applyPlan(api, plan, options));
+    // Last: while it is not there, nothing is settled, and a first attempt that failed can be repeated otherwise.
     const publisher = options.dryRun === true ? null : createPublisher(connection, inbox);
     steps.push(await keepLayout(publisher, names, present, layout));
-    for (const plan of others) steps.push(await applyPlan(api, plan, options));
     return steps;
   } finally {
     inbox.close();
@@ -83,6 +86,11 @@ function wishedLayout(present: Layout | undefined, options: StreamOptions): Layo
     throw new ProvisionRefused(
       `there are ${present.shards} shards: with ${shards} channels would move`,
       'Keep the number of shards, or use another prefix for a new relay.',
+    );
+  if (options.maxBytesPerShard !== undefined && options.maxBytesPerShard < LEAST_SHARD_BYTES)
+    throw new ProvisionRefused(
+      `a stream of ${options.maxBytesPerShard} bytes cannot keep one delivery of 25 MiB`,
+      `Give at least --max-shard-bytes ${LEAST_SHARD_BYTES / 1024 / 1024}.`,
     );
   const { maxDeliveriesPerChannel, maxBytesPerChannel } = { ...defaults, ...present, ...given(options) };
   return { shards, maxDeliveriesPerChannel, maxBytesPerChannel };

@@ -1,5 +1,5 @@
 // A delivery into its shard: in one message, or in parts and a head when it is too large for one.
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { checkOf } from '../protocol/position.ts';
 import { encodeFrame, encodeFrameOfParts } from '../protocol/stored-frame.ts';
 import { largestFrame, storeParts } from './body-parts.ts';
@@ -34,7 +34,8 @@ export function createDeliveryPublisher(given: {
   return async (channelId, delivery, { messageId, deadlineMs }) => {
     const shard = shardOf(channelId, layout);
     unnamed += 1;
-    const id = `${channelId}:${messageId ?? `${ownId}${unnamed}`}`;
+    // With the body: another one under a known id is another delivery, and must not be taken for a repetition.
+    const id = `${channelId}:${messageId === undefined ? `${ownId}${unnamed}` : `${messageId}:${hash('sha256', delivery.body, 'base64url')}`}`;
     try {
       const { seq, duplicate } = await store(shard, channelId, delivery, id, deadlineMs);
       if (!duplicate) byteLimit.stored(channelId, seq, delivery.body.length);

@@ -3,7 +3,9 @@
 // - no answer within a second, as when the leader died with the message: sent again;
 // - "no responders" or an answer 5xx, as during an election: sent again after a short pause;
 // - connection lost: sent again as soon as it is back;
-// - a new leader was elected: sent again at once.
+// - a new leader was elected: sent again at once;
+// - "duplicate message id is in process": an earlier copy waits for the quorum. Its acknowledgement is waited for,
+//   and asked for again with growing pauses, should it have been lost.
 // The same id makes it safe: the stream stores it once.
 import type { Msg } from '@nats-io/nats-core';
 import type { Connection } from './connection.ts';
@@ -46,6 +48,7 @@ const MAX_BYTES_UNDER_WAY = 256 * 1024 * 1024;
 const ANSWER_WITHIN_MS = 1000;
 const PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 400;
+const IN_PROCESS = 10158;
 
 export function createPublisher(connection: Connection, inbox: ReplyInbox): Publisher {
   const underWay = new Map<string, { subject: string; again: (now: number) => void }>();
@@ -68,6 +71,7 @@ export function createPublisher(connection: Connection, inbox: ReplyInbox): Publ
     return new Promise((resolve, reject) => {
       const deadline = performance.now() + deadlineMs;
       let pauses = 0;
+      let asks = 0;
       let lastProblem = '';
 
       const waiting = { due: 0, onReply, onDue };
@@ -95,6 +99,11 @@ export function createPublisher(connection: Connection, inbox: ReplyInbox): Publ
           return resolve({ seq: answer.seq, duplicate: answer.duplicate === true });
         }
         lastProblem = answer.problem;
+        if (answer.code === IN_PROCESS) {
+          asks += 1;
+          waiting.due = Math.min(deadline, performance.now() + ANSWER_WITHIN_MS * 2 ** asks);
+          return undefined;
+        }
         if (!answer.again) {
           settle();
           return reject(new PublishRefused(answer.problem, answer.code));
@@ -102,6 +111,7 @@ export function createPublisher(connection: Connection, inbox: ReplyInbox): Publ
         const pause = Math.min(LONGEST_PAUSE_MS, PAUSE_MS * 2 ** pauses);
         pauses += 1;
         waiting.due = Math.min(deadline, performance.now() + pause);
+        return undefined;
       }
 
       function settle(): void {

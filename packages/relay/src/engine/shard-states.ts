@@ -2,7 +2,7 @@
 // at the same time share one question, which is asked after the last of them began to wait.
 import { EngineUnavailable } from './errors.ts';
 import type { Names } from './names.ts';
-import type { StreamApi } from './stream-api.ts';
+import type { StreamApi, StreamInfo } from './stream-api.ts';
 
 export type ShardState = {
   /** Names the life of the stream: when it was created, in base 36. */
@@ -20,7 +20,9 @@ export type ShardStates = {
   /** As it was last heard of. */
   known: (shard: number) => ShardState | undefined;
   /** Shards that answered when last asked, and what the last failure was. */
-  answering: () => { streams: number; reason: string | null };
+  answering: () => { streams: number; reason: string | null; behind: string[] };
+  /** Another stream of the relay, of which only the replicas are of interest. */
+  look: (stream: string) => Promise<void>;
   onNewEpoch: (listener: (shard: number, state: ShardState) => void) => void;
 };
 
@@ -30,6 +32,7 @@ export function createShardStates(api: StreamApi, names: Names): ShardStates {
   const known = new Map<number, ShardState>();
   const questions = new Map<number, Question>();
   const failures = new Map<number, string>();
+  const behind = new Map<string, string[]>();
   const listeners: ((shard: number, state: ShardState) => void)[] = [];
 
   async function ask(shard: number): Promise<ShardState> {
@@ -43,6 +46,7 @@ export function createShardStates(api: StreamApi, names: Names): ShardStates {
         replicated: info.config.num_replicas > 1,
       };
       failures.delete(shard);
+      behind.set(names.shardStream(shard), behindIn(info));
       const before = known.get(shard);
       known.set(shard, state);
       if (before !== undefined && before.epoch !== state.epoch)
@@ -78,7 +82,18 @@ export function createShardStates(api: StreamApi, names: Names): ShardStates {
     answering: () => ({
       streams: [...known.keys()].filter((shard) => !failures.has(shard)).length,
       reason: failures.values().next().value ?? null,
+      behind: [...behind].flatMap(([stream, servers]) => servers.map((server) => `${stream} on ${server}`)),
     }),
+    async look(stream) {
+      const info = await api.info(stream);
+      if (info !== undefined) behind.set(stream, behindIn(info));
+    },
     onNewEpoch: (listener) => void listeners.push(listener),
   };
+}
+
+/** Only the leader knows, and it is the leader that answers. */
+function behindIn({ cluster }: StreamInfo): string[] {
+  const late = (cluster?.replicas ?? []).filter(({ current, offline }) => !current || offline === true);
+  return late.map(({ name }) => name);
 }

@@ -8,7 +8,7 @@ import type { ReplyInbox } from './reply-inbox.ts';
 type ApiFailure = { code: number; errCode: number; description: string };
 export type ApiAnswer<T> = { ok: true; value: T } | { ok: false; failure: ApiFailure };
 
-type StreamInfo = {
+export type StreamInfo = {
   config: StreamConfig;
   created: string;
   state: {
@@ -18,7 +18,7 @@ type StreamInfo = {
     last_seq: number;
     subjects?: Record<string, number>;
   };
-  cluster?: { leader?: string; replicas?: { name: string }[] };
+  cluster?: { leader?: string; replicas?: { name: string; current: boolean; offline?: boolean }[] };
 };
 
 type LeaderMessage = StoredMessage & {

@@ -162,6 +162,7 @@ export function createMemoryEngine(unavailable: () => Error): MemoryEngine {
       since: 0,
       reason: up ? null : 'no server answers',
       streams: 1,
+      behind: [],
     }),
     serverWarnings: async () => [],
     async close() {
