@@ -1,7 +1,7 @@
 // Three servers, three replicas: the leader of the stream dies or steps down under load.
 import { natsClusterForTest, until, WAIT_MS } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { provision } from './provision.ts';
+import { provision } from '../provision/provision.ts';
 import { anotherEngine, deliveryOf, listen } from './testing/engine-for-test.ts';
 
 const stream = 'svc-relay-shard-00';

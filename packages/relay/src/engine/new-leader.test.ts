@@ -4,7 +4,6 @@ import { until } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { checkOf } from '../protocol/position.ts';
 import { encodeFrame } from '../protocol/stored-frame.ts';
-import { bytesOf } from '../protocol/testing/bytes-of.ts';
 import type { Gap, Position } from './engine.ts';
 import { EngineUnavailable } from './errors.ts';
 import { createFeeds } from './feeds.ts';
@@ -22,7 +21,7 @@ function setUp() {
     subject: 'x',
     seq: at + 1,
     check: checkOf(`c:${at + 1}`),
-    data: bytesOf(encodeFrame(deliveryOf(String(at + 1)))),
+    data: encodeFrame(deliveryOf(String(at + 1))),
     at: 0,
   }));
   const leader = { applied: 50, answers: true, asked: 0 };
@@ -44,31 +43,34 @@ function setUp() {
           isClosed: () => false,
         },
       } as never,
-      reads: {
+      store: {
         page: async (_, __, after) => ({
           anchor: after <= leader.applied ? (stored[after - 1]?.check ?? null) : null,
           messages: stored.filter(({ seq }) => seq > after && seq <= leader.applied),
           end: true,
         }),
         next: async (_, __, seq) => from(seq),
-        last: unused,
-        bySequence: unused,
-      },
-      api: {
-        async read(_, which) {
+        async leaderNext(_, __, seq) {
           if (!leader.answers) throw new EngineUnavailable('the leader is gone');
           leader.asked += 1;
-          return 'seq' in which ? from(which.seq) : undefined;
+          return from(seq);
         },
-        ask: unused,
+        leaderLast: unused,
+        last: unused,
+        since: unused,
+        bySequence: unused,
+        count: unused,
+        weigh: unused,
         info: unused,
         purge: unused,
+        manager: undefined as never,
       },
       shards: {
         fresh: async () => state(),
         known: state,
         answering: unused,
-        look: async () => undefined,
+        failing: () => [],
+        lookAtOthers: async () => undefined,
         onNewEpoch: () => undefined,
       },
       names: namesFor('test'),
@@ -77,9 +79,8 @@ function setUp() {
       pages: (work) => work(),
       largeBodies: (work) => work(),
       trimmedBelow: async () => 0,
-      sequenceBefore: async () => 0,
     },
-    { afterLiveMs: 1e6, everyMs: 1e6 },
+    { lingerMs: 0, soonMs: 1e6, everyMs: 1e6 },
   );
   onTestFinished(() => feeds.close());
   const heard = { sequences: [] as number[], gaps: [] as Gap[], ready: false };
@@ -125,13 +126,13 @@ test('a leader that has not come as far as the one before confirms nothing', asy
   // The old leader has 100, and dies before it is asked for them; their live copies die with it.
   leader.applied = 100;
   leader.answers = false;
-  await feeds.check(0, true);
+  await feeds.check(0);
   leader.answers = true;
   leader.applied = 50;
-  await feeds.check(0, true);
+  await feeds.check(0);
   expect(follower.position()?.seq).toBe(50);
   leader.applied = 100;
-  await feeds.check(0, true);
+  await feeds.check(0);
   await until(() => heard.sequences.length === 50);
   expect(heard.sequences).toEqual(numbers(51, 100));
   expect(heard.gaps).toEqual([]);

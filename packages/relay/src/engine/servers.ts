@@ -1,6 +1,6 @@
 // What the relay demands of the NATS servers, and what it can find out about them.
 import type { NatsConnection } from '@nats-io/nats-core';
-import { ServerTooOld } from './errors.ts';
+import { Refused } from './errors.ts';
 
 const LEAST = '2.14.6';
 const RECOMMENDED = '2.15.1';
@@ -15,10 +15,11 @@ type Settings = {
   jetstream?: { config?: { sync_always?: boolean } };
 };
 
-/** Throws ServerTooOld. A version that cannot be read is too old as well. */
+/** Throws `Refused`. A version that cannot be read is too old as well. */
 export function demandVersion(version: string | undefined): void {
   if (isAtLeast(version, LEAST)) return;
-  throw new ServerTooOld(
+  throw new Refused(
+    'server-too-old',
     `the NATS server is ${version ?? 'of an unknown version'}, and ${LEAST} or later is needed: older ones lose acknowledged ` +
       'messages when they compact (nats-server #8475), corrupt compressed blocks (#8312), and let replicas diverge at limits (#8265)',
     `Upgrade it to ${RECOMMENDED} or later.`,

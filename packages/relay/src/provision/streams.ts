@@ -1,7 +1,8 @@
-// The streams of a relay as they should be. What is undefined in the options is left as it is in a stream
-// that exists, and gets its default in one that does not.
-import type { Layout } from './layout.ts';
-import type { Names } from './names.ts';
+// The streams of a relay as they should be, and what differs between a stream and its plan. What is undefined in the
+// options is left as it is in a stream that exists, and gets its default in one that does not. A limit is only made
+// smaller when that was asked for expressly: the server would drop at once what no longer fits.
+import { isDeepStrictEqual } from 'node:util';
+import type { Layout, Names } from '../engine/names.ts';
 
 export type StreamOptions = {
   /** Fixed at the first provisioning. */
@@ -127,4 +128,59 @@ function placement({ replicas, placementTags }: StreamOptions): Record<string, u
 
 function nanoseconds(milliseconds: number | undefined): number | undefined {
   return milliseconds === undefined ? undefined : milliseconds * 1_000_000;
+}
+
+type Configuration = Readonly<Record<string, unknown>>;
+
+type StreamChanges = {
+  /** Undefined: the stream is as planned. */
+  configuration: Configuration | undefined;
+  changed: string[];
+  /** Wished for, and not done. */
+  kept: string[];
+};
+
+const limits: ReadonlySet<string> = new Set(['max_age', 'max_msgs_per_subject', 'max_bytes']);
+
+export function newStream(plan: StreamPlan): Configuration {
+  return { name: plan.name, ...plan.initial, ...defined(plan.asked), ...plan.fixed };
+}
+
+export function changesOf(plan: StreamPlan, existing: Configuration, shrink: boolean): StreamChanges {
+  const changed: string[] = [];
+  const kept: string[] = [];
+  const configuration: Record<string, unknown> = { ...existing };
+  for (const [field, wished] of Object.entries({ ...defined(plan.asked), ...plan.fixed })) {
+    const present = existing[field];
+    if (agrees(present, wished)) continue;
+    const words = `${field} ${JSON.stringify(present)} -> ${JSON.stringify(wished)}`;
+    if (limits.has(field) && isSmaller(wished, present) && !shrink) {
+      kept.push(`${words}: a smaller limit drops deliveries, so it must be asked for with shrink`);
+      continue;
+    }
+    configuration[field] = wished;
+    changed.push(words);
+  }
+  return { configuration: changed.length === 0 ? undefined : configuration, changed, kept };
+}
+
+function defined(fields: Configuration): Configuration {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/** The server adds fields of its own to an object, and leaves out what is empty. */
+function agrees(present: unknown, wished: unknown): boolean {
+  if (isRecord(present) && isRecord(wished))
+    return Object.entries(wished).every(([key, value]) => isDeepStrictEqual(present[key], value));
+  return isDeepStrictEqual(present, wished);
+}
+
+/** 0 and -1 are no limit at all. */
+function isSmaller(wished: unknown, present: unknown): boolean {
+  if (typeof wished !== 'number' || wished <= 0) return false;
+  return typeof present !== 'number' || present <= 0 || wished < present;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,9 +1,9 @@
 import { natsForTest } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { createEngine } from './create-engine.ts';
-import { ProvisionRefused } from './errors.ts';
+import { createEngine } from '../engine/create-engine.ts';
+import { Refused } from '../engine/errors.ts';
+import { publishText } from '../engine/testing/engine-for-test.ts';
 import { type ProvisionOptions, provision } from './provision.ts';
-import { publishText } from './testing/engine-for-test.ts';
 
 test('makes the streams, then changes only what differs and says so', async () => {
   const server = await natsForTest();
@@ -45,7 +45,7 @@ test('never drops deliveries unasked, and never moves channels', async () => {
   expect(smaller?.done).toBe('unchanged');
   expect(smaller?.details[0]).toContain('must be asked for with shrink');
   expect((await shard({ maxAgeMs: 600_000, shrink: true }))?.done).toBe('changed');
-  await expect(provision({ nats, shards: 4 })).rejects.toThrow(ProvisionRefused);
+  await expect(provision({ nats, shards: 4 })).rejects.toThrow(Refused);
   await expect(provision({ nats, prefix: 'huge', maxBytesPerShard: 1024 ** 5 })).rejects.toMatchObject({
     remedy: expect.stringContaining('--max-shard-bytes'),
   });
@@ -55,7 +55,7 @@ test('a first attempt that fails settles nothing: it can be repeated with other 
   const server = await natsForTest();
   const nats = { servers: [server.url] };
   // Ten of them fit into the store of the server, which has 64 GB.
-  await expect(provision({ nats, shards: 16, maxBytesPerShard: 6e9 })).rejects.toThrow(ProvisionRefused);
+  await expect(provision({ nats, shards: 16, maxBytesPerShard: 6e9 })).rejects.toThrow(Refused);
   await expect(createEngine({ nats })).rejects.toMatchObject({ code: 'engine-not-provisioned' });
   const again = await provision({ nats, shards: 4, maxBytesPerShard: 128 * 1024 * 1024 });
   expect(again.at(-1)).toMatchObject({ what: 'layout', done: 'created' });

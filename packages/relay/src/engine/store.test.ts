@@ -4,9 +4,8 @@ import { natsForTest, WAIT_MS } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { checkOf } from '../protocol/position.ts';
 import { openConnection } from './connection.ts';
-import { createDirectReads } from './direct-read.ts';
 import { createPublisher } from './publisher.ts';
-import { createReplyInbox } from './reply-inbox.ts';
+import { createStore } from './store.ts';
 
 async function setUp() {
   const { url } = await natsForTest();
@@ -16,8 +15,8 @@ async function setUp() {
   await client.close();
   const connection = await openConnection({ servers: [url] }, 'test');
   onTestFinished(() => connection.close());
-  const inbox = createReplyInbox(connection);
-  const publisher = createPublisher(connection, inbox);
+  const publisher = createPublisher(connection);
+  onTestFinished(() => publisher.close());
   const store = (subject: string, text: string) =>
     publisher.publish({
       subject,
@@ -25,7 +24,7 @@ async function setUp() {
       messageId: `${subject} ${text}`,
       deadlineMs: WAIT_MS,
     });
-  return { reads: createDirectReads(inbox), store };
+  return { reads: await createStore(connection), store };
 }
 
 test('a page holds what follows a sequence, and shows that the message at it is still there', async () => {
