@@ -63,8 +63,8 @@ type Sent = {
   deadline: number;
   /** When something must have happened. */
   due: number;
-  pauses: number;
-  asks: number;
+  /** How often it was answered that it must wait. */
+  waits: number;
   problem: string;
   resolve: (acknowledgement: Acknowledgement) => void;
   reject: (error: Error) => void;
@@ -74,6 +74,7 @@ export function createPublisher(connection: Connection): Publisher {
   const { nats } = connection;
   const base = `${createInbox()}.`;
   const underWay = new Map<string, Sent>();
+  let outgoing: string[] = [];
   let counter = 0;
   let bytes = 0;
   let lastHeard = 0;
@@ -96,16 +97,27 @@ export function createPublisher(connection: Connection): Publisher {
       if (sent.request.subject.startsWith(subjectPrefix)) send(reply, sent, now);
   }
 
-  /** Not while there is no connection: the library would keep it without bound. */
+  /** Posts come one by one; what is published in one turn of the loop leaves in one write. */
   function send(reply: string, sent: Sent, now: number): void {
-    const { subject, payload } = sent.request;
     sent.due = Math.min(sent.deadline, now + ANSWER_WITHIN_MS);
     sent.problem = connection.state().connected ? 'no acknowledgement' : 'no connection to NATS';
+    if (outgoing.push(reply) === 1) setImmediate(sendOutgoing);
+  }
+
+  function sendOutgoing(): void {
+    const replies = outgoing;
+    outgoing = [];
+    // Without a connection the library would keep it without bound; it is sent again when there is one.
     if (!connection.state().connected || nats.isClosed()) return;
-    // The library may be connected to another server since, which takes less and would cut the connection.
-    if (payload.length + HEADERS_BYTES > (nats.info?.max_payload ?? Number.POSITIVE_INFINITY))
-      sent.problem = 'larger than what this server takes';
-    else nats.publish(subject, payload, { reply, headers: sent.headers });
+    for (const reply of replies) {
+      const sent = underWay.get(reply);
+      if (sent === undefined) continue;
+      const { subject, payload } = sent.request;
+      // The library may be connected to another server since, which takes less and would cut the connection.
+      if (payload.length + HEADERS_BYTES > (nats.info?.max_payload ?? Number.POSITIVE_INFINITY))
+        sent.problem = 'larger than what this server takes';
+      else nats.publish(subject, payload, { reply, headers: sent.headers });
+    }
   }
 
   function answered(reply: string, sent: Sent, answer: Answer): void {
@@ -118,10 +130,11 @@ export function createPublisher(connection: Connection): Publisher {
       settle(reply, sent);
       return sent.reject(new PublishRefused(answer.problem, answer.code));
     }
+    sent.waits += 1;
     const pause =
       answer.code === IN_PROCESS
-        ? ANSWER_WITHIN_MS * 2 ** (sent.asks += 1)
-        : Math.min(LONGEST_PAUSE_MS, PAUSE_MS * 2 ** (sent.pauses += 1));
+        ? ANSWER_WITHIN_MS * 2 ** sent.waits
+        : Math.min(LONGEST_PAUSE_MS, PAUSE_MS * sent.waits);
     sent.due = Math.min(sent.deadline, performance.now() + pause);
   }
 
@@ -159,17 +172,8 @@ export function createPublisher(connection: Connection): Publisher {
         if (underWay.size === 0) lastHeard = now;
         const reply = base + (counter += 1).toString(36);
         const deadline = now + request.deadlineMs;
-        const sent = {
-          request,
-          headers: headersOf(request),
-          deadline,
-          due: 0,
-          pauses: 0,
-          asks: 0,
-          problem: '',
-          resolve,
-          reject,
-        };
+        const headers = headersOf(request);
+        const sent = { request, headers, deadline, due: 0, waits: 0, problem: '', resolve, reject };
         underWay.set(reply, sent);
         bytes += request.payload.length;
         timer ??= setInterval(tick, TICK_MS);

@@ -29,12 +29,10 @@ export function demandVersion(version: string | undefined): void {
 /** What an operator should change at the servers, in words; of each, as far as this login may ask. */
 export async function serverWarnings(nats: NatsConnection): Promise<string[]> {
   const servers = await settingsOfAll(nats);
-  const own = nats.info?.version;
-  const warnings = servers
+  const own = { server_name: 'the NATS server', version: nats.info?.version };
+  const warnings = (servers.length === 0 ? [own] : servers)
     .filter(({ version }) => !isAtLeast(version, RECOMMENDED))
     .map(({ server_name: name, version }) => `${name} is ${version}: ${RECOMMENDED} or later is recommended`);
-  if (servers.length === 0 && !isAtLeast(own, RECOMMENDED))
-    warnings.push(`the NATS server is ${own}: ${RECOMMENDED} or later is recommended`);
   if (!isClustered(nats)) return warnings;
   if (servers.length === 0)
     warnings.push(
