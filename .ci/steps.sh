@@ -81,7 +81,8 @@ need_packages() {
 }
 
 install_everything() {
-  step 'system packages' need_packages git shellcheck gh openssl prometheus nats-server chromium-headless-shell curl jq zsh fish
+  step 'system packages' need_packages git shellcheck gh openssl prometheus chromium-headless-shell curl jq zsh fish
+  figures 'nats-server' .ci/nats-server
   step 'install' npm ci --no-audit --no-fund
   export PATH=$PWD/node_modules/.bin:$PATH
   echo "node $(node --version), $(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg)"

@@ -29,7 +29,10 @@ const options = scriptOptions({
   /** Of (b): deliveries a second, and seconds. */
   rate: 200,
   'steady-seconds': 15,
-  goal: 1.1,
+  /** Deliveries a second against the library's publish into a stream that repeats, as ours do. */
+  goal: 0.85,
+  /** Why the relay has a publisher of its own: processor time of the library's against it. */
+  'goal-publisher': 1.3,
   'goal-p50-ms': 3,
   /** Against the peer, where it is a real one: end to end at 1 KB, at 20 KB, with three nodes, and p99 at the rate. */
   'goal-small': 4,
@@ -83,18 +86,24 @@ async function bareEngine(engine: Engine): Promise<void> {
   const inFlight = options['in-flight'];
   console.log(`\n(a) against the bare engine: ${rounds} rounds in turn, ${inFlight} in flight, 10 KB`);
   const given = { rounds, seconds, warmUp: options['warm-up'], inFlight, bytes: 10 * 1024 };
-  const { ratio, bare, repeating, ours, refused } = await againstBareEngine(engine, load, {
+  const { ratio, bare, repeating, publisher, ours, refused } = await againstBareEngine(engine, load, {
     ...given,
     profiled: options.profile,
   });
   console.table({
     'library publish': summaryOf(bare),
     'the same, stream repeats': summaryOf(repeating),
+    "the relay's publisher, stream repeats": summaryOf(publisher),
     'svc-relay, HTTP': summaryOf(ours),
   });
+  const costs = summaryOf(repeating)['cpu µs each'] / summaryOf(publisher)['cpu µs each'];
+  goal(
+    costs >= options['goal-publisher'],
+    `the library's publish takes ${costs.toFixed(2)} times the relay's, goal ${options['goal-publisher']}`,
+  );
   const isReached = goal(
     ratio >= options.goal,
-    `ratio to the bare engine ${ratio.toFixed(2)}, goal ${options.goal}`,
+    `ratio to the library's publish ${ratio.toFixed(2)}, goal ${options.goal}`,
   );
   goal(refused === 0, `${refused} posts were not answered with 2xx`);
   console.log(
@@ -137,12 +146,7 @@ async function callbacks(engine: Engine): Promise<WayFigures> {
 
 async function daemonLog(engine: Engine): Promise<DaemonFigures[]> {
   const { senders, seconds } = options;
-  const syncs =
-    engine.nodes === 1
-      ? 'default sync'
-      : engine.syncsAlways
-        ? 'sync always'
-        : 'this server cannot sync always';
+  const syncs = engine.nodes === 1 ? 'default sync' : 'sync always';
   console.log(`\n(c) into a durable daemon log: ${senders} senders, ${engine.nodes} node(s), ${syncs}`);
   const figures = await intoDaemon(engine, load, {
     connections: senders,

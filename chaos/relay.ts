@@ -67,11 +67,6 @@ const newSenders = () =>
 const senders = newSenders();
 let slowMs = SLOW_MS;
 try {
-  console.log(
-    world.cluster.syncsAlways
-      ? 'every write is synced before it is acknowledged'
-      : 'this server cannot sync every write: what a power cut would take is not tried here',
-  );
   await firstLine(world);
   const undisturbed = await phase('undisturbed', 0.05, () => []);
   slowMs = Math.max(SLOW_MS, SLOW_TIMES * undisturbed.slowestMs);

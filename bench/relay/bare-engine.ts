@@ -27,16 +27,27 @@ export async function againstBareEngine(
     bytes: number;
     profiled: boolean;
   },
-): Promise<{ ratio: number; bare: Round[]; repeating: Round[]; ours: Round[]; refused: number }> {
+): Promise<{
+  ratio: number;
+  bare: Round[];
+  repeating: Round[];
+  publisher: Round[];
+  ours: Round[];
+  refused: number;
+}> {
   await addStream(engine, STREAM, {});
   await addStream(engine, REPEATING, { republish: { src: `${REPEATING}.>`, dest: 'bare.live.>' } });
-  const publisher = startChild<PublishOrder, PublishFigures>('bare-publisher.ts');
+  const child = startChild<PublishOrder, PublishFigures>('bare-publisher.ts');
   const relay = await startBenchRelay(engine, { profiled: given.profiled });
   let refused = 0;
-  const publish = async (stream: string, seconds: number): Promise<Round> => {
+  const publish = async (
+    stream: string,
+    seconds: number,
+    by: PublishOrder['by'] = 'library',
+  ): Promise<Round> => {
     const { inFlight, bytes } = given;
-    const order = { servers: engine.urls, subject: `${stream}.a`, bytes, inFlight, seconds };
-    return measured(publisher.pid, () => publisher.ask(order));
+    const order = { servers: engine.urls, subject: `${stream}.a`, bytes, inFlight, seconds, by };
+    return measured(child.pid, () => child.ask(order));
   };
   const post = async (seconds: number): Promise<Round> => {
     const order: LoadOrder = {
@@ -56,6 +67,7 @@ export async function againstBareEngine(
   };
   const bare: Round[] = [];
   const repeating: Round[] = [];
+  const publisher: Round[] = [];
   const ours: Round[] = [];
   try {
     await publish(STREAM, given.warmUp);
@@ -63,15 +75,16 @@ export async function againstBareEngine(
     for (let round = 0; round < given.rounds; round += 1) {
       bare.push(await publish(STREAM, given.seconds));
       repeating.push(await publish(REPEATING, given.seconds));
+      publisher.push(await publish(REPEATING, given.seconds, 'relay'));
       ours.push(await post(given.seconds));
     }
     if (given.profiled) await printProfile(relay);
   } finally {
-    publisher.end();
+    child.end();
     await relay.stop();
   }
-  const ratio = medianOf(ours.map(({ perSecond }, index) => perSecond / (bare[index]?.perSecond ?? 1)));
-  return { ratio, bare, repeating, ours, refused };
+  const ratio = medianOf(ours.map(({ perSecond }, index) => perSecond / (repeating[index]?.perSecond ?? 1)));
+  return { ratio, bare, repeating, publisher, ours, refused };
 }
 
 /** `pid` is the process that does the work in question: a busy machine changes its speed, and its time much less. */

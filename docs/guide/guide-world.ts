@@ -7,6 +7,7 @@ import {
   codehostForTest,
   createRandom,
   ghEnvironment,
+  natsPath,
   startPublicRelay,
   temporaryFolder,
   testToken,
@@ -59,7 +60,7 @@ export async function guideWorld() {
       ...ghEnvironment(
         codehost,
         testToken,
-        `${npmShim()}:${installed}:${nodeFolder}:/usr/sbin:/usr/bin:/bin`,
+        `${npmShim()}:${installed}:${nodeFolder}:${natsFolder}:/usr/sbin:/usr/bin:/bin`,
       ),
       HOME: home,
       USER: 'kim',
@@ -108,6 +109,7 @@ export async function guideWorld() {
 }
 
 const nodeFolder = dirname(process.execPath);
+const natsFolder = natsPath().split(':')[0];
 
 /** bin/ with the build, as a copy: a build in the meantime does not change what is being tried. */
 function installedCopy(): string {

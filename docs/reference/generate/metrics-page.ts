@@ -88,6 +88,7 @@ async function startRelay(): Promise<void> {
       publicUrl: null,
       openChannels: false,
       pingSeconds: 30,
+      maxUnsentBytes: 0,
       stallMs: 60_000,
       trustedProxies: noNetworks,
       allowedSenders: null,

@@ -1,7 +1,8 @@
 // The command line as a user meets it.
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { natsForTest } from '@svc/testkit';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { listen, send } from '../src/http/testing/relay-for-test.ts';
 import { newChannel, relayWorld, runRelay } from './relay-world.ts';
 
@@ -36,6 +37,32 @@ describe('svc-relay', () => {
   test('without NATS it says where it looked', async () => {
     const ended = await runRelay(['serve', '--port', '0'], { SVC_RELAY_NATS: 'nats://127.0.0.1:1' });
     expect([ended.code, ended.err]).toEqual([5, expect.stringContaining('nats://127.0.0.1:1')]);
+  });
+
+  test('a NATS that loses what it acknowledges is refused, with the reasons and the version to take', async () => {
+    const info = {
+      server_id: 'old',
+      version: '2.9.10',
+      proto: 1,
+      headers: true,
+      max_payload: 1048576,
+      jetstream: true,
+    };
+    const old = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.on('data', (part) => part.includes('PING') && socket.write('PONG\r\n'));
+      socket.write(`INFO ${JSON.stringify(info)}\r\n`);
+    });
+    old.listen(0, '127.0.0.1');
+    onTestFinished(() => void old.close());
+    await once(old, 'listening');
+    const environment = { SVC_RELAY_NATS: `nats://127.0.0.1:${(old.address() as AddressInfo).port}` };
+    for (const command of [['serve', '--port', '0'], ['provision']]) {
+      const ended = await runRelay(command, environment);
+      expect(ended.code).toBe(6);
+      for (const words of ['2.9.10', '2.14.6', '#8475', '#8312', '#8265', 'Upgrade it to 2.15.1'])
+        expect(ended.err).toContain(words);
+    }
   });
 
   test('without streams it says what to run; --provision does it', async () => {

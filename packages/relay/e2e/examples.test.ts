@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { connect } from '@nats-io/transport-node';
 import {
   createNatsNode,
-  knowsSyncAlways,
   type NatsNode,
   promtoolComplaint,
   relayProgram,
@@ -32,12 +31,11 @@ const passwords = { RELAY_PASSWORD: 'p1a', PROVISION_PASSWORD: 'p2b', ROUTE_PASS
 
 describe('nats.conf', () => {
   /** Three nodes with the shipped text: only addresses, store and what the environment would fill are others. */
-  async function cluster(): Promise<NatsNode[]> {
+  async function cluster(change: (text: string) => string = (text) => text): Promise<NatsNode[]> {
     const home = temporaryFolder();
     const random = createRandom(process.pid * 1000 + (Date.now() % 1000));
     const shipped = read('nats/nats.conf');
     expect(shipped).toMatch(/^ +sync_interval: always$/m);
-    const text = knowsSyncAlways(home) ? shipped : shipped.replace('  sync_interval: always\n', '');
     const members: { name: string; port: number; monitorPort: number; routePort: number }[] = [];
     for (const number of [1, 2, 3])
       members.push({
@@ -52,7 +50,7 @@ describe('nats.conf', () => {
         filled[`NATS_ROUTE_${index + 1}`] =
           `nats-route://route:${passwords.ROUTE_PASSWORD}@127.0.0.1:${routePort}`;
       });
-      const configuration = text
+      const configuration = change(shipped)
         .replace('0.0.0.0:4222', `127.0.0.1:${member.port}`)
         .replace('0.0.0.0:8222', `127.0.0.1:${member.monitorPort}`)
         .replace('0.0.0.0:6222', `127.0.0.1:${member.routePort}`)
@@ -136,7 +134,38 @@ describe('nats.conf', () => {
     expect(heard.length).toBeGreaterThan(4 * 1024 * 1024);
     const status = await fetch(`${readUrl}/status`, { headers: { authorization } });
     expect(status.status).toBe(200);
-    expect(readFileSync(join(home, 'relay.log'), 'utf8')).not.toMatch(/permission|authorization/i);
+    // It asks every server whether it syncs, and has nothing to complain of.
+    expect(readFileSync(join(home, 'relay.log'), 'utf8')).not.toMatch(/permission|authorization|sync/i);
+  });
+
+  test('servers of a cluster that do not sync every write are named in the log', async () => {
+    const nodes = await cluster((text) => text.replace('  sync_interval: always\n', ''));
+    const environment = {
+      SVC_RELAY_NATS: nodes.map(({ url }) => url).join(','),
+      SVC_RELAY_NATS_USER: 'provision',
+      SVC_RELAY_NATS_PASSWORD: passwords.PROVISION_PASSWORD,
+    };
+    const words = ['provision', '--shards', '1', '--max-shard-bytes', '64'];
+    expect(await command(words, environment)).toMatchObject({ code: 0 });
+    const home = temporaryFolder();
+    const announcedIn = join(home, 'relay.json');
+    const relay = startServer({
+      command: [relayProgram, 'serve', '--port', '0', '--port-file', announcedIn],
+      environment: {
+        HOME: home,
+        ...environment,
+        SVC_RELAY_NATS_USER: 'relay',
+        SVC_RELAY_NATS_PASSWORD: passwords.RELAY_PASSWORD,
+      },
+      folder: home,
+      announcedIn,
+      output: join(home, 'relay.log'),
+    });
+    onTestFinished(() => relay.kill());
+    await relay.ready;
+    const log = (): string => readFileSync(join(home, 'relay.log'), 'utf8');
+    await expect.poll(log).toContain('sync_interval: always is not set on nats-');
+    for (const { name } of nodes) expect(log()).toContain(name);
   });
 
   test('the copy for Kubernetes is the same, word for word', () => {

@@ -104,6 +104,33 @@ test('a reader that stalls does not make the relay grow, and resumes without los
   expect(grown).toBeLessThan(150);
 });
 
+test('sixty readers that do not read one delivery of 24 MB cost a bounded amount of memory', async () => {
+  const world = await relayWorld();
+  const relay = await world.startRelay('--no-limits');
+  const { readUrl, readKey } = await newChannel(relay);
+  const body = Buffer.alloc(24_000_000, 7);
+  expect((await send(readUrl, { body })).status).toBe(200);
+  const before = rssMegabytes(relay.process.pid);
+  let most = 0;
+  const stuck: ReturnType<typeof readIds>[] = [];
+  for (let reader = 1; reader <= 60; reader += 1) {
+    const one = readIds(relay, readUrl, readKey);
+    stuck.push(one);
+    await until(() => one.bytes > 0);
+    one.socket.pause();
+    most = Math.max(most, rssMegabytes(relay.process.pid));
+  }
+  await expect.poll(() => metricsOf(relay)).toMatch(/reason="slow"\} \d\d/);
+  most = Math.max(most, rssMegabytes(relay.process.pid));
+  console.log(`60 readers that do not read 24 MB: ${before} MB before, at most ${most} MB`);
+  const unsent = Number(/^svc_relay_unsent_bytes (\d+)$/m.exec(await metricsOf(relay))?.[1]);
+  expect(unsent).toBeLessThanOrEqual(128 * 1024 * 1024);
+  // A reader that reads has it, meanwhile.
+  const honest = readIds(relay, readUrl, readKey);
+  await until(() => honest.ids.length === 1);
+  expect(most).toBeLessThan(900);
+});
+
 test('without the engine posts are answered 503 in time, and all is well when it is back', async () => {
   const world = await relayWorld();
   const relay = await world.startRelay();

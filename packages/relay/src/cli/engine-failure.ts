@@ -20,6 +20,8 @@ function endingOf(error: unknown, servers: readonly string[]): Failure | undefin
       `Run once: svc-relay provision --nats ${nats}\nOr start with --provision.`,
       options,
     );
+  if (error.code === 'server-too-old')
+    return new Failure('server-too-old', `${nats}: ${error.message}.`, remedyOf(error), options);
   if (error.code === 'provision-refused')
     return new Failure('provision-refused', error.message, remedyOf(error), options);
   if (error.code === 'engine-unavailable')

@@ -5,6 +5,7 @@ const exitCodes = {
   'settings-invalid': 4,
   'engine-unreachable': 5,
   'server-unreachable': 5,
+  'server-too-old': 6,
   'not-provisioned': 6,
   'provision-refused': 6,
   'cannot-listen': 6,
@@ -35,5 +36,5 @@ export const exitCodesInWords = `Exit codes:
   2   usage: an unknown command, flag or value
   4   a setting contradicts another, or a variable has an impossible value
   5   NATS, or the server to check, cannot be reached
-  6   something is missing: streams, a file, a free port
+  6   something is missing: a newer NATS, streams, a file, a free port
   70  a bug; please report it`;

@@ -1,6 +1,12 @@
 // How to reach NATS, from settings and environment. User, password and token come from the environment only.
 import { Failure } from './failure.ts';
-import { type Environment, type natsSettings, readSecretFile, type Values } from './settings.ts';
+import {
+  type Environment,
+  type natsSettings,
+  readSecretFile,
+  readTextFile,
+  type Values,
+} from './settings.ts';
 
 export type NatsOptions = {
   servers: string[];
@@ -32,6 +38,6 @@ export function natsOptions(settings: Values<typeof natsSettings>, environment: 
     ...(settings.credentialsFile !== '' && {
       credentials: readSecretFile(settings.credentialsFile, 'credentials file of NATS'),
     }),
-    ...(settings.ca !== '' && { tls: { ca: readSecretFile(settings.ca, 'certificate authority of NATS') } }),
+    ...(settings.ca !== '' && { tls: { ca: readTextFile(settings.ca, 'certificate authority of NATS') } }),
   };
 }

@@ -1,5 +1,5 @@
 // `svc-relay provision`: makes the streams, or upgrades them in place. Says what it did, stream by stream.
-import { provision } from '../engine/provision.ts';
+import { provision } from '../provision/provision.ts';
 import { withEngine } from './engine-failure.ts';
 import { natsOptions } from './nats-options.ts';
 import type { natsSettings, provisionSettings, Values } from './settings.ts';

@@ -4,7 +4,6 @@ import { rmSync, writeFileSync } from 'node:fs';
 import pino from 'pino';
 import { createEngine } from '../engine/create-engine.ts';
 import type { Engine } from '../engine/engine.ts';
-import { provision } from '../engine/provision.ts';
 import { createLogger, type Logger } from '../http/logger.ts';
 import { createMetrics } from '../http/metrics.ts';
 import { hashOfKey } from '../http/read-access.ts';
@@ -12,6 +11,7 @@ import { createRoom } from '../http/read-body.ts';
 import { createRelayServer, type RelayServer } from '../http/server.ts';
 import type { Rate } from '../limits/buckets.ts';
 import { createLimits, type Limits, noLimits } from '../limits/limits.ts';
+import { provision } from '../provision/provision.ts';
 import { withEngine } from './engine-failure.ts';
 import { Failure } from './failure.ts';
 import { natsOptions } from './nats-options.ts';
@@ -43,6 +43,7 @@ export async function serve(terminal: Terminal, settings: Settings): Promise<voi
         openChannels: settings.openChannels,
         pingSeconds: settings.ping,
         stallMs: settings.stall * 1000,
+        maxUnsentBytes: settings.maxUnsent,
         trustedProxies: settings.trustedProxies,
         allowedSenders: settings.allowedSenders.any ? settings.allowedSenders : null,
         createKeyHash,
@@ -71,6 +72,8 @@ async function listenUntilStopped(
     { version: VERSION, host: settings.host, port, engine: engine.health().server },
     'svc-relay listens',
   );
+  for (const warning of await engine.serverWarnings())
+    logger.warn({ warning }, 'a setting of NATS should be changed');
   const why = await terminal.stopped;
   logger.info({ why, subscribers: server.subscribers() }, 'svc-relay stops');
   if (settings.portFile !== '') rmSync(settings.portFile, { force: true });
@@ -101,6 +104,8 @@ function limitsOf(settings: Settings): Limits {
     addressBytes: byteRate(settings.addressBytes),
     newChannels: { perSecond: settings.newPerHour / 3600, burst: settings.newPerHour },
     subscribersPerChannel: settings.subscribersPerChannel,
+    subscribersPerAddress: settings.subscribersPerAddress,
+    subscribers: settings.subscribers,
   });
 }
 

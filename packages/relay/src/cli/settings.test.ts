@@ -1,6 +1,9 @@
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryFolder } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { Failure } from './failure.ts';
-import { natsSettings, readSettings, serveSettings, variableOf } from './settings.ts';
+import { natsSettings, readSecretFile, readSettings, serveSettings, variableOf } from './settings.ts';
 
 const settings = { ...natsSettings, ...serveSettings };
 
@@ -53,4 +56,17 @@ test('the public address has no slash at its end', () => {
   expect(readSettings(settings, { 'public-url': 'https://example.com/relay/' }, {}).publicUrl).toBe(
     'https://example.com/relay',
   );
+});
+
+test('a secret file that others can read, or more than its owner can write, is refused', () => {
+  const path = join(temporaryFolder(), 'key');
+  writeFileSync(path, 'secret\n');
+  for (const mode of [0o600, 0o400, 0o440, 0o640]) {
+    chmodSync(path, mode);
+    expect(readSecretFile(path, 'key')).toBe('secret');
+  }
+  for (const mode of [0o644, 0o604, 0o620, 0o666]) {
+    chmodSync(path, mode);
+    expect(() => readSecretFile(path, 'key')).toThrow(`mode ${mode.toString(8)}`);
+  }
 });

@@ -1,6 +1,6 @@
 // Settings by flag, else by environment (`SVC_RELAY_<FLAG>`), else by default. One table for the parser, the
 // help and the tests. Secrets have no flag: the list of processes shows every flag to every user.
-import { readFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { type Networks, noNetworks, readNetworks } from '../limits/networks.ts';
 import { Failure } from './failure.ts';
 
@@ -199,6 +199,20 @@ export const serveSettings = {
     read: whole(1, 1e6),
     fallback: 1000,
   },
+  subscribersPerAddress: {
+    flag: 'subscribers-per-address',
+    value: 'number',
+    help: 'streams open at once of one address',
+    read: whole(1, 1e6),
+    fallback: 1000,
+  },
+  subscribers: {
+    flag: 'max-subscribers',
+    value: 'number',
+    help: 'streams open at once in this process',
+    read: whole(1, 1e7),
+    fallback: 20_000,
+  },
   noLimits: {
     flag: 'no-limits',
     help: 'no rates at all, for tests and benches on loopback',
@@ -211,6 +225,13 @@ export const serveSettings = {
     help: 'bodies in memory at once',
     read: mebibytes,
     fallback: 256 * MIB,
+  },
+  maxUnsent: {
+    flag: 'max-unsent',
+    value: 'MiB',
+    help: 'bytes that wait for readers, of all streams; beyond it the slowest are disconnected, and resume',
+    read: mebibytes,
+    fallback: 128 * MIB,
   },
   provision: {
     flag: 'provision',
@@ -365,10 +386,28 @@ function hintFor(flag: string, text: string): string {
   return `'${text}' cannot be used`;
 }
 
+/** Refused when others than its owner and group can read it, or others than its owner can write it. */
 export function readSecretFile(path: string, what: string): string {
+  return readTextFile(path, what, 0o027);
+}
+
+export function readTextFile(path: string, what: string, forbiddenMode = 0): string {
   try {
-    return readFileSync(path, 'utf8').trim();
+    const file = openSync(path, 'r');
+    try {
+      const mode = fstatSync(file).mode & 0o777;
+      if ((mode & forbiddenMode) !== 0)
+        throw new Failure(
+          'file-unusable',
+          `The ${what} is open to others: ${path} has mode ${mode.toString(8)}.`,
+          `Run: chmod 600 ${path}`,
+        );
+      return readFileSync(file, 'utf8').trim();
+    } finally {
+      closeSync(file);
+    }
   } catch (error) {
+    if (error instanceof Failure) throw error;
     const why = error instanceof Error ? error.message : String(error);
     throw new Failure('file-unusable', `The ${what} cannot be read: ${why}.`, undefined, { cause: error });
   }

@@ -24,6 +24,8 @@ async function check(chosen: readonly Row[], fault: Omit<Fault, 'shows'> = {}): 
     addressBytes: plenty,
     newChannels: plenty,
     subscribersPerChannel: 1000,
+    subscribersPerAddress: 1000,
+    subscribers: 1000,
   });
   const settings = { openChannels: true, pingSeconds: 1, createKeyHash: hashOfKey(CREATE_KEY) };
   const relay = await relayForTest({ settings, limits, roomBytes: 1e9 });
@@ -143,6 +145,10 @@ const faults: Record<string, Fault> = {
     request: ({ headers }) => void delete headers['x-github-delivery'],
   },
   'P2.11': { shows: '9,000 characters travelled', frames: insert('"x-conform-long":"x"') },
+  'P2.14': {
+    shows: '1 of 3 deliveries were dropped',
+    frames: () => (frame) => (frame.includes('"number":2}') ? '' : frame),
+  },
   'P3.1': { shows: 'the first frame is hello', frames: replaced('event: ready', 'event: hello') },
   'P3.2': {
     shows: 'shows a delivery',

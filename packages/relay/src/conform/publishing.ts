@@ -183,6 +183,25 @@ export const publishing: readonly Row[] = [
       return '';
     },
   },
+  {
+    id: 'P2.14',
+    text: 'another body under a known delivery id is stored',
+    part: 'extension',
+    async run(kit) {
+      const series = kit.series(await kit.channel('main'));
+      const reader = await kit.listen(series.channel);
+      const headers = deliveryHeaders();
+      for (const number of [1, 2])
+        await kit.send(series.channel.url, {
+          ...jsonDelivery({ conform: series.tag, number }),
+          headers,
+        });
+      await series.post(3);
+      const got = await series.upTo(reader, 3);
+      check(got.length === 3, `${3 - got.length} of 3 deliveries were dropped`);
+      return '';
+    },
+  },
 ];
 
 /** The signature fits when the bytes are the same: `bodyB`, or `body` as the public client writes it again. */

@@ -1,7 +1,7 @@
 // Three servers, three replicas: the leader of the stream dies or steps down under load.
 import { natsClusterForTest, until, WAIT_MS } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { provision } from './provision.ts';
+import { provision } from '../provision/provision.ts';
 import { anotherEngine, deliveryOf, listen } from './testing/engine-for-test.ts';
 
 const stream = 'svc-relay-shard-00';
@@ -9,7 +9,7 @@ const stream = 'svc-relay-shard-00';
 test('leader killed with -9, then another steps down: nothing lost, nothing doubled, each in order', async () => {
   const cluster = await natsClusterForTest({ size: 3 });
   const steps = await provision({ nats: { servers: cluster.urls }, shards: 1 });
-  expect(steps.at(-1)).toEqual({ what: stream, done: 'created', details: ['replicas 3'] });
+  expect(steps.at(-2)).toEqual({ what: stream, done: 'created', details: ['replicas 3'] });
   const engine = await anotherEngine(cluster.urls);
   const other = await anotherEngine(cluster.urls);
   const channel = { id: 'one', readKeyHash: null, createdAt: 1 };
@@ -64,6 +64,47 @@ test('leader killed with -9, then another steps down: nothing lost, nothing doub
     `${Math.round(Math.max(...took.slice(beforeStepDown)))} ms with step-down`,
   );
 });
+
+test('a write that takes longer than a second is acknowledged, not refused as its own duplicate', async () => {
+  const cluster = await natsClusterForTest({ size: 3 });
+  await provision({ nats: { servers: cluster.urls }, shards: 1 });
+  const leader = await until(() => cluster.streamLeader(stream));
+  const engine = await anotherEngine([leader.url]);
+  await engine.publish('one', deliveryOf('before'), { messageId: 'a', deadlineMs: WAIT_MS });
+  const followers = cluster.nodes.filter((node) => node !== leader);
+  const sentBefore = await sentBy(leader.monitorUrl);
+  for (const node of followers) await node.pause();
+  const publishing = engine.publish('one', deliveryOf('slow'), { messageId: 'b', deadlineMs: WAIT_MS });
+  // Sent, and sent again because nothing came back: to that the leader says that the first copy is in process.
+  await until(async () => (await sentBy(leader.monitorUrl)) >= sentBefore + 2);
+  let refused: unknown;
+  publishing.catch((error: unknown) => (refused = error));
+  await engine.findChannel('none').catch(() => undefined);
+  expect(refused).toBeUndefined();
+  for (const node of followers) node.unpause();
+  expect(await publishing).toMatchObject({ position: { seq: 2 } });
+});
+
+test('health names replicas that are not up to date, and forgets them when they are', async () => {
+  const cluster = await natsClusterForTest({ size: 3 });
+  await provision({ nats: { servers: cluster.urls }, shards: 1 });
+  const leader = await until(() => cluster.streamLeader(stream));
+  const engine = await anotherEngine([leader.url], { everyMs: 300 });
+  expect(engine.health().behind).toEqual([]);
+  const gone = await until(() => cluster.nodes.find((node) => node !== leader));
+  await gone.kill();
+  await expect.poll(() => engine.health().behind).toContain(`${stream} on ${gone.name}`);
+  await gone.start();
+  await expect.poll(() => engine.health().behind).toEqual([]);
+});
+
+/** How many messages a server has got from the writing connection. */
+async function sentBy(monitorUrl: string): Promise<number> {
+  const { connections } = (await (await fetch(`${monitorUrl}/connz`)).json()) as {
+    connections: { name: string; in_msgs: number }[];
+  };
+  return connections.find(({ name }) => name === 'svc-relay write')?.in_msgs ?? 0;
+}
 
 test('a server that falls silent without closing is left for another one', async () => {
   const cluster = await natsClusterForTest({ size: 3 });

@@ -1,12 +1,13 @@
 // One connection to NATS that never gives up, and says since when it is there or not.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { credsAuthenticator, errors, type NatsConnection } from '@nats-io/nats-core';
-import { NatsConnectionImpl } from '@nats-io/nats-core/internal';
 import { connect, type NodeConnectionOptions } from '@nats-io/transport-node';
-import { EngineUnavailable } from './errors.ts';
+import { EngineUnavailable, Refused } from './errors.ts';
+import { demandVersion } from './servers.ts';
 
 const SETTLE_WITHIN_MS = 500;
 const RETRY_MS = 250;
+const ALIVE_WITHIN_MS = 1000;
 /** A server that dies during the handshake is noticed only by this. */
 const DIAL_WITHIN_MS = 2000;
 
@@ -27,11 +28,15 @@ export type NatsOptions = {
 
 export type Connection = {
   nats: NatsConnection;
-  /** Sends bytes that are commands of the server's protocol, in turn with what the library sends. */
-  write: (bytes: Buffer) => void;
   state: () => { connected: boolean; server: string; since: number; reason: string | null };
   /** Called after each loss (false) and each return (true). */
   onChange: (listener: (connected: boolean) => void) => void;
+  /**
+   * Nothing comes although something should: a connection can be dead without being closed, as with a frozen machine
+   * or a lost route, and the library's own pings would notice later than any sender waits. So the server is asked
+   * whether it lives, and left for another one when it does not say so.
+   */
+  doubt: () => Promise<void>;
   close: () => Promise<void>;
 };
 
@@ -40,6 +45,7 @@ export async function openConnection(options: NatsOptions, purpose: string): Pro
   const listeners: ((connected: boolean) => void)[] = [];
   let state = { connected: true, since: Date.now(), reason: null as string | null };
   let lastError: string | null = null;
+  let doubted = false;
 
   function change(connected: boolean, reason: string | null): void {
     if (state.connected === connected) return;
@@ -61,9 +67,19 @@ export async function openConnection(options: NatsOptions, purpose: string): Pro
 
   return {
     nats,
-    write: writerOf(nats),
     state: () => ({ ...state, server: nats.getServer() }),
     onChange: (listener) => void listeners.push(listener),
+    async doubt() {
+      if (doubted || !state.connected || nats.isClosed()) return;
+      doubted = true;
+      const lives = nats.flush().then(
+        () => true,
+        () => true,
+      );
+      const late = sleep(ALIVE_WITHIN_MS, false, { ref: false });
+      if (!(await Promise.race([lives, late])) && state.connected && !nats.isClosed()) await nats.reconnect();
+      doubted = false;
+    },
     async close() {
       // The library writes once more when it closes. On a socket that the server has just ended, that would be
       // an error event which nobody hears any more, and the end of the process. A flush finds out before.
@@ -73,20 +89,21 @@ export async function openConnection(options: NatsOptions, purpose: string): Pro
   };
 }
 
-function writerOf(nats: unknown): Connection['write'] {
-  if (nats instanceof NatsConnectionImpl) return (bytes) => nats.protocol.sendCommand(bytes);
-  throw new TypeError(
-    'The NATS library is installed twice: its connection is not of the kind that it exports.',
-  );
-}
-
 /** A server that is about to start is waited for; one that does not know us is not. */
 async function firstConnection(options: NatsOptions, purpose: string): Promise<NatsConnection> {
   const end = performance.now() + (options.connectWithinMs ?? 10_000);
   for (;;) {
     try {
-      return await connect(connectOptions(options, purpose));
+      const nats = await connect(connectOptions(options, purpose));
+      try {
+        demandVersion(nats.info?.version);
+      } catch (error) {
+        await nats.close();
+        throw error;
+      }
+      return nats;
     } catch (error) {
+      if (error instanceof Refused) throw error;
       const refused = error instanceof errors.AuthorizationError;
       if (refused || performance.now() + RETRY_MS > end) {
         const words = `NATS at ${options.servers.join(', ')} cannot be used: ${wordsOf(error)}`;

@@ -19,6 +19,8 @@ test('a repeated delivery id is stored once', async () => {
   expect((await publishText(engine, 'other', 'x', 'same')).duplicate).toBe(false);
   const { heard } = listen(engine, 'one', 'oldest');
   await expect.poll(() => heard.bodies).toEqual(['x']);
+  expect((await publishText(engine, 'one', 'another body', 'same')).duplicate).toBe(false);
+  await expect.poll(() => heard.bodies).toEqual(['x', 'another body']);
 });
 
 test('a channel made at one process is found at another at once', async () => {

@@ -1,25 +1,19 @@
 // The engine on NATS JetStream, put together. Two connections: one writes, one reads. So a flood of live
 // deliveries cannot hold up an acknowledgement, and a reader that is cut off does not cut off senders.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createByteLimit } from './byte-limit.ts';
-import { createChannelCount } from './channel-count.ts';
-import { createChannelRegistry } from './channel-registry.ts';
-import { createChannelStatus } from './channel-status.ts';
+import { createByteLimit } from '../channels/byte-limit.ts';
+import { createChannelRegistry, createChannelStatus, createCursors } from '../channels/channels.ts';
+import { createDeliveryPublisher } from '../channels/deliveries.ts';
+import { createGate } from '../lib/gate.ts';
 import { type NatsOptions, openConnection } from './connection.ts';
-import { createCursorStore } from './cursor-store.ts';
-import { createDirectReads } from './direct-read.ts';
 import type { Engine } from './engine.ts';
 import { EngineNotProvisioned, EngineUnavailable } from './errors.ts';
 import { createFeeds, type FeedTiming, feedTiming } from './feeds.ts';
-import { createGate } from './gate.ts';
-import { readLayout } from './layout.ts';
-import { DEFAULT_PREFIX, namesFor } from './names.ts';
-import { createDeliveryPublisher } from './publish-delivery.ts';
+import { DEFAULT_PREFIX, type Layout, type Names, namesFor, readLayout } from './names.ts';
 import { createPublisher } from './publisher.ts';
-import { createReplyInbox } from './reply-inbox.ts';
-import { isAtLeast } from './server-version.ts';
-import { createShardStates } from './shard-states.ts';
-import { createStreamApi } from './stream-api.ts';
+import { serverWarnings } from './servers.ts';
+import { createShardStates, type ShardStates } from './shards.ts';
+import { createStore, type Store } from './store.ts';
 
 export type EngineOptions = {
   nats: NatsOptions;
@@ -30,7 +24,6 @@ export type EngineOptions = {
 const KEEP_BYTES = 64 * 1024 * 1024;
 const PAGES_AT_ONCE = 32;
 const LARGE_BODIES_AT_ONCE = 4;
-const COUNTS_AT_ONCE = 8;
 const FINISH_WITHIN_MS = 3000;
 /** An election may be under way when a relay starts. */
 const START_WITHIN_MS = 30_000;
@@ -43,53 +36,24 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     await writing.close();
     throw error;
   });
-  const writeInbox = createReplyInbox(writing);
-  const readInbox = createReplyInbox(reading);
-  const api = createStreamApi(readInbox);
-  const reads = createDirectReads(readInbox, isAtLeast(reading.nats.info?.version, 2, 11));
-  const publisher = createPublisher(writing, writeInbox);
-  const shards = createShardStates(api, names);
+  const publisher = createPublisher(writing);
+  const store = await createStore(reading);
+  const shards = createShardStates(store, names);
 
   async function closeConnections(): Promise<void> {
-    readInbox.close();
-    writeInbox.close();
+    publisher.close();
     await Promise.all([reading.close(), writing.close()]);
   }
 
-  const layout = await start().catch(async (error: unknown) => {
+  const layout = await findLayout(store, shards, names).catch(async (error: unknown) => {
     await closeConnections();
     throw error;
   });
-
-  /** The layout, when every shard answers. */
-  async function start() {
-    for (const end = performance.now() + START_WITHIN_MS; ; await sleep(250)) {
-      try {
-        if ((await api.info(names.registryStream)) === undefined)
-          throw new EngineNotProvisioned(`there is no stream ${names.registryStream}`);
-        const message = await api.read(names.registryStream, { last_by_subj: names.layout });
-        if (message === undefined) throw new EngineNotProvisioned('the registry has no layout');
-        const found = readLayout(message.data.toString());
-        if (found === undefined) throw new EngineNotProvisioned('the layout is of a newer relay');
-        await Promise.all(Array.from({ length: found.shards }, (_, shard) => shards.fresh(shard)));
-        return found;
-      } catch (error) {
-        if (!(error instanceof EngineUnavailable) || performance.now() > end) throw error;
-      }
-    }
-  }
-
-  const registry = createChannelRegistry({ publisher, reads, api, names });
-  const cursors = createCursorStore({ publisher, reads, api, names });
-  const byteLimit = createByteLimit({ publisher, reads, api, shards, names, layout });
-  const count = createChannelCount(api, reading);
-  const { status, countAfter } = createChannelStatus({ count, reads, shards, byteLimit, names, layout });
-  const counting = createGate(COUNTS_AT_ONCE);
+  const byteLimit = createByteLimit({ publisher, store, shards, names, layout });
   const feeds = createFeeds(
     {
       connection: reading,
-      reads,
-      api,
+      store,
       shards,
       names,
       layout,
@@ -97,65 +61,74 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
       pages: createGate(PAGES_AT_ONCE),
       largeBodies: createGate(LARGE_BODIES_AT_ONCE),
       trimmedBelow: byteLimit.trimmedBelow,
-      sequenceBefore: count.sequenceBefore,
     },
     { ...feedTiming, ...options.timing },
   );
-
   reading.onChange((connected) => {
-    if (connected) void feeds.checkAll();
+    if (connected) feeds.reconnected();
   });
-  watchElections();
 
   /** A new leader: what was sent to the old one is sent again, and what it did not repeat is looked for. */
-  function watchElections(): void {
-    const streams = new Map(
-      Array.from({ length: layout.shards }, (_, shard) => [names.shardStream(shard), shard]),
-    );
-    const subject = '$JS.EVENT.ADVISORY.STREAM.LEADER_ELECTED.';
-    reading.nats.subscribe(`${subject}*`, {
-      callback(error, message) {
-        const shard = error === null ? streams.get(message.subject.slice(subject.length)) : undefined;
-        if (shard === undefined) return;
-        publisher.sendAgain(names.delivery(shard, ''));
-        void feeds.check(shard);
-      },
-    });
-  }
-
-  const publish = createDeliveryPublisher({
-    connection: writing,
-    publisher,
-    byteLimit,
-    shards,
-    api,
-    names,
-    layout,
-    // So that its health says so at once, and again when it is back.
-    onUnavailable: (shard) => void feeds.check(shard),
+  const elections = '$JS.EVENT.ADVISORY.STREAM.LEADER_ELECTED.';
+  const shardNumbers = Array.from({ length: layout.shards }, (_, shard) => shard);
+  const shardsByStream = new Map(shardNumbers.map((shard) => [names.shardStream(shard), shard]));
+  reading.nats.subscribe(`${elections}*`, {
+    callback(error, message) {
+      const stream = error === null ? message.subject.slice(elections.length) : '';
+      const shard = shardsByStream.get(stream);
+      if (shard === undefined) return;
+      publisher.sendAgain(names.delivery(shard, ''));
+      feeds.elected(shard);
+    },
   });
 
   return {
-    createChannel: registry.create,
-    findChannel: registry.find,
-    publish,
-    follow: feeds.follow,
-    saveCursor: cursors.save,
-    cursor: cursors.find,
-    cursors: cursors.all,
-    status: (channelId) => counting(() => status(channelId)),
-    countAfter: (channelId, position) => counting(() => countAfter(channelId, position)),
+    ...createChannelRegistry({ publisher, store, names }),
+    ...createCursors({ publisher, store, names }),
+    ...createChannelStatus({ store, shards, byteLimit, names, layout }),
+    publish: createDeliveryPublisher({
+      connection: writing,
+      publisher,
+      byteLimit,
+      shards,
+      store,
+      names,
+      layout,
+      // So that its health says so at once, and again when it is back.
+      onUnavailable: (shard) => void feeds.check(shard, new Set()),
+    }),
+    follow: (channelId, followOptions) => feeds.follow(channelId, followOptions),
     health() {
       const [one, other] = [writing.state(), reading.state()];
       const worse = one.connected ? other : one;
-      const { streams, reason } = shards.answering();
-      return { ...worse, since: Math.max(one.since, other.since), reason: worse.reason ?? reason, streams };
+      const { reason, ...shown } = shards.answering();
+      return { ...worse, since: Math.max(one.since, other.since), reason: worse.reason ?? reason, ...shown };
     },
+    serverWarnings: () => serverWarnings(reading.nats),
     async close() {
       feeds.close();
       const end = performance.now() + FINISH_WITHIN_MS;
-      while (publisher.underWay().messages > 0 && performance.now() < end) await sleep(20);
+      while (publisher.underWay() > 0 && performance.now() < end) await sleep(20);
       await closeConnections();
     },
   };
+}
+
+/** The layout, when every shard answers. */
+async function findLayout(store: Store, shards: ShardStates, names: Names): Promise<Layout> {
+  for (const end = performance.now() + START_WITHIN_MS; ; await sleep(250)) {
+    try {
+      if ((await store.info(names.registryStream)) === undefined)
+        throw new EngineNotProvisioned(`there is no stream ${names.registryStream}`);
+      const message = await store.leaderLast(names.registryStream, names.layout);
+      if (message === undefined) throw new EngineNotProvisioned('the registry has no layout');
+      const found = readLayout(Buffer.from(message.data).toString());
+      if (found === undefined) throw new EngineNotProvisioned('the layout is of a newer relay');
+      await Promise.all(Array.from({ length: found.shards }, (_, shard) => shards.fresh(shard)));
+      await shards.lookAtOthers();
+      return found;
+    } catch (error) {
+      if (!(error instanceof EngineUnavailable) || performance.now() > end) throw error;
+    }
+  }
 }

@@ -61,7 +61,7 @@ export type Follower = {
 };
 
 type PublishOptions = {
-  /** The same id within minutes is stored once. */
+  /** The same id with the same body within minutes is stored once. */
   messageId: string | undefined;
   /** How long from now the caller waits. */
   deadlineMs: number;
@@ -89,6 +89,8 @@ type EngineHealth = {
   reason: string | null;
   /** Shards whose stream answered when it was last asked. */
   streams: number;
+  /** Replicas that were offline or not up to date when last asked about: `<stream> on <server>`. */
+  behind: readonly string[];
 };
 
 export type Engine = {
@@ -115,6 +117,8 @@ export type Engine = {
   /** How many deliveries are kept after a position: what a subscriber there has still to get. */
   countAfter: (channelId: string, position: Position) => Promise<number>;
   health: () => EngineHealth;
+  /** What an operator should change at the servers, as far as they may be asked. */
+  serverWarnings: () => Promise<string[]>;
   /** Ends every follower. Publishes under way get a moment to finish. */
   close: () => Promise<void>;
 };

@@ -1,76 +1,84 @@
-// A feed's own part: the subscription to the subject on which the stream repeats what it stores, and the ring.
-import type { Msg } from '@nats-io/nats-core';
-import { checkOf } from '../protocol/position.ts';
-import { decodeFrame } from '../protocol/stored-frame.ts';
-import type { StoredDelivery } from './engine.ts';
-import type { Offer } from './follower.ts';
-import { type Feed, type FeedTools, isReading } from './following.ts';
-import { createLiveRing } from './live-ring.ts';
+// What feeds and followers are made of. They are plain records, and what is done with them are functions: there may be
+// tens of thousands of each in a process, nearly all of them waiting.
+import type { Subscription } from '@nats-io/nats-core';
+import type { Gate } from '../lib/gate.ts';
+import type { Connection } from './connection.ts';
+import type { FollowOptions, StoredDelivery } from './engine.ts';
+import type { Layout, Names } from './names.ts';
+import type { ShardStates } from './shards.ts';
+import type { Page, Store } from './store.ts';
 
-export function openFeed(
-  channelId: string,
-  shard: number,
-  { connection, names }: FeedTools,
-  onMessage: (feed: Feed, message: Msg) => void,
-): Feed {
-  const feed: Feed = {
-    channelId,
-    shard,
-    subscription: null,
-    newest: 0,
-    confirmed: 0,
-    ring: null,
-    followers: [],
-  };
-  feed.subscription = connection.nats.subscribe(names.live(shard, channelId), {
-    callback(error, message) {
-      if (error === null) onMessage(feed, message);
-    },
-  });
-  return feed;
-}
+/** What feeds and followers work with; one for all of a process. */
+export type FeedTools = {
+  connection: Connection;
+  store: Store;
+  shards: ShardStates;
+  names: Names;
+  layout: Layout;
+  /** What rings and paused followers keep in memory, all together. */
+  budget: { bytesLeft: number };
+  /** Pages, and large bodies, that are read at the same time: their memory is bounded. */
+  pages: Gate;
+  largeBodies: Gate;
+  /** The sequence below which the channel's own limit of bytes has removed deliveries. */
+  trimmedBelow: (channelId: string) => Promise<number>;
+};
 
-export function closeFeed(feed: Feed, { connection }: FeedTools): void {
-  if (!connection.nats.isClosed()) feed.subscription?.unsubscribe();
-  dropRing(feed);
-}
+export type Feed = {
+  channelId: string;
+  shard: number;
+  stream: string;
+  subject: string;
+  subscription: Subscription | null;
+  /** The newest sequence that came live, 0 before the first. */
+  newest: number;
+  /**
+   * The channel's newest delivery, or where it was last known that there is none after: since then every one has
+   * come live. Null when one may have been missed. Up to `upTo` there is no other.
+   */
+  at: { seq: number; check: string | undefined } | null;
+  upTo: number;
+  /** Up to which sequence the leader has confirmed that the followers have everything. */
+  confirmed: number;
+  /**
+   * The newest live deliveries, kept only while some follower reads the backlog: when it has come near enough, it
+   * goes on from here instead of chasing the stream for ever.
+   */
+  ring: Live[];
+  ringBytes: number;
+  followers: FollowerState[];
+  /** When its last follower left. */
+  idleSince: number;
+};
 
-/** Undefined for a sequence that was there already: the stream was made anew, or has lost its newest. */
-export function takeLive(feed: Feed, message: Msg, tools: FeedTools): Offer | undefined {
-  const seq = Number(message.headers?.get('Nats-Sequence'));
-  const previous = Number(message.headers?.get('Nats-Last-Sequence'));
-  if (!(seq > feed.newest)) return undefined;
-  feed.newest = seq;
-  const check = checkOf(message.headers?.get('Nats-Msg-Id') ?? '');
-  const stored = readLive(feed, { seq, check }, message.data, tools);
-  if (stored === null) dropRing(feed);
-  else if (feed.followers.some(isReading)) {
-    feed.ring ??= createLiveRing(tools.budget);
-    feed.ring.push({ seq, previous, stored });
-  }
-  return { seq, previous, stored };
-}
+/** `previous` is the channel's delivery before this one. */
+export type Live = { seq: number; previous: number; stored: StoredDelivery };
 
-/** Null when it is not all there: then followers read it from the stream. */
-function readLive(
-  feed: Feed,
-  at: { seq: number; check: string },
-  data: Uint8Array,
-  { shards }: FeedTools,
-): StoredDelivery | null {
-  const frame = decodeFrame(data);
-  const epoch = shards.known(feed.shard)?.epoch;
-  if (frame === undefined || frame.parts !== null || epoch === undefined) return null;
-  const { parts: _, ...delivery } = frame;
-  return { position: { epoch, ...at }, delivery };
-}
+export type FollowerState = {
+  feed: Feed;
+  options: FollowOptions;
+  mode: 'starting' | 'reading' | 'live' | 'paused' | 'closed';
+  /** Where to start. */
+  after: FollowOptions['after'];
+  readyTold: boolean;
+  running: boolean;
+  epoch: string;
+  /** Everything up to it has been handed over. */
+  cursor: number;
+  /** Of the delivery at the cursor; undefined when the cursor is not on one. */
+  check: string | undefined;
+  /** The next page must show the delivery at the cursor: while that is kept, nothing after it was trimmed. */
+  anchorNeeded: boolean;
+  /** Read at the start or before a pause, not handed over yet. */
+  waitingPage: Page | null;
+  keptBytes: number;
+  /** How often the stream said "nothing yet" of what has come live. */
+  behind: number;
+};
 
-/** Nobody reads any more: nothing need be kept. */
-export function dropRingIfIdle(feed: Feed): void {
-  if (feed.ring !== null && !feed.followers.some(isReading)) dropRing(feed);
-}
-
-export function dropRing(feed: Feed): void {
-  feed.ring?.clear();
-  feed.ring = null;
+/** Everything after the sequence; undefined when the ring does not reach back so far. */
+export function liveAfter({ ring }: Feed, seq: number): Live[] | undefined {
+  const newest = ring.at(-1);
+  if (newest === undefined || (ring[0]?.previous ?? 0) > seq) return undefined;
+  return newest.seq <= seq ? [] : ring.slice(ring.findIndex((live) => live.seq > seq));
 }

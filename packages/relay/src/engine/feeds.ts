@@ -1,52 +1,51 @@
-// All feeds of this process, and the checks that find what came to the streams and not to us. A live copy can
-// be lost: with its connection, with a leader that died between storing and repeating it, or because a replica
-// was behind when a follower stopped reading. So a shard is checked after each of those, and now and then.
+// All feeds of this process. A feed is one channel's live deliveries, by one subscription for all of its followers to
+// the subject on which the stream repeats what it stores. And the checks that find what came to the streams and not
+// to us: a live copy can be lost with its connection, with a leader that died between storing and repeating it, or
+// because a replica was behind when a follower stopped reading. So a shard is checked after each of those, and now
+// and then.
 import type { Msg } from '@nats-io/nats-core';
+import { createGate } from '../lib/gate.ts';
+import { checkOf } from '../protocol/position.ts';
+import { decodeFrame } from '../protocol/stored-frame.ts';
 import type { Follower, FollowOptions } from './engine.ts';
 import { EngineClosed, EngineUnavailable } from './errors.ts';
-import { closeFeed, dropRing, dropRingIfIdle, openFeed, takeLive } from './feed.ts';
-import { createFollowing, positionOf } from './follower.ts';
-import { type Feed, type FeedTools, type FollowerState, streamOf, subjectOf } from './following.ts';
-import { createGate } from './gate.ts';
+import type { Feed, FeedTools, FollowerState, Live } from './feed.ts';
+import { createFollowing, newFollower, type Offer, positionOf } from './follower.ts';
 import { shardOf } from './names.ts';
 
-export type Feeds = {
-  follow: (channelId: string, options: FollowOptions) => Follower;
-  /** Looks for what was missed in a shard, now and, should that fail, every second until it does not. */
-  check: (shard: number, thorough?: boolean) => Promise<void>;
-  checkAll: (thorough?: boolean) => Promise<void>;
-  close: () => void;
-};
-
 export type FeedTiming = {
-  /** After a follower went live on a replicated stream. */
-  afterLiveMs: number;
+  /** How long after its last follower a feed stays: most readers that are cut off come back at once. */
+  lingerMs: number;
+  /** How often feeds that may have missed something are checked, and how often all are. */
+  soonMs: number;
   everyMs: number;
 };
 
-export const feedTiming: FeedTiming = { afterLiveMs: 1000, everyMs: 30_000 };
+export const feedTiming: FeedTiming = { lingerMs: 5000, soonMs: 1000, everyMs: 30_000 };
 const CHECKS_AT_ONCE = 32;
-const OWED_EVERY_MS = 1000;
+const RING_DELIVERIES = 512;
+const RING_BYTES = 2 * 1024 * 1024;
 
-export function createFeeds(tools: FeedTools, timing: FeedTiming): Feeds {
-  const { shards, reads, api, layout } = tools;
+export function createFeeds(tools: FeedTools, timing: FeedTiming) {
+  const { connection, shards, store, layout, names, budget } = tools;
   const feeds = new Map<string, Feed>();
   const checks = createGate(CHECKS_AT_ONCE);
-  /** Shards whose last check failed: tried again until it does not. */
-  const owed = new Set<number>();
-  /** The newest sequence of each shard when it was last checked thoroughly. */
+  /** Those that may have missed something, and those that nobody follows at the moment. */
+  const doubtful = new Set<Feed>();
+  const idle = new Set<Feed>();
+  /** The newest sequence of each shard when all of it was last checked. */
   const lastChecked = new Map<number, number>();
-  let soon = new Set<Feed>();
-  let soonTimer: NodeJS.Timeout | undefined;
   let closed = false;
+  let checking = false;
+  let allCheckedAt = performance.now();
 
   const following = createFollowing(tools, {
-    /** By what a replica said, which may be behind. */
-    onLive(feed) {
+    onLive(feed, me) {
+      feed.at = { seq: me.cursor, check: me.check };
+      feed.upTo = me.cursor;
       dropRingIfIdle(feed);
-      if (shards.known(feed.shard)?.replicated !== true || closed) return;
-      soon.add(feed);
-      soonTimer ??= setTimeout(checkSoon, timing.afterLiveMs).unref();
+      // By what a replica said, which may be behind.
+      if (shards.known(feed.shard)?.replicated === true) doubtful.add(feed);
     },
     onClosed(follower) {
       const { feed } = follower;
@@ -54,103 +53,182 @@ export function createFeeds(tools: FeedTools, timing: FeedTiming): Feeds {
       feed.followers = feed.followers.filter((other) => other !== follower);
       dropRingIfIdle(feed);
       if (feed.followers.length > 0) return;
-      closeFeed(feed, tools);
-      if (feeds.get(feed.channelId) === feed) feeds.delete(feed.channelId);
+      feed.idleSince = performance.now();
+      idle.add(feed);
+      if (closed) closeFeed(feed);
     },
   });
 
+  function openFeed(channelId: string): Feed {
+    const shard = shardOf(channelId, layout);
+    const feed: Feed = {
+      channelId,
+      shard,
+      stream: names.shardStream(shard),
+      subject: names.delivery(shard, channelId),
+      subscription: null,
+      newest: 0,
+      at: null,
+      upTo: 0,
+      confirmed: 0,
+      ring: [],
+      ringBytes: 0,
+      followers: [],
+      idleSince: 0,
+    };
+    feed.subscription = connection.nats.subscribe(names.live(shard, channelId), {
+      callback(error, message) {
+        if (error === null) onMessage(feed, message);
+      },
+    });
+    feeds.set(channelId, feed);
+    return feed;
+  }
+
+  function closeFeed(feed: Feed): void {
+    if (!connection.nats.isClosed()) feed.subscription?.unsubscribe();
+    dropRing(feed);
+    doubtful.delete(feed);
+    idle.delete(feed);
+    feeds.delete(feed.channelId);
+  }
+
   function onMessage(feed: Feed, message: Msg): void {
-    const offered = takeLive(feed, message, tools);
-    if (offered === undefined) {
+    const offered = takeLive(feed, message);
+    for (const follower of feed.followers) {
       // They look whether the stream still has what they had, and otherwise go back.
-      for (const follower of feed.followers) following.readAgain(follower);
-      return void check(feed.shard);
+      if (offered === undefined) following.readAgain(follower);
+      else following.offer(follower, offered);
     }
-    for (const follower of feed.followers) following.offer(follower, offered);
+    if (offered === undefined) doubtful.add(feed);
+  }
+
+  /** Undefined for a sequence that was there already: the stream was made anew, or has lost its newest. */
+  function takeLive(feed: Feed, { headers, data }: Msg): Offer | undefined {
+    const seq = Number(headers?.get('Nats-Sequence'));
+    const previous = Number(headers?.get('Nats-Last-Sequence'));
+    if (!(seq > feed.newest)) return undefined;
+    feed.newest = seq;
+    const at = { seq, check: checkOf(headers?.get('Nats-Msg-Id') ?? '') };
+    feed.at = feed.at !== null && previous <= feed.upTo ? at : null;
+    feed.upTo = seq;
+    const frame = decodeFrame(data);
+    const epoch = shards.known(feed.shard)?.epoch;
+    // Not all there: then followers read it from the stream.
+    if (frame === undefined || frame.parts !== null || epoch === undefined) {
+      dropRing(feed);
+      return { seq, previous, stored: null };
+    }
+    const { parts: _, ...delivery } = frame;
+    const stored = { position: { epoch, ...at }, delivery };
+    if (feed.followers.some(isReading)) keepInRing(feed, { seq, previous, stored });
+    return { seq, previous, stored };
+  }
+
+  function keepInRing(feed: Feed, { seq, previous, stored }: Live): void {
+    const { ring } = feed;
+    const size = stored.delivery.body.length;
+    if (size > budget.bytesLeft || size > RING_BYTES || (ring.length > 0 && ring.at(-1)?.seq !== previous))
+      dropRing(feed);
+    if (size > budget.bytesLeft || size > RING_BYTES) return;
+    // A view would keep the whole piece that came from the socket.
+    const delivery = { ...stored.delivery, body: Buffer.from(stored.delivery.body) };
+    ring.push({ seq, previous, stored: { ...stored, delivery } });
+    feed.ringBytes += size;
+    budget.bytesLeft -= size;
+    while (ring.length > RING_DELIVERIES || feed.ringBytes > RING_BYTES) dropRing(feed, 1);
+  }
+
+  function dropRing(feed: Feed, count = feed.ring.length): void {
+    for (const { stored } of feed.ring.splice(0, count)) {
+      feed.ringBytes -= stored.delivery.body.length;
+      budget.bytesLeft += stored.delivery.body.length;
+    }
+  }
+
+  function dropRingIfIdle(feed: Feed): void {
+    if (!feed.followers.some(isReading)) dropRing(feed);
   }
 
   shards.onNewEpoch((shard) => {
     lastChecked.delete(shard);
-    for (const feed of feeds.values()) {
-      if (feed.shard !== shard) continue;
-      feed.newest = 0;
-      feed.confirmed = 0;
+    for (const feed of feedsOf(shard)) {
+      Object.assign(feed, { newest: 0, confirmed: 0, at: null });
       dropRing(feed);
       for (const follower of feed.followers) following.beginAgain(follower);
     }
   });
 
-  function checkSoon(): void {
-    const now = soon;
-    soon = new Set();
-    soonTimer = undefined;
-    for (const feed of now) {
-      void succeeds(() => checks(() => checkFeed(feed))).then((done) => done || owed.add(feed.shard));
-    }
-  }
-
-  /** By a replica. */
-  async function checkFeed(feed: Feed): Promise<void> {
-    const from = leastCursor(feed);
-    if (from === undefined) return;
-    const missed = await reads.next(streamOf(feed, tools), subjectOf(feed, tools), from + 1);
-    if (missed !== undefined) readAgain(feed, missed.seq);
-  }
+  const feedsOf = (shard: number): Feed[] => [...feeds.values()].filter((feed) => feed.shard === shard);
 
   /** By the leader; skipped when the shard has got nothing since it was last confirmed. */
-  async function confirmFeed(feed: Feed, last: number, settled: number): Promise<void> {
-    const from = leastCursor(feed);
-    if (from === undefined || feed.confirmed >= last) return;
-    const next = { seq: from + 1, next_by_subj: subjectOf(feed, tools) };
-    const missed = await api.read(streamOf(feed, tools), next);
-    if (missed !== undefined) return readAgain(feed, missed.seq);
-    feed.confirmed = settled;
-    for (const follower of feed.followers)
+  async function confirm(feed: Feed, last: number, settled: number): Promise<void> {
+    const live = feed.followers.filter(({ mode }) => mode === 'live');
+    // A leader that has not come as far as the one before cannot confirm anything.
+    if (live.length === 0 || last < settled || feed.confirmed >= last) return;
+    const from = Math.min(...live.map(({ cursor }) => cursor));
+    const missed = await store.leaderNext(feed.stream, feed.subject, from + 1);
+    if (missed !== undefined) {
+      feed.at = null;
+      for (const follower of live) if (follower.cursor < missed.seq) following.readAgain(follower);
+      return;
+    }
+    feed.confirmed = Math.max(feed.confirmed, settled);
+    feed.upTo = Math.max(feed.upTo, settled);
+    for (const follower of live)
       if (follower.mode === 'live' && follower.cursor < settled) {
         follower.cursor = settled;
         follower.check = undefined;
       }
   }
 
-  function readAgain(feed: Feed, missed: number): void {
-    for (const follower of feed.followers) if (follower.cursor < missed) following.readAgain(follower);
-  }
-
-  async function check(shard: number, thorough = false): Promise<void> {
-    const done = await succeeds(async () => {
+  /** Looks for what was missed in a shard, or by some of its feeds. What cannot be asked now is asked again a moment later. */
+  async function check(shard: number, only?: ReadonlySet<Feed>): Promise<void> {
+    if (closed) return;
+    const here = feedsOf(shard).filter((feed) => only?.has(feed) !== false);
+    try {
       const { last } = await shards.fresh(shard);
-      // A leader of this moment may still have to apply its newest; what was there at the last check is.
-      const settled = lastChecked.get(shard) ?? 0;
-      if (thorough) lastChecked.set(shard, last);
-      const here = [...feeds.values()].filter((feed) => feed.shard === shard);
-      const one = (feed: Feed): Promise<void> =>
-        thorough ? confirmFeed(feed, last, settled) : checkFeed(feed);
-      await Promise.all(here.map((feed) => checks(() => one(feed))));
-    });
-    if (done) owed.delete(shard);
-    else owed.add(shard);
-  }
-
-  async function checkAll(thorough = false): Promise<void> {
-    for (let shard = 0; shard < layout.shards; shard += 1) {
-      if (closed) return;
-      await check(shard, thorough);
+      // A leader of this moment may still have to apply its newest; what was there at the last check of all is.
+      const settled = only === undefined ? (lastChecked.get(shard) ?? 0) : 0;
+      if (only === undefined) lastChecked.set(shard, last);
+      await Promise.all(here.map((feed) => checks(() => confirm(feed, last, settled))));
+    } catch (error) {
+      // That the engine does not answer shows in its health.
+      if (!(error instanceof EngineUnavailable)) throw error;
+      for (const feed of here) doubtful.add(feed);
     }
   }
 
-  const timer = setInterval(() => void checkAll(true), timing.everyMs).unref();
-  const owedTimer = setInterval(() => {
-    for (const shard of owed) {
-      owed.delete(shard);
-      void check(shard);
-    }
-  }, OWED_EVERY_MS).unref();
+  /** One at a time: what two of them find out about one leader and the next must not be mixed. */
+  async function checkNow(): Promise<void> {
+    for (const feed of idle) if (performance.now() - feed.idleSince > timing.lingerMs) closeFeed(feed);
+    if (checking) return;
+    checking = true;
+    const all = performance.now() - allCheckedAt >= timing.everyMs;
+    if (all) allCheckedAt = performance.now();
+    const now = new Set(doubtful);
+    doubtful.clear();
+    const wanted = new Set([...now].map(({ shard }) => shard).concat(shards.failing()));
+    if (all) await shards.lookAtOthers().catch(() => undefined);
+    for (let shard = 0; shard < layout.shards; shard += 1)
+      if (all) await check(shard);
+      else if (wanted.has(shard)) await check(shard, now);
+    checking = false;
+  }
+
+  const timer = setInterval(() => void checkNow(), timing.soonMs).unref();
+
+  /** Live copies may have been lost: what follows the last delivered position is read, and compared. */
+  function mistrust(feed: Feed): void {
+    feed.at = null;
+    doubtful.add(feed);
+    for (const follower of feed.followers) following.readAgain(follower);
+  }
 
   return {
-    follow(channelId, options) {
-      const shard = shardOf(channelId, layout);
-      const feed = feeds.get(channelId) ?? openFeed(channelId, shard, tools, onMessage);
-      feeds.set(channelId, feed);
+    follow(channelId: string, options: FollowOptions): Follower {
+      const feed = feeds.get(channelId) ?? openFeed(channelId);
+      idle.delete(feed);
       const follower = newFollower(feed, options);
       feed.followers = [...feed.followers, follower];
       // At once, so that the subscription and the first question leave together. Answers come later.
@@ -162,12 +240,11 @@ export function createFeeds(tools: FeedTools, timing: FeedTiming): Feeds {
       };
     },
     check,
-    checkAll,
-    close() {
+    elected: (shard: number): void => feedsOf(shard).forEach(mistrust),
+    reconnected: (): void => [...feeds.values()].forEach(mistrust),
+    close(): void {
       closed = true;
       clearInterval(timer);
-      clearInterval(owedTimer);
-      clearTimeout(soonTimer);
       const reason = new EngineClosed('the relay stops');
       for (const feed of feeds.values())
         for (const follower of feed.followers) following.end(follower, reason);
@@ -175,40 +252,5 @@ export function createFeeds(tools: FeedTools, timing: FeedTiming): Feeds {
   };
 }
 
-function newFollower(feed: Feed, options: FollowOptions): FollowerState {
-  return {
-    feed,
-    options,
-    mode: 'starting',
-    after: options.after,
-    readyTold: false,
-    running: false,
-    epoch: '',
-    cursor: 0,
-    check: undefined,
-    anchorNeeded: false,
-    pace: null,
-    waitingPage: null,
-    keptBytes: 0,
-    behind: 0,
-  };
-}
-
-/** Undefined when none of them is live: the others read anyway. */
-function leastCursor(feed: Feed): number | undefined {
-  let least: number | undefined;
-  for (const { mode, cursor } of feed.followers)
-    if (mode === 'live') least = Math.min(least ?? Number.POSITIVE_INFINITY, cursor);
-  return least;
-}
-
-/** That the engine does not answer shows in its health. */
-async function succeeds(work: () => Promise<void>): Promise<boolean> {
-  try {
-    await work();
-    return true;
-  } catch (error) {
-    if (!(error instanceof EngineUnavailable)) throw error;
-    return false;
-  }
-}
+/** Not live, and not closed: the ring of live deliveries may be of use to it. */
+const isReading = ({ mode }: FollowerState): boolean => mode !== 'live' && mode !== 'closed';

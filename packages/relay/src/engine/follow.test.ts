@@ -1,12 +1,12 @@
 // Followers on a real nats-server: handover from backlog to live, holes, gaps, pauses, restarts, parts.
+import { hash } from 'node:crypto';
 import { headers as createHeaders } from '@nats-io/nats-core';
 import { connect } from '@nats-io/transport-node';
 import { natsForTest, WAIT_MS } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { encodeFrame } from '../protocol/stored-frame.ts';
-import { bytesOf } from '../protocol/testing/bytes-of.ts';
+import { provision } from '../provision/provision.ts';
 import { shardOf } from './names.ts';
-import { provision } from './provision.ts';
 import { anotherEngine, deliveryOf, engineForTest, listen, publishText } from './testing/engine-for-test.ts';
 
 const numbers = (count: number): string[] => Array.from({ length: count }, (_, at) => String(at));
@@ -56,6 +56,55 @@ test('resumes after a position, also after one that ready told', async () => {
   await publishText(engine, 'one', 'new');
   await expect.poll(() => fromLast.heard.bodies).toEqual(['new']);
   expect([fromReady, fromSecond, fromLast].flatMap(({ heard }) => heard.gaps)).toEqual([]);
+});
+
+test('a resume with nothing new costs one read, and none while the channel is still listened to', async () => {
+  const { engine, nats, server } = await engineForTest();
+  const { heard, follower } = listen(engine, 'one');
+  await expect.poll(() => heard.ready).not.toBeNull();
+  const { position } = await publishText(engine, 'one', 'last');
+  await expect.poll(() => heard.bodies).toEqual(['last']);
+  follower.close();
+
+  const back = await readsFor(server.monitorUrl, () => listen(engine, 'one', position));
+  expect(back.reads).toBe(0);
+  // It is live: what comes next comes to it.
+  await publishText(engine, 'one', 'next');
+  await expect.poll(() => back.heard.bodies).toEqual(['next']);
+  // One that has missed it cannot be helped without a read.
+  const late = await readsFor(server.monitorUrl, () => listen(engine, 'one', position));
+  expect(late.reads).toBe(1);
+  await expect.poll(() => late.heard.bodies).toEqual(['next']);
+  await engine.close();
+
+  const other = await anotherEngine(nats.servers);
+  const elsewhere = await readsFor(server.monitorUrl, () => listen(other, 'one', back.heard.positions[0]));
+  expect(elsewhere.reads).toBe(1);
+});
+
+/** How many messages the server gets from the reading connection until a follower is ready. */
+async function readsFor(monitorUrl: string, start: () => ReturnType<typeof listen>) {
+  const sent = async (): Promise<number> => {
+    const { connections } = (await (await fetch(`${monitorUrl}/connz`)).json()) as {
+      connections: { name: string; in_msgs: number }[];
+    };
+    return connections.find(({ name }) => name === 'svc-relay read')?.in_msgs ?? 0;
+  };
+  const before = await sent();
+  const { heard } = start();
+  await expect.poll(() => heard.ready).not.toBeNull();
+  return { heard, reads: (await sent()) - before };
+}
+
+test('a channel that nobody follows any more is let go a moment later', async () => {
+  const { engine, server } = await engineForTest({ timing: { lingerMs: 100, soonMs: 50 } });
+  const { heard, follower } = listen(engine, 'one');
+  await expect.poll(() => heard.ready).not.toBeNull();
+  const subscriptions = async (): Promise<string> =>
+    (await fetch(`${server.monitorUrl}/subsz?subs=1`)).text();
+  await expect.poll(subscriptions).toMatch(/svc-relay\.live\.\d\.one/);
+  follower.close();
+  await expect.poll(subscriptions).not.toMatch(/svc-relay\.live\.\d\.one/);
 });
 
 test('a paused follower keeps nothing and loses nothing', async () => {
@@ -116,10 +165,10 @@ async function engineWithoutRepeats(timing: { everyMs?: number } = {}) {
   await api(server.url, 'STREAM.CREATE.svc-relay-shard-00', silent);
   function repeat(channel: string, text: string, seq = 0, previous = 0, messageId = ''): void {
     const headers = createHeaders();
-    headers.set('Nats-Msg-Id', messageId);
+    headers.set('Nats-Msg-Id', `${messageId}:${hash('sha256', text, 'base64url')}`);
     headers.set('Nats-Sequence', String(seq));
     headers.set('Nats-Last-Sequence', String(previous));
-    client.publish(`svc-relay.live.0.${channel}`, bytesOf(encodeFrame(deliveryOf(text))), { headers });
+    client.publish(`svc-relay.live.0.${channel}`, encodeFrame(deliveryOf(text)), { headers });
   }
   return { engine: await anotherEngine(nats.servers, timing), repeat };
 }

@@ -7,46 +7,32 @@
 // - paused:   the taker is full. Nothing new is kept for it. `resume()`: reading.
 // - closed:   for good.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BodyParts, decodeFrame } from '../protocol/stored-frame.ts';
-import { readParts } from './body-parts.ts';
-import type { Delivery, Position, StoredDelivery } from './engine.ts';
+import { readParts } from '../channels/deliveries.ts';
+import { decodeFrame } from '../protocol/stored-frame.ts';
+import type { FollowOptions, Position, StoredDelivery } from './engine.ts';
 import { EngineUnavailable } from './errors.ts';
-import {
-  type FeedTools,
-  type FollowerEvents,
-  type FollowerState,
-  type Mode,
-  streamOf,
-  subjectOf,
-} from './following.ts';
-import type { Page, StoredMessage } from './page.ts';
-import { firstPace } from './page-by-probes.ts';
-import { findStart, isOther, lostAfter, type Start } from './start-of-follower.ts';
+import { type Feed, type FeedTools, type FollowerState, liveAfter } from './feed.ts';
+import { findStart, lostAfter, type Start } from './start.ts';
+import type { Page, StoredMessage } from './store.ts';
 
 /** A live delivery for all followers of a feed; `stored` null when its body must be read from parts. */
 export type Offer = { seq: number; previous: number; stored: StoredDelivery | null };
 
-/** What is done with followers, for all of them the same. */
-export type Following = {
-  /** Goes on in `starting` or `reading`, until live, paused or closed. */
-  run: (me: FollowerState) => Promise<void>;
-  offer: (me: FollowerState, offered: Offer) => void;
-  /** The feed has missed something after the cursor. */
-  readAgain: (me: FollowerState) => void;
-  /** The stream was made anew. */
-  beginAgain: (me: FollowerState) => void;
-  resume: (me: FollowerState) => void;
-  close: (me: FollowerState) => void;
-  end: (me: FollowerState, reason: Error) => void;
-};
-
 const LONGEST_PAUSE_MS = 2000;
 /** So often a replica may say "nothing yet" of what has come live, before the leader is asked. */
 const BEHIND_BEFORE_LEADER = 3;
+/** And so often the leader itself, before what was heard of is taken for lost: 20 s, twice the longest election. */
+const LEADER_CATCHES_UP_MS = 250;
+const BEHIND_BEFORE_LOST = BEHIND_BEFORE_LEADER + 80;
 
-export function createFollowing(tools: FeedTools, events: FollowerEvents): Following {
-  const { reads, api, names, pages, largeBodies, budget } = tools;
+/** What is done with followers, for all of them the same. */
+export function createFollowing(
+  tools: FeedTools,
+  events: { onLive: (feed: Feed, me: FollowerState) => void; onClosed: (follower: FollowerState) => void },
+) {
+  const { store, shards, names, pages, largeBodies, budget } = tools;
 
+  /** Goes on in `starting` or `reading`, until live, paused or closed. */
   async function run(me: FollowerState): Promise<void> {
     if (me.running) return;
     me.running = true;
@@ -64,33 +50,36 @@ export function createFollowing(tools: FeedTools, events: FollowerEvents): Follo
   }
 
   async function begin(me: FollowerState): Promise<void> {
-    const start = await findStart(me.after, me.feed, tools);
+    const { at, gap, page } = await findStart(me.after, me.feed, tools);
     if (!is(me, 'starting')) return;
-    me.epoch = start.at.epoch;
-    me.cursor = start.at.seq;
-    me.check = start.at.check;
-    me.waitingPage = start.page ?? null;
-    me.anchorNeeded = false;
+    Object.assign(me, {
+      epoch: at.epoch,
+      cursor: at.seq,
+      check: at.check,
+      waitingPage: page,
+      anchorNeeded: false,
+    });
     me.mode = 'reading';
     if (!me.readyTold) {
       me.readyTold = true;
-      me.options.onReady(start.at);
+      me.options.onReady(at);
     }
-    if (start.gap !== null && is(me, 'reading')) me.options.onGap(start.gap);
+    if (gap !== null && is(me, 'reading')) me.options.onGap(gap);
   }
 
   async function readOn(me: FollowerState): Promise<void> {
     if (takeFromRing(me)) return;
-    const page = takeWaitingPage(me) ?? (await nextPage(me));
+    const { stream, subject } = me.feed;
+    const page = takeWaitingPage(me) ?? (await pages(() => store.page(stream, subject, me.cursor)));
     if (!is(me, 'reading')) return;
-    if (me.anchorNeeded && (page.anchor === null || isOther(page, me.check))) {
-      const lost = await lostAfter(positionOf(me), me.feed, tools);
+    if (me.anchorNeeded && (page.anchor === null || (me.check !== undefined && page.anchor !== me.check))) {
+      const lost = await lostAfter(positionOf(me), page, me.feed, tools);
       if (!is(me, 'reading')) return;
       me.anchorNeeded = false;
       if (lost !== undefined) return goOnFrom(me, lost);
     }
     for (const [index, message] of page.messages.entries()) {
-      if (!is(me, 'reading')) return keepRest(me, page, index);
+      if (!is(me, 'reading')) return keepRest(me, page.messages.slice(index));
       const handing = hand(me, message);
       if (handing !== undefined) await handing;
     }
@@ -98,17 +87,10 @@ export function createFollowing(tools: FeedTools, events: FollowerEvents): Follo
     if (page.end && is(me, 'reading')) await endOfPages(me);
   }
 
-  function nextPage(me: FollowerState): Promise<Page> {
-    const pace = (me.pace ??= firstPace());
-    return pages(() => reads.page(streamOf(me.feed, tools), subjectOf(me.feed, tools), me.cursor, pace));
-  }
-
   /** What was read and not taken waits for `resume()`, as far as the budget of all followers allows. */
-  function keepRest(me: FollowerState, page: Page, from: number): void {
-    if (!is(me, 'paused')) return;
-    const messages = page.messages.slice(from);
+  function keepRest(me: FollowerState, messages: StoredMessage[]): void {
     const bytes = messages.reduce((sum, { data }) => sum + data.length, 0);
-    if (bytes > budget.bytesLeft) return;
+    if (!is(me, 'paused') || bytes > budget.bytesLeft) return;
     budget.bytesLeft -= bytes;
     me.keptBytes = bytes;
     me.waitingPage = { anchor: me.check ?? '', messages, end: false };
@@ -126,23 +108,26 @@ export function createFollowing(tools: FeedTools, events: FollowerEvents): Follo
   async function endOfPages(me: FollowerState): Promise<void> {
     const { feed } = me;
     if (feed.newest <= me.cursor) return goLive(me);
-    if (feed.ring?.after(me.cursor) !== undefined) return;
+    if (liveAfter(feed, me.cursor) !== undefined) return;
     me.behind += 1;
     if (me.behind <= BEHIND_BEFORE_LEADER) return sleep(5 * me.behind);
     const heard = feed.newest;
-    const next = { seq: me.cursor + 1, next_by_subj: subjectOf(feed, tools) };
-    const message = await api.read(streamOf(feed, tools), next);
+    const { last } = await shards.fresh(feed.shard);
+    const message = await store.leaderNext(feed.stream, feed.subject, me.cursor + 1);
     if (!is(me, 'reading')) return;
     if (message !== undefined) return hand(me, message);
-    // Heard of, and trimmed since.
+    // A leader of this moment may still have to apply what the one before has acknowledged.
+    if (last < heard && me.behind <= BEHIND_BEFORE_LOST) return sleep(LEADER_CATCHES_UP_MS);
     me.options.onGap({ requested: positionOf(me), oldest: null });
-    me.cursor = Math.max(me.cursor, heard);
-    me.check = undefined;
+    me.behind = 0;
     me.anchorNeeded = false;
+    // Heard of, and trimmed since; or never stored by those that are left, and the numbers come again.
+    if (last < heard) feed.newest = Math.max(me.cursor, last);
+    else moveTo(me, Math.max(me.cursor, heard));
   }
 
   function takeFromRing(me: FollowerState): boolean {
-    const live = me.waitingPage === null ? me.feed.ring?.after(me.cursor) : undefined;
+    const live = me.waitingPage === null ? liveAfter(me.feed, me.cursor) : undefined;
     if (live === undefined) return false;
     for (const { stored } of live) {
       if (!is(me, 'reading')) return true;
@@ -155,8 +140,7 @@ export function createFollowing(tools: FeedTools, events: FollowerEvents): Follo
   function goLive(me: FollowerState): void {
     me.mode = 'live';
     me.behind = 0;
-    me.pace = null;
-    events.onLive(me.feed);
+    events.onLive(me.feed, me);
   }
 
   /** A promise only when there is something to wait for. */
@@ -168,31 +152,22 @@ export function createFollowing(tools: FeedTools, events: FollowerEvents): Follo
       return undefined;
     }
     const { parts, body, ...rest } = frame;
-    if (parts !== null) return handParts(me, message, rest, parts);
-    handOver(me, {
-      position: { epoch: me.epoch, seq: message.seq, check: message.check },
-      delivery: { ...rest, body },
+    const position = { epoch: me.epoch, seq: message.seq, check: message.check };
+    if (parts === null) {
+      handOver(me, { position, delivery: { ...rest, body } });
+      return undefined;
+    }
+    const prefix = names.partsPrefix(me.feed.shard, me.feed.channelId);
+    return largeBodies(async () => {
+      const whole = await readParts(store, me.feed.stream, prefix, parts);
+      if (!is(me, 'reading')) return;
+      if (whole === undefined) passOver(me, message.seq);
+      else handOver(me, { position, delivery: { ...rest, body: whole } });
     });
-    return undefined;
-  }
-
-  async function handParts(
-    me: FollowerState,
-    { seq, check }: StoredMessage,
-    rest: Omit<Delivery, 'body'>,
-    parts: BodyParts,
-  ): Promise<void> {
-    const { shard, channelId } = me.feed;
-    const prefix = names.partsPrefix(shard, channelId);
-    const body = await largeBodies(() => readParts(reads, streamOf(me.feed, tools), prefix, parts));
-    if (!is(me, 'reading')) return;
-    if (body === undefined) return passOver(me, seq);
-    handOver(me, { position: { epoch: me.epoch, seq, check }, delivery: { ...rest, body } });
   }
 
   function handOver(me: FollowerState, stored: StoredDelivery): void {
-    me.cursor = stored.position.seq;
-    me.check = stored.position.check;
+    moveTo(me, stored.position.seq, stored.position.check);
     me.anchorNeeded = true;
     try {
       if (!me.options.onDelivery(stored) && !is(me, 'closed')) me.mode = 'paused';
@@ -202,17 +177,12 @@ export function createFollowing(tools: FeedTools, events: FollowerEvents): Follo
     }
   }
 
+  /** The feed may have missed something after the cursor. */
   function readAgain(me: FollowerState): void {
     if (!is(me, 'live')) return;
     me.mode = 'reading';
     me.anchorNeeded = true;
     void run(me);
-  }
-
-  function end(me: FollowerState, reason: Error): void {
-    if (is(me, 'closed')) return;
-    close(me);
-    me.options.onEnd(reason);
   }
 
   function close(me: FollowerState): void {
@@ -222,15 +192,22 @@ export function createFollowing(tools: FeedTools, events: FollowerEvents): Follo
     events.onClosed(me);
   }
 
+  function end(me: FollowerState, reason: Error): void {
+    if (is(me, 'closed')) return;
+    close(me);
+    me.options.onEnd(reason);
+  }
+
   return {
     run,
-    offer(me, { seq, previous, stored }) {
+    offer(me: FollowerState, { seq, previous, stored }: Offer): void {
       if (!is(me, 'live') || seq <= me.cursor) return;
       if (previous > me.cursor || stored === null) readAgain(me);
       else handOver(me, stored);
     },
     readAgain,
-    beginAgain(me) {
+    /** The stream was made anew. */
+    beginAgain(me: FollowerState): void {
       if (is(me, 'closed') || is(me, 'starting')) return;
       me.after = positionOf(me);
       takeWaitingPage(me);
@@ -238,7 +215,7 @@ export function createFollowing(tools: FeedTools, events: FollowerEvents): Follo
       me.mode = 'starting';
       if (!wasPaused) void run(me);
     },
-    resume(me) {
+    resume(me: FollowerState): void {
       if (is(me, 'paused')) me.mode = 'reading';
       void run(me);
     },
@@ -247,8 +224,26 @@ export function createFollowing(tools: FeedTools, events: FollowerEvents): Follo
   };
 }
 
+export function newFollower(feed: Feed, options: FollowOptions): FollowerState {
+  return {
+    feed,
+    options,
+    mode: 'starting',
+    after: options.after,
+    readyTold: false,
+    running: false,
+    epoch: '',
+    cursor: 0,
+    check: undefined,
+    anchorNeeded: false,
+    waitingPage: null,
+    keptBytes: 0,
+    behind: 0,
+  };
+}
+
 /** A function, so that the mode may have changed since it was last looked at. */
-function is({ mode }: FollowerState, wanted: Mode): boolean {
+function is({ mode }: FollowerState, wanted: FollowerState['mode']): boolean {
   return mode === wanted;
 }
 
@@ -256,20 +251,23 @@ export function positionOf({ epoch, cursor: seq, check }: FollowerState): Positi
   return check === undefined ? { epoch, seq } : { epoch, seq, check };
 }
 
-function goOnFrom(me: FollowerState, lost: Start): void {
+function moveTo(me: FollowerState, seq: number, check?: string): void {
+  me.cursor = seq;
+  me.check = check;
+}
+
+function goOnFrom(me: FollowerState, { at, gap }: Start): void {
   // Backwards: what came live after it was lost in a crash, and its numbers come again.
-  if (lost.at.seq < me.cursor) me.feed.newest = Math.min(me.feed.newest, lost.at.seq);
-  me.epoch = lost.at.epoch;
-  me.cursor = lost.at.seq;
-  me.check = undefined;
-  if (lost.gap !== null) me.options.onGap(lost.gap);
+  if (at.seq < me.cursor) me.feed.newest = Math.min(me.feed.newest, at.seq);
+  me.epoch = at.epoch;
+  moveTo(me, at.seq);
+  if (gap !== null) me.options.onGap(gap);
 }
 
 /** A delivery that is there and cannot be told: a gap, never a broken body. */
 function passOver(me: FollowerState, seq: number): void {
   me.options.onGap({ requested: positionOf(me), oldest: { epoch: me.epoch, seq: seq + 1 } });
-  me.cursor = seq;
-  me.check = undefined;
+  moveTo(me, seq);
   me.anchorNeeded = true;
 }
 

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import { readLayout, writeLayout } from './layout.ts';
-import { namesFor, shardOf } from './names.ts';
-import { isAtLeast } from './server-version.ts';
+import { namesFor, readLayout, shardOf, writeLayout } from './names.ts';
 
 test('the shard of a channel never changes, and channels spread evenly', () => {
   expect(['one', 'two', 'AbC_-9', ''].map((id) => shardOf(id, { shards: 16 }))).toMatchInlineSnapshot(`
@@ -30,11 +28,4 @@ test('a layout of a newer kind is not understood', () => {
   expect(readLayout(writeLayout(layout))).toEqual(layout);
   expect(readLayout(JSON.stringify({ kind: 2, ...layout }))).toBeUndefined();
   expect(readLayout(JSON.stringify({ kind: 1, ...layout, shards: 0 }))).toBeUndefined();
-});
-
-test('versions', () => {
-  expect(isAtLeast('2.11.0', 2, 11)).toBe(true);
-  expect(isAtLeast('2.9.10', 2, 11)).toBe(false);
-  expect(isAtLeast('3.0.0-beta', 2, 11)).toBe(true);
-  expect(isAtLeast(undefined, 2, 9)).toBe(false);
 });

@@ -3,13 +3,17 @@
 // - no answer within a second, as when the leader died with the message: sent again;
 // - "no responders" or an answer 5xx, as during an election: sent again after a short pause;
 // - connection lost: sent again as soon as it is back;
-// - a new leader was elected: sent again at once.
+// - a new leader was elected: sent again at once;
+// - "duplicate message id is in process": an earlier copy waits for the quorum. Its acknowledgement is waited for,
+//   and asked for again with growing pauses, should it have been lost.
 // The same id makes it safe: the stream stores it once.
-import type { Msg } from '@nats-io/nats-core';
+//
+// Answers come to one subscription for all, so that a publish costs a map entry: the library's own publish makes a
+// promise chain and a timer for each, and took twice the processor time (bench/relay.ts prints both).
+import { headers as createHeaders, createInbox, type Msg, type MsgHdrs } from '@nats-io/nats-core';
 import type { Connection } from './connection.ts';
 import { EngineUnavailable } from './errors.ts';
-import { headerLine, type Payload } from './outgoing.ts';
-import type { ReplyInbox } from './reply-inbox.ts';
+import { BODY_SIZE_HEADER } from './store.ts';
 
 export type Acknowledgement = { seq: number; duplicate: boolean };
 
@@ -24,7 +28,7 @@ export class PublishRefused extends Error {
 
 type PublishRequest = {
   subject: string;
-  payload: Payload;
+  payload: Uint8Array;
   messageId: string;
   deadlineMs: number;
   /** The subject's last message must have this sequence (0: there is none). */
@@ -37,94 +41,161 @@ export type Publisher = {
   publish: (request: PublishRequest) => Promise<Acknowledgement>;
   /** Sends again what was sent to this subject and waits: something has changed for the better. */
   sendAgain: (subjectPrefix: string) => void;
-  underWay: () => { messages: number; bytes: number };
+  underWay: () => number;
+  close: () => void;
 };
 
-export const BODY_SIZE_HEADER = 'Svc-Body-Size';
+/** Room for the headers of any message of ours; the server's limit counts them. */
+export const HEADERS_BYTES = 1024;
 /** What waits for acknowledgement in one process, at most. Beyond it a publish fails at once. */
 const MAX_BYTES_UNDER_WAY = 256 * 1024 * 1024;
+const TICK_MS = 40;
 const ANSWER_WITHIN_MS = 1000;
 const PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 400;
+/** When so long nothing was heard although something is waited for, the connection is doubted. */
+const SILENT_MS = 1500;
+const IN_PROCESS = 10158;
 
-export function createPublisher(connection: Connection, inbox: ReplyInbox): Publisher {
-  const underWay = new Map<string, { subject: string; again: (now: number) => void }>();
+type Sent = {
+  request: PublishRequest;
+  headers: MsgHdrs;
+  deadline: number;
+  /** When something must have happened. */
+  due: number;
+  /** How often it was answered that it must wait. */
+  waits: number;
+  problem: string;
+  resolve: (acknowledgement: Acknowledgement) => void;
+  reject: (error: Error) => void;
+};
+
+export function createPublisher(connection: Connection): Publisher {
+  const { nats } = connection;
+  const base = `${createInbox()}.`;
+  const underWay = new Map<string, Sent>();
+  let outgoing: string[] = [];
+  let counter = 0;
   let bytes = 0;
+  let lastHeard = 0;
+  let timer: NodeJS.Timeout | undefined;
 
+  nats.subscribe(`${base}*`, {
+    callback(error, message) {
+      lastHeard = performance.now();
+      const sent = error === null ? underWay.get(message.subject) : undefined;
+      if (sent !== undefined) answered(message.subject, sent, readAnswer(message));
+    },
+  });
   connection.onChange((connected) => {
     if (connected) sendAgain('');
   });
 
   function sendAgain(subjectPrefix: string): void {
     const now = performance.now();
-    for (const { subject, again } of underWay.values()) if (subject.startsWith(subjectPrefix)) again(now);
+    for (const [reply, sent] of underWay)
+      if (sent.request.subject.startsWith(subjectPrefix)) send(reply, sent, now);
   }
 
-  function publish(request: PublishRequest): Promise<Acknowledgement> {
-    const { subject, payload, deadlineMs } = request;
-    if (bytes + payload.length > MAX_BYTES_UNDER_WAY)
-      return Promise.reject(new EngineUnavailable('too much waits to be acknowledged'));
-    const headers = headersOf(request);
-    return new Promise((resolve, reject) => {
-      const deadline = performance.now() + deadlineMs;
-      let pauses = 0;
-      let lastProblem = '';
-
-      const waiting = { due: 0, onReply, onDue };
-      const reply = inbox.wait(waiting);
-      underWay.set(reply, { subject, again: attempt });
-      bytes += payload.length;
-      attempt(performance.now());
-
-      function attempt(now: number): void {
-        const sent = inbox.send(subject, payload, reply, headers);
-        lastProblem = sent ? 'no acknowledgement' : 'no connection to NATS';
-        waiting.due = Math.min(deadline, now + ANSWER_WITHIN_MS);
-      }
-
-      function onDue(now: number): void {
-        if (now < deadline) return attempt(now);
-        settle();
-        reject(new EngineUnavailable(`not acknowledged within ${deadlineMs} ms: ${lastProblem}`));
-      }
-
-      function onReply(message: Msg): void {
-        const answer = readAnswer(message);
-        if (answer.seq !== undefined) {
-          settle();
-          return resolve({ seq: answer.seq, duplicate: answer.duplicate === true });
-        }
-        lastProblem = answer.problem;
-        if (!answer.again) {
-          settle();
-          return reject(new PublishRefused(answer.problem, answer.code));
-        }
-        const pause = Math.min(LONGEST_PAUSE_MS, PAUSE_MS * 2 ** pauses);
-        pauses += 1;
-        waiting.due = Math.min(deadline, performance.now() + pause);
-      }
-
-      function settle(): void {
-        inbox.forget(reply);
-        underWay.delete(reply);
-        bytes -= payload.length;
-      }
-    });
+  /** Posts come one by one; what is published in one turn of the loop leaves in one write. */
+  function send(reply: string, sent: Sent, now: number): void {
+    sent.due = Math.min(sent.deadline, now + ANSWER_WITHIN_MS);
+    sent.problem = connection.state().connected ? 'no acknowledgement' : 'no connection to NATS';
+    if (outgoing.push(reply) === 1) setImmediate(sendOutgoing);
   }
 
-  return { publish, sendAgain, underWay: () => ({ messages: underWay.size, bytes }) };
+  function sendOutgoing(): void {
+    const replies = outgoing;
+    outgoing = [];
+    // Without a connection the library would keep it without bound; it is sent again when there is one.
+    if (!connection.state().connected || nats.isClosed()) return;
+    for (const reply of replies) {
+      const sent = underWay.get(reply);
+      if (sent === undefined) continue;
+      const { subject, payload } = sent.request;
+      // The library may be connected to another server since, which takes less and would cut the connection.
+      if (payload.length + HEADERS_BYTES > (nats.info?.max_payload ?? Number.POSITIVE_INFINITY))
+        sent.problem = 'larger than what this server takes';
+      else nats.publish(subject, payload, { reply, headers: sent.headers });
+    }
+  }
+
+  function answered(reply: string, sent: Sent, answer: Answer): void {
+    if (answer.seq !== undefined) {
+      settle(reply, sent);
+      return sent.resolve({ seq: answer.seq, duplicate: answer.duplicate });
+    }
+    sent.problem = answer.problem;
+    if (!answer.again) {
+      settle(reply, sent);
+      return sent.reject(new PublishRefused(answer.problem, answer.code));
+    }
+    sent.waits += 1;
+    const pause =
+      answer.code === IN_PROCESS
+        ? ANSWER_WITHIN_MS * 2 ** sent.waits
+        : Math.min(LONGEST_PAUSE_MS, PAUSE_MS * sent.waits);
+    sent.due = Math.min(sent.deadline, performance.now() + pause);
+  }
+
+  function settle(reply: string, { request }: Sent): void {
+    underWay.delete(reply);
+    bytes -= request.payload.length;
+  }
+
+  function tick(): void {
+    const now = performance.now();
+    if (now - lastHeard > SILENT_MS) void connection.doubt();
+    for (const [reply, sent] of underWay) {
+      if (sent.due > now) continue;
+      if (now < sent.deadline) send(reply, sent, now);
+      else {
+        settle(reply, sent);
+        const words = `not acknowledged within ${sent.request.deadlineMs} ms: ${sent.problem}`;
+        sent.reject(new EngineUnavailable(words));
+      }
+    }
+    if (underWay.size === 0) stopTicking();
+  }
+
+  function stopTicking(): void {
+    clearInterval(timer);
+    timer = undefined;
+  }
+
+  return {
+    publish(request) {
+      if (bytes + request.payload.length > MAX_BYTES_UNDER_WAY)
+        return Promise.reject(new EngineUnavailable('too much waits to be acknowledged'));
+      return new Promise((resolve, reject) => {
+        const now = performance.now();
+        if (underWay.size === 0) lastHeard = now;
+        const reply = base + (counter += 1).toString(36);
+        const deadline = now + request.deadlineMs;
+        const headers = headersOf(request);
+        const sent = { request, headers, deadline, due: 0, waits: 0, problem: '', resolve, reject };
+        underWay.set(reply, sent);
+        bytes += request.payload.length;
+        timer ??= setInterval(tick, TICK_MS);
+        send(reply, sent, now);
+      });
+    },
+    sendAgain,
+    underWay: () => underWay.size,
+    close: stopTicking,
+  };
 }
 
-function headersOf({ messageId, expectedLast, bodySize }: PublishRequest): string {
-  const id = headerLine('Nats-Msg-Id', messageId);
-  if (expectedLast === undefined && bodySize === undefined) return id;
-  const expected =
-    expectedLast === undefined ? '' : headerLine('Nats-Expected-Last-Subject-Sequence', expectedLast);
-  return id + expected + (bodySize === undefined ? '' : headerLine(BODY_SIZE_HEADER, bodySize));
+function headersOf({ messageId, expectedLast, bodySize }: PublishRequest): MsgHdrs {
+  const headers = createHeaders();
+  headers.set('Nats-Msg-Id', messageId);
+  if (expectedLast !== undefined) headers.set('Nats-Expected-Last-Subject-Sequence', String(expectedLast));
+  if (bodySize !== undefined) headers.set(BODY_SIZE_HEADER, String(bodySize));
+  return headers;
 }
 
 type Answer =
-  | { seq: number; duplicate?: boolean }
+  | { seq: number; duplicate: boolean }
   | { seq?: never; problem: string; code: number; again: boolean };
 
 function readAnswer(message: Msg): Answer {
@@ -137,7 +208,7 @@ function readAnswer(message: Msg): Answer {
   if (typeof answer.seq === 'number' && answer.error === undefined)
     return { seq: answer.seq, duplicate: answer.duplicate === true };
   const { code = 500, err_code = 0, description = 'unknown' } = answer.error ?? {};
-  return { problem: description, code: err_code, again: code >= 500 };
+  return { problem: description, code: err_code, again: code >= 500 || err_code === IN_PROCESS };
 }
 
 type ApiError = { code?: number; err_code?: number; description?: string };

@@ -13,11 +13,11 @@ export function createOperations({ engine, settings, metrics }: RelayParts, isSt
 
     /** A balancer may send requests here. */
     ready(response: ServerResponse): void {
-      const { connected, server, since, reason, streams } = engine.health();
+      const { connected, server, since, reason, streams, behind } = engine.health();
       const ready = connected && !isStopping();
       const body = {
         ok: ready,
-        engine: { connected, server, since: new Date(since).toISOString(), streams },
+        engine: { connected, server, since: new Date(since).toISOString(), streams, behind },
         ...(!ready && { reason: isStopping() ? 'the relay is stopping' : (reason ?? 'not connected') }),
       };
       answerJson(response, ready ? 200 : 503, JSON.stringify(body), ready ? [] : ['Retry-After', '5']);

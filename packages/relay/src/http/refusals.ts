@@ -52,8 +52,8 @@ const refusals = {
   },
   'too-many-subscribers': {
     status: 429,
-    error: 'This channel has as many subscribers as are allowed.',
-    remedy: 'Close one, or ask the operator: `--subscribers-per-channel`.',
+    error: 'This channel, or your address, has as many streams open as are allowed.',
+    remedy: 'Close one, or ask the operator: `--subscribers-per-channel`, `--subscribers-per-address`.',
   },
   failed: { status: 500, error: 'The relay failed to answer.', remedy: 'Send it again.' },
   busy: { status: 503, error: 'The relay holds as much as it can.', remedy: 'Send it again.' },

@@ -19,6 +19,8 @@ export type RelaySettings = {
   pingSeconds: number;
   /** A subscriber that takes nothing for so long, although something waits for it, is disconnected. */
   stallMs: number;
+  /** What may wait for all subscribers together. */
+  maxUnsentBytes: number;
   trustedProxies: Networks;
   /** Null: deliveries are taken from everywhere. */
   allowedSenders: Networks | null;

@@ -17,7 +17,7 @@ import { createOperations } from './operations.ts';
 import { answerChannelPage, answerUnknownPage } from './page.ts';
 import { isEngineUnavailable, limitKeyOf, originOf, type RelayParts } from './relay-parts.ts';
 import { createSubscribe, wantsStream } from './subscribe.ts';
-import { createSubscribers } from './subscribers.ts';
+import { createSubscribers, type Subscribers } from './subscribers.ts';
 import { createTakeDelivery } from './take-delivery.ts';
 
 const SWEEP_MS = 20;
@@ -55,13 +55,14 @@ export function createRelayServer(parts: RelayParts): RelayServer {
     metrics,
     pingMs: settings.pingSeconds * 1000,
     stallMs: settings.stallMs,
+    maxUnsentBytes: settings.maxUnsentBytes,
   });
   const take = createTakeDelivery(parts);
   const subscribe = createSubscribe(parts, subscribers);
   const newChannel = createNewChannel(parts);
   const status = createChannelStatus(parts, subscribers);
   const operations = createOperations(parts, () => stopping);
-  observeParts(parts, subscribers.count);
+  observeParts(parts, subscribers);
 
   function route(request: IncomingMessage, response: ServerResponse, awaited: boolean): void {
     if (stopping) response.shouldKeepAlive = false;
@@ -181,9 +182,10 @@ async function closeGently(server: Server, endStreams: () => Promise<void>, with
   }
 }
 
-function observeParts({ engine, metrics, room }: RelayParts, subscribers: () => number): void {
+function observeParts({ engine, metrics, room }: RelayParts, subscribers: Subscribers): void {
   const { registry } = metrics;
-  observe(registry, 'svc_relay_subscribers', 'Streams that are open', subscribers);
+  observe(registry, 'svc_relay_subscribers', 'Streams that are open', subscribers.count);
+  observe(registry, 'svc_relay_unsent_bytes', 'Bytes that wait for subscribers', subscribers.unsentBytes);
   observe(registry, 'svc_relay_bytes_under_way', 'Bodies in memory', room.used);
   observe(registry, 'svc_relay_engine_connected', 'Whether the engine is connected', () =>
     engine.health().connected ? 1 : 0,
@@ -193,5 +195,11 @@ function observeParts({ engine, metrics, room }: RelayParts, subscribers: () => 
     'svc_relay_engine_streams',
     'Streams of the engine that answered last',
     () => engine.health().streams,
+  );
+  observe(
+    registry,
+    'svc_relay_engine_replicas_behind',
+    'Replicas of streams that are offline or not up to date',
+    () => engine.health().behind.length,
   );
 }

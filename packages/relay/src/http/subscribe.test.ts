@@ -226,6 +226,23 @@ test('status tells what is stored and how far everybody is', async () => {
   });
 });
 
+test('streams of one address, and of the whole process, are counted', async () => {
+  const relay = await relayForTest({ limits: { subscribersPerAddress: 2 } });
+  const one = await relay.openChannel();
+  const other = await relay.openChannel();
+  const first = await listen(one);
+  await listen(other);
+  const refused = await listen(other);
+  expect([refused.status, refused.headers['retry-after']]).toEqual([429, '5']);
+  first.cut();
+  await expect.poll(async () => (await listen(other)).status).toBe(200);
+
+  const full = await relayForTest({ limits: { subscribers: 1 } });
+  const channel = await full.openChannel();
+  expect((await listen(channel)).status).toBe(200);
+  expect((await listen(channel)).status).toBe(503);
+});
+
 test('subscribers of one channel are counted', async () => {
   const relay = await relayForTest({ limits: { subscribersPerChannel: 2 } });
   const channel = await relay.openChannel();

@@ -76,8 +76,14 @@ export function createSubscribe(parts: RelayParts, subscribers: Subscribers) {
     const found = await engine.findChannel(channel);
     if (found === undefined) return { code: 'unknown-channel' };
     if (found.readKeyHash !== null && !bringsKey(request, found.readKeyHash)) return { code: 'key-needed' };
-    if (subscribers.of(channel).size >= limits.subscribersPerChannel) return { code: 'too-many-subscribers' };
-    return startOf(request, channel, query);
+    return tooMany(request, channel) ?? (await startOf(request, channel, query));
+  }
+
+  function tooMany(request: IncomingMessage, channel: string): Refused | undefined {
+    if (subscribers.count() >= limits.subscribers) return { code: 'busy' };
+    const here = subscribers.of(channel).size >= limits.subscribersPerChannel;
+    const ofAddress = subscribers.ofAddress(limitKeyOf(request, settings)) >= limits.subscribersPerAddress;
+    return here || ofAddress ? { code: 'too-many-subscribers' } : undefined;
   }
 
   function open(
@@ -100,6 +106,7 @@ export function createSubscribe(parts: RelayParts, subscribers: Subscribers) {
     const subscriber = subscribers.add({
       socket,
       channel,
+      address: limitKeyOf(request, settings),
       raw: query.get('raw') === '1',
       cursor,
       acknowledges: query.get('ack') === '1',
@@ -137,9 +144,12 @@ export function createSubscribe(parts: RelayParts, subscribers: Subscribers) {
       if (isEngineUnavailable(error)) return { code: 'engine-unavailable' };
       throw error;
     });
-    if (!('code' in result)) return open(request, response, channel, query, result);
-    metrics.subscriptions.add(result.code);
-    refuse(request, response, result.code, result.waitMs);
+    // Others may have come while the engine was asked.
+    const refused = 'code' in result ? result : tooMany(request, channel);
+    if (refused === undefined && !('code' in result)) return open(request, response, channel, query, result);
+    const { code, waitMs } = refused ?? { code: 'failed' as const, waitMs: undefined };
+    metrics.subscriptions.add(code);
+    refuse(request, response, code, waitMs);
   };
 }
 

@@ -44,12 +44,19 @@ function set() {
     settle: async () => undefined,
   };
   const metrics = createMetrics();
-  const subscribers = createSubscribers({ cursors, metrics, pingMs: PING_MS, stallMs: 1000 });
+  const subscribers = createSubscribers({
+    cursors,
+    metrics,
+    pingMs: PING_MS,
+    stallMs: 1000,
+    maxUnsentBytes: 64 * 1024 * 1024,
+  });
   const add = (cursor: Cursor | null = null) => {
     const socket = fakeSocket();
     const subscriber = subscribers.add({
       socket: socket as unknown as Socket,
       channel: 'c',
+      address: 'a',
       raw: true,
       cursor,
       acknowledges: false,
@@ -146,4 +153,54 @@ test('one for whom 1 MiB waits is paused, and one for whom 8 MiB wait is disconn
   expect(subscribers.deliver(subscriber, stored(3))).toBe(false);
   expect([socket.destroyed, subscribers.count()]).toEqual([true, 0]);
   expect(await metrics.registry.metrics()).toContain('reason="slow"} 1');
+});
+
+const large = (seq: number, megabytes: number): StoredDelivery => ({
+  position: position(seq),
+  delivery: { headers: {}, query: {}, receivedAt: 1, body: Buffer.alloc(megabytes * 1024 * 1024, 7) },
+});
+
+test('a large delivery is written as fast as it is taken, and whole', () => {
+  const { subscribers, add } = set();
+  const { socket, subscriber } = add();
+  let resumed = 0;
+  subscriber.follower = { resume: () => void (resumed += 1), close: () => undefined, position: () => null };
+  // What is written stays in the socket until the reader takes it.
+  const written: Buffer[] = [];
+  socket.write = (piece: Buffer | string) => {
+    written.push(Buffer.from(piece as Buffer));
+    socket.writableLength += piece.length;
+    return 1;
+  };
+  expect(subscribers.deliver(subscriber, large(1, 24))).toBe(false);
+  expect(socket.writableLength).toBeLessThan(2 * 1024 * 1024);
+  expect(subscriber.position).toBeNull();
+  for (let drains = 0; drains < 100; drains += 1) {
+    socket.writableLength = 0;
+    socket.emit('drain');
+    expect(socket.writableLength).toBeLessThan(2 * 1024 * 1024);
+  }
+  expect(resumed).toBe(1);
+  expect(subscriber.position).toEqual(position(1));
+  const { data } =
+    /^id: e\.1\ndata: (?<data>.*)\n\n$/.exec(Buffer.concat(written).toString('latin1'))?.groups ?? {};
+  expect(Buffer.from(JSON.parse(data ?? '{}').bodyB, 'base64').equals(large(1, 24).delivery.body)).toBe(true);
+});
+
+test('beyond the budget those for whom most waits are disconnected, and nobody else', async () => {
+  const { subscribers, add } = set();
+  const small = add();
+  small.socket.writableLength = 1000;
+  subscribers.deliver(small.subscriber, stored(1));
+  const stuck = Array.from({ length: 10 }, () => add());
+  for (const { socket, subscriber } of stuck) {
+    socket.writableLength = 2 * 1024 * 1024;
+    subscribers.deliver(subscriber, large(1, 24));
+  }
+  await new Promise((resume) => setImmediate(resume));
+  expect(subscribers.unsentBytes()).toBeLessThanOrEqual(64 * 1024 * 1024);
+  expect(stuck.filter(({ socket }) => socket.destroyed)).toHaveLength(8);
+  expect(small.socket.destroyed).toBe(false);
+  for (const { socket } of [small, ...stuck]) if (!socket.destroyed) socket.destroy();
+  expect([subscribers.unsentBytes(), subscribers.count(), subscribers.ofAddress('a')]).toEqual([0, 0, 0]);
 });

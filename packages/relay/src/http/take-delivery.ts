@@ -78,7 +78,11 @@ export function createTakeDelivery(parts: RelayParts): TakeDelivery {
 
   function failed(error: unknown, channel: string): Refused {
     if (isEngineUnavailable(error)) {
-      logger.warn({ channel: channelInLogs(channel) }, 'the engine did not acknowledge a delivery in time');
+      const why = error instanceof Error ? error.message : String(error);
+      logger.warn(
+        { channel: channelInLogs(channel), why },
+        'the engine did not acknowledge a delivery in time',
+      );
       return { code: 'engine-unavailable' };
     }
     logger.error({ err: error, channel: channelInLogs(channel) }, 'a delivery failed');

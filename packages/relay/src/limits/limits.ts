@@ -12,8 +12,10 @@ export type LimitSettings = {
   addressBytes: Rate;
   /** New channels of one address. */
   newChannels: Rate;
-  /** Streams open at once on one channel, in this process. */
+  /** Streams open at once in this process: on one channel, of one address, and all. */
   subscribersPerChannel: number;
+  subscribersPerAddress: number;
+  subscribers: number;
 };
 
 export type Limits = {
@@ -25,6 +27,8 @@ export type Limits = {
   weigh: (channel: string, address: string, bytes: number, now: number) => void;
   newChannel: (address: string, now: number) => number;
   subscribersPerChannel: number;
+  subscribersPerAddress: number;
+  subscribers: number;
 };
 
 const MIB = 1024 * 1024;
@@ -38,6 +42,8 @@ export const defaultLimits: LimitSettings = {
   addressBytes: { perSecond: 50 * MIB, burst: 500 * MIB },
   newChannels: { perSecond: 60 / 3600, burst: 60 },
   subscribersPerChannel: 1000,
+  subscribersPerAddress: 1000,
+  subscribers: 20_000,
 };
 
 export function createLimits(settings: LimitSettings): Limits {
@@ -68,6 +74,8 @@ export function createLimits(settings: LimitSettings): Limits {
       return wait;
     },
     subscribersPerChannel: settings.subscribersPerChannel,
+    subscribersPerAddress: settings.subscribersPerAddress,
+    subscribers: settings.subscribers,
   };
 }
 
@@ -78,4 +86,6 @@ export const noLimits: Limits = {
   weigh: () => undefined,
   newChannel: () => 0,
   subscribersPerChannel: Number.POSITIVE_INFINITY,
+  subscribersPerAddress: Number.POSITIVE_INFINITY,
+  subscribers: Number.POSITIVE_INFINITY,
 };

@@ -33,8 +33,7 @@ export function gapFrame({ requested, oldest }: Gap): string {
 
 /** With the bytes as they came, in base64. */
 export function rawMessageFrame({ position, delivery }: StoredDelivery): Buffer {
-  const before = `id: ${formatPosition(position)}\ndata: {${headerFields(delivery, false)}"bodyB":"`;
-  const after = `",${lastFields(delivery)}}\n\n`;
+  const { before, after } = aroundRaw(position, delivery);
   const start = Buffer.byteLength(before);
   const middle = Math.ceil(delivery.body.length / 3) * 4;
   const frame = Buffer.allocUnsafe(start + middle + Buffer.byteLength(after));
@@ -44,14 +43,40 @@ export function rawMessageFrame({ position, delivery }: StoredDelivery): Buffer 
   return frame;
 }
 
+function aroundRaw(position: Position, delivery: Delivery): { before: string; after: string } {
+  return {
+    before: `id: ${formatPosition(position)}\ndata: {${headerFields(delivery, false)}"bodyB":"`,
+    after: `",${lastFields(delivery)}}\n\n`,
+  };
+}
+
+/** Whole groups of three bytes, so that the pieces of base64 make one. */
+const PIECE_BYTES = 192 * 1024;
+
+/** The same bytes in pieces, each made when it is asked for: a large frame is never in memory as a whole. */
+export function* messageFramePieces(stored: StoredDelivery, raw: boolean): Generator<Buffer, void> {
+  const { position, delivery } = stored;
+  const { before, after } = raw ? aroundRaw(position, delivery) : aroundPublic(position, delivery);
+  const body = raw ? delivery.body : bodyAsJson(delivery.body);
+  yield Buffer.from(before);
+  for (let at = 0; at < body.length; at += PIECE_BYTES) {
+    const piece = body.subarray(at, at + PIECE_BYTES);
+    yield raw ? Buffer.from(piece.toString('base64'), 'latin1') : piece;
+  }
+  yield Buffer.from(after);
+}
+
 /** As the public relay writes it, except that a JSON body is passed on as it was written. */
 export function publicMessageFrame({ position, delivery }: StoredDelivery): Buffer {
-  const before = `id: ${formatPosition(position)}\ndata: {${headerFields(delivery, true)}"body":`;
-  return Buffer.concat([
-    Buffer.from(before),
-    bodyAsJson(delivery.body),
-    Buffer.from(`,${lastFields(delivery)}}\n\n`),
-  ]);
+  const { before, after } = aroundPublic(position, delivery);
+  return Buffer.concat([Buffer.from(before), bodyAsJson(delivery.body), Buffer.from(after)]);
+}
+
+function aroundPublic(position: Position, delivery: Delivery): { before: string; after: string } {
+  return {
+    before: `id: ${formatPosition(position)}\ndata: {${headerFields(delivery, true)}"body":`,
+    after: `,${lastFields(delivery)}}\n\n`,
+  };
 }
 
 /** `content-encoding` describes bytes that a public reader does not get. */

@@ -11,14 +11,11 @@ export type StoredFrame = Omit<Delivery, 'body'> & { body: Buffer; parts: BodyPa
 const LENGTH_BYTES = 4;
 const MAX_HEAD_BYTES = 2 * 1024 * 1024;
 
-/** It writes itself, the body once, to wherever the message is put together. */
-export type FrameToStore = { readonly length: number; copy: (into: Buffer, at: number) => void };
-
-export function encodeFrame(delivery: Delivery): FrameToStore {
+export function encodeFrame(delivery: Delivery): Buffer {
   return frameOf(headOf(delivery, null), delivery.body);
 }
 
-export function encodeFrameOfParts(delivery: Delivery, parts: BodyParts): FrameToStore {
+export function encodeFrameOfParts(delivery: Delivery, parts: BodyParts): Buffer {
   return frameOf(headOf(delivery, parts), null);
 }
 
@@ -28,16 +25,13 @@ function headOf({ headers, query, receivedAt }: Delivery, parts: BodyParts | nul
     : JSON.stringify({ h: headers, q: query, t: receivedAt, p: [parts.size, ...parts.sequences] });
 }
 
-function frameOf(head: string, body: Buffer | null): FrameToStore {
+function frameOf(head: string, body: Buffer | null): Buffer {
   const headBytes = Buffer.byteLength(head);
-  return {
-    length: LENGTH_BYTES + headBytes + (body?.length ?? 0),
-    copy(into, at) {
-      into.writeUInt32BE(headBytes, at);
-      into.write(head, at + LENGTH_BYTES);
-      body?.copy(into, at + LENGTH_BYTES + headBytes);
-    },
-  };
+  const frame = Buffer.allocUnsafe(LENGTH_BYTES + headBytes + (body?.length ?? 0));
+  frame.writeUInt32BE(headBytes);
+  frame.write(head, LENGTH_BYTES);
+  body?.copy(frame, LENGTH_BYTES + headBytes);
+  return frame;
 }
 
 /** The body is a view of the message. Undefined for bytes that no relay wrote. */

@@ -6,18 +6,11 @@ import { join } from 'node:path';
 import { freePort } from '../daemon/free-port.ts';
 import { createRandom, type Random } from '../random.ts';
 import { until } from '../waiting.ts';
-import {
-  knowsSyncAlways,
-  type NatsMember,
-  type NatsSettings,
-  natsConfiguration,
-} from './nats-configuration.ts';
+import { type NatsMember, type NatsSettings, natsConfiguration } from './nats-configuration.ts';
 import { createNatsNode, type NatsNode } from './nats-node.ts';
 import { askNats } from './nats-request.ts';
 
 export type NatsServer = NatsNode & {
-  /** Whether every write is synced before it is acknowledged. */
-  syncsAlways: boolean;
   /** Ends it, and removes its store. */
   stop: () => Promise<void>;
 };
@@ -25,7 +18,6 @@ export type NatsServer = NatsNode & {
 export type NatsCluster = {
   nodes: readonly NatsNode[];
   urls: readonly string[];
-  syncsAlways: boolean;
   /** The node that leads the cluster's own group; undefined during an election. */
   metaLeader: () => Promise<NatsNode | undefined>;
   /** The node that leads the stream; undefined during an election, or when there is no such stream. */
@@ -52,9 +44,8 @@ function removeFolders(): void {
 
 /** `const nats = await startNatsServer(); connect({ servers: nats.url })` */
 export async function startNatsServer(settings: NatsSettings = {}): Promise<NatsServer> {
-  const { nodes, folder, syncsAlways } = await startNodes(1, settings);
-  const node = only(nodes);
-  return { ...node, syncsAlways, stop: () => endAll(nodes, folder) };
+  const { nodes, folder } = await startNodes(1, settings);
+  return { ...only(nodes), stop: () => endAll(nodes, folder) };
 }
 
 /** Resolves when the cluster has a leader and every node is healthy. */
@@ -62,7 +53,7 @@ export async function startNatsCluster({
   size = 3,
   ...settings
 }: NatsSettings & { size?: number } = {}): Promise<NatsCluster> {
-  const { nodes, folder, syncsAlways } = await startNodes(size, settings);
+  const { nodes, folder } = await startNodes(size, settings);
   const named = (name: unknown): NatsNode | undefined => nodes.find((node) => node.name === name);
 
   async function metaLeader(): Promise<NatsNode | undefined> {
@@ -107,7 +98,6 @@ export async function startNatsCluster({
   const cluster: NatsCluster = {
     nodes,
     urls: nodes.map(({ url }) => url),
-    syncsAlways,
     metaLeader,
     streamLeader,
     stepDown,
@@ -132,18 +122,17 @@ export async function startNatsCluster({
 async function startNodes(
   size: number,
   settings: NatsSettings,
-): Promise<{ nodes: NatsNode[]; folder: string; syncsAlways: boolean }> {
+): Promise<{ nodes: NatsNode[]; folder: string }> {
   started += 1;
   const random = createRandom(process.pid * 1000 + (Date.now() % 1000) + started);
   for (let attempt = 1; ; attempt += 1) {
     const folder = mkdtempSync(join(tmpdir(), 'svc-nats-'));
-    const syncsAlways = settings.syncAlways === true && knowsSyncAlways(folder);
-    const nodes = await createNodes(size, folder, { ...settings, syncAlways: syncsAlways }, random);
+    const nodes = await createNodes(size, folder, settings, random);
     try {
       await Promise.all(nodes.map((node) => node.start()));
       if (folders.size === 0) process.once('exit', removeFolders);
       folders.add(folder);
-      return { nodes, folder, syncsAlways };
+      return { nodes, folder };
     } catch (error) {
       await endAll(nodes, folder);
       if (attempt === ATTEMPTS || !/address already in use/.test(String(error))) throw error;

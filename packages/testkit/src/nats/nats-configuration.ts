@@ -1,17 +1,22 @@
-// The configuration file of a nats-server as the relay wants it, as far as the installed server knows it.
+// Which nats-server tests, chaos and benches start, and its configuration file as the relay wants it.
 import { spawnSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { WAIT_MS } from '../waiting.ts';
 
-/** Of Debian's package of that name; its folder is not in everybody's path. */
-export const natsProgram = 'nats-server';
-export const natsPath = (): string => `${process.env['PATH']}:/usr/sbin`;
+const fetched = join(import.meta.dirname, '../../../../.cache/nats-server/usr/sbin/nats-server');
+
+/** The one that `NATS_SERVER` names, else the one that `.ci/nats-server` has fetched, else the installed one. */
+export const natsProgram: string =
+  process.env['NATS_SERVER'] ?? (existsSync(fetched) ? fetched : 'nats-server');
+/** A path in which that program is the first of its name; Debian's folder for it is not in everybody's. */
+export const natsPath = (): string =>
+  [...(natsProgram.includes('/') ? [dirname(natsProgram)] : []), process.env['PATH'], '/usr/sbin'].join(':');
 
 export type NatsSettings = {
   /** The largest message; the server's own default is 1 MiB. */
   maxPayload?: number;
-  /** Every write synced before it is acknowledged. Servers before 2.10 cannot; then it is left out. */
+  /** Every write synced before it is acknowledged. */
   syncAlways?: boolean;
   /** Clients are not told of the other nodes: needed where they come through a proxy. */
   quietAboutPeers?: boolean;
@@ -50,28 +55,15 @@ export function natsConfiguration(given: {
   return `${lines.join('\n')}\n`;
 }
 
-/** `2.9.10`, or the reason in words why there is none. */
+/** `2.15.1`, or the reason in words why there is none. */
 export function natsServerVersion(): { ok: true; version: string } | { ok: false; problem: string } {
-  const { stdout, error } = run(['--version']);
-  const version = /v(\d+\.\d+\.\d+)/.exec(stdout ?? '')?.[1];
-  if (version !== undefined) return { ok: true, version };
-  const why = error?.message ?? 'it does not tell its version';
-  return { ok: false, problem: `nats-server: ${why} (needed: apt-get install nats-server)` };
-}
-
-/** Asks the server itself, by its own test of a configuration. */
-export function knowsSyncAlways(folder: string): boolean {
-  const file = join(folder, 'sync-always.conf');
-  writeFileSync(file, 'jetstream { sync_interval: always }\n');
-  const { status } = run(['-t', '-c', file]);
-  rmSync(file);
-  return status === 0;
-}
-
-function run(words: readonly string[]) {
-  return spawnSync(natsProgram, words, {
+  const { stdout, error } = spawnSync(natsProgram, ['--version'], {
     encoding: 'utf8',
     timeout: WAIT_MS,
     env: { PATH: natsPath() },
   });
+  const version = /v(\d+\.\d+\.\d+)/.exec(stdout ?? '')?.[1];
+  if (version !== undefined) return { ok: true, version };
+  const why = error?.message ?? 'it does not tell its version';
+  return { ok: false, problem: `nats-server: ${why} (run .ci/nats-server to get one)` };
 }

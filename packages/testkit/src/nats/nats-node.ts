@@ -86,7 +86,7 @@ export function createNatsNode(given: {
         if (child === started) child = undefined;
         resolve(how);
       };
-      started.once('error', (error) => over(`${error.message} (needed: apt-get install nats-server)`));
+      started.once('error', (error) => over(`${error.message} (run .ci/nats-server to get one)`));
       started.once('exit', (code, signal) => over(`it ended with ${code ?? signal}`));
     });
     endWithUs(started);

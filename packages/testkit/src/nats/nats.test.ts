@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
-import { temporaryFolder } from '../temporary-folder.ts';
 import { until } from '../waiting.ts';
 import { startNatsServer } from './nats-cluster.ts';
-import { knowsSyncAlways, natsServerVersion } from './nats-configuration.ts';
+import { natsServerVersion } from './nats-configuration.ts';
 import { natsClusterForTest, natsForTest } from './nats-for-test.ts';
 import { askNats } from './nats-request.ts';
 
@@ -65,13 +64,16 @@ test('a paused server answers nothing, and goes on afterwards', async () => {
   await expect(answer).resolves.toContain('account_info_response');
 });
 
-test('writes are synced at once where the server knows how, and it is asked first', async () => {
-  const version = natsServerVersion();
-  if (!version.ok) throw new Error(version.problem);
-  const [major = 0, minor = 0] = version.version.split('.').map(Number);
-  const knows = major > 2 || minor >= 10;
-  expect(knowsSyncAlways(temporaryFolder())).toBe(knows);
-  expect((await natsForTest({ syncAlways: true })).syncsAlways).toBe(knows);
+test('writes are synced at once when asked, and the server that runs is the one whose version is reported', async () => {
+  const settingsOf = async (server: { monitorUrl: string }) =>
+    (await (await fetch(`${server.monitorUrl}/varz`)).json()) as {
+      version: string;
+      jetstream: { config: { sync_always?: boolean } };
+    };
+  const { version, jetstream } = await settingsOf(await natsForTest({ syncAlways: true }));
+  expect(natsServerVersion()).toEqual({ ok: true, version });
+  expect(jetstream.config.sync_always).toBe(true);
+  expect((await settingsOf(await natsForTest())).jetstream.config.sync_always).not.toBe(true);
 });
 
 test('a cluster of three: step-down, kill -9 of the leader, lame duck, and nothing is lost', async () => {

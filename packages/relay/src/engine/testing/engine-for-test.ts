@@ -1,9 +1,9 @@
 // An engine on a real nats-server for one test, and a reader that writes down all it is told.
 import { natsForTest, WAIT_MS } from '@svc/testkit';
 import { onTestFinished } from 'vitest';
+import { type ProvisionOptions, provision } from '../../provision/provision.ts';
 import { createEngine, type EngineOptions } from '../create-engine.ts';
 import type { Delivery, Engine, FollowOptions, Gap, Position } from '../engine.ts';
-import { type ProvisionOptions, provision } from '../provision.ts';
 
 export type TestEngineOptions = Omit<ProvisionOptions, 'nats'> &
   Pick<EngineOptions, 'timing'> & { maxPayload?: number };

@@ -73,12 +73,13 @@ export function createMemoryEngine(unavailable: () => Error): MemoryEngine {
       published.push(options);
       must();
       const kept = keptOf(channelId);
-      const before = options.messageId === undefined ? undefined : kept.seen.get(options.messageId);
+      const id = options.messageId && `${options.messageId}:${Buffer.from(delivery.body).toString('base64')}`;
+      const before = id === undefined ? undefined : kept.seen.get(id);
       if (before !== undefined) return { position: before, duplicate: true };
       seq += 1;
       const position = { epoch: epoch(), seq };
       kept.deliveries.push({ position, delivery });
-      if (options.messageId !== undefined) kept.seen.set(options.messageId, position);
+      if (id !== undefined) kept.seen.set(id, position);
       for (const reader of readers) if (reader.channelId === channelId) reader.pump();
       return { position, duplicate: false };
     },
@@ -162,7 +163,9 @@ export function createMemoryEngine(unavailable: () => Error): MemoryEngine {
       since: 0,
       reason: up ? null : 'no server answers',
       streams: 1,
+      behind: [],
     }),
+    serverWarnings: async () => [],
     async close() {
       readers.clear();
     },

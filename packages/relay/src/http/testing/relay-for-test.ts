@@ -32,6 +32,7 @@ export async function relayForTest(
       openChannels: false,
       pingSeconds: 30,
       stallMs: 10 * WAIT_MS,
+      maxUnsentBytes: 128 * 1024 * 1024,
       trustedProxies: noNetworks,
       allowedSenders: null,
       createKeyHash: null,

@@ -1,7 +1,8 @@
-// The streams of a relay as they should be. What is undefined in the options is left as it is in a stream
-// that exists, and gets its default in one that does not.
-import type { Layout } from './layout.ts';
-import type { Names } from './names.ts';
+// The streams of a relay as they should be, and what differs between a stream and its plan. What is undefined in the
+// options is left as it is in a stream that exists, and gets its default in one that does not. A limit is only made
+// smaller when that was asked for expressly: the server would drop at once what no longer fits.
+import { isDeepStrictEqual } from 'node:util';
+import type { Layout, Names } from '../engine/names.ts';
 
 export type StreamOptions = {
   /** Fixed at the first provisioning. */
@@ -45,21 +46,19 @@ export type StreamPlan = {
   initial: Record<string, unknown>;
 };
 
-type Server = { clustered: boolean; compresses: boolean };
-
 export function planStreams(
   names: Names,
   layout: Layout,
   options: StreamOptions,
-  server: Server,
+  clustered: boolean,
 ): StreamPlan[] {
   const shards = Array.from({ length: layout.shards }, (_, shard) =>
-    shardPlan(names, shard, options, server),
+    shardPlan(names, shard, options, clustered),
   );
-  return [registryPlan(names, options, server), cursorPlan(names, options, server), ...shards];
+  return [registryPlan(names, options, clustered), cursorPlan(names, options, clustered), ...shards];
 }
 
-function shardPlan(names: Names, shard: number, options: StreamOptions, server: Server): StreamPlan {
+function shardPlan(names: Names, shard: number, options: StreamOptions, clustered: boolean): StreamPlan {
   return {
     name: names.shardStream(shard),
     fixed: {
@@ -68,7 +67,8 @@ function shardPlan(names: Names, shard: number, options: StreamOptions, server: 
       subjects: [names.delivery(shard, '*'), names.part(shard, '*', '*', '*')],
       republish: { src: names.delivery(shard, '>'), dest: names.live(shard, '>') },
       deny_delete: true,
-      ...(server.compresses && { compression: 's2' }),
+      // With S2 a replica that was killed stays out: "s2: unsupported input", seen with nats-server 2.15.1.
+      compression: 'none',
     },
     asked: {
       ...placement(options),
@@ -78,7 +78,7 @@ function shardPlan(names: Names, shard: number, options: StreamOptions, server: 
       duplicate_window: nanoseconds(options.dedupeWindowMs),
     },
     initial: {
-      num_replicas: server.clustered ? 3 : 1,
+      num_replicas: clustered ? 3 : 1,
       max_age: nanoseconds(defaults.maxAgeMs),
       max_msgs_per_subject: defaults.maxDeliveriesPerChannel,
       max_bytes: defaults.maxBytesPerShard,
@@ -88,7 +88,7 @@ function shardPlan(names: Names, shard: number, options: StreamOptions, server: 
 }
 
 /** One message per subject: the newest is the value. Nothing in it ages. */
-function registryPlan(names: Names, options: StreamOptions, server: Server): StreamPlan {
+function registryPlan(names: Names, options: StreamOptions, clustered: boolean): StreamPlan {
   return {
     name: names.registryStream,
     fixed: {
@@ -98,11 +98,11 @@ function registryPlan(names: Names, options: StreamOptions, server: Server): Str
       max_msgs_per_subject: 1,
     },
     asked: placement(options),
-    initial: { num_replicas: server.clustered ? 3 : 1 },
+    initial: { num_replicas: clustered ? 3 : 1 },
   };
 }
 
-function cursorPlan(names: Names, options: StreamOptions, server: Server): StreamPlan {
+function cursorPlan(names: Names, options: StreamOptions, clustered: boolean): StreamPlan {
   return {
     name: names.cursorStream,
     fixed: {
@@ -113,7 +113,7 @@ function cursorPlan(names: Names, options: StreamOptions, server: Server): Strea
       max_age: nanoseconds(CURSOR_AGE_MS),
     },
     asked: placement(options),
-    initial: { num_replicas: server.clustered ? 3 : 1 },
+    initial: { num_replicas: clustered ? 3 : 1 },
   };
 }
 
@@ -128,4 +128,59 @@ function placement({ replicas, placementTags }: StreamOptions): Record<string, u
 
 function nanoseconds(milliseconds: number | undefined): number | undefined {
   return milliseconds === undefined ? undefined : milliseconds * 1_000_000;
+}
+
+type Configuration = Readonly<Record<string, unknown>>;
+
+type StreamChanges = {
+  /** Undefined: the stream is as planned. */
+  configuration: Configuration | undefined;
+  changed: string[];
+  /** Wished for, and not done. */
+  kept: string[];
+};
+
+const limits: ReadonlySet<string> = new Set(['max_age', 'max_msgs_per_subject', 'max_bytes']);
+
+export function newStream(plan: StreamPlan): Configuration {
+  return { name: plan.name, ...plan.initial, ...defined(plan.asked), ...plan.fixed };
+}
+
+export function changesOf(plan: StreamPlan, existing: Configuration, shrink: boolean): StreamChanges {
+  const changed: string[] = [];
+  const kept: string[] = [];
+  const configuration: Record<string, unknown> = { ...existing };
+  for (const [field, wished] of Object.entries({ ...defined(plan.asked), ...plan.fixed })) {
+    const present = existing[field];
+    if (agrees(present, wished)) continue;
+    const words = `${field} ${JSON.stringify(present)} -> ${JSON.stringify(wished)}`;
+    if (limits.has(field) && isSmaller(wished, present) && !shrink) {
+      kept.push(`${words}: a smaller limit drops deliveries, so it must be asked for with shrink`);
+      continue;
+    }
+    configuration[field] = wished;
+    changed.push(words);
+  }
+  return { configuration: changed.length === 0 ? undefined : configuration, changed, kept };
+}
+
+function defined(fields: Configuration): Configuration {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/** The server adds fields of its own to an object, and leaves out what is empty. */
+function agrees(present: unknown, wished: unknown): boolean {
+  if (isRecord(present) && isRecord(wished))
+    return Object.entries(wished).every(([key, value]) => isDeepStrictEqual(present[key], value));
+  return isDeepStrictEqual(present, wished);
+}
+
+/** 0 and -1 are no limit at all. */
+function isSmaller(wished: unknown, present: unknown): boolean {
+  if (typeof wished !== 'number' || wished <= 0) return false;
+  return typeof present !== 'number' || present <= 0 || wished < present;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

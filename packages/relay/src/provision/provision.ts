@@ -1,16 +1,29 @@
 // Streams as code: makes what is missing, changes what differs, says what it did. It never deletes a stream,
 // and it may run again at any time, also while relays serve.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type NatsOptions, openConnection } from './connection.ts';
-import { EngineUnavailable, ProvisionRefused } from './errors.ts';
-import { type Layout, readLayout, writeLayout } from './layout.ts';
-import { DEFAULT_PREFIX, type Names, namesFor } from './names.ts';
-import { createPublisher, type Publisher } from './publisher.ts';
-import { createReplyInbox } from './reply-inbox.ts';
-import { isAtLeast } from './server-version.ts';
-import { type ApiAnswer, createStreamApi, type StreamApi } from './stream-api.ts';
-import { changesOf, newStream } from './stream-changes.ts';
-import { defaults, MAX_SHARDS, planStreams, type StreamOptions, type StreamPlan } from './stream-plan.ts';
+import { JetStreamApiError, type StreamConfig } from '@nats-io/jetstream';
+import { type NatsOptions, openConnection } from '../engine/connection.ts';
+import { EngineUnavailable, Refused } from '../engine/errors.ts';
+import {
+  DEFAULT_PREFIX,
+  type Layout,
+  type Names,
+  namesFor,
+  readLayout,
+  writeLayout,
+} from '../engine/names.ts';
+import { createPublisher, type Publisher } from '../engine/publisher.ts';
+import { isClustered } from '../engine/servers.ts';
+import { createStore, type Store } from '../engine/store.ts';
+import {
+  changesOf,
+  defaults,
+  MAX_SHARDS,
+  newStream,
+  planStreams,
+  type StreamOptions,
+  type StreamPlan,
+} from './streams.ts';
 
 export type ProvisionOptions = StreamOptions & {
   nats: NatsOptions;
@@ -39,55 +52,62 @@ const remedies: Readonly<Record<number, string>> = {
 };
 /** A cluster that has just started needs some seconds to agree on a leader. */
 const PATIENCE_MS = 30_000;
-const CHANGE_WITHIN_MS = 10_000;
+/** Room for the largest delivery, and for another one while it is stored. */
+const LEAST_SHARD_BYTES = 64 * 1024 * 1024;
 
 /** `await provision({ nats: { servers: ['nats://127.0.0.1:4222'] } })` */
 export async function provision(options: ProvisionOptions): Promise<ProvisionStep[]> {
   const names = namesFor(options.prefix ?? DEFAULT_PREFIX);
   const connection = await openConnection(options.nats, 'provision');
-  const inbox = createReplyInbox(connection);
+  const publisher = createPublisher(connection);
   try {
-    const api = createStreamApi(inbox);
-    const info = connection.nats.info;
-    const server = {
-      clustered: info?.cluster !== undefined && info.cluster !== '',
-      compresses: isAtLeast(info?.version, 2, 10),
-    };
-    const present = await presentLayout(api, names);
+    const store = await createStore(connection);
+    const present = await presentLayout(store, names);
     const layout = wishedLayout(present, options);
-    const [registry, ...others] = planStreams(names, layout, options, server);
+    const [registry, ...others] = planStreams(names, layout, options, isClustered(connection.nats));
     if (registry === undefined) return [];
-    const steps = [await applyPlan(api, registry, options)];
-    const publisher = options.dryRun === true ? null : createPublisher(connection, inbox);
-    steps.push(await keepLayout(publisher, names, present, layout));
-    for (const plan of others) steps.push(await applyPlan(api, plan, options));
+    const steps = [await applyPlan(store, registry, options)];
+    for (const plan of others) steps.push(await applyPlan(store, plan, options));
+    // Last: while it is not there, nothing is settled, and a first attempt that failed can be repeated otherwise.
+    steps.push(await keepLayout(options.dryRun === true ? null : publisher, names, present, layout));
     return steps;
   } finally {
-    inbox.close();
+    publisher.close();
     await connection.close();
   }
 }
 
 /** Undefined before the first provisioning. */
-async function presentLayout(api: StreamApi, names: Names): Promise<Layout | undefined> {
-  const info = await patiently(() => api.info(names.registryStream));
+async function presentLayout(store: Store, names: Names): Promise<Layout | undefined> {
+  const info = await patiently(() => store.info(names.registryStream));
   if (info === undefined) return undefined;
-  const message = await patiently(() => api.read(names.registryStream, { last_by_subj: names.layout }));
+  const message = await patiently(() => store.leaderLast(names.registryStream, names.layout));
   if (message === undefined) return undefined;
-  const layout = readLayout(message.data.toString());
+  const layout = readLayout(Buffer.from(message.data).toString());
   if (layout === undefined)
-    throw new ProvisionRefused('the streams belong to a newer relay', 'Upgrade svc-relay first.');
+    throw new Refused('provision-refused', 'the streams belong to a newer relay', 'Upgrade svc-relay first.');
   return layout;
 }
 
 function wishedLayout(present: Layout | undefined, options: StreamOptions): Layout {
   const shards = options.shards ?? present?.shards ?? defaults.shards;
   if (!Number.isInteger(shards) || shards < 1 || shards > MAX_SHARDS)
-    throw new ProvisionRefused(`${shards} is not a number of shards`, `Give one from 1 to ${MAX_SHARDS}.`);
+    throw new Refused(
+      'provision-refused',
+      `${shards} is not a number of shards`,
+      `Give one from 1 to ${MAX_SHARDS}.`,
+    );
   if (present !== undefined && present.shards !== shards)
-    throw new ProvisionRefused(
+    throw new Refused(
+      'provision-refused',
       `there are ${present.shards} shards: with ${shards} channels would move`,
       'Keep the number of shards, or use another prefix for a new relay.',
+    );
+  if (options.maxBytesPerShard !== undefined && options.maxBytesPerShard < LEAST_SHARD_BYTES)
+    throw new Refused(
+      'provision-refused',
+      `a stream of ${options.maxBytesPerShard} bytes cannot keep one delivery of 25 MiB`,
+      `Give at least --max-shard-bytes ${LEAST_SHARD_BYTES / 1024 / 1024}.`,
     );
   const { maxDeliveriesPerChannel, maxBytesPerChannel } = { ...defaults, ...present, ...given(options) };
   return { shards, maxDeliveriesPerChannel, maxBytesPerChannel };
@@ -116,15 +136,16 @@ async function keepLayout(
 }
 
 async function applyPlan(
-  api: StreamApi,
+  store: Store,
   plan: StreamPlan,
   { shrink = false, dryRun = false }: ProvisionOptions,
 ): Promise<ProvisionStep> {
   const { name } = plan;
-  const present = await patiently(() => api.info(name));
+  const { streams } = store.manager;
+  const present = await patiently(() => store.info(name));
   if (present === undefined) {
     const configuration = newStream(plan);
-    if (!dryRun) await change(api, plan, `STREAM.CREATE.${name}`, configuration);
+    if (!dryRun) await change(name, () => streams.add(configuration as StreamConfig));
     return { what: name, done: 'created', details: [`replicas ${String(configuration['num_replicas'])}`] };
   }
   const { configuration, changed, kept } = changesOf(
@@ -134,21 +155,22 @@ async function applyPlan(
     shrink || present.state.messages === 0,
   );
   if (configuration === undefined) return { what: name, done: 'unchanged', details: kept };
-  if (!dryRun) await change(api, plan, `STREAM.UPDATE.${name}`, configuration);
+  if (!dryRun) await change(name, () => streams.update(name, configuration));
   return { what: name, done: 'changed', details: [...changed, ...kept] };
 }
 
-function change(api: StreamApi, plan: StreamPlan, subject: string, configuration: unknown): Promise<void> {
-  return patiently(async () => done(plan, await api.ask(subject, configuration, CHANGE_WITHIN_MS)));
-}
-
 /** What may pass is tried again; what the server will never do is refused. */
-function done({ name }: StreamPlan, answer: ApiAnswer<unknown>): void {
-  if (answer.ok) return;
-  const { code, errCode, description } = answer.failure;
-  const words = `${name}: ${description} (${errCode})`;
-  if (code === 503) throw new EngineUnavailable(words);
-  throw new ProvisionRefused(words, remedies[errCode] ?? 'See the log of the NATS server.');
+function change(name: string, work: () => Promise<unknown>): Promise<void> {
+  return patiently(async () => {
+    try {
+      await work();
+    } catch (error) {
+      const words = `${name}: ${error instanceof Error ? error.message : String(error)}`;
+      if (!(error instanceof JetStreamApiError) || error.status === 503) throw new EngineUnavailable(words);
+      const remedy = remedies[error.code] ?? 'See the log of the NATS server.';
+      throw new Refused('provision-refused', `${words} (${error.code})`, remedy);
+    }
+  });
 }
 
 async function patiently<T>(work: () => Promise<T>): Promise<T> {

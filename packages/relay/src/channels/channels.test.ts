@@ -1,10 +1,9 @@
 // What is remembered of channels while the engine is slow or away; the reads are the test's own.
 import { expect, test } from 'vitest';
-import { createChannelRegistry } from './channel-registry.ts';
-import type { DirectReads } from './direct-read.ts';
-import { EngineUnavailable } from './errors.ts';
-import { namesFor } from './names.ts';
-import type { StoredMessage } from './page.ts';
+import { EngineUnavailable } from '../engine/errors.ts';
+import { namesFor } from '../engine/names.ts';
+import type { StoredMessage } from '../engine/store.ts';
+import { createChannelRegistry } from './channels.ts';
 
 type Answer = StoredMessage | undefined;
 
@@ -20,10 +19,9 @@ function setUp() {
   const unused = (): never => {
     throw new Error('not for this test');
   };
-  const reads: DirectReads = { last, bySequence: unused, next: unused, page: unused, pageOnReturn: unused };
-  const api = { ask: unused, info: unused, read: async () => undefined, purge: unused };
-  const publisher = { publish: unused, sendAgain: unused, underWay: unused };
-  const registry = createChannelRegistry({ publisher, reads, api, names: namesFor('test') }, () => clock.at);
+  const store = { last, leaderLast: async () => undefined, info: unused };
+  const publisher = { publish: unused };
+  const registry = createChannelRegistry({ publisher, store, names: namesFor('test') }, () => clock.at);
   return { registry, asked, clock };
 }
 
@@ -32,12 +30,13 @@ const stored: StoredMessage = {
   subject: 'test.channel.one',
   data: Buffer.from('{"readKeyHash":null,"createdAt":5}'),
   check: 'c',
+  at: 0,
 };
 const channel = { id: 'one', readKeyHash: null, createdAt: 5 };
 
 async function known() {
   const world = setUp();
-  const found = world.registry.find('one');
+  const found = world.registry.findChannel('one');
   world.asked[0]?.resolve(stored);
   expect(await found).toEqual(channel);
   return world;
@@ -45,26 +44,26 @@ async function known() {
 
 test('a sender does not wait for a lookup longer than it waits itself', async () => {
   const { registry } = setUp();
-  await expect(registry.find('one', 60)).rejects.toMatchObject({ code: 'engine-unavailable' });
+  await expect(registry.findChannel('one', 60)).rejects.toMatchObject({ code: 'engine-unavailable' });
 });
 
 test('one that is looked up again counts meanwhile, and nobody waits', async () => {
   const { registry, asked, clock } = await known();
   clock.at = 61_000;
-  expect(await registry.find('one', 60)).toEqual(channel);
-  expect(await registry.find('one', 60)).toEqual(channel);
+  expect(await registry.findChannel('one', 60)).toEqual(channel);
+  expect(await registry.findChannel('one', 60)).toEqual(channel);
   expect(asked).toHaveLength(2);
   asked[1]?.reject(new EngineUnavailable('away'));
-  expect(await registry.find('one')).toEqual(channel);
+  expect(await registry.findChannel('one')).toEqual(channel);
 });
 
 test('one that is gone is gone after the lookup', async () => {
   const { registry, asked, clock } = await known();
   clock.at = 61_000;
-  expect(await registry.find('one')).toEqual(channel);
+  expect(await registry.findChannel('one')).toEqual(channel);
   asked[1]?.resolve(undefined);
   await new Promise(setImmediate);
-  const again = registry.find('one');
+  const again = registry.findChannel('one');
   asked[2]?.resolve(undefined);
   expect(await again).toBeUndefined();
 });
@@ -72,13 +71,13 @@ test('one that is gone is gone after the lookup', async () => {
 test('one that nobody asked for during ten minutes is waited for; without an answer it still counts', async () => {
   const { registry, asked, clock } = await known();
   clock.at = 601_000;
-  const found = registry.find('one');
+  const found = registry.findChannel('one');
   asked[1]?.resolve(undefined);
   expect(await found).toBeUndefined();
 
   const other = await known();
   other.clock.at = 601_000;
-  const kept = other.registry.find('one');
+  const kept = other.registry.findChannel('one');
   other.asked[1]?.reject(new EngineUnavailable('away'));
   expect(await kept).toEqual(channel);
 });

@@ -4,14 +4,11 @@
 // channel holds; when it is too much, the oldest go. So the cost is one small write per sixteenth, and a
 // channel may exceed its limit by a sixteenth for each process. What a process had not noted when it died is
 // not counted; age and the limits of the stream bound that.
-import type { DirectReads } from './direct-read.ts';
-import { EngineUnavailable } from './errors.ts';
-import type { Layout } from './layout.ts';
-import type { Names } from './names.ts';
-import { shardOf } from './names.ts';
-import { type Publisher, PublishRefused } from './publisher.ts';
-import type { ShardStates } from './shard-states.ts';
-import type { StreamApi } from './stream-api.ts';
+import { EngineUnavailable } from '../engine/errors.ts';
+import { type Layout, type Names, shardOf } from '../engine/names.ts';
+import { type Publisher, PublishRefused } from '../engine/publisher.ts';
+import type { ShardStates } from '../engine/shards.ts';
+import type { Store } from '../engine/store.ts';
 
 export type ByteLimit = {
   /** Called for each delivery that was stored here. */
@@ -36,13 +33,12 @@ const ATTEMPTS = 5;
 
 export function createByteLimit(given: {
   publisher: Publisher;
-  reads: DirectReads;
-  api: StreamApi;
+  store: Store;
   shards: ShardStates;
   names: Names;
   layout: Layout;
 }): ByteLimit {
-  const { publisher, reads, api, shards, names, layout } = given;
+  const { publisher, store, shards, names, layout } = given;
   const limit = layout.maxBytesPerChannel;
   const step = Math.ceil(limit / STEPS);
   const counted = new Map<string, Counted>();
@@ -89,9 +85,9 @@ export function createByteLimit(given: {
   async function note(channelId: string, { bytes, to }: Counted): Promise<void> {
     const shard = shardOf(channelId, layout);
     const { epoch } = await shards.fresh(shard);
-    const oldest = await reads.next(names.shardStream(shard), names.delivery(shard, channelId), 1);
+    const oldest = await store.next(names.shardStream(shard), names.delivery(shard, channelId), 1);
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-      const present = await api.read(names.registryStream, { last_by_subj: names.bytes(channelId) });
+      const present = await store.leaderLast(names.registryStream, names.bytes(channelId));
       const ledger = withNote(ledgerIn(present?.data, epoch), [to, bytes], oldest?.seq ?? 0);
       const trimmed = trim(ledger, limit);
       if (await write(channelId, trimmed, present?.seq ?? 0)) {
@@ -122,12 +118,12 @@ export function createByteLimit(given: {
   /** It was written down before, so that a cursor below it is told a gap. */
   async function removeBelow(shard: number, channelId: string, below: number): Promise<void> {
     const stream = names.shardStream(shard);
-    await api.purge(stream, names.delivery(shard, channelId), below);
-    await api.purge(stream, names.part(shard, channelId, '*', '*'), below);
+    await store.purge(stream, names.delivery(shard, channelId), below);
+    await store.purge(stream, names.part(shard, channelId, '*', '*'), below);
   }
 
   async function ledgerOf(channelId: string): Promise<Ledger> {
-    const message = await reads.last(names.registryStream, names.bytes(channelId));
+    const message = await store.last(names.registryStream, names.bytes(channelId));
     return ledgerIn(message?.data, shards.known(shardOf(channelId, layout))?.epoch ?? '');
   }
 

@@ -1,7 +1,13 @@
 import { untilHolds, WAIT_MS } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import type { Position } from './engine.ts';
-import { anotherEngine, deliveryOf, engineForTest, listen, publishText } from './testing/engine-for-test.ts';
+import type { Position } from '../engine/engine.ts';
+import {
+  anotherEngine,
+  deliveryOf,
+  engineForTest,
+  listen,
+  publishText,
+} from '../engine/testing/engine-for-test.ts';
 
 const KILOBYTE = 1024;
 

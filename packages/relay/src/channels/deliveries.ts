@@ -1,0 +1,125 @@
+// A delivery into its shard: in one message, or in parts and a head when it is too large for one. The parts are
+// stored, and acknowledged, before the message that names them: whoever can read the head could read the parts when
+// it was written. They lie in the same stream and age with it; a head whose parts are gone is told as a gap.
+import { hash, randomBytes } from 'node:crypto';
+import type { Connection } from '../engine/connection.ts';
+import type { Delivery, Engine } from '../engine/engine.ts';
+import { EngineUnavailable } from '../engine/errors.ts';
+import { type Layout, type Names, shardOf } from '../engine/names.ts';
+import { type Acknowledgement, HEADERS_BYTES, type Publisher, PublishRefused } from '../engine/publisher.ts';
+import type { ShardStates } from '../engine/shards.ts';
+import type { Store } from '../engine/store.ts';
+import { checkOf } from '../protocol/position.ts';
+import { type BodyParts, encodeFrame, encodeFrameOfParts } from '../protocol/stored-frame.ts';
+import type { ByteLimit } from './byte-limit.ts';
+
+/** The server's own default. */
+const USUAL_MAX_PAYLOAD = 1024 * 1024;
+/** Larger messages than this are hard on a cluster, whatever the server allows. */
+const LARGEST_MESSAGE = 8 * 1024 * 1024;
+const PARTS_AT_ONCE = 4;
+
+export function createDeliveryPublisher(given: {
+  connection: Connection;
+  publisher: Publisher;
+  byteLimit: ByteLimit;
+  shards: ShardStates;
+  store: Store;
+  names: Names;
+  layout: Layout;
+  /** A shard did not acknowledge in time. */
+  onUnavailable: (shard: number) => void;
+}): Engine['publish'] {
+  const { connection, publisher, byteLimit, shards, store, names, layout, onUnavailable } = given;
+  const ownId = randomBytes(9).toString('base64url');
+  let unnamed = 0;
+
+  /** With the body: another one under a known id is another delivery, and must not be taken for a repetition. */
+  function idOf(channelId: string, { body }: Delivery, messageId: string | undefined): string {
+    unnamed += 1;
+    if (messageId === undefined) return `${channelId}:${ownId}${unnamed}`;
+    return `${channelId}:${messageId}:${hash('sha256', body, 'base64url')}`;
+  }
+
+  async function storeInParts(
+    shard: number,
+    channelId: string,
+    delivery: Delivery,
+    messageId: string,
+    deadlineMs: number,
+    partBytes: number,
+  ): Promise<Acknowledgement> {
+    const deadline = performance.now() + deadlineMs;
+    const { body } = delivery;
+    // In the subject of every part, so that what turns out to be a repetition can be removed.
+    const name = randomBytes(12).toString('hex');
+    const sequences = Array.from({ length: Math.ceil(body.length / partBytes) }, () => 0);
+    const parts = sequences.keys();
+    const storeSome = async (): Promise<void> => {
+      for (const part of parts) {
+        const { seq } = await publisher.publish({
+          subject: names.part(shard, channelId, name, part),
+          payload: body.subarray(part * partBytes, (part + 1) * partBytes),
+          messageId: `${name}.${part}`,
+          deadlineMs: deadline - performance.now(),
+        });
+        sequences[part] = seq;
+      }
+    };
+    await Promise.all(Array.from({ length: PARTS_AT_ONCE }, storeSome));
+    const stored = await publisher.publish({
+      subject: names.delivery(shard, channelId),
+      payload: encodeFrameOfParts(delivery, { size: body.length, sequences }),
+      messageId,
+      deadlineMs: deadline - performance.now(),
+      bodySize: body.length,
+    });
+    // Nothing names them. Should it fail, they go with their age; the sender does not wait for it.
+    if (stored.duplicate)
+      store.purge(names.shardStream(shard), names.part(shard, channelId, name, '*')).catch(onlyUnavailable);
+    return stored;
+  }
+
+  return async (channelId, delivery, { messageId, deadlineMs }) => {
+    const shard = shardOf(channelId, layout);
+    const id = idOf(channelId, delivery, messageId);
+    const largest =
+      Math.min(connection.nats.info?.max_payload ?? USUAL_MAX_PAYLOAD, LARGEST_MESSAGE) - HEADERS_BYTES;
+    try {
+      const payload = delivery.body.length < largest ? encodeFrame(delivery) : undefined;
+      const subject = names.delivery(shard, channelId);
+      const { seq, duplicate } = await (payload === undefined || payload.length > largest
+        ? storeInParts(shard, channelId, delivery, id, deadlineMs, largest)
+        : publisher.publish({ subject, payload, messageId: id, deadlineMs }));
+      if (!duplicate) byteLimit.stored(channelId, seq, delivery.body.length);
+      return { position: { epoch: shards.known(shard)?.epoch ?? '', seq, check: checkOf(id) }, duplicate };
+    } catch (error) {
+      onUnavailable(shard);
+      if (error instanceof PublishRefused) throw new EngineUnavailable(error.message, { cause: error });
+      throw error;
+    }
+  };
+}
+
+/** Undefined when a part is missing, or is not what the head says. */
+export async function readParts(
+  store: Store,
+  stream: string,
+  partsPrefix: string,
+  { size, sequences }: BodyParts,
+): Promise<Buffer | undefined> {
+  const parts: Uint8Array[] = [];
+  for (let at = 0; at < sequences.length; at += PARTS_AT_ONCE) {
+    const some = sequences.slice(at, at + PARTS_AT_ONCE);
+    for (const part of await Promise.all(some.map((seq) => store.bySequence(stream, seq)))) {
+      if (part === undefined || !part.subject.startsWith(partsPrefix)) return undefined;
+      parts.push(part.data);
+    }
+  }
+  const body = Buffer.concat(parts);
+  return body.length === size ? body : undefined;
+}
+
+function onlyUnavailable(error: unknown): void {
+  if (!(error instanceof EngineUnavailable)) throw error;
+}
