@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { remedyCommand } from './remedy-command.ts';
+import { remedyCommand } from './remedy.tsx';
 
 test.each([
   ['Run: svc doctor', 'svc doctor', null],

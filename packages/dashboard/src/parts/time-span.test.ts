@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { afterKey, shareOf, spanFor, spanOf, timeAt } from './time-span.ts';
+import { afterKey, shareOf, spanFor, spanOf, timeAt } from './time-scrubber.tsx';
 
 const now = Date.UTC(2026, 10, 9, 12);
 const MINUTE = 60_000;

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
-import { type KeyMeaning, type KeyPress, meaningOfKey } from './key-words.ts';
+import { type KeyMeaning, type KeyPress, meaningOfKey } from './keys.tsx';
 
 const plain = { ctrlKey: false, metaKey: false, altKey: false };
-const atRest = { isGoing: false, isTyping: false };
+const atRest = { isGoing: false, inField: false };
 
 test.each<[string, Partial<KeyPress> & { key: string }, Partial<typeof atRest>, KeyMeaning | null]>([
   ['Ctrl K', { key: 'k', ctrlKey: true }, {}, { kind: 'palette' }],
   ['Command K', { key: 'k', metaKey: true }, {}, { kind: 'palette' }],
-  ['Ctrl K in a field', { key: 'k', ctrlKey: true }, { isTyping: true }, { kind: 'palette' }],
+  ['Ctrl K in a field', { key: 'k', ctrlKey: true }, { inField: true }, { kind: 'palette' }],
   ['k alone', { key: 'k' }, {}, null],
   ['?', { key: '?' }, {}, { kind: 'key-map' }],
-  ['? in a field', { key: '?' }, { isTyping: true }, null],
+  ['? in a field', { key: '?' }, { inField: true }, null],
   ['g', { key: 'g' }, {}, { kind: 'go' }],
-  ['g in a field', { key: 'g' }, { isTyping: true }, null],
+  ['g in a field', { key: 'g' }, { inField: true }, null],
   ['g with Ctrl', { key: 'g', ctrlKey: true }, {}, null],
   ['g then a', { key: 'a' }, { isGoing: true }, { kind: 'to', to: '/attention' }],
   ['g then h', { key: 'h' }, { isGoing: true }, { kind: 'to', to: '/' }],

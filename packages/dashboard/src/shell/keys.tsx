@@ -1,12 +1,120 @@
 // The keys that work on every screen, and what they open. The palette is loaded when the page is at rest; what is
 // typed before it is there is kept for it.
+
 import { useNavigate } from '@tanstack/react-router';
+import { Dialog } from 'radix-ui';
 import { type ComponentType, useCallback, useEffect, useRef, useState } from 'react';
 import { Button } from '../parts/button.tsx';
 import { isTyping } from './is-typing.ts';
-import { KeyMap } from './key-map.tsx';
-import { GO_MS, meaningOfKey } from './key-words.ts';
 import { onOpenPalette } from './palette-events.ts';
+import { places } from './places.ts';
+
+// What the keys of the keyboard mean on every screen. Pure, so that it can be tried without a page.
+
+export type KeyPress = { key: string; ctrlKey: boolean; metaKey: boolean; altKey: boolean };
+export type KeyMeaning =
+  | { kind: 'palette' }
+  | { kind: 'key-map' }
+  /** The first of two keys. */
+  | { kind: 'go' }
+  | { kind: 'to'; to: string };
+
+/** How long the second key may take. */
+const GO_MS = 1_500;
+
+/** `isGoing`: `g` was pressed just before. `inField`: a field has the focus, so that letters are letters. */
+export function meaningOfKey(
+  { key, ctrlKey, metaKey, altKey }: KeyPress,
+  { isGoing, inField }: { isGoing: boolean; inField: boolean },
+): KeyMeaning | null {
+  if ((ctrlKey || metaKey) && !altKey && key.toLowerCase() === 'k') return { kind: 'palette' };
+  if (inField || ctrlKey || metaKey || altKey) return null;
+  if (isGoing) {
+    const place = places.find((one) => one.key === key);
+    return place === undefined ? null : { kind: 'to', to: place.to };
+  }
+  if (key === '?') return { kind: 'key-map' };
+  return key === 'g' ? { kind: 'go' } : null;
+}
+
+// Every key, on one page.
+
+const groups: { title: string; keys: [keys: string[], what: string][] }[] = [
+  {
+    title: 'Everywhere',
+    keys: [
+      [['Ctrl', 'K'], 'Search and commands'],
+      [['?'], 'This list'],
+      ...places.map(({ key, name }): [string[], string] => [['g', key], name]),
+    ],
+  },
+  {
+    title: 'Lists',
+    keys: [
+      [['j'], 'Next'],
+      [['k'], 'Previous'],
+      [['Enter'], 'Open'],
+    ],
+  },
+  {
+    title: 'Attention',
+    keys: [
+      [['e'], 'Acknowledge'],
+      [['s'], 'Snooze'],
+      [['h'], 'Hand over'],
+      [['r'], 'Resolve'],
+    ],
+  },
+  {
+    title: 'Time',
+    keys: [
+      [['←'], 'A step back, on the bar'],
+      [['→'], 'A step forward'],
+      [['End'], 'Now'],
+    ],
+  },
+];
+
+function KeyMap({ onClose }: { onClose: () => void }) {
+  return (
+    <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
+      <Dialog.Portal>
+        <Dialog.Overlay className="fixed inset-0 z-40 bg-sunken opacity-80" />
+        <Dialog.Content
+          aria-describedby={undefined}
+          className="fixed top-1/2 left-1/2 z-50 max-h-[85dvh] w-[min(40rem,calc(100vw-2rem))] -translate-x-1/2 -translate-y-1/2 overflow-y-auto rounded-card border border-line bg-raised p-5 shadow-float outline-none"
+        >
+          <Dialog.Title className="mb-4 text-lead">Keys</Dialog.Title>
+          <div className="gap-x-8 wide:columns-2">
+            {groups.map(({ title, keys }) => (
+              <section key={title} className="mb-5 break-inside-avoid">
+                <h3 className="mb-1 text-small">{title}</h3>
+                <dl className="text-small">
+                  {keys.map(([names, what]) => (
+                    <div key={what} className="flex items-center justify-between gap-4 py-1">
+                      <dt className="order-2 flex shrink-0 gap-1">
+                        {names.map((name) => (
+                          <kbd
+                            key={name}
+                            className="min-w-6 rounded-control border border-line bg-sunken px-1.5 text-center text-tiny text-text"
+                          >
+                            {name}
+                          </kbd>
+                        ))}
+                      </dt>
+                      <dd className="text-muted">{what}</dd>
+                    </div>
+                  ))}
+                </dl>
+              </section>
+            ))}
+          </div>
+          <p className="text-tiny text-muted">Keys do nothing while a field has the focus. Escape closes.</p>
+        </Dialog.Content>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
 
 type PaletteProps = { typedBefore: () => string; onClose: () => void };
 
@@ -52,7 +160,7 @@ export function Keys() {
         return;
       }
       const isGoing = performance.now() - wentAt.current < GO_MS;
-      const meaning = meaningOfKey(event, { isGoing, isTyping: isTyping(event.target) });
+      const meaning = meaningOfKey(event, { isGoing, inField: isTyping(event.target) });
       wentAt.current = meaning?.kind === 'go' ? performance.now() : Number.NEGATIVE_INFINITY;
       // The second key of a pair that leads nowhere must not do what it does alone.
       if (meaning === null) return isGoing ? event.stopImmediatePropagation() : undefined;

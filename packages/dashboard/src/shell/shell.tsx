@@ -1,11 +1,120 @@
 // What stands around every screen: the trust bar, the way to the others, and the band of a past moment.
-import { Outlet } from '@tanstack/react-router';
-import { MomentProvider, useBoard } from '../live/live.tsx';
+import { Link, Outlet, useLocation } from '@tanstack/react-router';
+import {
+  Activity,
+  Archive,
+  BellDot,
+  History,
+  LayoutGrid,
+  type LucideIcon,
+  ScrollText,
+  SlidersHorizontal,
+  Stethoscope,
+  Waypoints,
+} from 'lucide-react';
+import { MomentProvider, useBoard, useLiveBoard, useNow } from '../live/live.tsx';
 import { timeOfMoment } from '../live/moment.ts';
+import { CopyButton } from '../parts/button.tsx';
+import { classNames } from '../parts/class-names.ts';
+import { clockWords, durationWords, exactWords } from '../parts/time-words.ts';
+import { isWaiting } from '../screens/attention/is-waiting.ts';
 import { Keys } from './keys.tsx';
-import { Navigation } from './navigation.tsx';
-import { PastBand } from './past-band.tsx';
+import { linkTo } from './link-to.ts';
+import { places } from './places.ts';
 import { TrustBar } from './trust-bar.tsx';
+
+// The way to every screen: at the side, or at the foot of a narrow page.
+
+const placeIcons: Record<(typeof places)[number]['to'], LucideIcon> = {
+  '/': LayoutGrid,
+  '/attention': BellDot,
+  '/runs': Waypoints,
+  '/events': ScrollText,
+  '/telemetry': Activity,
+  '/archive': Archive,
+  '/configuration': SlidersHorizontal,
+  '/doctor': Stethoscope,
+};
+
+function Navigation() {
+  const waiting = useWaiting();
+  return (
+    <nav
+      aria-label="Screens"
+      className="z-20 flex border-line bg-surface max-wide:fixed max-wide:inset-x-0 max-wide:bottom-0 max-wide:border-t wide:sticky wide:top-0 wide:h-dvh wide:w-44 wide:shrink-0 wide:flex-col wide:gap-0.5 wide:border-r wide:p-3"
+    >
+      <p className="px-2.5 pt-1 pb-4 text-lead font-semibold text-ink max-wide:hidden">svc</p>
+      {places.map((place) => {
+        const Icon = placeIcons[place.to];
+        return (
+          <Link
+            key={place.to}
+            to={place.to}
+            activeOptions={{ exact: place.to === '/', includeSearch: false }}
+            activeProps={{ className: 'bg-sunken text-ink', 'aria-current': 'page' }}
+            inactiveProps={{ className: 'text-muted hover:text-ink' }}
+            className={classNames(
+              'relative flex items-center gap-2.5 rounded-control text-small font-medium max-wide:h-14 max-wide:flex-1 max-wide:flex-col max-wide:justify-center max-wide:gap-0.5 max-wide:text-tiny wide:h-9 wide:px-2.5',
+              !place.narrow && 'max-wide:hidden',
+            )}
+          >
+            <Icon aria-hidden="true" className="size-4 max-wide:size-5" />
+            <span>{place.name}</span>
+            {place.to === '/attention' && waiting > 0 && (
+              <span className="rounded-full bg-you-soft px-1.5 text-tiny text-you max-wide:absolute max-wide:top-1 max-wide:left-1/2 max-wide:ml-1 wide:ml-auto">
+                {waiting}
+                <span className="sr-only"> wait for you</span>
+              </span>
+            )}
+          </Link>
+        );
+      })}
+    </nav>
+  );
+}
+
+function useWaiting(): number {
+  const { attention } = useLiveBoard();
+  const now = useNow();
+  return [...attention.values()].filter((item) => isWaiting(item, now)).length;
+}
+
+// Says on every screen that a past moment is looked at, and leads back to now.
+
+function PastBand() {
+  const { board, moment, settling, failure } = useBoard();
+  const { pathname, search } = useLocation();
+  if (moment === null) return null;
+  const time = timeOfMoment(settling ? null : moment, board.at);
+  return (
+    <div
+      role="status"
+      className="sticky top-0 z-20 flex flex-wrap items-center gap-x-4 gap-y-1 bg-ink px-6 py-1.5 text-small text-surface max-wide:px-4"
+    >
+      <History aria-hidden="true" className="size-4 shrink-0" />
+      <span className="font-medium" title={time === null ? undefined : exactWords(time)}>
+        {failure !== null ? `There is no board of ${moment}` : <PastWords time={time} />}
+      </span>
+      <span className="ml-auto flex items-center gap-1 [&_button:hover]:bg-transparent [&_button:hover]:underline [&_button]:text-surface">
+        <CopyButton text={linkTo(pathname, search, time)} label="Copy link" />
+        <Link
+          to="."
+          search={(before) => ({ ...before, at: undefined })}
+          className="rounded-control border border-current px-2.5 py-1 font-medium hover:underline focus-visible:outline-surface"
+        >
+          Back to now
+        </Link>
+      </span>
+    </div>
+  );
+}
+
+/** The day is named unless it is today. */
+function PastWords({ time }: { time: number | null }) {
+  const now = useNow();
+  if (time === null) return 'You look at the past';
+  return `You look at ${clockWords(time, now)}, ${durationWords(now - time)} ago`;
+}
 
 export function Shell() {
   const { board, moment } = useBoard();

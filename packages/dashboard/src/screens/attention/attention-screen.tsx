@@ -1,23 +1,116 @@
 // The inbox of what needs a person: read with j and k, answered with one key each.
-import type { AttentionItem } from '@svc/core';
+import type { AttentionItem, EventLine } from '@svc/core';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import { Tabs } from 'radix-ui';
 import { useMemo, useRef, useState } from 'react';
-import { useBoard, useNow } from '../../live/live.tsx';
+import { getJson } from '../../api/client.ts';
+import { useBoard, useLiveBoard, useNow } from '../../live/live.tsx';
 import { Button } from '../../parts/button.tsx';
+import { classNames } from '../../parts/class-names.ts';
 import { useMatchesNarrow } from '../../parts/narrow.ts';
 import { ScreenHead } from '../../parts/panel.tsx';
-import { Failed, Loading } from '../../parts/states.tsx';
+import { Empty, Failed, Loading } from '../../parts/states.tsx';
+import { clockWords } from '../../parts/time-words.ts';
 import { useKeys } from '../../parts/use-keys.ts';
 import type { SearchOf } from '../../shell/link-to.ts';
 import { inbox, moved, neighbour, type Tab, tabs } from './inbox.ts';
 import { ItemDetail, type Opened } from './item-detail.tsx';
 import { ItemRow, nameOf } from './item-row.tsx';
-import { NothingHere } from './nothing-here.tsx';
-import { TabList } from './tab-list.tsx';
 import { foreseen, useWords, type Word } from './use-words.ts';
-import { YourName } from './your-name-field.tsx';
+import { keepYourName, yourName } from './your-name.ts';
+
+const emptyTexts: Record<Exclude<Tab, 'waiting'>, { title: string; text: string }> = {
+  taken: {
+    title: 'Nobody has taken anything.',
+    text: 'What you acknowledge or hand over stands here until its cause is gone.',
+  },
+  snoozed: { title: 'Nothing sleeps.', text: 'What you snooze stands here until its time.' },
+};
+
+export function NothingHere({ tab }: { tab: Tab }) {
+  if (tab === 'waiting') return <NothingWaits />;
+  return (
+    <Empty title={emptyTexts[tab].title}>
+      <p>{emptyTexts[tab].text}</p>
+    </Empty>
+  );
+}
+
+/** Since the last word on an item: then the last one that waited was answered or its cause went away. */
+function NothingWaits() {
+  const now = useNow();
+  const { attention } = useLiveBoard();
+  const { data } = useQuery({
+    queryKey: ['attention-quiet', attention],
+    queryFn: ({ signal }) =>
+      getJson<{ events: EventLine[] }>('/api/events?event=comms.attention_*&limit=1', signal),
+  });
+  const last = data?.events[0]?.ts;
+  return (
+    <Empty title="Nothing needs you.">
+      <p>
+        {last === undefined
+          ? 'Nothing ever did on this machine.'
+          : `Since ${clockWords(Date.parse(last), now)}.`}{' '}
+        What fails, stalls or asks shows up here by itself, with the command that mends it.
+      </p>
+    </Empty>
+  );
+}
+
+const names: Record<Tab, { long: string; short: string }> = {
+  waiting: { long: 'Waiting for you', short: 'Waiting' },
+  taken: { long: 'Acknowledged, handed over', short: 'Taken' },
+  snoozed: { long: 'Snoozed', short: 'Snoozed' },
+};
+
+export function TabList({ counts }: { counts: Record<Tab, number> }) {
+  const length = useMatchesNarrow() ? 'short' : 'long';
+  return (
+    <Tabs.List aria-label="Attention" className="mb-4 flex gap-1 border-line border-b">
+      {tabs.map((tab) => (
+        <Tabs.Trigger
+          key={tab}
+          value={tab}
+          className="-mb-px flex h-9 items-center gap-2 border-transparent border-b-2 px-2.5 text-small font-medium whitespace-nowrap text-muted -outline-offset-2 hover:text-ink data-[state=active]:border-ink data-[state=active]:text-ink max-wide:h-11"
+        >
+          {names[tab][length]}
+          <span
+            className={classNames(
+              'rounded-full px-1.5 text-tiny',
+              tab === 'waiting' && counts[tab] > 0 ? 'bg-you-soft text-you' : 'bg-sunken text-muted',
+            )}
+          >
+            {counts[tab]}
+          </span>
+        </Tabs.Trigger>
+      ))}
+    </Tabs.List>
+  );
+}
+
+/** Who speaks: it goes into the log with each word. */
+export function YourName() {
+  const [name, setName] = useState(yourName);
+  return (
+    <label className="flex items-center gap-2 text-small text-muted">
+      You are
+      <input
+        value={name}
+        maxLength={100}
+        placeholder="a person"
+        autoComplete="off"
+        onChange={({ target }) => {
+          setName(target.value);
+          keepYourName(target.value);
+        }}
+        className="h-8 w-36 rounded-control border border-line bg-surface px-2 text-small text-text placeholder:text-muted hover:border-line-strong max-wide:h-11"
+      />
+    </label>
+  );
+}
 
 /** So many are drawn at first: a broken service may raise more than anybody reads. */
 const PAGE = 100;

@@ -1,8 +1,10 @@
 // Everything about one item, and what can be done with it.
+
 import type { AttentionItem } from '@svc/core';
 import { Link } from '@tanstack/react-router';
 import { Check, CheckCheck, Clock, UserRoundPen } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { Dialog, DropdownMenu } from 'radix-ui';
+import { type FormEvent, type ReactNode, useState } from 'react';
 import { postJson } from '../../api/client.ts';
 import { useLiveBoard, useNow } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';
@@ -13,13 +15,148 @@ import { OutsideText } from '../../parts/outside.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
 import { clockWords } from '../../parts/time-words.ts';
-import { HandOver } from './hand-over.tsx';
 import { nameOf } from './item-row.tsx';
 import { reasonWords } from './reason-words.ts';
 import { actionsOf } from './remedy-action.ts';
-import { SnoozeMenu } from './snooze-menu.tsx';
 import type { Word } from './use-words.ts';
 import { speaker } from './your-name.ts';
+
+// For how long an item may be put off with one key.
+
+export type SnoozeChoice = { label: string; until: number; for: string };
+
+const MINUTE = 60_000;
+const MORNING = 9;
+
+/** Tomorrow is the viewer's, also when the clock is changed at night. */
+export function snoozeChoices(now: number): SnoozeChoice[] {
+  const morning = new Date(now);
+  morning.setDate(morning.getDate() + 1);
+  morning.setHours(MORNING, 0, 0, 0);
+  const minutes = Math.max(1, Math.ceil((morning.getTime() - now) / MINUTE));
+  return [
+    { label: '30 minutes', until: now + 30 * MINUTE, for: '30m' },
+    { label: '2 hours', until: now + 120 * MINUTE, for: '2h' },
+    {
+      label: `Tomorrow, ${clockWords(morning.getTime(), morning.getTime())}`,
+      until: morning.getTime(),
+      for: `${minutes}m`,
+    },
+  ];
+}
+
+function SnoozeMenu({
+  open,
+  onOpenChange,
+  onSnooze,
+  children,
+}: {
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  onSnooze: (choice: SnoozeChoice) => void;
+  children: ReactNode;
+}) {
+  return (
+    <DropdownMenu.Root open={open} onOpenChange={onOpenChange}>
+      <DropdownMenu.Trigger asChild>{children}</DropdownMenu.Trigger>
+      <DropdownMenu.Portal>
+        <DropdownMenu.Content
+          align="start"
+          sideOffset={4}
+          collisionPadding={12}
+          className="z-50 min-w-48 rounded-card border border-line bg-raised p-1 shadow-float"
+        >
+          <DropdownMenu.Label className="px-2 py-1 text-tiny text-muted">Put off for</DropdownMenu.Label>
+          {open &&
+            snoozeChoices(Date.now()).map((choice) => (
+              <DropdownMenu.Item
+                key={choice.label}
+                onSelect={() => onSnooze(choice)}
+                className="flex h-8 cursor-default items-center rounded-control px-2 text-small text-ink outline-none data-[highlighted]:bg-sunken max-wide:h-11"
+              >
+                {choice.label}
+              </DropdownMenu.Item>
+            ))}
+        </DropdownMenu.Content>
+      </DropdownMenu.Portal>
+    </DropdownMenu.Root>
+  );
+}
+
+const field =
+  'w-full rounded-control border border-line bg-surface px-2.5 py-1.5 text-small text-text placeholder:text-muted hover:border-line-strong';
+
+/** Asks to whom, and what they should know. */
+function HandOver({
+  item,
+  open,
+  onOpenChange,
+  onHandOver,
+  children,
+}: {
+  item: AttentionItem;
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  onHandOver: (to: string, note: string) => void;
+  children: ReactNode;
+}) {
+  const [to, setTo] = useState('');
+  const [note, setNote] = useState('');
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (to.trim() === '') return;
+    onOpenChange(false);
+    onHandOver(to.trim(), note.trim());
+    setTo('');
+    setNote('');
+  };
+  return (
+    <Dialog.Root open={open} onOpenChange={onOpenChange}>
+      <Dialog.Trigger asChild>{children}</Dialog.Trigger>
+      <Dialog.Portal>
+        <Dialog.Overlay className="fixed inset-0 z-40 bg-sunken opacity-80" />
+        <Dialog.Content
+          aria-describedby={undefined}
+          className="fixed top-1/2 left-1/2 z-50 w-[min(28rem,calc(100vw-2rem))] -translate-x-1/2 -translate-y-1/2 rounded-card border border-line bg-raised p-5 shadow-float outline-none"
+        >
+          <form onSubmit={submit} className="flex flex-col gap-3">
+            <Dialog.Title className="text-lead">Hand over {nameOf(item)}</Dialog.Title>
+            <label className="flex flex-col gap-1 text-small text-muted">
+              To whom
+              <input
+                required
+                maxLength={100}
+                value={to}
+                onChange={(event) => setTo(event.target.value)}
+                autoComplete="off"
+                className={field}
+              />
+            </label>
+            <label className="flex flex-col gap-1 text-small text-muted">
+              What they should know (may be empty)
+              <textarea
+                rows={3}
+                maxLength={1_000}
+                value={note}
+                onChange={(event) => setNote(event.target.value)}
+                className={field}
+              />
+            </label>
+            <p className="text-tiny text-muted">It is written to the log. Nobody is told by svc.</p>
+            <div className="flex justify-end gap-2">
+              <Dialog.Close asChild>
+                <Button quiet>Leave it</Button>
+              </Dialog.Close>
+              <Button type="submit" loud>
+                Hand over
+              </Button>
+            </div>
+          </form>
+        </Dialog.Content>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
 
 export type Opened = 'snooze' | 'hand-over' | null;
 

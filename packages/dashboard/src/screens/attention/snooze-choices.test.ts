@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { snoozeChoices } from './snooze-choices.ts';
+import { snoozeChoices } from './item-detail.tsx';
 
 test('half an hour, two hours, tomorrow at nine', () => {
   const now = new Date(2026, 10, 9, 22, 30, 20).getTime();

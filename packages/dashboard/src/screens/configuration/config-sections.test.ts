@@ -1,6 +1,6 @@
 import type { ConfigEntry } from '@svc/core';
 import { expect, test } from 'vitest';
-import { entriesShown, sectionsOf, valueWords } from './config-sections.ts';
+import { entriesShown, sectionsOf, valueWords } from './configuration-screen.tsx';
 
 function entry(key: string, rest: Partial<ConfigEntry> = {}): ConfigEntry {
   const common = { description: `what ${key} does`, isSet: false, deprecated: null, differs: null };

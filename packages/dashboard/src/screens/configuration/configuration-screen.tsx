@@ -1,5 +1,5 @@
 // Every key with its value, where that came from, and what it would be otherwise. Secrets are never sent here.
-import type { ConfigReport } from '@svc/core';
+import type { ConfigEntry, ConfigReport } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
 import { getJson, path } from '../../api/client.ts';
 import { ChoiceField } from '../../parts/choice-field.tsx';
@@ -8,7 +8,39 @@ import { Panel, ScreenHead } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { SearchField, useAddressText } from '../../parts/search-field.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
-import { type ConfigFilter, entriesShown, type Section, sectionsOf, valueWords } from './config-sections.ts';
+
+// The keys of the configuration, by the first two words of their names, and filtered.
+
+export type ConfigFilter = { text: string; only: string };
+export type Section = { name: string; entries: ConfigEntry[] };
+
+export function entriesShown(entries: readonly ConfigEntry[], { text, only }: ConfigFilter): ConfigEntry[] {
+  const wanted = text.toLowerCase();
+  return entries.filter(
+    (entry) =>
+      (entry.key.toLowerCase().includes(wanted) || entry.description.toLowerCase().includes(wanted)) &&
+      (only !== 'set' || entry.isSet) &&
+      (only !== 'unset' || !entry.isSet) &&
+      (only !== 'deprecated' || entry.deprecated !== null) &&
+      (only !== 'differs' || entry.differs !== null),
+  );
+}
+
+export function sectionsOf(entries: readonly ConfigEntry[]): Section[] {
+  const sections = Map.groupBy(entries, ({ key }) =>
+    key
+      .split('.')
+      .slice(0, key.startsWith('svc.') ? 2 : 1)
+      .join('.'),
+  );
+  return [...sections].map(([name, all]) => ({ name, entries: all }));
+}
+
+/** As it would be written in the file; nothing at all is told as such. */
+export function valueWords(value: unknown): string {
+  if (value === undefined || value === null) return 'none';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
 
 export function ConfigurationScreen() {
   const [project] = useAddressText('project');

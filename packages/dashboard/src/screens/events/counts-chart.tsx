@@ -7,8 +7,21 @@ import { Panel } from '../../parts/panel.tsx';
 import { useAddressText } from '../../parts/search-field.tsx';
 import { Failed } from '../../parts/states.tsx';
 import { ChartLegend, type ChartSeries, TimeChart } from '../../parts/time-chart.tsx';
-import { familyColours } from './event-families.ts';
 import type { EventFilters } from './wait-for-command.ts';
+
+// Which kind of fact a topic tells, and the colour of its kind in the chart. The colours mean nothing: they only
+// tell the kinds apart, and the legend names them.
+
+const familyColours: Record<string, ChartSeries['colour']> = {
+  codehost: 'series-1',
+  tracker: 'series-2',
+  orchestrator: 'series-3',
+  workflow: 'series-4',
+  comms: 'series-5',
+  monitor: 'series-2',
+  feedback: 'series-3',
+  archive: 'series-4',
+};
 
 const REFRESH_MS = 10_000;
 

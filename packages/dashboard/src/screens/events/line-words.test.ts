@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { subjectOf } from './line-words.ts';
+import { subjectOf } from './line-list.tsx';
 
 test.each([
   [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { boardDifferences, countOf } from './board-differences.ts';
+import { boardDifferences, countOf } from './changes-line.tsx';
 
 const keyed = (entities: { key: string }[] = []): never =>
   new Map(entities.map((one) => [one.key, one])) as never;

@@ -1,21 +1,132 @@
 // One piece of work on the board. The whole card is one link; why it stands there shows on hover and on focus.
+
 import type { BoardCard, BoardColumn } from '@svc/core';
 import { Link } from '@tanstack/react-router';
 import { GitPullRequest } from 'lucide-react';
 import { memo, type ReactNode } from 'react';
-import { useChanged } from '../../live/live.tsx';
+import { useChanged, useNow } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';
 import { costWords } from '../../parts/amount-words.ts';
 import { classNames } from '../../parts/class-names.ts';
-import { textOf } from '../../parts/meaning.ts';
+import { type Meaning, textOf } from '../../parts/meaning.ts';
 import { OutsideText, safeAddress } from '../../parts/outside.tsx';
 import { Dot } from '../../parts/pill.tsx';
 import type { Standing } from '../../parts/status-meaning.ts';
+import { clockWords } from '../../parts/time-words.ts';
 import { Tip } from '../../parts/tip.tsx';
 import { checksOf, deployOf, errorsOf, isSaidBy, reviewOf, statusOf, titleOf } from './card-words.ts';
-import { stepsOf } from './phase-steps.ts';
-import { StepRow } from './step-row.tsx';
-import { WhyNote } from './why-note.tsx';
+import { type Step, type StepState, stepsOf, stepWords } from './phase-steps.ts';
+
+// The steps of a worker as a small row. Each state has a shape of its own, so that it can be read without colour:
+// done is a full disc, current a ring with a core, failed a cross, to come an empty ring, not proven a dashed one.
+
+const GAP = 16;
+const RADIUS = 4;
+
+/** `now` is the meaning of the current step. */
+function StepRow({ steps, now }: { steps: readonly Step[]; now: Meaning }) {
+  const width = (steps.length - 1) * GAP + 2 * RADIUS + 2;
+  return (
+    <svg
+      role="img"
+      aria-label={stepWords(steps)}
+      viewBox={`0 0 ${width} 12`}
+      width={width}
+      height={12}
+      className="shrink-0 fill-none stroke-2"
+    >
+      {steps.map((step, index) => (
+        <g key={step.name} transform={`translate(${index * GAP + RADIUS + 1} 6)`}>
+          <title>{`${step.name}: ${step.state}`}</title>
+          {index > 0 && (
+            <path
+              d={`M${5 - GAP} 0H-5`}
+              className={classNames(
+                'stroke-1',
+                step.state === 'ahead' ? 'stroke-line' : 'stroke-line-strong',
+              )}
+            />
+          )}
+          <Mark {...step} now={now} />
+        </g>
+      ))}
+    </svg>
+  );
+}
+
+const strokes: Record<Meaning, string> = {
+  motion: 'stroke-motion-mark',
+  you: 'stroke-you-mark',
+  broken: 'stroke-broken-mark',
+  proven: 'stroke-proven-mark',
+  review: 'stroke-review-mark',
+  unknown: 'stroke-unknown-mark',
+};
+const fills: Record<Meaning, string> = {
+  motion: 'fill-motion-mark',
+  you: 'fill-you-mark',
+  broken: 'fill-broken-mark',
+  proven: 'fill-proven-mark',
+  review: 'fill-review-mark',
+  unknown: 'fill-unknown-mark',
+};
+
+function Mark({ state, seen, now }: { state: StepState; seen: boolean; now: Meaning }) {
+  switch (state) {
+    case 'done':
+      return <circle r={3.5} stroke="none" className={seen ? 'fill-proven-mark' : 'fill-line-strong'} />;
+    case 'current':
+      return (
+        <>
+          <circle r={4} className={classNames('stroke-[1.5]', strokes[now])} />
+          <circle r={1.75} stroke="none" className={fills[now]} />
+        </>
+      );
+    case 'failed':
+      return <path d="M-3.25 -3.25 3.25 3.25M3.25 -3.25 -3.25 3.25" className="stroke-broken-mark" />;
+    case 'skipped':
+      return <circle r={3.5} strokeDasharray="2 1.6" className="stroke-1 stroke-unknown-mark" />;
+    case 'ahead':
+      return <circle r={3} className="stroke-1 stroke-line-strong opacity-60" />;
+  }
+}
+
+// Why a card stands where it stands: the rule, what it waits for and until when, what does not agree.
+
+function WhyNote({ card }: { card: BoardCard }) {
+  const now = useNow();
+  const { worker, pullRequest, attention } = card;
+  const reasons = worker === null ? (pullRequest?.readiness.reasons ?? []) : [];
+  return (
+    <div className="flex flex-col gap-1.5">
+      <p className="font-medium text-ink">{worker?.rule ?? 'No run has a worker for it.'}</p>
+      {worker?.waitsFor && (
+        <p>
+          Waits for {worker.waitsFor}
+          {worker.until !== null && <>, until {clockWords(Date.parse(worker.until), now)}</>}.
+        </p>
+      )}
+      {worker === null && pullRequest !== null && (
+        <p>
+          {pullRequest.readiness.ready === true
+            ? 'It is ready to be merged.'
+            : `Not merged: ${reasons.length === 0 ? 'nobody said why' : reasons.join(', ')}.`}
+        </p>
+      )}
+      {worker?.error && <p className="text-broken">{worker.error}</p>}
+      {attention.map(({ id, message }) => (
+        <p key={id} className="text-you">
+          {message}
+        </p>
+      ))}
+      {worker?.contradictions.map((contradiction) => (
+        <p key={contradiction} className="text-muted">
+          Does not agree: {contradiction}
+        </p>
+      ))}
+    </div>
+  );
+}
 
 /** `at` is the moment in the address: a link from a past board leads to the same past. */
 type Shown = { card: BoardCard; at: string | null };

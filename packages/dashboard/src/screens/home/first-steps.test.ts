@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { HealthReport } from '../../shell/trust.ts';
-import { firstSteps } from './first-steps.ts';
+import { firstSteps } from './first-run.tsx';
 
 const health = (grades: string[]): HealthReport => ({
   status: 'ok',

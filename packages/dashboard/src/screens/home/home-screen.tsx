@@ -1,24 +1,102 @@
 // What is happening and what needs me: the board, now or at a past moment.
+
 import type { BoardCard, BoardView, ProjectList } from '@svc/core';
 import { type BoardColumn, type BoardColumns, boardColumnNames, boardColumns } from '@svc/core/browser';
 import { useQuery } from '@tanstack/react-query';
-import { useSearch } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { X } from 'lucide-react';
+import { useEffect, useMemo, useState } from 'react';
 import { getJson } from '../../api/client.ts';
 import type { LiveBoard } from '../../live/board-store.ts';
 import { useBoard, useLink, useNow } from '../../live/live.tsx';
+import { Button } from '../../parts/button.tsx';
+import { ChoiceField } from '../../parts/choice-field.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { useMatchesFull } from '../../parts/narrow.ts';
 import { ScreenHead } from '../../parts/panel.tsx';
+import { SearchField } from '../../parts/search-field.tsx';
 import { Failed } from '../../parts/states.tsx';
 import { TimeScrubber } from '../../parts/time-scrubber.tsx';
 import { useHealth } from '../../shell/trust-bar.tsx';
 import { type BoardFilter, isFiltering, matches, repoOf } from './board-filter.ts';
-import { BoardSkeleton } from './board-skeleton.tsx';
 import { ChangesLine } from './changes-line.tsx';
 import { Column } from './column.tsx';
-import { FilterBar } from './filter-bar.tsx';
 import { FirstRun } from './first-run.tsx';
+
+// The board before it is there: still, in the shape of what comes.
+
+const heights = [[112, 128, 96], [140, 112], [96, 128, 112], [112], [28, 28, 28, 28]];
+
+export function BoardSkeleton() {
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), 2_000);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <div role="status">
+      <p className={late ? 'mb-3 text-small text-muted' : 'sr-only'}>
+        Waiting for the daemon to read its log.
+      </p>
+      <div aria-hidden="true" className="grid gap-3 full:grid-cols-5 wide:grid-cols-3">
+        {heights.map((column, number) => (
+          <div
+            key={column.join()}
+            className={number > 1 ? 'flex flex-col gap-2 max-wide:hidden' : 'flex flex-col gap-2'}
+          >
+            <div className="my-2 h-4 w-24 rounded-control bg-sunken" />
+            {column.map((height, row) => (
+              <div key={row} className="rounded-card bg-sunken" style={{ height }} />
+            ))}
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+// The filters of the board. Each is part of the address.
+
+type Option = { value: string; text: string };
+
+/** A choice between one is none, and is left out. */
+export function FilterBar({
+  runs,
+  projects,
+  repos,
+  isFiltered,
+}: {
+  runs: readonly Option[];
+  projects: readonly Option[];
+  repos: readonly Option[];
+  isFiltered: boolean;
+}) {
+  const navigate = useNavigate();
+  const showAll = (): void =>
+    void navigate({
+      to: '/',
+      search: ({ at }) => ({ at }),
+      replace: true,
+    });
+  return (
+    <search className="flex flex-wrap items-center gap-2 max-wide:w-full max-wide:*:flex-1 max-wide:[&>label:first-of-type]:basis-full max-wide:[&_select]:w-full max-wide:[&_select]:max-w-none">
+      {isFiltered && (
+        <Button quiet onClick={showAll}>
+          <X aria-hidden="true" className="size-3.5" />
+          Show all
+        </Button>
+      )}
+      <SearchField name="q" label="Only what has this text" placeholder="Ticket, title, author" />
+      {runs.length > 1 && <ChoiceField name="run" label="Run" all="All runs" options={runs} />}
+      {projects.length > 1 && (
+        <ChoiceField name="project" label="Project" all="All projects" options={projects} />
+      )}
+      {repos.length > 1 && (
+        <ChoiceField name="repo" label="Repository" all="All repositories" options={repos} />
+      )}
+    </search>
+  );
+}
 
 /** On a narrow screen the two that matter come first. */
 const narrowOrder: readonly BoardColumn[] = ['needs-you', 'working', 'in-review', 'shipping', 'done-today'];
@@ -70,7 +148,7 @@ function WholeBoard({ board, moment }: { board: LiveBoard; moment: string | null
         title="Board"
         aside={
           <FilterBar
-            isFiltering={filtered}
+            isFiltered={filtered}
             runs={runs.map((value) => ({ value, text: board.runs.get(value)?.name ?? value }))}
             projects={projects.map(({ id, name }) => ({ value: id, text: name ?? id }))}
             repos={repos.map((value) => ({ value, text: value }))}

@@ -1,6 +1,8 @@
 // The run in words, written by a model when somebody asks: with what it cost, and whether it was kept from before.
+import type { ApiAnswer, api } from '@svc/core';
 import { Sparkles } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
+import { ApiFailure, postJson } from '../../api/client.ts';
 import { useNow } from '../../live/live.tsx';
 import { costWords, countWords } from '../../parts/amount-words.ts';
 import { Button } from '../../parts/button.tsx';
@@ -8,8 +10,22 @@ import { Panel } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
 import { Ago } from '../../parts/since.tsx';
-import { askSummary } from './ask-summary.ts';
-import type { SummaryAnswer } from './summary-answer.ts';
+import { refusedSummary, type SummaryAnswer } from './summary-answer.ts';
+
+// Asks for a run in words. A refusal is one of the kinds that the screen draws apart: AI that nobody configured is
+// no failure, and too many at once says when to come again.
+
+async function askSummary(orchId: string, signal: AbortSignal): Promise<SummaryAnswer> {
+  const wish = { orchId, template: 'run-summary' };
+  try {
+    const summary = await postJson<ApiAnswer<typeof api.summarizeRun>>('/api/summarize', wish, signal);
+    return { kind: 'summary', summary };
+  } catch (error) {
+    if (signal.aborted) return { kind: 'canceled' };
+    if (error instanceof ApiFailure) return refusedSummary(error);
+    throw error;
+  }
+}
 
 type Asked = { answer: SummaryAnswer; at: number } | { since: number };
 

@@ -1,5 +1,7 @@
 // The run over time: its waves, and under them the time of each worker in its statuses.
+
 import type { EventLine } from '@svc/core';
+import { type AxisSegment, foldIdle } from '@svc/core/browser';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useRef } from 'react';
@@ -17,8 +19,21 @@ import { Tip } from '../../parts/tip.tsx';
 import { useShowEnd } from '../../parts/use-show-end.ts';
 import { useWidth } from '../../parts/use-width.ts';
 import type { RunModel } from './run-model.ts';
-import { timelineAxis } from './timeline-axis.ts';
-import { type StatusBar, timelineOf, type WaveBar } from './timeline-bars.ts';
+import { type StatusBar, type Timeline, timelineOf, type WaveBar } from './timeline-bars.ts';
+
+// The time axis of a run: from its first bar to its last, or to now while something goes on. Hours in which nothing
+// changed are folded.
+
+export function timelineAxis({ rows, waves }: Timeline, now: number): AxisSegment[] {
+  const bars = [...rows.flatMap((row) => row.bars), ...waves];
+  return foldIdle(
+    bars.map(({ from, to }) => ({
+      start: new Date(from).toISOString(),
+      end: to === null ? null : new Date(to).toISOString(),
+    })),
+    now,
+  );
+}
 
 const LEAST_WIDTH = 560;
 const WAVE_ROW = 30;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RunTicket } from './run-model.ts';
-import { type Sort, sortTickets } from './sort-tickets.ts';
+import { type Sort, sortTickets } from './workers-table.tsx';
 
 const ticket = (name: string, meaning: RunTicket['standing']['meaning'], given: Partial<RunTicket>) =>
   ({

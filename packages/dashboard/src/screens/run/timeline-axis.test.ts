@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { timelineAxis } from './timeline-axis.ts';
+import { timelineAxis } from './run-timeline.tsx';
 import type { Timeline } from './timeline-bars.ts';
 
 const HOUR = 3_600_000;

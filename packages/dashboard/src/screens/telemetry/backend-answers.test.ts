@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { chartOf, countsOf } from './backend-answers.ts';
+import { chartOf, countsOf } from './backend-panels.tsx';
 
 test('series of one time axis; a missing value is unknown, not zero', () => {
   const answer = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { spendByRun } from './spend-by-run.ts';
+import { spendByRun } from './spend.tsx';
 
 test('the dearest first; who told nothing is unknown', () => {
   const cost = (usd: number | null) => ({ usd, inputTokens: 100, outputTokens: null });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { allowedWords } from './allowed-words.ts';
+import { allowedWords } from './worker-actions.tsx';
 
 type Worker = Parameters<typeof allowedWords>[0];
 const since = '2026-11-09T10:00:00.000Z';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isOfTicket } from './is-of-ticket.ts';
+import { isOfTicket } from './worker-events.tsx';
 
 test.each([
   [{ ticket: 'abc-1' }, undefined, true],

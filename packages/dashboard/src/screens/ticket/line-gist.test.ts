@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lineGist } from './line-gist.ts';
+import { lineGist } from './worker-events.tsx';
 
 test.each([
   [{ from: 'planning', to: 'implementing', signal: {} }, 'planning to implementing'],

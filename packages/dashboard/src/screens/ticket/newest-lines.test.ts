@@ -1,6 +1,6 @@
 import type { EventLine } from '@svc/core';
 import { expect, test } from 'vitest';
-import { newestLines } from './newest-lines.ts';
+import { newestLines } from './worker-events.tsx';
 
 const line = (seq: number) => ({ seq }) as EventLine;
 

@@ -1,6 +1,6 @@
 import type { WorkerOutput } from '@svc/core';
 import { expect, test } from 'vitest';
-import { MOST_LINES, noOutput, withPage } from './output-lines.ts';
+import { MOST_LINES, noOutput, withPage } from './output-panel.tsx';
 
 const page = (from: number, offsets: number[], given: Partial<WorkerOutput> = {}): WorkerOutput => ({
   ticket: 'ABC-1',

@@ -1,15 +1,132 @@
 // The live stream of the worker: what it says, which tools it uses, how its sessions end.
-
-import type { OutputLine } from '@svc/core';
+import type { OutputLine, WorkerOutput } from '@svc/core';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { CircleCheck, CircleX, FileQuestion, Play, Wrench } from 'lucide-react';
 import { Switch } from 'radix-ui';
 import { useEffect, useId, useRef, useState } from 'react';
+import { ApiFailure, getJson, path } from '../../api/client.ts';
 import { classNames } from '../../parts/class-names.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
-import type { Output } from './use-output.ts';
-import { useOutput } from './use-output.ts';
+
+// What a worker printed, page by page, as one list. A file that became shorter begins anew.
+
+/** The oldest go first. */
+export const MOST_LINES = 5_000;
+
+/** `id`: its number among all that were read; one line of the file may say several things. */
+type ReadLine = OutputLine & { id: number };
+
+export type OutputState = {
+  /** `none`: it has printed nothing yet. `gone`: there was a file, and it is not there any more. */
+  file: 'waiting' | 'none' | 'there' | 'gone';
+  lines: readonly ReadLine[];
+  /** Read on from here; null is the newest lines. */
+  to: number | null;
+  /** How often the file began anew while somebody looked. */
+  restarts: number;
+  /** Older lines than the shown ones exist. */
+  hasEarlier: boolean;
+  /** The last lines of its standard error. */
+  errors: string;
+};
+
+export const noOutput: OutputState = {
+  file: 'waiting',
+  lines: [],
+  to: null,
+  restarts: 0,
+  hasEarlier: false,
+  errors: '',
+};
+
+export function withPage(state: OutputState, page: WorkerOutput): OutputState {
+  const { errors } = page;
+  if (!page.exists) return { ...state, file: state.lines.length > 0 ? 'gone' : 'none', to: null, errors };
+  const beginsAnew = state.to === null || page.restarted;
+  const known = beginsAnew ? [] : state.lines;
+  const from = beginsAnew ? 0 : (state.to ?? 0);
+  const next = (state.lines.at(-1)?.id ?? -1) + 1;
+  const news = page.lines
+    .filter(({ offset }) => offset >= from)
+    .map((line, index) => ({ ...line, id: next + index }));
+  if (!beginsAnew && news.length === 0 && state.file === 'there' && state.to === page.to)
+    return errors === state.errors ? state : { ...state, errors };
+  const lines = [...known, ...news];
+  return {
+    file: 'there',
+    lines: lines.slice(-MOST_LINES),
+    to: page.to,
+    restarts: state.restarts + (page.restarted || state.file === 'gone' ? 1 : 0),
+    hasEarlier: lines.length > MOST_LINES || (beginsAnew ? page.from > 0 : state.hasEarlier),
+    errors,
+  };
+}
+
+// Asks for what a worker printed since the last page, once a second while somebody can see it.
+
+const EVERY_MS = 1_000;
+/** The most lines of one answer. More come at once with the next one. */
+const PAGE = 500;
+
+export type Output = OutputState & { failure: Error | null };
+
+function useOutput(ticket: string, run: string | undefined): Output {
+  const [output, setOutput] = useState<Output>({ ...noOutput, failure: null });
+  useEffect(() => {
+    const closed = new AbortController();
+    let state = noOutput;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    setOutput({ ...noOutput, failure: null });
+
+    async function ask(): Promise<void> {
+      const url = path(`/api/workers/${encodeURIComponent(ticket)}/output`, {
+        orchestrator: run,
+        after: state.to,
+        limit: PAGE,
+      });
+      let isFull = false;
+      try {
+        const page = await getJson<WorkerOutput>(url, closed.signal);
+        isFull = page.lines.length === PAGE && state.to !== null;
+        state = withPage(state, page);
+        setOutput((before) =>
+          before.failure === null && isSame(before, state) ? before : { ...state, failure: null },
+        );
+      } catch (error) {
+        if (closed.signal.aborted) return;
+        const failure = error instanceof Error ? error : new Error(String(error));
+        setOutput({ ...state, failure });
+        // What the daemon refuses it will refuse again.
+        if (failure instanceof ApiFailure && failure.status >= 400 && failure.status < 500) return;
+      }
+      if (!closed.signal.aborted && !document.hidden)
+        timer = setTimeout(() => void ask(), isFull ? 0 : EVERY_MS);
+    }
+
+    const onVisible = (): void => {
+      clearTimeout(timer);
+      if (!document.hidden) void ask();
+    };
+    document.addEventListener('visibilitychange', onVisible);
+    void ask();
+    return () => {
+      closed.abort();
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', onVisible);
+    };
+  }, [ticket, run]);
+  return output;
+}
+
+function isSame(one: OutputState, other: OutputState): boolean {
+  return (
+    one.lines === other.lines &&
+    one.file === other.file &&
+    one.restarts === other.restarts &&
+    one.errors === other.errors
+  );
+}
 
 /** So near to its end the stream counts as followed. */
 const NEAR_END = 24;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pickWorker } from './pick-worker.ts';
+import { pickWorker } from './ticket-screen.tsx';
 
 type Worker = NonNullable<ReturnType<typeof pickWorker>['worker']>;
 const worker = (orchestrator: string, ticket: string, lastSeq: number) =>

@@ -1,6 +1,6 @@
 import type { Receipt } from '@svc/core';
 import { expect, test } from 'vitest';
-import { linkMeaning, linkValue, receiptText, shippedWords } from './receipt-words.ts';
+import { linkMeaning, linkValue, receiptText, shippedWords } from './receipt-panel.tsx';
 
 const sha = '1a2b3c4d5e6f'.padEnd(40, '0');
 const receipt: Receipt = {

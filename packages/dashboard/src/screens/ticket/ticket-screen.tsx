@@ -1,24 +1,104 @@
 // A ticket and its worker: the trace, why it is where it is, whether it shipped, what its worker prints.
+import type { BoardView } from '@svc/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { useParams, useSearch } from '@tanstack/react-router';
+import { Link, useParams, useSearch } from '@tanstack/react-router';
+import { BellDot } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { ApiFailure } from '../../api/client.ts';
 import { useBoard, useNow } from '../../live/live.tsx';
+import { classNames } from '../../parts/class-names.ts';
+import { EventLink } from '../../parts/event-link.tsx';
+import { OutsideText } from '../../parts/outside.tsx';
 import { ScreenHead } from '../../parts/panel.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
+import { For } from '../../parts/since.tsx';
 import { Empty, Loading } from '../../parts/states.tsx';
 import { standingOf } from '../../parts/status-meaning.ts';
+import { clockWords } from '../../parts/time-words.ts';
 import { isWaiting } from '../attention/is-waiting.ts';
 import { OutputPanel } from './output-panel.tsx';
-import { pickWorker } from './pick-worker.ts';
 import { ReceiptPanel } from './receipt-panel.tsx';
 import { TicketHead } from './ticket-head.tsx';
 import { TracePanel } from './trace-panel.tsx';
 import { useWhy } from './use-why.ts';
 import { WhyPanel } from './why-panel.tsx';
-import { WorkerAttention } from './worker-attention.tsx';
+import { WorkerWords } from './worker-actions.tsx';
 import { WorkerEvents } from './worker-events.tsx';
-import { WorkerWords } from './worker-words.tsx';
+
+// Which worker a ticket's page is about: the one of the run in the address, else the one that was told of last.
+
+type WorkerRow = BoardView['workers'][number];
+
+type PickedWorker = {
+  worker: WorkerRow | null;
+  /** All that the ticket has, the newest first. */
+  choices: WorkerRow[];
+};
+
+export function pickWorker(
+  workers: Iterable<WorkerRow>,
+  ticket: string,
+  run: string | undefined,
+): PickedWorker {
+  const name = ticket.toUpperCase();
+  const choices = [...workers]
+    .filter((worker) => worker.ticket.toUpperCase() === name)
+    .toSorted((one, other) => other.lastSeq - one.lastSeq);
+  const worker = run === undefined ? choices[0] : choices.find(({ orchestrator }) => orchestrator === run);
+  return { worker: worker ?? null, choices };
+}
+
+// What of this ticket waits for a person, with its remedy.
+
+type AttentionRow = BoardView['attention'][number];
+
+export function WorkerAttention({ items }: { items: readonly AttentionRow[] }) {
+  const now = useNow();
+  if (items.length === 0) return null;
+  return (
+    <ul aria-label="Needs you" className="flex flex-col gap-2">
+      {items.map((item) => (
+        <li
+          key={item.id}
+          className={classNames(
+            'flex flex-col gap-2 rounded-card border px-4 py-3 text-small',
+            isWaiting(item, now) ? 'border-you-mark bg-you-soft' : 'border-line bg-surface',
+          )}
+        >
+          <p
+            className={classNames('flex gap-2.5 text-body', isWaiting(item, now) ? 'text-you' : 'text-text')}
+          >
+            <BellDot aria-hidden="true" className="mt-0.5 size-4 shrink-0" />
+            <OutsideText>{item.message}</OutsideText>
+          </p>
+          <div className="flex flex-wrap items-center gap-x-4 gap-y-1 pl-6.5 text-muted">
+            <span>
+              {item.reason.replaceAll('-', ' ')}, open <For at={item.openedAt} />
+              {item.times > 1 && `, raised ${item.times} times`}
+            </span>
+            {item.acknowledged && (
+              <span>
+                acknowledged by <OutsideText>{item.acknowledged.by}</OutsideText>
+              </span>
+            )}
+            {item.snoozedUntil !== null && Date.parse(item.snoozedUntil) > now && (
+              <span>snoozed until {clockWords(Date.parse(item.snoozedUntil), now)}</span>
+            )}
+            <EventLink seq={item.evidence.at(-1) ?? item.openedSeq} />
+            <Remedy text={item.remedy} />
+            <Link
+              to="/attention"
+              search={{ id: item.id }}
+              className="font-medium text-ink underline decoration-line-strong underline-offset-2"
+            >
+              Handle in attention
+            </Link>
+          </div>
+        </li>
+      ))}
+    </ul>
+  );
+}
 
 export function TicketScreen() {
   const { ticket = '' } = useParams({ strict: false }) as { ticket?: string };

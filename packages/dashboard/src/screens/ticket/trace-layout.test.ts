@@ -1,6 +1,6 @@
 import type { AxisSegment, Trace, TraceSpan } from '@svc/core';
 import { expect, test } from 'vitest';
-import { type Lane, layoutTrace } from './trace-layout.ts';
+import { type Lane, layoutTrace } from './trace-chart.tsx';
 
 const start = Date.parse('2026-11-09T08:00:00.000Z');
 const at = (minute: number): string => new Date(start + minute * 60_000).toISOString();

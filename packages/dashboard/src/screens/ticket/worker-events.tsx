@@ -2,16 +2,92 @@
 import type { EventLine } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { getJson, path } from '../../api/client.ts';
+import { useLines } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';
 import { EventLink } from '../../parts/event-link.tsx';
 import { OutsideText } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
-import { lineGist } from './line-gist.ts';
-import { newestLines } from './newest-lines.ts';
-import { useTicketLines } from './use-ticket-lines.ts';
+
+/** Whether a line tells of the ticket, in this run or in none. */
+export function isOfTicket(
+  { scope }: Pick<EventLine, 'scope'>,
+  ticket: string,
+  run: string | undefined,
+): boolean {
+  if (scope.ticket?.toUpperCase() !== ticket.toUpperCase()) return false;
+  return run === undefined || scope.orchestrator === undefined || scope.orchestrator === run;
+}
+
+/** A burst of lines is one call. */
+const EVERY_MS = 400;
+
+/** Calls back soon after lines of the ticket came, however many. */
+function useTicketLines(
+  ticket: string,
+  run: string | undefined,
+  onLines: (lines: EventLine[]) => void,
+): void {
+  const latest = useRef(onLines);
+  latest.current = onLines;
+  const waiting = useRef<EventLine[]>([]);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useLines((lines) => {
+    const ours = lines.filter((line) => isOfTicket(line, ticket, run));
+    if (ours.length === 0) return;
+    waiting.current.push(...ours);
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined;
+      const came = waiting.current;
+      waiting.current = [];
+      latest.current(came);
+    }, EVERY_MS);
+  });
+  useEffect(() => () => clearTimeout(timer.current), []);
+}
+
+// An event line in a few words: what its detail says that fits beside its topic.
+
+/** The screen cuts it to its lines; this only bounds the page. */
+const MOST = 400;
+/** What is shown elsewhere, or means nothing to a reader. */
+const left = new Set(['signal', 'hash', 'policy', 'changed', 'by', 'id', 'evidence']);
+
+export function lineGist({ detail }: Pick<EventLine, 'detail'>): string {
+  const { from, to, message, summary, reason, state, conclusion, title, ...rest } = detail;
+  const first = [message, summary, title].find((text) => typeof text === 'string');
+  if (typeof first === 'string') return cut(first);
+  if (isPlain(to)) return isPlain(from) ? `${from} to ${to}` : String(to);
+  const said = [state, conclusion, reason].filter(isPlain).map(String);
+  if (said.length > 0) return cut(said.join(', '));
+  return cut(
+    Object.entries(rest)
+      .filter(([name, value]) => !left.has(name) && isPlain(value))
+      .slice(0, 3)
+      .map(([name, value]) => `${name} ${String(value)}`)
+      .join(', '),
+  );
+}
+
+function isPlain(value: unknown): value is string | number | boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value) && value !== '';
+}
+
+function cut(text: string): string {
+  return text.slice(0, MOST).replaceAll(/\s+/g, ' ').trim();
+}
+
+/** What was asked for and what came since, each line once, the newest first. */
+export function newestLines(
+  asked: readonly EventLine[],
+  came: readonly EventLine[],
+  most: number,
+): EventLine[] {
+  const bySeq = new Map([...asked, ...came].map((line) => [line.seq, line]));
+  return [...bySeq.values()].toSorted((one, other) => other.seq - one.seq).slice(0, most);
+}
 
 const SHOWN = 50;
 
