@@ -11,7 +11,7 @@ import type { Handlers, Outcome } from '../packages/monitor/src/outbox/attempt.t
 import { createOutboxStore, type OutboxStore } from '../packages/monitor/src/outbox/outbox-store.ts';
 import { openOutboxDatabase } from '../packages/monitor/src/outbox/outbox-tables.ts';
 import { createOutboxRunner } from '../packages/monitor/src/outbox/runner.ts';
-import { systemClock } from '../packages/monitor/src/tunnel/clock.ts';
+import { systemClock } from '../packages/monitor/src/tunnel/session.ts';
 import { appendDelivery, foldChaosLine, gaveUpDraft, inputDraft, newBoard } from './outbox-fold.ts';
 import type { KillPoint, PlannedKill } from './outbox-plan.ts';
 

@@ -1,16 +1,125 @@
 // What must hold for one tarball: its contents, what its files say, what they import, and how they start.
+
 import { readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { parseSync } from 'rolldown/utils';
 import { contentProblems } from './contents.ts';
-import { dependencyProblems, importedPackages } from './imports.ts';
 import { type Licensed, type Lock, licenceProblems } from './licences.ts';
 import { declaredBy } from './manifest.ts';
 import { NOTICES, readNotices } from './notices.ts';
 import type { Tarball } from './pack.ts';
 import type { PublishedPackage } from './packages.ts';
-import { isText, textProblems } from './texts.ts';
 import { root } from './version-files.ts';
+
+// Whether an installed package finds what it imports: every package that its files name is declared, and every one
+// that is declared is needed.
+
+/** The packages that a file imports, also with `require` and `import()`. Node's own and relative ones are left out. */
+export function importedPackages(path: string, source: string): Set<string> {
+  const { program, errors } = parseSync(path, source);
+  const [error] = errors;
+  if (error !== undefined) throw new Error(`${path} cannot be parsed: ${error.message}`);
+  const packages = new Set<string>();
+  for (const specifier of specifiersIn(program))
+    if (!/^[./#]/.test(specifier) && !/^[a-z]+:/.test(specifier) && !isBuiltin(specifier))
+      packages.add(packageOf(specifier));
+  return packages;
+}
+
+const IMPORTING = new Set([
+  'ImportDeclaration',
+  'ExportNamedDeclaration',
+  'ExportAllDeclaration',
+  'ImportExpression',
+  'TSImportType',
+]);
+
+function* specifiersIn(node: unknown): Generator<string> {
+  if (Array.isArray(node)) {
+    for (const each of node) yield* specifiersIn(each);
+    return;
+  }
+  if (!isNode(node)) return;
+  const { type, source, callee, arguments: given } = node;
+  if (IMPORTING.has(type) && typeof source?.value === 'string') yield source.value;
+  // The bundler's own name for it has two underscores in front.
+  if (
+    type === 'CallExpression' &&
+    /^_*require$/.test(callee?.name ?? '') &&
+    typeof given?.[0]?.value === 'string'
+  )
+    yield given[0].value;
+  for (const value of Object.values(node)) yield* specifiersIn(value);
+}
+
+type Node = {
+  type: string;
+  source?: { value?: unknown };
+  callee?: { name?: string };
+  arguments?: { value?: unknown }[];
+};
+
+const isNode = (value: unknown): value is Node =>
+  typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+
+const packageOf = (specifier: string): string =>
+  specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+
+/** `peersOf`: the peer dependencies of a package, which whoever installs it has to bring along. */
+export function dependencyProblems(given: {
+  imported: ReadonlySet<string>;
+  declared: ReadonlySet<string>;
+  peersOf: (name: string) => readonly string[];
+}): string[] {
+  const { imported, declared, peersOf } = given;
+  const needed = new Set([...imported, ...[...imported].flatMap(peersOf)]);
+  return [
+    ...[...imported]
+      .filter((name) => !declared.has(name))
+      .map((name) => `${name} is imported and not declared`),
+    ...[...declared]
+      .filter((name) => !needed.has(name))
+      .map((name) => `${name} is declared and not imported`),
+  ];
+}
+
+// What may not be written in any file of a package: places of the machine that built it, what looks like a secret,
+// and the way to a source map. The report names the place and the kind, never the secret itself.
+
+const SECRETS: readonly [kind: string, shape: RegExp][] = [
+  ['a private key', /-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----\s*[A-Za-z0-9+/=]{16}/],
+  ['a token of the code host', /\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})/],
+  ['a token of the tracker', /\blin_(?:api|oauth|wh)_[A-Za-z0-9]{20,}/],
+  ['a key of a model provider', /\b(?:sk|xai)-[A-Za-z0-9_-]{24,}/],
+  ['a key of a cloud', /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{35}/],
+  ['a token of a registry', /\bnpm_[A-Za-z0-9]{36}\b|_authToken\s*=\s*[^\s$"'`]{8}/],
+  ['a token of a messenger', /\bxox[abposr]-[A-Za-z0-9-]{20,}/],
+  ['a signed token', /\beyJ[A-Za-z0-9_-]{16,}\.eyJ[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}/],
+  ['an address with a password', /\b[a-z][a-z+.-]*:\/\/[^\s/:@"'`${}<>]+:[^\s/:@"'`${}<>]{6,}@[a-z0-9]/i],
+];
+
+/** `places`: folders of the machine that built it, such as the home of whoever did. */
+export function textProblems(text: string, places: readonly string[]): string[] {
+  const problems: string[] = [];
+  for (const place of places) {
+    const at = text.indexOf(place);
+    if (at !== -1) problems.push(`line ${lineAt(text, at)} names a folder of this machine: ${place}`);
+  }
+  for (const [kind, shape] of SECRETS) {
+    const at = text.search(shape);
+    if (at !== -1) problems.push(`line ${lineAt(text, at)} has what looks like ${kind}`);
+  }
+  const map = text.search(/^\/[/*][#@] sourceMappingURL=/m);
+  if (map !== -1) problems.push(`line ${lineAt(text, map)} points to a source map`);
+  return problems;
+}
+
+const lineAt = (text: string, at: number): number => text.slice(0, at).split('\n').length;
+
+/** Compressed files and pictures are not read: what they hold is beside them, or was drawn. */
+export const isText = (path: string): boolean => !/\.(?:br|gz|woff2|png|ico|wasm)$/.test(path);
 
 /** Files that a program is made of. What the browser loads is bundled whole, and imports only its own. */
 const isProgram = (path: string): boolean =>

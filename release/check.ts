@@ -1,17 +1,122 @@
 // Everything that must hold before anything is published, for the packages as they are packed. Prints as it goes.
-import { readFileSync } from 'node:fs';
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { auditLine } from './audit.ts';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+import { type Audit, auditLine, readAudit } from './audit.ts';
 import { bundledOf, tarballProblems } from './check-tarball.ts';
-import { clientConsumerProblems } from './client-consumer.ts';
 import { kilobytes } from './contents.ts';
 import { type Licensed, type Lock, licenceProblems, shippedOf } from './licences.ts';
-import { lintProblems } from './lint-package.ts';
 import { packPackage, type Tarball } from './pack.ts';
 import { packages } from './packages.ts';
-import { auditOf, nameLine } from './registry.ts';
+import { mustRun, run } from './run-command.ts';
 import { currentVersion, readVersionFiles, root } from './version-files.ts';
 import { versionProblems } from './versions.ts';
+
+// What publint says of a package: whether the fields of its package.json lead to files that are there, in the
+// formats that they promise.
+
+/** Suggestions count too: each is either followed or turned into a reason not to. */
+async function lintProblems({ folder, manifest }: Tarball): Promise<string[]> {
+  // The folder is what was in the tarball: there is nothing to pack again.
+  const { messages } = await publint({ pkgDir: folder, pack: false, strict: true });
+  return messages.map((message) => formatMessage(message, manifest, { color: false }) ?? message.code);
+}
+
+// What the registry says: known weaknesses of what ships, and who has the names that we publish under. A registry
+// that does not answer makes these unknown; it never makes them fine.
+
+const PATIENCE_MS = 60_000;
+
+async function auditOf(shipped: readonly Licensed[]): Promise<Audit> {
+  // With what is only for development: of that, what is bundled ships.
+  const { stdout } = await run('npm', ['audit', '--json', '--fetch-retries=0'], {
+    cwd: root,
+    timeoutMs: PATIENCE_MS,
+  });
+  return readAudit(stdout, shipped);
+}
+
+/** A line to read before the first `npm publish`: a name on the registry belongs to whoever had it first. */
+async function nameLine(name: string): Promise<string> {
+  const words = ['view', name, 'version', 'description', '--json', '--fetch-retries=0'];
+  const { code, stdout } = await run('npm', words, { cwd: root, timeoutMs: PATIENCE_MS });
+  return readName(name, code, stdout);
+}
+
+/** `printed`: what `npm view … --json` wrote. */
+export function readName(name: string, code: number, printed: string): string {
+  if (code === 0) {
+    const { version, description = '' } = JSON.parse(printed) as { version: string; description?: string };
+    return `name ${name}: on the registry, ${version}, "${description}". Is it yours?`;
+  }
+  if (!printed.includes('E404')) return `name ${name}: unknown, the registry did not say`;
+  return `name ${name}: not on the registry${name.startsWith('@') ? '; its scope must be yours' : ''}`;
+}
+
+// A project of somebody else that uses the client: installed from the tarball into an empty folder, compiled in the
+// two ways in which TypeScript finds packages, and run.
+
+const WAYS = [
+  { module: 'nodenext', moduleResolution: 'nodenext' },
+  { module: 'esnext', moduleResolution: 'bundler' },
+];
+
+/** Two lines must not compile: with `any` in the place of the types, nothing would be expected of them. */
+const SOURCE = `import { ApiFailure, createClient } from '@svc/client';
+// @ts-expect-error an address is a text
+createClient(42);
+const client = createClient('http://127.0.0.1:7400');
+export async function countWorkers(): Promise<number | string> {
+  try {
+    // @ts-expect-error there is no such route
+    await client.get('/api/nothing');
+    const { workers } = await client.get('/api/board');
+    return workers.length;
+  } catch (error) {
+    return error instanceof ApiFailure ? error.code : 'unknown';
+  }
+}
+`;
+
+/** One line for each way that does not work. */
+async function clientConsumerProblems(tarball: string): Promise<string[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-consumer-'));
+  try {
+    writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n');
+    writeFileSync(join(folder, 'index.ts'), SOURCE);
+    const quiet = ['--offline', '--ignore-scripts', '--no-audit', '--no-fund'];
+    await mustRun('npm', ['install', ...quiet, tarball], { cwd: folder });
+    const problems: string[] = [];
+    for (const way of WAYS) {
+      const compilerOptions = {
+        ...way,
+        target: 'es2024',
+        lib: ['es2024', 'dom', 'dom.iterable'],
+        types: [],
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        noUncheckedIndexedAccess: true,
+        // The types of the package itself are read, not only what is used of them.
+        skipLibCheck: false,
+        noEmit: true,
+      };
+      writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['index.ts'] }));
+      const { code, stdout } = await run(join(root, 'node_modules', '.bin', 'tsc'), ['-p', '.'], {
+        cwd: folder,
+      });
+      if (code !== 0) problems.push(`with ${way.moduleResolution} it does not compile: ${stdout.trim()}`);
+    }
+    const script = "import { createClient } from '@svc/client'; createClient('http://127.0.0.1:7400');";
+    const ran = await run(process.execPath, ['--input-type=module', '--eval', script], { cwd: folder });
+    if (ran.code !== 0) problems.push(`it cannot be imported: ${ran.stderr.trim()}`);
+    return problems;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
 
 /** Packs and checks what is built; resolves with the tarballs and every problem, each in a line. */
 export async function checkRelease(): Promise<{ tarballs: Tarball[]; problems: string[] }> {

@@ -1,5 +1,5 @@
 import { expect, it, test } from 'vitest';
-import { dependencyProblems, importedPackages } from './imports.ts';
+import { dependencyProblems, importedPackages } from './check-tarball.ts';
 
 test.each([
   ["import fastify from 'fastify';", ['fastify']],

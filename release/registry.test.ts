@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readName } from './registry.ts';
+import { readName } from './check.ts';
 
 test.each([
   ['x', 0, '{"version":"1.2.3","description":"Other."}', 'on the registry, 1.2.3, "Other.". Is it yours?'],

@@ -1,5 +1,5 @@
 import { expect, it, test } from 'vitest';
-import { isText, textProblems } from './texts.ts';
+import { isText, textProblems } from './check-tarball.ts';
 
 // Tokens are put together from these, so that no scanner takes this file for the real thing.
 const letters = (count: number): string => 'aB3dE6gH9kL2'.repeat(8).slice(0, count);

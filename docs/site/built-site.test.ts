@@ -6,7 +6,7 @@ import { temporaryFolder, WAIT_MS } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { openChromium } from '../../packages/dashboard/e2e/chromium.ts';
 import { buildSite } from './build-site.ts';
-import { pageProblems } from './check-pages.ts';
+import { pageProblems } from './check.ts';
 
 test('every page fits a narrow screen, asks nothing of the network, and the search leads there', async () => {
   const site = join(temporaryFolder(), 'site');

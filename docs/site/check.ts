@@ -1,13 +1,155 @@
 // npm run docs:check: builds the site into a temporary folder and names what is wrong with it, with the Markdown files
 // of the whole repository and with the generated reference. Exit code 1 when something is.
+
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, posix, sep } from 'node:path';
+import { pageAt, targetOf } from './addresses.ts';
 import { buildSite } from './build-site.ts';
-import { deadLinks, headingProblems, navigationProblems, readAll } from './check-markdown.ts';
-import { pageProblems } from './check-pages.ts';
+import { type Heading, type MarkdownFile, readMarkdown } from './markdown-file.ts';
+import { home, indexedFolders, sections } from './navigation.ts';
 import { allPages, repository } from './pages.ts';
+
+// What is wrong in the Markdown files themselves, as a code host shows them: links to files, folders and headings that
+// are not there, and headings that skip a level. Addresses of other sites are not asked for.
+
+const notOurs = new Set(['node_modules', 'dist', 'coverage', '.git', 'screenshots']);
+
+/** Every Markdown file of the repository, read. */
+export function readAll(root: string): Map<string, MarkdownFile> {
+  const files = globSync('**/*.md', {
+    cwd: root,
+    exclude: (path) => path.split(sep).some((part) => notOurs.has(part)),
+  });
+  return new Map(
+    files
+      .map((file) => file.replaceAll(sep, '/'))
+      .toSorted()
+      .map((file) => [file, readMarkdown(readFileSync(join(root, file), 'utf8'))]),
+  );
+}
+
+export function deadLinks(root: string, files: ReadonlyMap<string, MarkdownFile>): string[] {
+  const names = new Set(files.keys());
+  return [...files].flatMap(([from, { links, headings }]) =>
+    links.flatMap(({ href, line }) => {
+      const at = `${from}:${line}: ${href}`;
+      const target = targetOf(from, href);
+      if (target.kind === 'outside') return [];
+      if (target.kind === 'anchor')
+        return hasAnchor(headings, target.anchor) ? [] : [`${at}: no such heading`];
+      if (target.file.startsWith('..')) return [`${at}: leads out of the repository`];
+      if (!existsSync(join(root, target.file))) return [`${at}: no such file`];
+      const page = pageAt(names, target.file);
+      if (target.anchor === '' || page === undefined) return [];
+      const there = files.get(page)?.headings ?? [];
+      return hasAnchor(there, target.anchor) ? [] : [`${at}: ${page} has no such heading`];
+    }),
+  );
+}
+
+function hasAnchor(headings: readonly Heading[], anchor: string): boolean {
+  return headings.some((heading) => heading.anchor === anchor);
+}
+
+/** A page has one title, at its top, and goes down one level at a time. */
+export function headingProblems(file: string, { headings }: MarkdownFile): string[] {
+  const [first] = headings;
+  if (first?.level !== 1) return [`${file}: begins with no title`];
+  return headings.slice(1).flatMap(({ level, text, line }, index) => {
+    if (level === 1) return [`${file}:${line}: a second title: ${text}`];
+    const above = headings[index]?.level ?? 1;
+    return level > above + 1 ? [`${file}:${line}: ${text} skips a level`] : [];
+  });
+}
+
+/** Every page can be reached from the side, or from the index of its folder; every place there is a page. */
+export function navigationProblems(
+  pages: ReadonlySet<string>,
+  files: ReadonlyMap<string, MarkdownFile>,
+): string[] {
+  const listed = new Set([home, ...sections.flatMap((section) => section.pages.map(({ file }) => file))]);
+  const indexed = (file: string): boolean =>
+    indexedFolders.some(
+      ({ folder, index }) =>
+        file.startsWith(folder) &&
+        files.get(index)?.links.some(({ href }) => {
+          const target = targetOf(index, href);
+          return target.kind === 'file' && target.file === file;
+        }) === true,
+    );
+  return [
+    ...[...listed]
+      .filter((file) => !pages.has(file))
+      .map((file) => `navigation.ts names ${file}, which is not there`),
+    ...[...pages]
+      .filter((file) => !listed.has(file) && !indexed(file))
+      .map((file) => `${file} is in no section of docs/site/navigation.ts`),
+  ];
+}
+
+// What is wrong in the built site: a link, image or anchor that leads nowhere, and anything that would be fetched from
+// another site.
+
+type BuiltPage = { ids: Set<string>; links: string[]; loads: string[] };
+
+export function pageProblems(site: string): string[] {
+  const names = globSync('**/*.html', { cwd: site }).map((name) => name.replaceAll(sep, '/'));
+  const pages = new Map(
+    names.toSorted().map((name) => [name, readPage(readFileSync(join(site, name), 'utf8'))]),
+  );
+  if (pages.size === 0) return ['the site has no pages'];
+  const foreign = [...pages].flatMap(([name, { loads }]) =>
+    loads.filter((src) => /^(?:https?:)?\/\//.test(src)).map((src) => `${name}: loads ${src}`),
+  );
+  // A page that is gone is missed by every other one: it is told once.
+  const missed = Map.groupBy(
+    [...pages].flatMap(([from, { links }]) =>
+      links.flatMap((href) => {
+        const problem = linkProblem(site, pages, from, href);
+        return problem === undefined ? [] : [{ from, problem }];
+      }),
+    ),
+    ({ problem }) => problem,
+  );
+  return [...foreign, ...[...missed].map(([problem, from]) => `${problem}: ${namesOf(from)}`)];
+}
+
+function namesOf(links: readonly { from: string }[]): string {
+  const [first, ...others] = new Set(links.map(({ from }) => from));
+  return `${first} links to it${others.length === 0 ? '' : `, and ${others.length} more`}`;
+}
+
+function linkProblem(
+  site: string,
+  pages: ReadonlyMap<string, BuiltPage>,
+  from: string,
+  href: string,
+): string | undefined {
+  if (/^[a-z][a-z0-9+.-]*:/i.test(href)) return undefined;
+  const [path = '', anchor = ''] = href.split('#', 2);
+  const to = path === '' ? from : posix.normalize(posix.join(posix.dirname(from), decodeURIComponent(path)));
+  if (!existsSync(join(site, to))) return `${to} is not there`;
+  const page = pages.get(to);
+  if (anchor === '' || page === undefined || page.ids.has(decodeURIComponent(anchor))) return undefined;
+  return `${to}#${anchor} has no such heading`;
+}
+
+/** The pages are our own: text has its quotes escaped, so that an attribute cannot be mistaken. */
+function readPage(html: string): BuiltPage {
+  const values = (pattern: RegExp): string[] =>
+    [...html.matchAll(pattern)].map(([, value = '']) => value.replaceAll('&amp;', '&'));
+  return {
+    ids: new Set(values(/\sid="([^"]*)"/g)),
+    links: [...values(/<a\b[^>]*\shref="([^"]*)"/g), ...values(/<(?:img|source)\b[^>]*\ssrc="([^"]*)"/g)],
+    loads: [
+      ...values(/<(?:img|script|iframe|source)\b[^>]*\ssrc="([^"]*)"/g),
+      ...values(/<link\b[^>]*\shref="([^"]*)"/g),
+      ...values(/url\("([^"]*)"\)/g),
+    ],
+  };
+}
 
 const output = mkdtempSync(join(tmpdir(), 'svc-docs-'));
 try {

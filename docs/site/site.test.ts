@@ -5,13 +5,12 @@ import { dirname, join } from 'node:path';
 import { temporaryFolder } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import { addressOf, siteLink } from './addresses.ts';
-import { deadLinks, headingProblems, navigationProblems, readAll } from './check-markdown.ts';
-import { pageProblems } from './check-pages.ts';
+import { entriesOf, searchScript } from './build-site.ts';
+import { deadLinks, headingProblems, navigationProblems, pageProblems, readAll } from './check.ts';
 import { createAnchors } from './headings.ts';
 import { readMarkdown } from './markdown-file.ts';
 import { home, sections } from './navigation.ts';
 import { repository } from './pages.ts';
-import { entriesOf, searchScript } from './search-index.ts';
 import { tokens } from './tokens.ts';
 
 function folderWith(files: Record<string, string>): string {

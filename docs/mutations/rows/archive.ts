@@ -17,7 +17,7 @@ export const archive: readonly Mutation[] = [
   {
     row: 'ARC-3',
     test: 'packages/monitor/src/cli/verbs/archive.test.ts › without syncToThoughts it does not',
-    file: 'packages/monitor/src/cli/verbs/archive-sweep.ts',
+    file: 'packages/monitor/src/cli/verbs/archive.ts',
     find: '...(settings.syncToThoughts && {',
     replace: '...(settings !== undefined && {',
   },

@@ -11,7 +11,7 @@ export const findings: readonly Mutation[] = [
   },
   {
     row: 'FQ-12',
-    file: 'packages/monitor/src/cli/verbs/findings-drain.ts',
+    file: 'packages/monitor/src/cli/verbs/findings.ts',
     find: "if (!/^y(?:es)?$/i.test(answer?.trim() ?? '')) return false;",
     replace: "if (/^no?$/i.test(answer?.trim() ?? '')) return false;",
   },
@@ -66,7 +66,7 @@ export const findings: readonly Mutation[] = [
   {
     row: 'CFG-76',
     test: 'packages/monitor/src/cli/verbs/findings.test.ts › nothing is filed, and it says so',
-    file: 'packages/monitor/src/cli/verbs/findings-drain.ts',
+    file: 'packages/monitor/src/cli/verbs/findings.ts',
     find: "drain --yes',\n    );\n    return false;",
     replace: "drain --yes',\n    );\n    return true;",
   },

@@ -4,13 +4,13 @@ import type { Mutation } from '../mutation.ts';
 export const orchestration: readonly Mutation[] = [
   {
     row: 'ORC-2',
-    file: 'packages/core/src/orchestrate/waves.ts',
+    file: 'packages/core/src/orchestrate/wave-standing.ts',
     find: "return counts && verification.remediation !== 'filed'",
     replace: "return counts && verification.remediation === 'none'",
   },
   {
     row: 'ORC-1',
-    file: 'packages/core/src/orchestrate/waves.ts',
+    file: 'packages/core/src/orchestrate/wave-standing.ts',
     find: "verification.state === 'failed' && !limits.allowSelfReportedCompletion;",
     replace: "verification.state === 'failed';",
   },
@@ -22,7 +22,7 @@ export const orchestration: readonly Mutation[] = [
   },
   {
     row: 'CFG-71',
-    file: 'packages/core/src/orchestrate/waves.ts',
+    file: 'packages/core/src/orchestrate/wave-standing.ts',
     find: 'if (!limits.verifyBeforeMerge || worker.merge === null) return',
     replace: 'if (worker.merge === null) return',
   },
@@ -34,7 +34,7 @@ export const orchestration: readonly Mutation[] = [
   },
   {
     row: 'WT-7',
-    file: 'packages/monitor/src/orchestrate/worktrees/setup.ts',
+    file: 'packages/monitor/src/orchestrate/worktrees/steps.ts',
     find: "return configured.map((command) => filledStep(command, 'svc.worktree.setup', variables));",
     replace:
       "return configured.toReversed().map((command) => filledStep(command, 'svc.worktree.setup', variables));",

@@ -367,7 +367,7 @@ export const settings: readonly Mutation[] = [
   },
   {
     row: 'CFG-61',
-    file: 'packages/monitor/src/orchestrate/worktrees/setup.ts',
+    file: 'packages/monitor/src/orchestrate/worktrees/steps.ts',
     find: 'return configured.map(',
     replace: 'return configured.toReversed().map(',
   },
@@ -630,7 +630,7 @@ export const settings: readonly Mutation[] = [
   },
   {
     row: 'VER-6',
-    file: 'packages/monitor/src/daemon/status-report.ts',
+    file: 'packages/monitor/src/daemon/status.ts',
     find: '...(await measureDrift(version ?? ownVersion, machine.pluginCacheRoot)),',
     replace: 'drift: await measureDrift(version ?? ownVersion, machine.pluginCacheRoot),',
   },

@@ -182,7 +182,7 @@ export const waits: readonly Mutation[] = [
   {
     row: 'SPEED-26',
     test: 'packages/monitor/src/runs/process-start.test.ts › tells when a process started, and that another is gone',
-    file: 'packages/monitor/src/runs/process-start.ts',
+    file: 'packages/monitor/src/runs/processes.ts',
     find: 'const TICKS_PER_SECOND = 100;',
     replace: 'const TICKS_PER_SECOND = 99;',
   },
@@ -238,7 +238,7 @@ export const waits: readonly Mutation[] = [
   {
     row: 'SPEED-34',
     test: 'packages/monitor/src/state/follow-state.test.ts › the event loop is not held up while a large board is taken',
-    file: 'packages/monitor/src/state/snapshot-pieces.ts',
+    file: 'packages/monitor/src/state/snapshot-store.ts',
     find: 'const PIECE_CHARACTERS = 64 * 1024;',
     replace: 'const PIECE_CHARACTERS = 64 * 1024 * 1024;',
   },
@@ -364,14 +364,14 @@ export const waits: readonly Mutation[] = [
   {
     row: 'SPEED-52',
     test: 'packages/monitor/src/orchestrate/agents/launch.test.ts › asked first: an agent may put its things in order',
-    file: 'packages/monitor/src/orchestrate/worktrees/process-group.ts',
+    file: 'packages/monitor/src/orchestrate/worktrees/steps.ts',
     find: "if (!signalGroup(leader, 'SIGTERM')) return;",
     replace: "if (!signalGroup(leader, 'SIGKILL')) return;",
   },
   {
     row: 'SPEED-53',
     test: 'packages/monitor/src/orchestrate/agents/launch.test.ts › what an agent leaves behind ends with it',
-    file: 'packages/monitor/src/orchestrate/worktrees/process-group.ts',
+    file: 'packages/monitor/src/orchestrate/worktrees/steps.ts',
     find: "  signalGroup(leader, 'SIGKILL');",
     replace: "  signalGroup(leader, 'SIGTERM');",
   },

@@ -15,7 +15,7 @@ import {
   untilHolds,
 } from '@svc/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { systemClock } from '../src/tunnel/clock.ts';
+import { systemClock } from '../src/tunnel/session.ts';
 import { covered, facts, SECRET, feedWorld as world } from './feed-world.ts';
 import { startInProcess } from './in-process-daemon.ts';
 

@@ -3,7 +3,7 @@ import { createCommand } from '@commander-js/extra-typings';
 import { testTerminal, WAIT_MS } from '@svc/testkit';
 import type { DoctorTools } from '../src/cli/doctor/check.ts';
 import { doctorTools } from '../src/cli/doctor/examine.ts';
-import { AnswerIsNo } from '../src/cli/endings.ts';
+import { AnswerIsNo } from '../src/cli/terminal.ts';
 import { doctorVerb } from '../src/cli/verbs/doctor.ts';
 
 export type Patient = {

@@ -11,9 +11,9 @@ import { programOfService } from '@svc/core';
 import { svcProgram, temporaryFolder, testTerminal, until } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
-import { installVerb, uninstallVerb } from '../src/cli/verbs/monitor-service.ts';
+import { installVerb, uninstallVerb } from '../src/cli/verbs/monitor.ts';
 import type { CommandEnd, RunCommand } from '../src/codehost/run-command.ts';
-import { thisProcess } from '../src/daemon/control-host.ts';
+import { thisProcess } from '../src/daemon/control.ts';
 
 const SECRET = 'f'.repeat(64);
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { DeployProgress, DeployWorker } from '../deploy/deploy-worker.ts';
 import type { DeployPolicy } from '../deploy/policy.ts';
 import { EventVia } from '../log/event-line.ts';
-import { reactionCauses } from '../orchestrate/reactions.ts';
+import { reactionCauses } from '../orchestrate/reaction-causes.ts';
 import { WorkerPhase, WorkerStatus } from '../runs/signal-file.ts';
 import type {
   AttentionItem as AttentionItemType,

@@ -3,7 +3,7 @@ import { problemsOfRules } from '../rules/rules.ts';
 import { formatKey } from './key-path.ts';
 import { type ConfigProblem, isPlainWord } from './problems.ts';
 import type { FileEntry } from './read-file.ts';
-import type { ResolvedValue } from './resolve.ts';
+import type { ResolvedValue } from './resolved-value.ts';
 import type { Rule } from './schema/rules.ts';
 
 /** Blocks that only work as a whole: naming one of these asks for all of them. */

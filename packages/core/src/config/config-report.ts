@@ -5,7 +5,7 @@ import { layerTitles } from './layers.ts';
 import { MASK } from './mask.ts';
 import { type ConfigProblem, formatProblem, type ReportedProblem } from './problems.ts';
 import { type Fingerprint, publicValue } from './public-value.ts';
-import type { ResolvedValue, ValueSource } from './resolve.ts';
+import type { ResolvedValue, ValueSource } from './resolved-value.ts';
 
 export type ConfigEntry = {
   key: string;

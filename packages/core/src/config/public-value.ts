@@ -2,7 +2,7 @@
 // an address that opens something by itself its origin; of any other address all but the password and the query in it; of
 // a command its program.
 import { MASK } from './mask.ts';
-import type { ResolvedValue } from './resolve.ts';
+import type { ResolvedValue } from './resolved-value.ts';
 
 /** Tells two addresses apart; the address cannot be had from it. */
 export type Fingerprint = (address: string) => string;

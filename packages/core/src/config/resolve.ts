@@ -2,6 +2,7 @@
 // Precedence for each field: its environment variable, then its files in the order the field names
 // them, then deprecated names and places, then the default. `false` and `null` are values like any other.
 // An invalid value invalidates its own key: the last good value of that key holds, where one is known.
+
 import { type ProjectPolicies, policiesOf } from '../deploy/policy.ts';
 import { crossChecks, trackerSecrets } from './checks.ts';
 import { isHidden } from './field.ts';
@@ -9,6 +10,7 @@ import { formatKey } from './key-path.ts';
 import { layerTitles } from './layers.ts';
 import { type ConfigProblem, describeFound } from './problems.ts';
 import { type ConfigFile, deployPath, type FileEntry, isDeploy, readConfigFile } from './read-file.ts';
+import type { LookedAt, ResolvedValue, ValueSource } from './resolved-value.ts';
 import { Config } from './schema/config.ts';
 import {
   acceptValue,
@@ -263,27 +265,3 @@ function jsonReading(text: string): unknown[] {
     throw error;
   }
 }
-
-// A value and where it came from.
-
-export type ValueSource =
-  | { kind: 'environment'; variable: string }
-  | { kind: 'file'; file: string; line: number | undefined; writtenAs: string; deprecated: boolean }
-  /** What the file gives is invalid, or the file cannot be read: the value that it gave before holds. */
-  | { kind: 'last-good'; file: string }
-  | { kind: 'default' }
-  | { kind: 'unset' };
-
-/** A place where a value was looked for. */
-export type LookedAt = { where: string; found: boolean; value?: unknown; note?: string };
-
-export type ResolvedValue = {
-  key: string;
-  path: KeyPath;
-  field: FieldNode;
-  value: unknown;
-  source: ValueSource;
-  lookedAt: LookedAt[];
-  /** What the file gives is invalid, and nothing valid was known before: the value is a guess. */
-  uncertain?: true;
-};

@@ -1,7 +1,7 @@
 // How a merge in a repository is proven, by `svc.deploy.<owner/repo>`. A repository without an entry skips
 // the proof: its merged pull request is done. Where the configuration that would say so cannot be read, nobody knows:
 // the merge waits.
-import type { ResolvedValue } from '../config/resolve.ts';
+import type { ResolvedValue } from '../config/resolved-value.ts';
 import type { Config } from '../config/schema/config.ts';
 
 type Configured = Config['svc']['deploy'][string];

@@ -1,9 +1,6 @@
 // A finding: an improvement noticed during a run, one JSON line in the findings queue.
 import { z } from 'zod';
-import { repoKey } from '../codehost/repo-name.ts';
-import type { Config } from '../config/schema/config.ts';
 import { cutText, utf8Length } from '../log/cut-text.ts';
-import type { Effect } from '../state/effect.ts';
 
 export const FindingSeverity = z.enum(['low', 'medium', 'high']);
 
@@ -129,45 +126,6 @@ function oneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 }
 
-// What is filed when a merged commit failed its verification: somebody has to mend it, and finds here what and why.
-
-export type RemediationEffect = Extract<Effect, { kind: 'file-remediation' }>;
-
-/** The name that stands for a skill: verification is nobody's skill, but its tickets are found together. */
-export const REMEDIATION_SKILL = 'verification';
-
-const MOST_FINDINGS = 100;
-
-export function remediationTicket(effect: RemediationEffect, key: string): TicketText {
-  const { ticket, orchestrator, sha, summary, findings } = effect;
-  const more = findings.length - MOST_FINDINGS;
-  const parts = [
-    summary?.trim() || `The verification of ${ticket} failed after its merge.`,
-    findings
-      .slice(0, MOST_FINDINGS)
-      .map((finding) => `- ${finding.trim().replaceAll('\n', '\n  ')}`)
-      .join('\n'),
-    more > 0 ? `and ${more} more` : '',
-    '---',
-    [
-      `Ticket: ${ticket}`,
-      `Commit: ${sha ?? 'not known'}`,
-      `Run: ${orchestrator}`,
-      `Asked for by: ${effect.key}`,
-    ].join('\n'),
-  ];
-  return {
-    title: titleOf(`Verification of ${ticket} failed`),
-    text: withKey(parts.filter((part) => part !== '').join('\n\n'), key),
-  };
-}
-
-/** The same for the findings queue, where no tracker is set up. */
-export function remediationFinding(effect: RemediationEffect, key: string, ts: string): Finding {
-  const { title, text } = remediationTicket(effect, key);
-  return { ts, skill: REMEDIATION_SKILL, title, body: text, severity: 'high', tags: [effect.ticket] };
-}
-
 // An issue at the code host, as far as we look at it.
 
 export const CodehostIssue = z.object({
@@ -220,27 +178,4 @@ function recordIn(line: string): DrainRecord | undefined {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
-}
-
-// Consent to file findings without being asked. The project's file says that it is wanted (`autoFile`), but somebody
-// else may have committed that file: it counts only for the places that the user agreed to, and those are kept in the
-// user's own file.
-
-/** Where findings of the project can end up, as they are kept in `svc.feedback.consentFor`. */
-export function filingPlaces({ svc }: Config): string[] {
-  const { teamKey, apiToken } = svc.tracker;
-  const tracker = teamKey === undefined || apiToken === undefined ? [] : [`tracker:${teamKey}`];
-  return [...tracker, `codehost:${repoKey(svc.feedback.codehostRepo)}`];
-}
-
-export type FilingConsent =
-  | { granted: true }
-  /** `unconfirmed`: the project's file consents, and the user has not agreed to these places. */
-  | { granted: false; unconfirmed: string[] };
-
-export function filingConsent(config: Config): FilingConsent {
-  const { autoFile, consentFor } = config.svc.feedback;
-  if (!autoFile) return { granted: false, unconfirmed: [] };
-  const unconfirmed = filingPlaces(config).filter((place) => !consentFor.includes(place));
-  return unconfirmed.length === 0 ? { granted: true } : { granted: false, unconfirmed };
 }

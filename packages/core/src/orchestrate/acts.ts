@@ -2,7 +2,7 @@
 // disk shows that it was done: carrying it out twice must come to the same.
 import type { Run, Worker } from '../state/board-types.ts';
 import type { RunPlan } from './plan.ts';
-import type { ReactionCause } from './reactions.ts';
+import type { ReactionCause } from './reaction-causes.ts';
 
 /** Of the project that a run belongs to, as configured now. */
 export type ProjectLimits = {

@@ -15,7 +15,7 @@ import {
   usualPatience,
   type World,
 } from './acts.ts';
-import { later, type Standing, standingOfTicket } from './waves.ts';
+import { later, type Standing, standingOfTicket } from './wave-standing.ts';
 
 type CurrentWave = {
   number: number;

@@ -1,10 +1,12 @@
 // What a worker is told of its open pull request: that checks fail, or that a reviewer wants changes. Each head
 // commit and each review is told once, and at most three of a cause; then a person is asked.
+
 import { cutText } from '../log/cut-text.ts';
 import { integerAt } from '../receive/payload-fields.ts';
 import type { FoldedLine, PullRequest } from '../state/board-types.ts';
 import { shortTextAt } from '../state/line-fields.ts';
 import { standingOf } from '../state/reduce-pull-request.ts';
+import { MOST_REACTIONS, type ReactionCause, type Reactions, reactionCauses } from './reaction-causes.ts';
 
 export type Reaction = {
   cause: ReactionCause;
@@ -112,15 +114,3 @@ export function fenced(text: string): string {
   const fence = '`'.repeat(longest + 1);
   return `${fence}\n${text}\n${fence}`;
 }
-
-// Why a worker is told of its pull request, and what it was told of already.
-
-/** Of each cause; then a person is asked. */
-export const MOST_REACTIONS = 3;
-export const reactionCauses = ['checks', 'review'] as const;
-export type ReactionCause = (typeof reactionCauses)[number];
-
-/** The commits and reviews of a cause, oldest first. One more than may be told: it goes on all the same. */
-export type Reactions = Readonly<Record<ReactionCause, readonly string[]>>;
-
-export const noReactions: Reactions = { checks: [], review: [] };

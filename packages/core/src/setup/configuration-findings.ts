@@ -1,7 +1,8 @@
 // What the configuration says of a project's setup: where it is, what is wrong with it, and the values that
 // everything else depends on. A problem is told once, at the check that it belongs to.
 import { type ConfigProblem, isPlainWord, reportProblem } from '../config/problems.ts';
-import type { Resolution, ResolvedValue } from '../config/resolve.ts';
+import type { Resolution } from '../config/resolve.ts';
+import type { ResolvedValue } from '../config/resolved-value.ts';
 import type { Config } from '../config/schema/config.ts';
 import { unknownStates } from '../tracker/ticket-phase.ts';
 import { canonicalKey } from '../vendor-names.ts';

@@ -2,26 +2,10 @@
 // alone say what is true, and `linkAll` builds the same links again.
 import { repoKey } from '../codehost/repo-name.ts';
 import { isTimedOut, isWaitingForDeploy } from '../deploy/standing.ts';
-import type { Deployment, PullRequest, Worker } from './board-types.ts';
+import type { BoardLinks, Deployment, PullRequest, Worker } from './board-types.ts';
 
 /** Lists are in order and never changed in place: they are read far more often than they change. */
 type Index = Map<string, readonly string[]>;
-
-export type BoardLinks = {
-  /** Workers that name their pull request, by its key. */
-  workersByPullRequest: Index;
-  /** Workers that name none, by repository and branch. */
-  workersByBranch: Index;
-  /** By the commit of their merge. */
-  workersByMerge: Index;
-  /** Workers whose merge is not known to have shipped, by repository. */
-  waitingByRepo: Index;
-  pullRequestsByHead: Index;
-  pullRequestsByBranch: Index;
-  deploymentsByCommit: Index;
-  /** The highest deployment ids of a repository, highest first. */
-  newestDeployments: Map<string, number[]>;
-};
 
 const NEWEST_KEPT = 50;
 

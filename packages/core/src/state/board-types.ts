@@ -6,9 +6,8 @@ import type { DeploymentState, DeployWorker } from '../deploy/deploy-worker.ts';
 import type { ProjectPolicies } from '../deploy/policy.ts';
 import type { EventLine } from '../log/event-line.ts';
 import type { Blockers, RunPlan } from '../orchestrate/plan.ts';
-import type { ReactionCause, Reactions } from '../orchestrate/reactions.ts';
+import type { ReactionCause, Reactions } from '../orchestrate/reaction-causes.ts';
 import type { SignalFile, WorkerPhase } from '../runs/signal-file.ts';
-import type { BoardLinks } from './board-links.ts';
 import type { TicketPhase } from './effect.ts';
 
 export type Board = {
@@ -274,4 +273,24 @@ export type FeedState = {
   reason: string | null;
   remedy: string | null;
   lastSeq: number;
+};
+
+/** Lists are in order and never changed in place: they are read far more often than they change. */
+type Index = Map<string, readonly string[]>;
+
+/** Who belongs to whom, derived from the maps (board-links.ts). */
+export type BoardLinks = {
+  /** Workers that name their pull request, by its key. */
+  workersByPullRequest: Index;
+  /** Workers that name none, by repository and branch. */
+  workersByBranch: Index;
+  /** By the commit of their merge. */
+  workersByMerge: Index;
+  /** Workers whose merge is not known to have shipped, by repository. */
+  waitingByRepo: Index;
+  pullRequestsByHead: Index;
+  pullRequestsByBranch: Index;
+  deploymentsByCommit: Index;
+  /** The highest deployment ids of a repository, highest first. */
+  newestDeployments: Map<string, number[]>;
 };

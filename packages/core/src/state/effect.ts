@@ -2,7 +2,7 @@
 // again; their key makes carrying one out twice the same as once.
 import type { DeployProgress } from '../deploy/deploy-worker.ts';
 import type { EventDraft } from '../log/event-line.ts';
-import type { ReactionCause } from '../orchestrate/reactions.ts';
+import type { ReactionCause } from '../orchestrate/reaction-causes.ts';
 import type { WorkerStatus } from '../runs/signal-file.ts';
 
 /** Of a ticket's way through the workflow; each has its state in `svc.tracker.stateMap`. */

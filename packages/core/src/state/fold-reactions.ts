@@ -1,13 +1,8 @@
 // Tells workers of our runs what became of their pull requests, and takes back the call for an agent that a new
 // commit has answered.
 import { isPreMerge } from '../deploy/standing.ts';
-import {
-  MOST_REACTIONS,
-  type Reaction,
-  reactionText,
-  reactionTo,
-  reactionToChecks,
-} from '../orchestrate/reactions.ts';
+import { MOST_REACTIONS } from '../orchestrate/reaction-causes.ts';
+import { type Reaction, reactionText, reactionTo, reactionToChecks } from '../orchestrate/reactions.ts';
 import { pullRequestOfWorker, putWorker, workersOfPullRequest } from './board-entities.ts';
 import { pullRequestKey } from './board-links.ts';
 import type { Board, PullRequest, Worker } from './board-types.ts';

@@ -1,7 +1,7 @@
 // A worker after one more line of its own: what the signal file says and whether its process lives. Which of
 // the file's words on the status are believed, the deploy lifecycle decides.
 import { type DeployPolicy, defaultDeployPolicy } from '../deploy/policy.ts';
-import { noReactions, reactionCauses } from '../orchestrate/reactions.ts';
+import { noReactions, reactionCauses } from '../orchestrate/reaction-causes.ts';
 import { asFields, type Fields, flagAt, integerAt, objectAt, textAt } from '../receive/payload-fields.ts';
 import { repoOfSignal, type SignalFile, type WorkerPhase, type WorkerStatus } from '../runs/signal-file.ts';
 import { isAgentsWork, workerStatuses } from '../runs/worker-statuses.ts';

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { utf8Length } from '../log/cut-text.ts';
 import type { Board } from '../state/board.ts';
 import { briefingRequest, readBriefing } from './briefing-prompt.ts';
-import { createConsent } from './providers.ts';
+import { createConsent } from './consent.ts';
 import {
   fencedPrompt,
   knowsRun,

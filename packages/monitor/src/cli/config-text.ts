@@ -1,7 +1,29 @@
 // Configuration values in words; `core` masks secrets.
-import { type LookedAt, MASK, maskedValue, publicValue, type ResolvedValue, sourceText } from '@svc/core';
-import { addressFingerprint } from '../config/address-fingerprint.ts';
-import type { ConfigFiles } from '../config/load.ts';
+import {
+  type ConfigEntry,
+  type FieldNode,
+  findKey,
+  isField,
+  type KeyPath,
+  type Layer,
+  type LookedAt,
+  layerTitles,
+  MASK,
+  maskedValue,
+  projectEntry,
+  publicValue,
+  type ResolvedValue,
+  sameJson,
+  secretLook,
+  sourceText,
+  valueFromText,
+} from '@svc/core';
+import type { Machine } from '../config/environment.ts';
+import type { ConfigFiles, LoadedConfig } from '../config/load.ts';
+import { addressFingerprint } from '../config/report.ts';
+import { Failure } from '../errors.ts';
+import { connectDaemon } from './daemon-client.ts';
+import type { Terminal } from './terminal.ts';
 
 /** In a list of all values, which is what is pasted elsewhere. */
 export function shownText(resolved: ResolvedValue): string {
@@ -49,4 +71,88 @@ function absentFiles({ field, lookedAt }: ResolvedValue, files: ConfigFiles): st
     return layer === 'secrets' ? [files.secrets.ownFile ?? files.global, files.secrets.file] : [files.global];
   });
   return [...new Set(candidates)].filter((file) => !seen(file)).map((file) => `${file}: no such file`);
+}
+
+// What the daemon uses in place of what the files give: a last good value, or one of its own environment.
+
+export type InEffect = ReadonlyMap<string, ConfigEntry>;
+
+/** By key; empty where the daemon does not run, or does not serve the project. */
+export async function otherInDaemon(
+  machine: Machine,
+  { files, values }: Pick<LoadedConfig, 'files' | 'values'>,
+): Promise<InEffect> {
+  const { folder } = files.project;
+  const daemon = folder === undefined ? undefined : await connectDaemon(machine);
+  if (folder === undefined || daemon === undefined) return new Map();
+  const project = projectEntry(folder, values).id;
+  const report = await daemon.get('/api/config', { query: { project } }).catch((error: unknown) => {
+    if (error instanceof Failure && error.code === 'unknown-project') return { values: [] };
+    throw error;
+  });
+  const here = new Map(values.map((value) => [value.key, shown(value)]));
+  const other = report.values.filter(
+    ({ key, value, differs }) => differs !== null || !sameJson(here.get(key) ?? null, value ?? null),
+  );
+  return new Map(other.map((entry) => [entry.key, entry]));
+}
+
+function shown(value: ResolvedValue): unknown {
+  return publicValue(value, addressFingerprint);
+}
+
+/** `3 (last good value; …): why what the file gives is not used` */
+export function effectText({ value, source, differs }: ConfigEntry): string {
+  return `${JSON.stringify(value ?? null)} (${source.text})${differs === null ? '' : `: ${differs}`}`;
+}
+
+// What a person asks to write: the field, the file, the value. Everything wrong is said before a file is touched.
+
+export function fieldForWriting(key: string): { path: KeyPath; field: FieldNode } {
+  const answer = findKey(key);
+  if (!answer.ok) throw new Failure('usage', answer.message);
+  if (isField(answer.found)) return { path: answer.found.path, field: answer.found.node };
+  throw new Failure(
+    'usage',
+    `${key} is a group of keys.`,
+    `Name one of its keys; see: svc config explain ${key}`,
+  );
+}
+
+export function layerForWriting(key: string, field: FieldNode, asked: Layer | undefined): Layer {
+  const layer = asked ?? field.layers[0];
+  const fits = field.layers.includes(layer) || (layer === 'global' && field.layers.includes('secrets'));
+  if (fits) return layer;
+  const homes = field.layers.map((home) => layerTitles[home]).join(' or the ');
+  throw new Failure(
+    'usage',
+    `${key} is not read from the ${layerTitles[layer]}; it belongs in the ${homes}.`,
+  );
+}
+
+/** Reads the value. A secret never comes from the arguments: other users of the machine can see those. */
+export async function valueForWriting(
+  terminal: Terminal,
+  key: string,
+  field: FieldNode,
+  text: string,
+): Promise<unknown> {
+  if (field.secret && text !== '-') {
+    throw new Failure(
+      'usage',
+      `${key} is a secret, and arguments can be seen by others.`,
+      `Give it on standard input: svc config set ${key} - < file`,
+    );
+  }
+  const given = text === '-' ? (await terminal.readInput()).replace(/\r?\n$/, '') : text;
+  const read = valueFromText(field, given);
+  if (!read.ok) throw new Failure('usage', `${key}: expected ${read.expected}.`);
+  const look =
+    field.layers[0] === 'project' ? secretLook(key.split('.').at(-1) ?? '', read.value) : undefined;
+  if (look === undefined) return read.value;
+  throw new Failure(
+    'usage',
+    `${key}: the value looks like ${look}, and the project file is committed.`,
+    'Store the secret in an environment variable and set its name.',
+  );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { plainJson, plainText } from './plain-text.ts';
+import { plainJson, plainText } from './text.ts';
 
 const hostile = 'a\u009b31m\u007fb\u202ec\u200bd\ufeff';
 

@@ -1,9 +1,8 @@
 // Runs one command line: parses it, performs the verb, and turns every ending into a documented exit code.
 import { CommanderError } from '@commander-js/extra-typings';
 import { Failure } from '../errors.ts';
-import { AnswerIsNo, Interrupted } from './endings.ts';
 import { buildProgram } from './program.ts';
-import { paint, type Terminal } from './terminal.ts';
+import { AnswerIsNo, Interrupted, paint, type Terminal } from './terminal.ts';
 
 const EXIT_NO = 1;
 const EXIT_USAGE = 2;

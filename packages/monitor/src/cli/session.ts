@@ -5,6 +5,7 @@ import { type Machine, readMachine } from '../config/environment.ts';
 import { type ConfigFiles, type LoadedConfig, loadConfig } from '../config/load.ts';
 import { createFileLocks, type FileLocks } from '../disk/lock.ts';
 import { Failure } from '../errors.ts';
+import { connectDaemon, type DaemonClient } from './daemon-client.ts';
 import { checkRepository } from './setup-checks/programs.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -68,4 +69,18 @@ export async function projectFolderOf(terminal: Terminal): Promise<string> {
     `${terminal.folder} is in no project: there is no .svc/config.json.`,
     'Go to the project, or make one: svc config set svc.projectKey <key>',
   );
+}
+
+// For verbs that ask the daemon and have no answer without it.
+
+export async function needDaemon(terminal: Terminal): Promise<DaemonClient> {
+  const daemon = await connectDaemon(openSession(terminal).machine);
+  if (daemon) return daemon;
+  throw new Failure('daemon-needed', 'The daemon is not running.', 'Start it: svc-monitor.sh start');
+}
+
+/** Who speaks, as far as the machine knows. */
+export function speaker(terminal: Terminal): { by?: string } {
+  const name = terminal.environment['USER'] ?? terminal.environment['LOGNAME'];
+  return name === undefined || name === '' ? {} : { by: name.slice(0, 100) };
 }

@@ -1,8 +1,7 @@
 // What the verbs that start the daemon share: its environment with the secrets filled in, and version drift.
 import { type Environment, formatProblem } from '@svc/core';
 import { loadProjects } from '../config/projects.ts';
-import type { Host } from '../daemon/control-host.ts';
-import { type Started, startDaemon } from '../daemon/control-start.ts';
+import { type Host, type Started, startDaemon } from '../daemon/control.ts';
 import { fillSecrets } from '../daemon/secrets-file.ts';
 import { findDaemon } from '../daemon/status.ts';
 import {
@@ -13,7 +12,7 @@ import {
   ownVersion,
 } from '../daemon/version-drift.ts';
 import { readSecrets } from '../receive/secrets.ts';
-import { readKeyVariables } from '../tunnel/read-keys.ts';
+import { readKeyVariables } from '../tunnel/provision-channel.ts';
 import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
 import { VERSION } from './version.ts';

@@ -1,7 +1,7 @@
 // What a verb may touch of the outside: streams, environment, time. Passed in, so that tests need no process.
 import { styleText } from 'node:util';
 import type { Environment } from '@svc/core';
-import { plainJson } from './plain-text.ts';
+import { plainJson } from './text.ts';
 
 export type Terminal = {
   out: (text: string) => void;
@@ -43,3 +43,9 @@ export function printTable(terminal: Terminal, rows: readonly (readonly string[]
     terminal.out(cells.join('  ').trimEnd());
   }
 }
+
+/** Thrown by a verb whose answer is no: everything was said already. Exit code 1. */
+export class AnswerIsNo extends Error {}
+
+/** Thrown when the person ends a question (Ctrl-C at a prompt is a key, not a signal). Exit code 130. */
+export class Interrupted extends Error {}

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { plainText } from './plain-text.ts';
-import { ageText, timeText, utcText } from './time-text.ts';
+import { ageText, plainText, timeText, utcText } from './text.ts';
 
 const now = new Date('2026-01-02T12:00:00.000Z');
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { coverageReport } from './coverage-report.ts';
+import { coverageReport } from './polling-report.ts';
 
 const since = Date.UTC(2026, 0, 1);
 const at = '2026-01-01T00:00:00.000Z';

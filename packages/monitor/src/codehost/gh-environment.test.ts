@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { environmentForGh, tokensIn } from './gh-environment.ts';
+import { environmentForGh, tokensIn } from './gh.ts';
 
 test('the client gets its token and the way to the network, and nothing secret of ours', () => {
   const given = environmentForGh({

@@ -2,9 +2,7 @@
 // host that cannot be reached for a token that is no longer valid, and one login of several that is broken for
 // all: where it says no, the code host itself is asked once.
 import { type Environment, plainWords } from '@svc/core';
-import { createGh } from './gh.ts';
-import { environmentForGh } from './gh-environment.ts';
-import { done, failed, type GhResult } from './gh-result.ts';
+import { createGh, done, environmentForGh, failed, type GhResult } from './gh.ts';
 import type { RunCommand } from './run-command.ts';
 
 const TIMEOUT_MS = 10_000;

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseExactIds } from './exact-json.ts';
-import { nextPage, readAnswer, readPages } from './gh-output.ts';
+import { nextPage, parseExactIds, readAnswer, readPages } from './gh.ts';
 
 const head = (status: string, ...headers: string[]): string =>
   [`HTTP/2.0 ${status}`, ...headers.map((line) => `${line}\r`), '\r', ''].join('\n');

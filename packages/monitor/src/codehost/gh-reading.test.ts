@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readGraphql, readList, readOne } from './gh-reading.ts';
+import { readGraphql, readList, readOne } from './gh.ts';
 
 const next = 'Link: <https://x/?page=2>; rel="next"';
 const page = (status: string, headers: string[], ...items: string[]): string =>

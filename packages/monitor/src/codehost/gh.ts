@@ -4,21 +4,217 @@
 //
 //   const gh = createGh({ environment, run: runCommand, now });
 //   const hooks = await gh.list('repos/acme/web/hooks');
-import { type CodehostProblem, type Environment, type GraphqlAnswer, plainWords } from '@svc/core';
-import { type ApiResource, type BudgetFigures, type CallBudget, createCallBudget } from './call-budget.ts';
-import { createGate } from './gate.ts';
-import { environmentForGh, tokensIn } from './gh-environment.ts';
 import {
-  type GhAnswer,
-  type Reading,
-  type ReadOutput,
-  readGraphql,
-  readList,
-  readOne,
-  readText,
-} from './gh-reading.ts';
-import { failed, type GhResult, malformed } from './gh-result.ts';
+  type CodehostAnswer,
+  type CodehostProblem,
+  type Environment,
+  type GraphqlAnswer,
+  plainWords,
+  problemIn,
+  readGraphqlAnswer,
+} from '@svc/core';
+import { type ApiResource, type BudgetFigures, type CallBudget, createCallBudget } from './call-budget.ts';
 import type { CommandEnd, RunCommand } from './run-command.ts';
+
+// What comes of a call: the value, or the problem.
+
+export type GhFailure = { ok: false; problem: CodehostProblem };
+export type GhResult<Value> = { ok: true; value: Value } | GhFailure;
+
+export function done<Value>(value: Value): GhResult<Value> {
+  return { ok: true, value };
+}
+
+export function failed(problem: CodehostProblem): GhFailure {
+  return { ok: false, problem };
+}
+
+export function malformed(message: string): GhFailure {
+  return failed({ kind: 'malformed', message });
+}
+
+type Issue = { path: PropertyKey[]; message: string };
+type Shape<Value> = {
+  safeParse: (
+    json: unknown,
+  ) => { success: true; data: Value } | { success: false; error: { issues: readonly Issue[] } };
+};
+
+/** The value, if it has the shape that the API promises. */
+export function parsed<Value>(shape: Shape<Value>, json: unknown): GhResult<Value> {
+  const read = shape.safeParse(json);
+  if (read.success) return done(read.data);
+  const [issue] = read.error.issues;
+  return malformed(`${issue?.path.join('.') || 'answer'}: ${issue?.message ?? 'wrong shape'}`);
+}
+
+// What the client program gets of our environment: what it needs to find its token and the network, and
+// nothing else. Its debug switches stay out: they would print what is sent, secrets included.
+
+const wanted = [
+  /^(?:PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/,
+  /^(?:XDG_CONFIG_HOME|XDG_STATE_HOME|XDG_DATA_HOME|XDG_CACHE_HOME|XDG_RUNTIME_DIR)$/,
+  /^(?:GH_TOKEN|GITHUB_TOKEN|GH_ENTERPRISE_TOKEN|GITHUB_ENTERPRISE_TOKEN|GH_HOST|GH_CONFIG_DIR)$/,
+  /^(?:SSL_CERT_FILE|SSL_CERT_DIR|DBUS_SESSION_BUS_ADDRESS)$/,
+  /^(?:HTTPS?_PROXY|NO_PROXY|ALL_PROXY)$/i,
+];
+
+export function environmentForGh(environment: Environment): Record<string, string> {
+  const given: Record<string, string> = {};
+  for (const [name, value] of Object.entries(environment)) {
+    if (value !== undefined && wanted.some((pattern) => pattern.test(name))) given[name] = value;
+  }
+  return { ...given, GH_PROMPT_DISABLED: '1', GH_NO_UPDATE_NOTIFIER: '1', NO_COLOR: '1' };
+}
+
+/** The tokens among them: they must not stand in anything that is written down. */
+export function tokensIn(environment: Readonly<Record<string, string>>): string[] {
+  return Object.entries(environment)
+    .filter(([name, value]) => name.endsWith('_TOKEN') && value !== '')
+    .map(([, value]) => value);
+}
+
+// JSON whose large ids stay exact: the code host numbers deliveries with 64 bits, more than a number holds.
+
+type Source = { source?: string };
+
+/** Undefined when it is no JSON. An `id` that a number cannot hold comes as its digits. */
+export function parseExactIds(text: string): unknown {
+  try {
+    return JSON.parse(text, (name, value: unknown, context?: Source) =>
+      name === 'id' && typeof value === 'number' && !Number.isSafeInteger(value)
+        ? (context?.source ?? value)
+        : value,
+    );
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+// Lets a few through at once; the others wait in line.
+
+type Gate = <Result>(work: () => Promise<Result>) => Promise<Result>;
+
+function createGate(atOnce: number): Gate {
+  const waiting: (() => void)[] = [];
+  let inside = 0;
+  return async (work) => {
+    if (inside >= atOnce) await new Promise<void>((enter) => waiting.push(enter));
+    else inside += 1;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) inside -= 1;
+      else next();
+    }
+  };
+}
+
+// Reads what `gh api --include` prints: the status line, headers, an empty line, the body; with `--paginate`
+// one such block per page, whose body `--jq` has turned into one line of JSON per item.
+
+const statusLine = /^HTTP\/\d(?:\.\d)? (\d{3})/;
+
+/** The one answer; undefined when there is none, because no connection came about. */
+export function readAnswer(output: string, receivedAt: number): CodehostAnswer | undefined {
+  const head = /^HTTP\/[^\n]*\n(?:[^\r\n]+\r?\n)*\r?\n/.exec(output)?.[0];
+  if (head === undefined) return undefined;
+  return answerFrom(head.split('\n'), output.slice(head.length), receivedAt);
+}
+
+/** The answers of all pages, in order. No line of JSON can look like a status line. */
+export function readPages(output: string, receivedAt: number): CodehostAnswer[] {
+  const pages: CodehostAnswer[] = [];
+  let head: string[] = [];
+  let items: string[] = [];
+  let inHead = false;
+  const finish = (): void => {
+    if (head.length > 0) pages.push(answerFrom(head, items.join('\n'), receivedAt));
+  };
+  for (const line of output.split('\n')) {
+    if (statusLine.test(line)) {
+      finish();
+      [head, items, inHead] = [[line], [], true];
+    } else if (inHead) {
+      if (line.trim() === '') inHead = false;
+      else head.push(line);
+    } else if (line.trim() !== '') items.push(line);
+  }
+  finish();
+  return pages;
+}
+
+function answerFrom(head: readonly string[], body: string, receivedAt: number): CodehostAnswer {
+  const headers = new Map<string, string>();
+  for (const line of head.slice(1)) {
+    const colon = line.indexOf(':');
+    if (colon > 0) headers.set(line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim());
+  }
+  const status = Number(statusLine.exec(head[0] ?? '')?.[1] ?? 0);
+  return { status, header: (name) => headers.get(name), body, receivedAt };
+}
+
+/** Where the Link header says that the next page is. */
+export function nextPage({ header }: Pick<CodehostAnswer, 'header'>): URL | undefined {
+  const [, address] = /<([^>]+)>\s*;\s*rel="next"/.exec(header('link') ?? '') ?? [];
+  return address !== undefined && URL.canParse(address) ? new URL(address) : undefined;
+}
+
+// From what `gh api` printed to a value: one answer, all pages of a list, or GraphQL. A list is whole or it
+// failed: a page in the middle that went wrong never makes a shorter list.
+
+export type GhAnswer = CodehostAnswer & { json: unknown };
+
+/** `answers` are what the code host said, whether or not it can be used: they tell the quota. */
+type Reading<Value> = { answers: CodehostAnswer[]; result: GhResult<Value> };
+
+export type ReadOutput<Value> = (output: string, receivedAt: number) => Reading<Value>;
+
+export const readOne: ReadOutput<GhAnswer> = (output, receivedAt) => {
+  const answer = readAnswer(output, receivedAt);
+  if (answer === undefined) return { answers: [], result: nothing };
+  const problem = problemIn(answer);
+  if (problem !== undefined) return { answers: [answer], result: failed(problem) };
+  const json = answer.body.trim() === '' ? null : parseExactIds(answer.body);
+  return {
+    answers: [answer],
+    result: json === undefined ? malformed('it is not JSON') : done({ ...answer, json }),
+  };
+};
+
+/** What is no JSON: a log. */
+const readText: ReadOutput<string> = (output, receivedAt) => {
+  const answer = readAnswer(output, receivedAt);
+  if (answer === undefined) return { answers: [], result: nothing };
+  const problem = problemIn(answer);
+  return { answers: [answer], result: problem === undefined ? done(answer.body) : failed(problem) };
+};
+
+export const readList: ReadOutput<unknown[]> = (output, receivedAt) => {
+  const answers = readPages(output, receivedAt);
+  return { answers, result: itemsOf(answers) };
+};
+
+function itemsOf(pages: readonly CodehostAnswer[]): GhResult<unknown[]> {
+  const last = pages.at(-1);
+  if (last === undefined) return nothing;
+  const problem = pages.map(problemIn).find((one) => one !== undefined);
+  if (problem !== undefined) return failed(problem);
+  if (nextPage(last) !== undefined) return malformed('a page is missing');
+  const lines = pages.flatMap(({ body }) => body.split('\n')).filter((line) => line !== '');
+  const items = lines.map(parseExactIds);
+  const areObjects = items.every((item) => typeof item === 'object' && item !== null);
+  return areObjects ? done(items) : malformed('it is not a list');
+}
+
+export const readGraphql: ReadOutput<GraphqlAnswer> = (output, receivedAt) => {
+  const { answers, result } = readOne(output, receivedAt);
+  return { answers, result: result.ok ? readGraphqlAnswer(result.value, result.value.json) : result };
+};
+
+const nothing = failed({ kind: 'unavailable', message: 'no answer' });
 
 const TIMEOUT_MS = 20_000;
 const LIST_TIMEOUT_MS = 60_000;

@@ -6,12 +6,12 @@ import {
   deliveriesSince,
   type HookBody,
   HookDelivery,
+  hooksOfChannel,
   hostTimeOf,
   reachesBefore,
+  repoNameIn,
 } from '@svc/core';
-import type { Gh } from './gh.ts';
-import { nextPage } from './gh-output.ts';
-import { done, failed, type GhResult, malformed, parsed } from './gh-result.ts';
+import { done, failed, type Gh, type GhResult, malformed, nextPage, parsed } from './gh.ts';
 
 const PAGE_SIZE = 100;
 /** Three days of a busy repository; more is a server that never ends. */
@@ -95,4 +95,31 @@ export function createHookApi(gh: Gh): HookApi {
       return read.ok ? done(read.value.request.payload) : read;
     },
   };
+}
+
+// Removes the hooks of a channel that is no longer ours, after a rotation: they would go on sending every
+// event of the repository to a mailbox that anybody with the old address can read.
+
+export type Unsubscribed = { repo: string; removed: number; problem: CodehostProblem | null };
+
+/** One report per repository; a failure at one leaves the others alone. Running it again removes the rest. */
+export async function unsubscribe(
+  hooks: HookApi,
+  channelUrl: string,
+  repos: readonly string[],
+): Promise<Unsubscribed[]> {
+  const wellNamed = repos.filter((repo) => repoNameIn(repo) !== undefined);
+  return Promise.all(wellNamed.map((repo) => unsubscribeRepo(hooks, channelUrl, repo)));
+}
+
+async function unsubscribeRepo(hooks: HookApi, channelUrl: string, repo: string): Promise<Unsubscribed> {
+  const listed = await hooks.list(repo);
+  if (!listed.ok) return { repo, removed: 0, problem: listed.problem };
+  let removed = 0;
+  for (const { id } of hooksOfChannel(listed.value, channelUrl)) {
+    const gone = await hooks.remove(repo, id);
+    if (!gone.ok) return { repo, removed, problem: gone.problem };
+    if (gone.value) removed += 1;
+  }
+  return { repo, removed, problem: null };
 }

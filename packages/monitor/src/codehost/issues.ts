@@ -1,7 +1,6 @@
 // Issues of a repository, as the REST API has them. Text goes through standard input, never through arguments.
 import { CodehostIssue } from '@svc/core';
-import type { Gh } from './gh.ts';
-import { done, type GhResult, parsed } from './gh-result.ts';
+import { done, type Gh, type GhResult, parsed } from './gh.ts';
 
 const PAGE_SIZE = 100;
 /** The code host's clock and this machine's may differ by so much. */

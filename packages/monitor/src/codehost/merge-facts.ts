@@ -8,8 +8,7 @@ import {
   requiredContexts,
 } from '@svc/core';
 import { z } from 'zod';
-import type { Gh } from './gh.ts';
-import { done, type GhResult, parsed } from './gh-result.ts';
+import { done, type Gh, type GhResult, parsed } from './gh.ts';
 
 /** Two calls each, and only where checks are required. */
 const PULL_REQUESTS = 3;

@@ -6,10 +6,9 @@ import { codehostForTest, type FakeCodehost, ghEnvironment, temporaryFolder, tes
 import { describe, expect, test } from 'vitest';
 import { createGh, type GhOptions } from './gh.ts';
 import { openHookMemory } from './hook-memory.ts';
-import { createHookApi } from './hooks.ts';
+import { createHookApi, unsubscribe } from './hooks.ts';
 import { runCommand } from './run-command.ts';
 import { createSubscriptions, type SubscriptionOptions, type SubscriptionWarning } from './subscribe.ts';
-import { unsubscribe } from './unsubscribe.ts';
 
 const channelUrl = 'http://127.0.0.1:9/AbC123';
 const secret = '5ec7e7'.repeat(10);

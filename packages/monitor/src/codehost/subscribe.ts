@@ -15,7 +15,7 @@ import {
   repoKey,
   repoNameIn,
 } from '@svc/core';
-import type { GhResult } from './gh-result.ts';
+import type { GhResult } from './gh.ts';
 import { type HookMemory, secretFingerprint } from './hook-memory.ts';
 import type { HookApi } from './hooks.ts';
 

@@ -1,13 +1,15 @@
 // The configuration of a project as the daemon uses it, for `GET /api/config`.
+
+import { createHash } from 'node:crypto';
 import {
   type ConfigReport,
+  channelUrl,
   configEntry,
   type ProjectEntry,
   projectEntry,
   reportProblem,
   withoutCredentials,
 } from '@svc/core';
-import { addressFingerprint } from './address-fingerprint.ts';
 import type { Machine } from './environment.ts';
 import type { Projects } from './projects.ts';
 
@@ -32,4 +34,16 @@ export function reportConfig(
     machine: machine.settings.map((setting) => ({ ...setting, value: withoutCredentials(setting.value) })),
     problems: problems.map(reportProblem),
   };
+}
+
+// An address that is a key by itself, told apart from another without being told: the same that stands for a relay
+// channel in event lines and at GET /api/feeds.
+
+const DIGITS = 16;
+
+export function addressFingerprint(address: string): string {
+  return createHash('sha256')
+    .update(channelUrl(address) ?? address)
+    .digest('hex')
+    .slice(0, DIGITS);
 }

@@ -1,6 +1,6 @@
 import type { FeedGrade } from '@svc/core';
 import { expect, test } from 'vitest';
-import { raiseOnEdge } from './feed-attention.ts';
+import { raiseOnEdge } from './feeds.ts';
 
 const grade = (name: FeedGrade['grade'], code: string | null = null): FeedGrade => ({
   grade: name,

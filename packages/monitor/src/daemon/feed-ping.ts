@@ -8,7 +8,7 @@ import type { Secrets } from '../receive/secrets.ts';
 import { isSignedBy, sign } from '../receive/signature.ts';
 import { wordsForError, wordsForStatus } from '../tunnel/failure-words.ts';
 import type { SelfTest } from '../tunnel/inbox.ts';
-import type { Post } from '../tunnel/post.ts';
+import type { Post } from '../tunnel/provision-channel.ts';
 import type { Tunnel } from '../tunnel/tunnel.ts';
 
 export type PingResult =

@@ -6,27 +6,62 @@ import {
   type api,
   type Config,
   type Environment,
+  type EventDraft,
   type FeedChannel,
   type FeedGrade,
   feedChannel,
   feedEdge,
 } from '@svc/core';
 import type { Logger } from 'pino';
-import { coverageReport } from '../codehost/coverage-report.ts';
+import { coverageReport } from '../codehost/polling-report.ts';
 import type { EventLog } from '../log/event-log.ts';
 import { type FeedName, trackerFeed } from '../receive/feed.ts';
 import type { Receiver } from '../receive/receiver.ts';
 import type { Secrets } from '../receive/secrets.ts';
-import { createConnect } from '../tunnel/connect.ts';
 import type { Receive } from '../tunnel/delivery.ts';
-import { createPost } from '../tunnel/post.ts';
-import { type ReadKey, readKeyOf } from '../tunnel/read-keys.ts';
+import { createPost, type ReadKey, readKeyOf } from '../tunnel/provision-channel.ts';
+import { createConnect } from '../tunnel/session.ts';
 import { createTunnel, type Tunnel } from '../tunnel/tunnel.ts';
 import type { CodehostFeed } from './codehost-feed.ts';
-import { raiseOnEdge } from './feed-attention.ts';
 import { createFeedPing, type PingResult } from './feed-ping.ts';
 import type { Rebuilt } from './rebuilt.ts';
 import type { TrackerPoll } from './tracker-poll.ts';
+
+// Which edges of a feed need a person: it went blind, or its signatures fail. Both are taken back when the
+// feed is well again.
+
+export function raiseOnEdge(feed: string, from: FeedGrade | null, to: FeedGrade): EventDraft[] {
+  const before = from && reasonOf(from);
+  const now = reasonOf(to);
+  if (before === now) return [];
+  return [...(before ? [resolved(feed, before)] : []), ...(now ? [raised(feed, now, to)] : [])];
+}
+
+type Reason = 'auth-failing' | 'feed-blind';
+
+function reasonOf({ grade, code }: FeedGrade): Reason | null {
+  if (code === 'auth-failing') return 'auth-failing';
+  return grade === 'blind' ? 'feed-blind' : null;
+}
+
+const base = { source: 'monitor', via: 'local', scope: {} } as const;
+
+function raised(feed: string, reason: Reason, { why, remedy }: FeedGrade): EventDraft {
+  const message = `The ${feed} feed: ${why ?? reason}`;
+  return {
+    ...base,
+    event: 'comms.attention',
+    detail: { reason, message, severity: 'high', feed, ...(remedy !== null && { remedy }) },
+  };
+}
+
+function resolved(feed: string, reason: Reason): EventDraft {
+  return {
+    ...base,
+    event: 'comms.attention_resolved',
+    detail: { reason, message: `The ${feed} feed is well again`, feed },
+  };
+}
 
 const TUNNEL_PATIENCE_MS = 30_000;
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { temporaryFolder, until } from '@svc/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { readMachine } from '../config/environment.ts';
-import type { Host } from './control-host.ts';
+import type { Host } from './control.ts';
 import { readRecord } from './instance.ts';
 import { runUntilStopped } from './instance-lifetime.ts';
 import { findDaemon } from './status.ts';

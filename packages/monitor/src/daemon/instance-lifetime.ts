@@ -9,13 +9,11 @@ import type { Environment } from '@svc/core';
 import type { DestinationStream, Logger } from 'pino';
 import type { Machine } from '../config/environment.ts';
 import { Failure, systemErrorCode } from '../errors.ts';
-import type { Host } from './control-host.ts';
-import { notAnswering, remedyFor } from './control-not-answering.ts';
+import { type Host, notAnswering, remedyFor } from './control.ts';
 import { every } from './every.ts';
 import { claimInstance, type Instance } from './instance.ts';
 import type { RunningDaemon } from './run.ts';
-import { type FoundDaemon, findDaemon } from './status.ts';
-import { askHealth } from './status-health.ts';
+import { askHealth, type FoundDaemon, findDaemon } from './status.ts';
 
 const EXIT_BUG = 70;
 const EXIT_TAKEN = 6;

@@ -13,8 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import { temporaryFolder } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { openLogFile } from './log-file.ts';
-import { followLines, lastLines } from './log-file-tail.ts';
+import { followLines, lastLines, openLogFile } from './log-file.ts';
 
 function logIn(folder: string, maxBytes?: number) {
   const path = join(folder, 'logs', 'monitor.log');

@@ -7,12 +7,134 @@ import {
   fstatSync,
   mkdirSync,
   openSync,
+  readSync,
   renameSync,
   statSync,
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { systemErrorCode } from '../errors.ts';
+
+// Reads the daemon's log from its end: the last lines, and what is added. Never the whole file.
+
+const CHUNK = 64 * 1024;
+const POLL_MS = 200;
+const NEWLINE = 0x0a;
+
+export type LogEnd = { inode: number; offset: number };
+export type LastLines = { lines: string[]; end: LogEnd };
+
+/** The last lines, those of the rotated file before it included; undefined when there is no log. */
+export function lastLines(path: string, count: number): LastLines | undefined {
+  const recent = lastLinesOfFile(path, count);
+  if (recent === undefined || recent.lines.length >= count) return recent;
+  const older = lastLinesOfFile(rotatedFile(path), count - recent.lines.length);
+  return { lines: [...(older?.lines ?? []), ...recent.lines], end: recent.end };
+}
+
+/** Hands over each line added behind `end`, through rotations, until the signal. */
+export async function followLines(
+  path: string,
+  end: LogEnd | undefined,
+  hand: (line: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let file = openBehind(path, end);
+  try {
+    while (!signal.aborted) {
+      file?.readNew(hand);
+      const there = statSync(path, { throwIfNoEntry: false });
+      if (there !== undefined && there.ino !== file?.inode) {
+        // What was written between the last read and the rotation is still in the old file.
+        file?.readNew(hand);
+        file?.close();
+        file = openBehind(path, undefined);
+        continue;
+      }
+      await sleep(POLL_MS, undefined, { signal }).catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      });
+    }
+  } finally {
+    file?.close();
+  }
+}
+
+/** What stands behind `offset`, at most the last `count` lines of it. */
+export function linesBehind(fd: number, offset: number, count: number): string[] {
+  return linesBetween(fd, offset, fstatSync(fd).size, count);
+}
+
+function linesBetween(fd: number, offset: number, size: number, count: number): string[] {
+  if (count <= 0 || size <= offset) return [];
+  const chunks: Buffer[] = [];
+  let newlines = 0;
+  let position = size;
+  // One newline more than lines: the last line ends with one.
+  while (position > offset && newlines <= count) {
+    const length = Math.min(CHUNK, position - offset);
+    position -= length;
+    const chunk = readAt(fd, position, length);
+    for (const byte of chunk) if (byte === NEWLINE) newlines += 1;
+    chunks.unshift(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8').replace(/\n$/, '').split('\n').slice(-count);
+}
+
+function lastLinesOfFile(path: string, count: number): LastLines | undefined {
+  const fd = openIfThere(path);
+  if (fd === undefined) return undefined;
+  try {
+    const { ino, size } = fstatSync(fd);
+    return { lines: linesBetween(fd, 0, size, count), end: { inode: ino, offset: size } };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+type OpenFile = { inode: number; readNew: (hand: (line: string) => void) => void; close: () => void };
+
+/** Opens the file behind what was read of it; another file under that name is read from its start. */
+function openBehind(path: string, end: LogEnd | undefined): OpenFile | undefined {
+  const fd = openIfThere(path);
+  if (fd === undefined) return undefined;
+  const { ino } = fstatSync(fd);
+  let offset = end?.inode === ino ? end.offset : 0;
+  let partial: Buffer = Buffer.alloc(0);
+  return {
+    inode: ino,
+    close: () => closeSync(fd),
+    readNew(hand) {
+      if (fstatSync(fd).size < offset) {
+        // Somebody emptied the file.
+        offset = 0;
+        partial = Buffer.alloc(0);
+      }
+      for (let chunk = readAt(fd, offset, CHUNK); chunk.length > 0; chunk = readAt(fd, offset, CHUNK)) {
+        offset += chunk.length;
+        const bytes = Buffer.concat([partial, chunk]);
+        const newline = bytes.lastIndexOf(NEWLINE);
+        partial = bytes.subarray(newline + 1);
+        if (newline >= 0) for (const line of bytes.toString('utf8', 0, newline).split('\n')) hand(line);
+      }
+    },
+  };
+}
+
+function readAt(fd: number, position: number, length: number): Buffer {
+  const buffer = Buffer.alloc(length);
+  return buffer.subarray(0, readSync(fd, buffer, 0, length, position));
+}
+
+function openIfThere(path: string): number | undefined {
+  try {
+    return openSync(path, 'r');
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
 
 const MAX_BYTES = 10 * 1024 * 1024;
 const CHECK_EVERY_MS = 60_000;
@@ -23,7 +145,7 @@ export function logFileOf(dataDir: string): string {
   return join(dataDir, 'logs', 'monitor.log');
 }
 
-export function rotatedFile(path: string): string {
+function rotatedFile(path: string): string {
   return `${path}.1`;
 }
 

@@ -6,8 +6,7 @@ import type { DaemonRecord } from '@svc/core';
 import { temporaryFolder, WAIT_MS } from '@svc/testkit';
 import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { claimInstance } from './instance.ts';
-import { findDaemon, waitForDaemon } from './status.ts';
-import { askHealth } from './status-health.ts';
+import { askHealth, findDaemon, waitForDaemon } from './status.ts';
 
 const identity = {
   instance: '00000000-0000-4000-8000-000000000001',

@@ -5,11 +5,95 @@
 //   stopping       the lock is held, and the holder has said that it ends
 //   not-answering  the lock is held by a daemon that had an address, but nobody answers there as that daemon
 //   stopped        nobody holds the lock, whatever daemon.json or a process with its pid suggest
+import { Agent, get } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DaemonIdentity, DaemonRecord } from '@svc/core';
-import { readToken } from '../access/token-file.ts';
-import { isHeld, readRecord } from './instance.ts';
-import { askHealth } from './status-health.ts';
+import { DaemonIdentity, type DaemonRecord } from '@svc/core';
+import { authorization, readToken } from '../access/token-file.ts';
+import type { Machine } from '../config/environment.ts';
+import { isHeld, isOurs, readRecord } from './instance.ts';
+import { logFileOf } from './log-file.ts';
+import { type Drift, measureDrift } from './version-drift.ts';
+
+// Asks a port of this machine who answers there; bounded in time and size. Nothing is sent to another user's program.
+
+const PATIENCE_MS = 2_000;
+
+/**
+ * The daemon that answers on the port, or undefined when none does. Which daemon it is, the caller judges. A token is
+ * for the daemon that holds the data root, and for no other port.
+ */
+export async function askHealth(
+  dataDir: string,
+  port: number,
+  { token, patienceMs = PATIENCE_MS }: { token?: string | undefined; patienceMs?: number } = {},
+): Promise<DaemonIdentity | undefined> {
+  try {
+    if (!(await isOurs(dataDir, port, token))) return undefined;
+    const said = await body(port, authorization(token), AbortSignal.timeout(patienceMs));
+    const answer = DaemonIdentity.safeParse(JSON.parse(said));
+    return answer.success ? answer.data : undefined;
+  } catch (error) {
+    // Refused, silent, cut off or not JSON: whatever it is, it is not a daemon that answers.
+    if (error instanceof Error) return undefined;
+    throw error;
+  }
+}
+
+function body(port: number, headers: Record<string, string>, signal: AbortSignal): Promise<string> {
+  return new Promise((resolve, reject) => {
+    // An agent of its own: the shared one may be told to use a proxy, and loopback never does.
+    const options = { host: '127.0.0.1', port, path: '/api/health', headers, agent: new Agent(), signal };
+    get(options, (response) => {
+      if (response.statusCode === 200) return resolve(text(response));
+      response.destroy();
+      reject(new Error(`status ${response.statusCode}`));
+    }).on('error', reject);
+  });
+}
+
+// The answer of `svc monitor status`: the specification's fields first, in its order, then ours.
+
+export type StatusReport = {
+  /** True only when the daemon has answered as itself: the URL can be used. `state` says why it is false. */
+  running: boolean;
+  pid: number | null;
+  port: number;
+  url: string;
+} & Drift & {
+    state: FoundDaemon['state'];
+    startedAt: string | null;
+    instance: string | null;
+    dataDir: string;
+    logFile: string;
+  };
+
+export async function reportStatus(
+  found: FoundDaemon,
+  machine: Machine,
+  ownVersion: string,
+): Promise<StatusReport> {
+  const { pid, port, url, version, startedAt, instance } = knownOf(found);
+  return {
+    running: found.state === 'running',
+    pid: pid ?? null,
+    port: port ?? machine.port,
+    url: url ?? `http://127.0.0.1:${machine.port}`,
+    ...(await measureDrift(version ?? ownVersion, machine.pluginCacheRoot)),
+    state: found.state,
+    startedAt: startedAt ?? null,
+    instance: instance ?? null,
+    dataDir: machine.dataDir,
+    logFile: logFileOf(machine.dataDir),
+  };
+}
+
+type Known = Partial<Extract<FoundDaemon, { state: 'running' }>['daemon']>;
+
+function knownOf(found: FoundDaemon): Known {
+  if (found.state === 'running') return found.daemon;
+  return 'record' in found ? found.record : {};
+}
 
 const POLL_MS = 40;
 const ROUNDS = 5;

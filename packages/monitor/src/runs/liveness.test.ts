@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type EventDraft, parseEventDraft, type WorkerStatus } from '@svc/core';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createLiveness, type WatchedWorker } from './liveness.ts';
-import { type ProcessStart, processStartsOf, type ReadProcessStarts } from './process-start.ts';
+import { type ProcessStart, processStartsOf, type ReadProcessStarts } from './processes.ts';
 import { sampleSignal } from './testing/sample-signal.ts';
 
 const processStartsHere = processStartsOf(process.platform);

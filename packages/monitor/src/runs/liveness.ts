@@ -9,8 +9,7 @@ import {
   workerDied,
   workerRevived,
 } from '@svc/core';
-import type { ProcessStart, ReadProcessStarts } from './process-start.ts';
-import { isSameProcess } from './same-process.ts';
+import { isSameProcess, type ProcessStart, type ReadProcessStarts } from './processes.ts';
 
 /**
  * A worker that ends well writes its last word and goes; the word may still be on its way into the log. So an

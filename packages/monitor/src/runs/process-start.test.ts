@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { startsFromProc, startsFromPs } from './process-start.ts';
-import { isSameProcess } from './same-process.ts';
+import { isSameProcess, startsFromProc, startsFromPs } from './processes.ts';
 
 /** Lives until it is killed, or until this process ends. */
 function child(): number {

@@ -1,13 +1,64 @@
 // The board of any past moment: the nearest snapshot before it, and the lines from there on folded again.
 // Two are made at once at most, others wait for their turn; the last few stay at hand.
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Board, Since } from '@svc/core';
+import { Failure } from '../errors.ts';
 import type { EventLog } from '../log/event-log.ts';
 import { type BoardRules, boardRules, foldOrSkip } from './board-rules.ts';
 import { type BoardAndPlace, loadBoard } from './load-board.ts';
 import { createShare } from './share-entities.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
-import { createTurns } from './turns.ts';
+
+// Lets so many in at once; others wait in order, up to a bound, until it is their turn or their signal ends
+// the waiting.
+
+type Turns = {
+  /** Resolves, when it is one's turn, with how to end it. */
+  next: (signal?: AbortSignal) => Promise<() => void>;
+};
+
+function createTurns({ mostAtOnce, mostWaiting }: { mostAtOnce: number; mostWaiting: number }): Turns {
+  let inside = 0;
+  const waiting = new Set<() => void>();
+
+  function enter(): () => void {
+    inside += 1;
+    let left = false;
+    return () => {
+      if (left) return;
+      left = true;
+      inside -= 1;
+      const [first] = waiting;
+      first?.();
+    };
+  }
+
+  return {
+    next(signal) {
+      if (inside < mostAtOnce) return Promise.resolve(enter());
+      if (waiting.size >= mostWaiting) {
+        return Promise.reject(new Failure('busy', 'Too many past moments are being asked for at once.'));
+      }
+      return new Promise((resolve, reject) => {
+        const admit = (): void => {
+          leave();
+          resolve(enter());
+        };
+        const giveUp = (): void => {
+          leave();
+          reject(signal?.reason as Error);
+        };
+        const leave = (): void => {
+          waiting.delete(admit);
+          signal?.removeEventListener('abort', giveUp);
+        };
+        waiting.add(admit);
+        signal?.addEventListener('abort', giveUp);
+      });
+    },
+  };
+}
 
 /**
  * The board behind this line, or behind the last line (in the order of `seq`) that was accepted at this moment or

@@ -6,16 +6,115 @@
 // - live: folds lines as they become durable.
 // - degraded, beside any of these: the database cannot be written or the log cannot be read. `progress` says
 //   why; the board goes on while there is room for effects, and everything is tried again.
+
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import type { EventLine } from '@svc/core';
+import type { Board, EventLine } from '@svc/core';
 import type { LogEntry } from '../log/log-entry.ts';
 import { messageOf } from '../log/log-errors.ts';
-import { boardRules, foldOrSkip } from './board-rules.ts';
+import { type BoardRules, boardRules, foldOrSkip } from './board-rules.ts';
 import { createHandOver, type HandOver } from './hand-over.ts';
-import { createLineWaiters } from './line-waiters.ts';
 import { type BoardAndPlace, loadBoard } from './load-board.ts';
+import type { SnapshotMark, SnapshotStore } from './snapshot-store.ts';
 import type { StateChange, StateFollower, StateOptions } from './state-follower.ts';
-import { createSnapshotTaker, type SnapshotTaker } from './take-snapshots.ts';
+
+// Those who wait until a line is folded.
+
+type LineWaiters = {
+  reached: (seq: number) => Promise<void>;
+  /** Everything up to this line is folded. */
+  reach: (seq: number) => void;
+  close: () => void;
+};
+
+function createLineWaiters(): LineWaiters {
+  const waiting = new Set<{ seq: number; resolve: () => void; reject: (error: Error) => void }>();
+  /** Below 0 until it is known where the folding starts. */
+  let reachedSeq = -1;
+  let closed = false;
+
+  return {
+    reached(seq) {
+      if (seq <= reachedSeq) return Promise.resolve();
+      if (closed) return Promise.reject(new Error('The state is not followed any more'));
+      return new Promise((resolve, reject) => waiting.add({ seq, resolve, reject }));
+    },
+    reach(seq) {
+      reachedSeq = seq;
+      for (const waiter of waiting) {
+        if (waiter.seq > seq) continue;
+        waiting.delete(waiter);
+        waiter.resolve();
+      }
+    },
+    close() {
+      closed = true;
+      for (const { reject } of waiting) reject(new Error('The state is not followed any more'));
+      waiting.clear();
+    },
+  };
+}
+
+// Takes a snapshot of the board every so many lines, beside the folding. One that cannot be stored is given
+// up; the next is tried a minute later.
+
+const RETRY_MS = 60_000;
+
+type SnapshotTaker = {
+  isDue: (seq: number) => boolean;
+  /** Takes the picture at once and stores it in the background, after the one before. */
+  take: (board: Board, mark: SnapshotMark) => void;
+  /** Resolves when nothing is being stored. */
+  idle: () => Promise<void>;
+  lastSeq: () => number;
+  failing: () => string | null;
+};
+
+function createSnapshotTaker({
+  snapshots,
+  rules,
+  every,
+  from,
+  now,
+  onFailure,
+}: {
+  snapshots: Pick<SnapshotStore, 'save'>;
+  rules: Pick<BoardRules, 'packBoard'>;
+  every: number;
+  /** The line of the newest snapshot there is. */
+  from: number;
+  now: () => number;
+  onFailure: (error: unknown) => void;
+}): SnapshotTaker {
+  let lastSeq = from;
+  let notBefore = Number.NEGATIVE_INFINITY;
+  let failing: string | null = null;
+  let storing = Promise.resolve();
+
+  async function store(mark: SnapshotMark, packed: object, before: number): Promise<void> {
+    try {
+      await snapshots.save(mark, packed);
+      failing = null;
+    } catch (error) {
+      if (failing === null) onFailure(error);
+      failing = messageOf(error);
+      lastSeq = before;
+      notBefore = now() + RETRY_MS;
+    }
+  }
+
+  return {
+    isDue: (seq) => seq - lastSeq >= every && now() >= notBefore,
+    take(board, mark) {
+      const packed = rules.packBoard(board);
+      const before = lastSeq;
+      lastSeq = mark.seq;
+      storing = storing.then(() => store(mark, packed, before));
+    },
+    idle: () => storing,
+    lastSeq: () => lastSeq,
+    failing: () => failing,
+  };
+}
 
 /** Lines whose effects are handed over in one transaction, and how long it may take to fold them. */
 const BATCH_LINES = 256;

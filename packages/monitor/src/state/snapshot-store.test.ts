@@ -4,8 +4,13 @@ import { temporaryFolder } from '@svc/testkit';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../disk/sqlite.ts';
-import { fromPieces, toPieces } from './snapshot-pieces.ts';
-import { createSnapshotStore, openSnapshotStore, stateMigrations } from './snapshot-store.ts';
+import {
+  createSnapshotStore,
+  fromPieces,
+  openSnapshotStore,
+  stateMigrations,
+  toPieces,
+} from './snapshot-store.ts';
 
 function open(file: string, options: { version?: string; widest?: number } = {}) {
   const database = openDatabase(file, { room: 'state', migrations: stateMigrations });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { snapshotsToDrop } from './thin-snapshots.ts';
+import { snapshotsToDrop } from './snapshot-store.ts';
 
 const ascending = fc
   .uniqueArray(fc.integer({ min: 1, max: 1_000 }), { maxLength: 40 })

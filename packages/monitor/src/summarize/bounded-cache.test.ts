@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createBoundedCache } from './bounded-cache.ts';
+import { createBoundedCache } from './summarizer.ts';
 
 test('it holds so many, the oldest goes first, and each only for its time', () => {
   let time = 0;

@@ -15,13 +15,50 @@ import {
   workersOfRun,
 } from '@svc/core';
 import { Failure } from '../errors.ts';
-import { createBoundedCache } from './bounded-cache.ts';
 import type { CallModel } from './call-model.ts';
 import type { Limiter } from './limiter.ts';
 import { ModelFailure } from './model-failure.ts';
 import type { Access, SummarySettings } from './settings.ts';
 import { createSharedCalls } from './shared-calls.ts';
 import { failureFor, tooManyRequests } from './summary-failure.ts';
+
+// Answers kept for a while, at most so many; the oldest goes first.
+
+export type BoundedCache<Value> = {
+  get: (key: string) => Value | undefined;
+  set: (key: string, value: Value) => void;
+  size: () => number;
+};
+
+export function createBoundedCache<Value>({
+  now,
+  lifetimeMs,
+  most,
+}: {
+  now: () => number;
+  lifetimeMs: number;
+  most: number;
+}): BoundedCache<Value> {
+  const entries = new Map<string, { value: Value; until: number }>();
+  return {
+    get(key) {
+      const entry = entries.get(key);
+      if (entry === undefined) return undefined;
+      if (now() < entry.until) return entry.value;
+      entries.delete(key);
+      return undefined;
+    },
+    set(key, value) {
+      entries.delete(key);
+      for (const oldest of entries.keys()) {
+        if (entries.size < most) break;
+        entries.delete(oldest);
+      }
+      entries.set(key, { value, until: now() + lifetimeMs });
+    },
+    size: () => entries.size,
+  };
+}
 
 const SUMMARY_LIFETIME_MS = 5 * 60_000;
 const MOST_SUMMARIES = 200;

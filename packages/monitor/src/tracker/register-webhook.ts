@@ -8,8 +8,11 @@
 //   3. The secret is in its file before the webhook exists. Cut off after creation, or left without its
 //      answer: the next run finds the webhook by its URL, and its secret is known.
 //   4. The record is written last: a record means that webhook and secret are in place.
+
+import { randomBytes } from 'node:crypto';
 import {
   type Config,
+  provesNoChange,
   registrationIn,
   registrationStep,
   shortcomingsOf,
@@ -17,12 +20,77 @@ import {
   trackerResourceTypes,
 } from '@svc/core';
 import type { ConfigStore } from '../config/store.ts';
-import { readSecretFile } from '../disk/secret-file.ts';
+import { readSecretFile, removeSecretFile, writeSecretFile } from '../disk/secret-file.ts';
 import { Failure } from '../errors.ts';
 import type { TrackerClient } from './client.ts';
-import { createWebhookWithSecret } from './create-webhook.ts';
 import { clearRecord, writeChannel, writeRecord } from './registration-store.ts';
-import { knownWebhookUrl, type WebhookUrl } from './webhook-url.ts';
+import { TrackerError } from './tracker-error.ts';
+
+// The URL that the tracker shall call: the one given, else the relay channel of this machine, else a new one.
+
+type WebhookUrl =
+  | { url: string; isChannel: boolean }
+  /** There is none yet: a relay channel has to be made. */
+  | undefined;
+
+/**
+ * The channel is that of `SVC_TRACKER_RELAY_CHANNEL`, else that of the global file, so that a second run
+ * finds the URL of the first. A record made with a URL of the person's own is kept at that URL.
+ */
+function knownWebhookUrl(config: Config, given: string | undefined): WebhookUrl {
+  if (given !== undefined) return { url: checkedUrl(given), isChannel: false };
+  const { smeeChannel } = config.svc.monitor.linear;
+  if (smeeChannel !== undefined) return { url: smeeChannel, isChannel: true };
+  const recorded = registrationIn(config)?.webhookUrl;
+  return recorded === undefined ? undefined : { url: recorded, isChannel: false };
+}
+
+function checkedUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url && /^https?:$/.test(url.protocol)) return text;
+  throw new Failure('usage', `--webhook-url: expected an http or https URL, found ${JSON.stringify(text)}.`);
+}
+
+// Creates the tracker's webhook with a secret of our own making, which is in its file before the webhook
+// exists: whatever happens then, the secret of a webhook that was created is known.
+
+type NewWebhookOptions = {
+  client: TrackerClient;
+  url: string;
+  teamId: string;
+  label: string;
+  secretFile: string;
+  /** 32 random bytes in hex, unless a test says otherwise. */
+  newSecret?: (() => string) | undefined;
+};
+
+async function createWebhookWithSecret(options: NewWebhookOptions): Promise<TrackerWebhook> {
+  const { client, url, teamId, label, secretFile, newSecret = randomSecret } = options;
+  const secret = newSecret();
+  const before = await readSecretFile(secretFile);
+  await writeSecretFile(secretFile, secret);
+  try {
+    const resourceTypes = trackerResourceTypes;
+    const webhook = await client.createWebhook({ url, teamId, resourceTypes, label, secret });
+    // What the tracker says that it signs with is what counts.
+    if (webhook.secret !== null && webhook.secret !== secret)
+      await writeSecretFile(secretFile, webhook.secret);
+    return webhook;
+  } catch (error) {
+    if (error instanceof TrackerError && provesNoChange(error.problem)) await putBack(secretFile, before);
+    throw error;
+  }
+}
+
+/** The webhook was certainly not made: what the file held before may still be in use. */
+async function putBack(secretFile: string, before: string | undefined): Promise<void> {
+  if (before === undefined) await removeSecretFile(secretFile);
+  else await writeSecretFile(secretFile, before);
+}
+
+function randomSecret(): string {
+  return randomBytes(32).toString('hex');
+}
 
 export type RegisterOptions = {
   /** The configuration as it is on disk now: it holds the record. */

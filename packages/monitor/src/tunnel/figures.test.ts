@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createFigures } from './figures.ts';
+import { createFigures } from './inbox.ts';
 
 test('three wrong signatures in a row are suspicious, and one that verifies ends the row', () => {
   const figures = createFigures(() => 1_800_000_000_000);

@@ -6,8 +6,8 @@
 // own position only when all before it are settled, and otherwise the last one that is; a crash between two
 // writes then costs a repetition, which is recognised, and never a delivery.
 import { backoffMs } from '@svc/core';
-import type { TunnelClock } from './clock.ts';
 import type { Receive, ReceiverAnswer, TunnelDelivery } from './delivery.ts';
+import type { TunnelClock } from './session.ts';
 
 export type Settled = 'accepted' | 'duplicate' | 'unauthorised' | 'refused' | 'failed';
 

@@ -1,11 +1,95 @@
 // What becomes of a delivery that the relay sent: read, recognised as a self-test or handed to the receiver,
 // and counted. It outlives connections: what has arrived is not asked for again.
+
 import { type FeedConditions, isRelayPosition, SELF_TEST_HEADER } from '@svc/core';
 import type { Logger } from 'pino';
-import type { TunnelClock } from './clock.ts';
 import { type Receive, readDelivery, type TunnelDelivery } from './delivery.ts';
-import { createFigures, type DeliveryCounts } from './figures.ts';
-import { createHandOver } from './hand-over.ts';
+import { createHandOver, type Settled } from './hand-over.ts';
+import type { TunnelClock } from './session.ts';
+
+// How often something happened within the last hour, in sixty slots: a flood takes no memory.
+
+const SLOTS = 60;
+
+export type RecentCount = { note: () => void; count: () => number };
+
+export function createRecentCount(now: () => number, windowMs = 3_600_000): RecentCount {
+  const slotMs = windowMs / SLOTS;
+  const slots = Array.from({ length: SLOTS }, () => ({ turn: -1, count: 0 }));
+  const turnNow = (): number => Math.floor(now() / slotMs);
+  return {
+    note() {
+      const turn = turnNow();
+      const slot = slots[turn % SLOTS];
+      if (slot === undefined) return;
+      slot.count = slot.turn === turn ? slot.count + 1 : 1;
+      slot.turn = turn;
+    },
+    count() {
+      const turn = turnNow();
+      return slots.reduce(
+        (sum, slot) => (slot.turn > turn - SLOTS && slot.turn <= turn ? sum + slot.count : sum),
+        0,
+      );
+    },
+  };
+}
+
+// What a tunnel has seen, counted: for health, metrics, and the question whether signatures fail.
+
+type DeliveryCounts = {
+  accepted: number;
+  duplicate: number;
+  /** Wrong signature. `exact`: over the sender's bytes; `reserialised`: the relay wrote the JSON anew. */
+  unauthorised: { exact: number; reserialised: number };
+  /** The receiver could read no event in it. */
+  refused: number;
+  /** The frame was no delivery. */
+  malformed: number;
+  tooLarge: number;
+  /** The receiver failed again and again. */
+  failed: number;
+  selfTest: number;
+};
+
+/** So many refusals in a row, and no delivery between that verifies, are no accident. */
+const SUSPICIOUS_ROW = 3;
+
+export function createFigures(now: () => number) {
+  const deliveries: DeliveryCounts = {
+    accepted: 0,
+    duplicate: 0,
+    unauthorised: { exact: 0, reserialised: 0 },
+    refused: 0,
+    malformed: 0,
+    tooLarge: 0,
+    failed: 0,
+    selfTest: 0,
+  };
+  const lastHour = { exact: createRecentCount(now), reserialised: createRecentCount(now) };
+  let row = { exact: 0, reserialised: 0 };
+
+  return {
+    note(how: Exclude<Settled, 'unauthorised'> | 'malformed' | 'tooLarge' | 'selfTest'): void {
+      deliveries[how] += 1;
+      if (how !== 'malformed' && how !== 'tooLarge' && how !== 'failed') row = { exact: 0, reserialised: 0 };
+    },
+    noteUnauthorised(exact: boolean): void {
+      const kind = exact ? 'exact' : 'reserialised';
+      deliveries.unauthorised[kind] += 1;
+      lastHour[kind].note();
+      row[kind] += 1;
+    },
+    unauthorised(): FeedConditions['unauthorised'] {
+      if (row.exact + row.reserialised < SUSPICIOUS_ROW) return 'no';
+      return row.exact > 0 ? 'signed-otherwise' : 'rewritten-or-signed-otherwise';
+    },
+    report: () => ({
+      deliveries: structuredClone(deliveries),
+      unauthorisedLastHour: { exact: lastHour.exact.count(), reserialised: lastHour.reserialised.count() },
+    }),
+  };
+}
 
 /** How a delivery of `svc feeds ping` is told from others; it is then never handed to the receiver. */
 export type SelfTest = { isGenuine: (delivery: TunnelDelivery) => boolean; onArrival: (id: string) => void };

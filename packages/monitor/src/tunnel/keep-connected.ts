@@ -8,13 +8,17 @@ import {
   type RelayTraits,
   type TunnelEvent,
 } from '@svc/core';
-import type { TunnelClock } from './clock.ts';
-import type { Connect } from './connect.ts';
 import type { StreamFrame } from './event-stream.ts';
 import { wordsForError } from './failure-words.ts';
-import type { ReadKey } from './read-keys.ts';
-import { type Ending, openSession, type Session } from './session.ts';
-import { watchClock } from './watch.ts';
+import type { ReadKey } from './provision-channel.ts';
+import {
+  type Connect,
+  type Ending,
+  openSession,
+  type Session,
+  type TunnelClock,
+  watchClock,
+} from './session.ts';
 
 export type Connection = {
   /** Whether the relay keeps deliveries, bytes and positions. */

@@ -1,36 +1,261 @@
 // Makes a channel at the public relay, or at one that speaks its protocol: it answers `HEAD /new` with a
 // redirect to the channel's own URL. Whoever has that URL may write and read.
-import { Failure } from '../errors.ts';
+import { Agent as PlainAgent, request as plainRequest } from 'node:http';
+import { Agent as SecureAgent, request as secureRequest } from 'node:https';
+import { basename } from 'node:path';
+import {
+  type Config,
+  type Environment,
+  isPrivateWay,
+  NewRelayChannel,
+  relayOfChannel,
+  relayUrl,
+  retryAfterMs,
+} from '@svc/core';
+import { z } from 'zod';
+import { relayReadKeyFile } from '../config/locate.ts';
+import { Failure, systemErrorCode } from '../errors.ts';
 import type { ProvisionedChannel } from './channel-setup.ts';
 
-const PATIENCE_MS = 15_000;
+// Posts to a channel, as a sender does; through the proxy, where there is one.
 
-export async function provisionChannel(relayUrl: string, get: typeof fetch): Promise<ProvisionedChannel> {
-  const ask = new URL('/new', relayUrl);
+type PostRequest = {
+  url: string;
+  headers: Record<string, string>;
+  body: Uint8Array;
+  signal: AbortSignal;
+};
+
+/** The status of the answer; rejects when there is none. */
+export type Post = (request: PostRequest) => Promise<number>;
+
+export function createPost({ proxy }: { proxy: Environment }): Post {
+  const plain = new PlainAgent({ proxyEnv: proxy });
+  const secure = new SecureAgent({ proxyEnv: proxy });
+  return ({ url, headers, body, signal }) =>
+    new Promise((resolve, reject) => {
+      const options = { method: 'POST', headers, signal };
+      const outgoing = url.startsWith('https:')
+        ? secureRequest(url, { ...options, agent: secure })
+        : plainRequest(url, { ...options, agent: plain });
+      outgoing.on('error', reject);
+      outgoing.on('response', (response) => {
+        // Only the status counts; whatever becomes of the rest is nothing to us.
+        response.on('error', () => undefined);
+        response.resume();
+        resolve(response.statusCode ?? 0);
+      });
+      outgoing.end(body);
+    });
+}
+
+// The read keys of the relay channels. Configuration names environment variables; only those are read. A
+// channel of the public relay has none.
+
+export type ReadKey = {
+  variable: string;
+  value: string | undefined;
+  /** The name of the file that the variable is filled from, in the configuration's folder. */
+  fileName: string;
+};
+
+type Feed = 'codehost' | 'tracker';
+
+/** By feed; the global file names one variable for each, whatever the project. */
+export function readKeyVariables(configs: readonly Config[]): Record<Feed, string[]> {
+  const named = (pick: (config: Config) => string): string[] => [...new Set(configs.map(pick))];
+  return {
+    codehost: named(({ svc }) => svc.monitor.github.relayReadKeyEnv),
+    tracker: named(({ svc }) => svc.monitor.linear.relayReadKeyEnv),
+  };
+}
+
+/** Undefined where there is no configuration at all. An empty variable is none. */
+export function readKeyOf(
+  configs: readonly Config[],
+  environment: Environment,
+  feed: Feed,
+): ReadKey | undefined {
+  const [variable] = readKeyVariables(configs)[feed];
+  if (variable === undefined) return undefined;
+  const value = environment[variable]?.trim();
+  return {
+    variable,
+    value: value === '' ? undefined : value,
+    fileName: basename(relayReadKeyFile('', feed)),
+  };
+}
+
+// Who else reads a channel, as a relay of our own tells in its status. A channel may be the whole team's, and
+// whoever replaces it should know.
+
+const STATUS_MS = 5000;
+const ChannelStatus = z.object({
+  subscribers: z.object({ named: z.array(z.object({ subscriber: z.string() })) }),
+});
+
+/** How many other machines; undefined when the relay does not say. Nothing is changed by asking. */
+export async function otherReaders(
+  channel: string,
+  given: { readKey: string; hostId: string; get: typeof fetch },
+): Promise<number | undefined> {
+  const response = await given
+    .get(`${channel}/status`, {
+      headers: { accept: 'application/json', authorization: `Bearer ${given.readKey}` },
+      redirect: 'error',
+      signal: AbortSignal.timeout(STATUS_MS),
+    })
+    // A relay that is gone is a good reason to leave it.
+    .catch(() => undefined);
+  if (response === undefined || !response.ok) return undefined;
+  const status = ChannelStatus.safeParse(await response.json().catch(() => undefined));
+  if (!status.success) return undefined;
+  return status.data.subscribers.named.filter(({ subscriber }) => subscriber !== given.hostId).length;
+}
+
+// Makes a channel at a relay of our own (svc-relay): `POST /new` answers with its URL and its read key. What
+// comes back is checked, and never printed: the key is a secret.
+
+const OWN_CHANNEL_MS = 15_000;
+const MAX_ANSWER_CHARACTERS = 16 * 1024;
+/** Holds the key of a relay that does not make channels for everybody. */
+export const CREATE_KEY_VARIABLE = 'SVC_RELAY_CREATE_KEY';
+
+/** The relay as it was named on the command line, in one spelling. */
+export function ownRelayUrl(text: string): string {
+  const url = relayUrl(text);
+  if (url !== undefined && isPrivateWay(url)) return url;
+  throw new Failure(
+    'usage',
+    `--relay: expected an https URL, or an http one of this machine, found ${JSON.stringify(text)}.`,
+    'The read key comes back over this connection, so it must be encrypted.',
+  );
+}
+
+export async function provisionOwnChannel(
+  relay: string,
+  { post, createKey }: { post: typeof fetch; createKey: string | undefined },
+): Promise<ProvisionedChannel> {
+  const response = await ask(relay, post, createKey);
+  if (response.status !== 201) throw refusal(relay, response, createKey !== undefined);
+  const made = NewRelayChannel.safeParse(await jsonIn(response));
+  if (!made.success) throw notARelay(relay, 'its answer to POST /new is not one of svc-relay');
+  const { writeUrl, readUrl, readKey } = made.data;
+  const own = relayOfChannel(writeUrl);
+  if (own !== relay || relayOfChannel(readUrl) !== relay)
+    throw new Failure(
+      'relay-unavailable',
+      `The relay ${relay} gives its channels another address: ${own ?? writeUrl}.`,
+      `Name that one: setup-webhooks.sh --relay ${own ?? writeUrl}; if it is wrong, start the relay with --public-url ${relay}`,
+    );
+  return { url: writeUrl, readKey };
+}
+
+async function ask(relay: string, post: typeof fetch, createKey: string | undefined): Promise<Response> {
+  try {
+    return await post(`${relay}/new`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json',
+        ...(createKey !== undefined && { authorization: `Bearer ${createKey}` }),
+      },
+      body: '{}',
+      signal: AbortSignal.timeout(OWN_CHANNEL_MS),
+    });
+  } catch (error) {
+    throw new Failure(
+      'relay-unavailable',
+      `The relay ${relay} cannot be reached: ${reasonOf(error)}.`,
+      `Check the address, and that it runs: curl ${relay}/healthz`,
+    );
+  }
+}
+
+function refusal(relay: string, { status, headers }: Response, hadKey: boolean): Failure {
+  const no = (what: string, remedy: string): Failure =>
+    new Failure('relay-unavailable', `The relay ${relay} ${what} (${status}).`, remedy);
+  switch (status) {
+    case 401:
+      return no(
+        hadKey
+          ? `does not accept the create key in ${CREATE_KEY_VARIABLE}`
+          : 'makes channels only for those who have its create key',
+        `Ask who runs it for the create key, set ${CREATE_KEY_VARIABLE}, and run this again.`,
+      );
+    case 403:
+      return no('refuses to make a channel', 'Ask who runs it whether this machine may use it.');
+    case 429: {
+      const wait = retryAfterMs(headers.get('retry-after') ?? undefined, Date.now());
+      return no(
+        'has made enough channels for this address',
+        wait === undefined ? 'Try again later.' : `Try again in ${Math.ceil(wait / 1000)} s.`,
+      );
+    }
+    case 500:
+    case 502:
+    case 503:
+    case 504:
+      return no('cannot make a channel now', `Try again; what is wrong there: curl ${relay}/readyz`);
+    default:
+      return notARelay(relay, `POST /new was answered ${status}`);
+  }
+}
+
+function notARelay(relay: string, why: string): Failure {
+  return new Failure(
+    'relay-unavailable',
+    `${relay} is no relay of svc: ${why}.`,
+    'Name the address of svc-relay. For a public relay leave --relay out and set SVC_RELAY_URL.',
+  );
+}
+
+async function jsonIn(response: Response): Promise<unknown> {
+  const text = await response.text();
+  if (text.length > MAX_ANSWER_CHARACTERS) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** What fetch wraps says more than the wrapping. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  return systemErrorCode(cause) ?? (cause instanceof Error ? cause.message : String(cause));
+}
+
+const PUBLIC_CHANNEL_MS = 15_000;
+
+export async function provisionChannel(relay: string, get: typeof fetch): Promise<ProvisionedChannel> {
+  const address = new URL('/new', relay);
   let response: Response;
   try {
-    response = await get(ask.href, {
+    response = await get(address.href, {
       method: 'HEAD',
       redirect: 'manual',
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(PUBLIC_CHANNEL_MS),
     });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new Failure(
       'relay-unavailable',
-      `The relay ${relayUrl} cannot be reached: ${why}.`,
+      `The relay ${relay} cannot be reached: ${why}.`,
       'Try again, or name another relay in SVC_RELAY_URL.',
     );
   }
   const location = response.headers.get('location');
-  const channel = location === null ? null : URL.parse(location, ask.href);
+  const channel = location === null ? null : URL.parse(location, address.href);
   if (response.status >= 300 && response.status < 400 && channel !== null && channel.pathname.length > 1)
     return { url: channel.href, readKey: null };
   throw new Failure(
     'relay-unavailable',
-    `The relay ${relayUrl} gave no channel (it answered ${response.status}).`,
+    `The relay ${relay} gave no channel (it answered ${response.status}).`,
     response.status === 401 || response.status === 403
-      ? `If it is a relay of your own (svc-relay), run: setup-webhooks.sh --relay ${relayUrl}`
+      ? `If it is a relay of your own (svc-relay), run: setup-webhooks.sh --relay ${relay}`
       : 'Try again, or name another relay in SVC_RELAY_URL.',
   );
 }

@@ -20,7 +20,7 @@ import { indexed } from '../log/testing/indexed.ts';
 import { codehostFeed } from '../receive/feed.ts';
 import { createReceiver } from '../receive/receiver.ts';
 import { sign } from '../receive/signature.ts';
-import { type Connect, createConnect } from './connect.ts';
+import { type Connect, createConnect } from './session.ts';
 import { createTunnel, type Gap, type Tunnel } from './tunnel.ts';
 
 const secret = 'it guards nothing';

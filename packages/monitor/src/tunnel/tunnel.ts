@@ -33,14 +33,13 @@ import {
   type TunnelMode,
 } from '@svc/core';
 import type { Logger } from 'pino';
-import { addressFingerprint } from '../config/address-fingerprint.ts';
-import { systemClock, type TunnelClock } from './clock.ts';
-import { type Connect, createConnect } from './connect.ts';
-import type { Receive } from './delivery.ts';
+import { addressFingerprint } from '../config/report.ts';
+import { type Receive } from './delivery.ts';
 import type { StreamFrame } from './event-stream.ts';
 import { createInbox, type InboxReport, type SelfTest } from './inbox.ts';
 import { type Connection, type KeptConnection, keepConnected } from './keep-connected.ts';
-import type { ReadKey } from './read-keys.ts';
+import type { ReadKey } from './provision-channel.ts';
+import { type Connect, createConnect, systemClock, type TunnelClock } from './session.ts';
 
 export type TunnelOptions = {
   /** Whose deliveries come this way; a name for people. */

@@ -1,6 +1,6 @@
 import { createManualClock } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { watchClock } from './watch.ts';
+import { watchClock } from './session.ts';
 
 test.each([
   ['time passes as it should', 0, 0],

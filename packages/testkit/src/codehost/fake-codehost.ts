@@ -15,19 +15,100 @@ import { text } from 'node:stream/consumers';
 import type { JsonObject } from '../payloads/example.ts';
 import { type Answer, notAdmin, notFound, Refusal, toJson } from './answer.ts';
 import { makeLoopbackCertificate } from './certificate.ts';
-import { checkRoutes } from './check-routes.ts';
 import { type CodehostCloud, createCodehostCloud, fullNameOf } from './cloud.ts';
-import { compareRoutes } from './compare-routes.ts';
 import { createDeliverer, type Deliverer } from './deliver.ts';
-import { deliveryRoutes } from './delivery-routes.ts';
-import { deploymentRoutes } from './deployment-routes.ts';
 import { createFaultPlan, delay, type FaultPlan, refusalOf, send } from './faults.ts';
 import { hookRoutes } from './hook-routes.ts';
-import { issueRoutes } from './issue-routes.ts';
-import { mergeRoutes } from './merge-routes.ts';
-import { createQuotas, type Quota, type QuotaName } from './quota.ts';
 import type { Route } from './route.ts';
-import { callerOf, type KnownToken, needHookScope } from './tokens.ts';
+import {
+  checkRoutes,
+  compareRoutes,
+  deliveryRoutes,
+  deploymentRoutes,
+  issueRoutes,
+  mergeRoutes,
+} from './routes.ts';
+
+// Who is let in, and what the token's scopes allow.
+
+type KnownToken = { token: string; scopes: string[] };
+
+const hookScopes = {
+  read: ['admin:repo_hook', 'public_repo', 'read:repo_hook', 'repo', 'write:repo_hook'],
+  write: ['admin:repo_hook', 'public_repo', 'repo', 'write:repo_hook'],
+  remove: ['admin:repo_hook', 'public_repo', 'repo'],
+} as const;
+
+function callerOf(authorization: string | undefined, known: readonly KnownToken[]): KnownToken {
+  if (authorization === undefined) throw new Refusal(401, 'Requires authentication');
+  const [, token] = /^(?:token|bearer) (.+)$/i.exec(authorization) ?? [];
+  const caller = known.find((one) => one.token === token);
+  if (caller === undefined) throw new Refusal(401, 'Bad credentials');
+  return caller;
+}
+
+/** A token without the scope is told that there is nothing, and which scopes there are. */
+export function needHookScope(caller: KnownToken, method: string): void {
+  const accepted = hookScopes[method === 'GET' ? 'read' : method === 'DELETE' ? 'remove' : 'write'];
+  if (accepted.some((scope) => caller.scopes.includes(scope))) return;
+  throw notFound({ 'X-Accepted-OAuth-Scopes': accepted.join(', ') });
+}
+
+// The hourly quotas, one for REST and one for GraphQL: counted down by every call, told in every answer.
+
+export type QuotaName = 'core' | 'graphql';
+type Quota = { limit: number; remaining: number; resetAt: number };
+
+const HOUR_MS = 3_600_000;
+const LIMIT = 5_000;
+
+export function createQuotas(now: () => number) {
+  const fresh = (): Quota => ({ limit: LIMIT, remaining: LIMIT, resetAt: now() + HOUR_MS });
+  const quotas: Record<QuotaName, Quota> = { core: fresh(), graphql: fresh() };
+
+  const current = (name: QuotaName): Quota => {
+    if (now() >= quotas[name].resetAt) quotas[name] = { ...fresh(), limit: quotas[name].limit };
+    return quotas[name];
+  };
+
+  return {
+    set: (name: QuotaName, change: Partial<Quota>): void => void Object.assign(current(name), change),
+    /** False when nothing is left. */
+    take(name: QuotaName): boolean {
+      const quota = current(name);
+      if (quota.remaining <= 0) return false;
+      quota.remaining -= 1;
+      return true;
+    },
+    headers(name: QuotaName): Record<string, string> {
+      const { limit, remaining, resetAt } = current(name);
+      return {
+        'X-RateLimit-Limit': String(limit),
+        'X-RateLimit-Remaining': String(remaining),
+        'X-RateLimit-Used': String(limit - remaining),
+        'X-RateLimit-Reset': String(Math.ceil(resetAt / 1000)),
+        'X-RateLimit-Resource': name,
+      };
+    },
+    /** `GET /rate_limit`, which costs nothing. */
+    report(): Answer {
+      const view = (name: QuotaName) => {
+        const { limit, remaining, resetAt } = current(name);
+        return {
+          limit,
+          remaining,
+          used: limit - remaining,
+          reset: Math.ceil(resetAt / 1000),
+          resource: name,
+        };
+      };
+      return {
+        status: 200,
+        body: { resources: { core: view('core'), graphql: view('graphql') }, rate: view('core') },
+      };
+    },
+  };
+}
 
 export type CodehostRequest = { line: string; headers: IncomingMessage['headers']; body: string };
 

@@ -1,13 +1,29 @@
 // Puts one fact into a running daemon on the way on which the world would: a signed delivery, a changed signal
 // file, a line of an agent's output, a helper's report.
+
 import { createHmac, randomUUID } from 'node:crypto';
 import { codehostSecret, trackerSecret } from '../daemon/start-daemon.ts';
 import { signedDelivery } from '../deliveries/signed-delivery.ts';
-import type { JsonObject } from '../payloads/example.ts';
+import { publishedExamples } from '../payloads/codehost-examples.ts';
+import { type Example, type JsonObject, patched } from '../payloads/example.ts';
 import { WAIT_MS } from '../waiting.ts';
 import type { Fact } from './fact.ts';
-import { publishedPayload } from './published-payload.ts';
 import { appendOutput, changeSignal } from './worker-files.ts';
+
+// A payload of the code host in its full size: the published example of its type, with the tape's values in it.
+
+const first = new Map<string, Example>();
+
+function example(type: string): Example {
+  const known = first.get(type) ?? publishedExamples().find((one) => one.type === type);
+  if (known === undefined) throw new Error(`There is no published example of ${type}`);
+  first.set(type, known);
+  return known;
+}
+
+function publishedPayload(type: string, values: JsonObject): JsonObject {
+  return patched(example(type), type, values).payload;
+}
 
 export type Target = {
   url: string;

@@ -6,18 +6,114 @@
 //   const team = tracker.cloud.addTeam({ key: 'ABC' });
 //   … SVC_TRACKER_API_URL = tracker.url
 //   tracker.calls()  // ['teams']
+
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createTrackerCloud, type TrackerCloud } from './cloud.ts';
 import type { Operation } from './execute.ts';
-import { cut, preempt, send } from './fault-answers.ts';
-import { createFaultPlan, type FaultPlan } from './faults.ts';
+import { createFaultPlan, type FaultPlan, type TrackerFault } from './faults.ts';
 import { createOperations } from './operations.ts';
-import { type Quota, quotaHeaders } from './quota.ts';
+import type { UserRow } from './records.ts';
 import { Refusal, refusalBody } from './refusal.ts';
-import { callerOf, type KnownToken } from './tokens.ts';
+
+// The tracker's quota of requests: counted down by every answer, told in its headers.
+
+type Quota = { limit: number; remaining: number; resetAt: number };
+
+export function quotaHeaders({ limit, remaining, resetAt }: Quota): Record<string, string> {
+  return {
+    'X-RateLimit-Requests-Limit': String(limit),
+    'X-RateLimit-Requests-Remaining': String(remaining),
+    'X-RateLimit-Requests-Reset': String(resetAt),
+  };
+}
+
+// Who is calling: a personal key stands bare in the header, an OAuth token behind `Bearer`.
+
+type KnownToken = { token: string; kind: 'key' | 'oauth'; user: UserRow };
+
+function callerOf(header: string | undefined, known: readonly KnownToken[]): UserRow {
+  const isBearer = header?.startsWith('Bearer ') ?? false;
+  const token = isBearer ? header?.slice('Bearer '.length) : header;
+  const found = known.find((one) => one.token === token);
+  if (!found) throw new Refusal('AUTHENTICATION_ERROR', 'Authentication required, not authenticated');
+  if (isBearer !== (found.kind === 'oauth')) {
+    throw new Refusal('AUTHENTICATION_ERROR', 'An API key is sent without Bearer, an OAuth token with it');
+  }
+  return found.user;
+}
+
+// How each fault looks on the wire.
+
+/** Faults that answer in place of the tracker. Returns whether the request is dealt with. */
+export async function preempt(fault: TrackerFault, response: ServerResponse): Promise<boolean> {
+  switch (fault.kind) {
+    case 'unauthorised':
+      send(response, 401, refusalBody(new Refusal('AUTHENTICATION_ERROR', 'Authentication required')));
+      return true;
+    case 'too-many-requests':
+      send(response, 429, 'Too many requests', { 'Retry-After': fault.retryAfter });
+      return true;
+    case 'rate-limited':
+      send(response, 400, refusalBody(new Refusal('RATELIMITED', 'Rate limit exceeded')));
+      return true;
+    case 'server-error':
+      send(response, fault.status, '<html>something went wrong</html>');
+      return true;
+    case 'graphql-error':
+      send(
+        response,
+        fault.status ?? 400,
+        JSON.stringify({
+          errors: [
+            { message: fault.message, extensions: fault.code === undefined ? {} : { code: fault.code } },
+          ],
+        }),
+      );
+      return true;
+    case 'body':
+      send(response, 200, fault.text);
+      return true;
+    case 'huge':
+      send(response, 200, JSON.stringify({ data: 'x'.repeat(fault.bytes) }));
+      return true;
+    case 'redirect':
+      send(response, 302, '', { Location: fault.to });
+      return true;
+    case 'not-found':
+      send(response, 404, fault.text);
+      return true;
+    case 'slow':
+      await sleep(fault.ms);
+      return response.destroyed;
+    case 'cut':
+      if (fault.when === 'before') cut(response, undefined);
+      return fault.when === 'before';
+  }
+}
+
+/** Ends the connection without a word, or after half of the answer. */
+export function cut(response: ServerResponse, body: string | undefined): void {
+  if (body === undefined) {
+    response.destroy();
+    return;
+  }
+  response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) });
+  response.write(body.slice(0, body.length / 2), () => response.destroy());
+}
+
+export function send(
+  response: ServerResponse,
+  status: number,
+  body: string,
+  headers: Record<string, string> = {},
+) {
+  response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8', ...headers });
+  response.end(body);
+}
 
 const LIMIT_PER_HOUR = 5_000;
 const HOUR_MS = 3_600_000;

@@ -1,10 +1,80 @@
 // The tracker's queries and mutations over the rows.
 import { type TrackerCloud, teamOf } from './cloud.ts';
-import { connectionOf, type PageArguments } from './connection.ts';
+import { type Connection, connectionOf, type PageArguments } from './connection.ts';
 import { type IssueFilter, type NameFilter, passes, passesNames, passesTime } from './filters.ts';
-import type { IssueRow, LabelRow, UserRow, WebhookRow } from './records.ts';
+import type { IssueRow, LabelRow, RelationRow, StateRow, TeamRow, UserRow, WebhookRow } from './records.ts';
 import { notFound, Refusal } from './refusal.ts';
-import { createViews } from './views.ts';
+
+// Rows as GraphQL shows them: what a row refers to is found when somebody asks for it.
+
+type View = Record<string, unknown>;
+type Listing = PageArguments & { filter?: NameFilter };
+
+const priorityLabels = ['No priority', 'Urgent', 'High', 'Medium', 'Low'];
+
+function createViews(cloud: TrackerCloud, pageLimit: number) {
+  const page = <R extends Parameters<typeof connectionOf>[0][number] & { name?: string }>(
+    rows: R[],
+    { filter, ...listing }: Listing,
+    view: (row: R) => View,
+  ): Connection<View> =>
+    connectionOf(
+      rows.filter((row) => passesNames(row, filter)),
+      listing,
+      pageLimit,
+      view,
+    );
+  const userById = (id: string | null) => cloud.users.find((user) => user.id === id) ?? null;
+
+  const team = (row: TeamRow): View => ({
+    ...row,
+    states: (listing: Listing) => page(cloud.statesOf(row.id), listing, state),
+  });
+  const state = (row: StateRow): View => ({ ...row, team: () => team(teamOf(cloud, row.teamId)) });
+  const label = (row: LabelRow): View => ({
+    ...row,
+    team: () => (row.teamId === null ? null : team(teamOf(cloud, row.teamId))),
+  });
+  const issue = (row: IssueRow): View => ({
+    ...row,
+    identifier: cloud.identifierOf(row),
+    url: `https://tracker.example/issue/${cloud.identifierOf(row)}`,
+    priorityLabel: priorityLabels[row.priority] ?? '',
+    team: () => team(teamOf(cloud, row.teamId)),
+    assignee: () => userById(row.assigneeId),
+    parent: () => (row.parentId === null ? null : issue(cloud.issueOf(row.parentId))),
+    state: () => {
+      const found = cloud.states.find(({ id }) => id === row.stateId);
+      return found ? state(found) : null;
+    },
+    inverseRelations: (listing: PageArguments) =>
+      connectionOf(
+        cloud.relations.filter(({ relatedIssueId }) => relatedIssueId === row.id),
+        listing,
+        pageLimit,
+        relation,
+      ),
+    labels: (listing: Listing) =>
+      page(
+        cloud.labels.filter(({ id }) => row.labelIds.includes(id)),
+        listing,
+        label,
+      ),
+  });
+  const relation = (row: RelationRow): View => ({
+    ...row,
+    issue: () => issue(cloud.issueOf(row.issueId)),
+    relatedIssue: () => issue(cloud.issueOf(row.relatedIssueId)),
+  });
+  /** The secret is told when the webhook is created, and never again. */
+  const webhook = (row: WebhookRow, secret: string | null = null): View => ({
+    ...row,
+    secret,
+    team: () => (row.teamId === null ? null : team(teamOf(cloud, row.teamId))),
+    creator: () => userById(row.creatorId),
+  });
+  return { page, team, state, label, issue, webhook };
+}
 
 /** Resource types that the tracker can send. `IssueRelation` is not among them. */
 export const deliveredResourceTypes = [
@@ -22,7 +92,7 @@ export const deliveredResourceTypes = [
 
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-type Listing<F> = PageArguments & { filter?: F };
+type ListingOf<F> = PageArguments & { filter?: F };
 type IssueInput = Partial<
   Pick<IssueRow, 'id' | 'title' | 'description' | 'stateId' | 'priority' | 'labelIds' | 'trashed'>
 >;
@@ -36,16 +106,16 @@ export function createOperations(cloud: TrackerCloud, viewer: UserRow, pageLimit
   return {
     viewer: () => viewer,
     team: ({ id }: { id: string }) => views.team(teamOf(cloud, id)),
-    teams: (listing: Listing<NameFilter>) => views.page(cloud.teams, listing, views.team),
+    teams: (listing: ListingOf<NameFilter>) => views.page(cloud.teams, listing, views.team),
     issue: ({ id }: { id: string }) => views.issue(cloud.issueOf(id)),
-    issues: ({ filter, ...listing }: Listing<IssueFilter>) =>
+    issues: ({ filter, ...listing }: ListingOf<IssueFilter>) =>
       connectionOf(
         cloud.issues.filter((row) => passesIssue(cloud, row, filter)),
         listing,
         pageLimit,
         views.issue,
       ),
-    issueLabels: (listing: Listing<NameFilter>) => views.page(cloud.labels, listing, views.label),
+    issueLabels: (listing: ListingOf<NameFilter>) => views.page(cloud.labels, listing, views.label),
     webhooks(listing: PageArguments) {
       demandAdmin(viewer);
       return connectionOf(cloud.webhooks, listing, pageLimit, (row) => views.webhook(row));

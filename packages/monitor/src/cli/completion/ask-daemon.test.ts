@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { temporaryFolder, WAIT_MS } from '@svc/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { claimInstance } from '../../daemon/instance.ts';
-import { askDaemon } from './ask-daemon.ts';
-import { namesHere } from './names-here.ts';
+import { askDaemon, namesHere } from './ask-daemon.ts';
 
 const instance = '6f1a2c1e-5d35-4f2c-9f0e-2f8a3f6f7c10';
 const board = {

@@ -1,10 +1,12 @@
 // The names that only the running daemon knows. Whoever presses Tab waits for it, so that it is asked once and for
 // less than a third of a second; without a daemon, or with a slow one, there are no names and no complaint.
 import type { IncomingMessage } from 'node:http';
-import type { ArchiveList, BoardView } from '@svc/core';
+import type { ArchiveList, BoardView, Environment } from '@svc/core';
 import { authorization, readToken } from '../../access/token-file.ts';
+import { readMachine } from '../../config/environment.ts';
 import { isHeld, isOurs, readRecord } from '../../daemon/instance.ts';
-import { plainText } from '../plain-text.ts';
+import { Failure } from '../../errors.ts';
+import { plainText } from '../text.ts';
 import type { Offered } from './find-place.ts';
 import type { DaemonKind } from './value-kinds.ts';
 
@@ -82,4 +84,22 @@ async function readJson(response: IncomingMessage): Promise<unknown> {
   }
   if (response.statusCode !== 200) throw new Error(`status ${response.statusCode}`);
   return JSON.parse(Buffer.concat(parts).toString('utf8'));
+}
+
+// Asks the daemon of this machine. A setting that cannot be read is told, and then there are no names: the scripts
+// drop what is told, and every other verb says it again.
+
+export async function namesHere(
+  environment: Environment,
+  home: string,
+  kind: DaemonKind,
+  tell: (problem: string) => void,
+): Promise<Offered[]> {
+  try {
+    return await askDaemon(readMachine(environment, home).dataDir, kind);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    tell(error.message);
+    return [];
+  }
 }

@@ -4,8 +4,8 @@ import { temporaryFolder } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { everyVerb } from '../describe-program.ts';
 import { describeSvc } from '../describe-svc.ts';
+import { readVocabulary } from './answer.ts';
 import { isPlainValue } from './plain-value.ts';
-import { readVocabulary } from './read-vocabulary.ts';
 import { VOCABULARY_FILE } from './vocabulary.ts';
 
 test('a build’s file is read as it is', async () => {

@@ -9,8 +9,7 @@ import {
   type ReportedHealth,
 } from '@svc/core';
 import { type DaemonClient, daemonAt } from '../daemon-client.ts';
-import { speaker } from '../need-daemon.ts';
-import type { Session } from '../session.ts';
+import { type Session, speaker } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Check, type Found, fixableBy } from './check.ts';
 import type { DoctorProjects } from './projects.ts';

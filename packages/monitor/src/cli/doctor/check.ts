@@ -2,7 +2,7 @@
 // reason; the other checks go on.
 import { type DoctorFinding, type DoctorPart, doctorFinding } from '@svc/core';
 import type { RunCommand } from '../../codehost/run-command.ts';
-import type { Host } from '../../daemon/control-host.ts';
+import type { Host } from '../../daemon/control.ts';
 import { Failure } from '../../errors.ts';
 import { messageOf } from '../../log/log-errors.ts';
 

@@ -1,8 +1,11 @@
 // Every check, side by side, each within its own time.
-import { inDoctorOrder } from '@svc/core';
+import { type DoctorFinding, doctorFinding, inDoctorOrder } from '@svc/core';
 import { runCommand } from '../../codehost/run-command.ts';
-import { thisProcess } from '../../daemon/control-host.ts';
-import { openSession } from '../session.ts';
+import { thisProcess } from '../../daemon/control.ts';
+import { checkService } from '../service/installed.ts';
+import { managerIfAny } from '../service/this-machine.ts';
+import { openSession, type Session } from '../session.ts';
+import { checkVersion } from '../setup-checks/version.ts';
 import type { Terminal } from '../terminal.ts';
 import { daemonChecks, nobodyCanTell } from './ask-daemon.ts';
 import { type Check, type DoctorTools, type Found, lookWithin } from './check.ts';
@@ -13,10 +16,22 @@ import { checkDatabase } from './database.ts';
 import { checkDisk, checkSpool, freeBytesOf, writeSmallFile } from './machine.ts';
 import { loadDoctorProjects } from './projects.ts';
 import { checkSecretFiles } from './secrets.ts';
-import { checkInstalledService } from './service.ts';
 import { checkTrackerTokens } from './tracker.ts';
-import { checkDrift } from './version.ts';
 import { checkWorktrees } from './worktrees.ts';
+
+// The service that runs the daemon, where one is installed.
+
+async function checkInstalledService(terminal: Terminal, session: Session): Promise<DoctorFinding[]> {
+  const manager = managerIfAny(terminal, session);
+  return manager === undefined ? [] : checkService(manager);
+}
+
+// Version drift, in the words of the setup check.
+
+async function checkDrift(session: Session): Promise<DoctorFinding[]> {
+  const { level, found, remedy = null } = await checkVersion(session);
+  return [doctorFinding('version', level === 'ok' ? 'ok' : 'warning', found, { remedy })];
+}
 
 export const doctorTools: DoctorTools = {
   host: thisProcess,

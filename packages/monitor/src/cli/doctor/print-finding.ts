@@ -1,7 +1,7 @@
 // A finding for a person: the grade, the part and what was found, then the evidence and how to fix it.
 import { type DoctorFinding, doctorParts } from '@svc/core';
-import { plainText } from '../plain-text.ts';
 import { paint, type Terminal } from '../terminal.ts';
+import { plainText } from '../text.ts';
 
 const colours = { broken: 'red', warning: 'yellow', unknown: 'magenta', ok: 'gray' } as const;
 const gradeWidth = 'warning'.length;

@@ -2,7 +2,7 @@
 import { type DoctorFinding, doctorFinding } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import { isLost } from '../../orchestrate/worktrees/inspect.ts';
-import type { ListedWorktree } from '../../orchestrate/worktrees/list.ts';
+import { type ListedWorktree } from '../../orchestrate/worktrees/list.ts';
 import type { Worktrees } from '../../orchestrate/worktrees/worktrees.ts';
 import { openWorktrees } from '../open-worktrees.ts';
 import type { Session } from '../session.ts';

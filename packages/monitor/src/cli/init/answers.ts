@@ -12,7 +12,7 @@ import {
   projectKeyFor,
 } from '@svc/core';
 import { Failure } from '../../errors.ts';
-import { plainText } from '../plain-text.ts';
+import { plainText } from '../text.ts';
 import type { Checkout, Lookups } from './lookups.ts';
 import type { CheckForm, Prompter } from './prompter.ts';
 

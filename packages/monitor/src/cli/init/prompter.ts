@@ -1,7 +1,7 @@
 // Questions to the person at the terminal, by @clack/prompts, which is loaded only when somebody is asked. They
 // go to standard error, so that standard output stays the result. Ctrl-C, Escape, Ctrl-D and the end of the input
 // all end the asking.
-import { Interrupted } from '../endings.ts';
+import { Interrupted } from '../terminal.ts';
 
 /** What is wrong with the form of an answer, or undefined. Whatever takes longer is checked after the question. */
 export type CheckForm = (answer: string) => string | undefined;

@@ -1,29 +1,82 @@
 // What is done with the answers, step by step. Each step is the one that a command of its own does, and is named
 // with that command when it fails. Every file is written whole or not at all, so that an end in the middle leaves
 // valid ones, and the next run goes on.
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FeedsReport } from '@svc/client';
 import { doctorVerdict, doctorVerdictWords, projectChanges } from '@svc/core';
+import type { Machine } from '../../config/environment.ts';
 import { secretFilesIn } from '../../config/locate.ts';
 import { createConfigStore } from '../../config/store.ts';
-import type { Host } from '../../daemon/control-host.ts';
-import { stopDaemon } from '../../daemon/control-stop.ts';
+import { type Host, stopDaemon } from '../../daemon/control.ts';
 import { findDaemon } from '../../daemon/status.ts';
+import { systemErrorCode } from '../../errors.ts';
 import { openTracker } from '../../tracker/open-tracker.ts';
 import { resolveTrackerIds, trackerGroup } from '../../tracker/resolve-ids.ts';
-import { counted } from '../counted.ts';
-import { connectDaemon } from '../daemon-client.ts';
+import { connectDaemon, daemonAt } from '../daemon-client.ts';
 import type { DoctorTools, Found } from '../doctor/check.ts';
 import { examine } from '../doctor/examine.ts';
-import { AnswerIsNo, Interrupted } from '../endings.ts';
 import { openSession, requireConfig, type Session } from '../session.ts';
 import { checkRepository } from '../setup-checks/programs.ts';
 import { lastingFolder, register } from '../setup-checks/registration.ts';
 import { startFromTerminal } from '../start-from-terminal.ts';
-import type { Terminal } from '../terminal.ts';
+import { AnswerIsNo, Interrupted, type Terminal } from '../terminal.ts';
+import { counted } from '../text.ts';
 import { registerTrackerFeed, setUpCodehostFeed } from '../verbs/setup-webhooks.ts';
 import type { Answers } from './answers.ts';
-import { watchFiles } from './changed-files.ts';
-import { untilFeedsSettle } from './settle-feeds.ts';
 import type { StepEnd, Steps } from './step.ts';
+
+// Which of some files changed while something was done. Their contents are compared as digests: some hold secrets.
+
+async function watchFiles(files: readonly string[]): Promise<() => Promise<string[]>> {
+  const before = await Promise.all(files.map(digestOf));
+  return async () => {
+    const after = await Promise.all(files.map(digestOf));
+    return files.filter((_, index) => before[index] !== after[index]);
+  };
+}
+
+async function digestOf(file: string): Promise<string | undefined> {
+  try {
+    return createHash('sha256')
+      .update(await readFile(file))
+      .digest('hex');
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+// A daemon that has just started needs a moment to connect to the relay and to make its hooks. What it says of
+// itself before that would be no verdict.
+
+const PATIENCE_MS = 15_000;
+const POLL_MS = 200;
+const ASK_MS = 5_000;
+
+/** True when nothing is on its way any more. */
+async function untilFeedsSettle(
+  machine: Machine,
+  url: string,
+  { interrupted, patienceMs = PATIENCE_MS }: { interrupted: AbortSignal; patienceMs?: number },
+): Promise<boolean> {
+  const daemon = daemonAt(machine, url, ASK_MS);
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    if (areSettled(await daemon.get('/api/feeds'))) return true;
+    if (interrupted.aborted || performance.now() > deadline) return false;
+    await sleep(POLL_MS);
+  }
+}
+
+function areSettled({ tunnels, repos, codehost }: FeedsReport): boolean {
+  return (
+    tunnels.every(({ grade, why }) => grade !== 'connecting' || why !== null) &&
+    repos.every(({ by, code }) => by === 'webhook' || code !== null) &&
+    codehost.state !== 'starting'
+  );
+}
 
 export type SetupOptions = {
   answers: Answers;

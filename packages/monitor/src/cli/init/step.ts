@@ -2,8 +2,8 @@
 // turn. What a step says on its way is kept as its details.
 import { Failure, systemErrorCode } from '../../errors.ts';
 import { messageOf } from '../../log/log-errors.ts';
-import { plainText } from '../plain-text.ts';
 import { paint, type Terminal } from '../terminal.ts';
+import { plainText } from '../text.ts';
 
 const stepNames = [
   'project-file',

@@ -1,21 +1,70 @@
 // The MCP server: offers the tools that its scopes allow, and turns every failure of one into a result.
 
-import type { Tool as ListedTool, ServerContext } from '@modelcontextprotocol/server';
 import {
   type CallToolResult,
+  type Tool as ListedTool,
   McpServer,
   ProtocolError,
   ProtocolErrorCode,
+  type ServerContext,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { Failure } from '../../errors.ts';
 import { createJqThreads, type JqThreads } from '../../log/jq-threads.ts';
 import type { Terminal } from '../terminal.ts';
+import { plainText } from '../text.ts';
 import { VERSION } from '../version.ts';
-import { tools } from './all-tools.ts';
 import { answerText } from './answer-text.ts';
 import { flagWith, type Scope } from './scopes.ts';
 import type { Tool, ToolContext } from './tool.ts';
-import { problemOf, problemText, type ToolProblem } from './tool-error.ts';
+import { attentionActTool, attentionTool } from './tools/attention.ts';
+import { boardTool } from './tools/board.ts';
+import { eventsTool } from './tools/events.ts';
+import { addFindingTool, findingsTool } from './tools/findings.ts';
+import { statusTool } from './tools/status.ts';
+import { summarizeTool } from './tools/summarize.ts';
+import { receiptTool, whyTool } from './tools/ticket.ts';
+import { waitForTool } from './tools/wait-for.ts';
+
+// Every tool, in the order in which a client sees them.
+
+const tools: readonly Tool[] = [
+  statusTool,
+  boardTool,
+  eventsTool,
+  waitForTool,
+  whyTool,
+  receiptTool,
+  attentionTool,
+  attentionActTool,
+  summarizeTool,
+  findingsTool,
+  addFindingTool,
+];
+
+// A call that failed, as a result that a model can read: the code, the message and the remedy. The server goes on.
+
+export type ToolProblem = { code: string; message: string; remedy: string | null };
+
+export function problemOf(error: unknown, terminal: Pick<Terminal, 'err'>): ToolProblem {
+  if (error instanceof Failure) {
+    const { code, message, remedy = null } = error;
+    return { code, message, remedy };
+  }
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  terminal.err(`svc mcp: a call failed by a bug:\n${stack}`);
+  return {
+    code: 'bug',
+    message: 'The call failed by a bug in svc.',
+    remedy: 'Report it with the lines that svc mcp wrote to standard error.',
+  };
+}
+
+/** The message may quote what somebody wrote: it stays on its lines, and steers nothing. */
+export function problemText({ code, message, remedy }: ToolProblem): string {
+  const lines = message.split('\n').map(plainText);
+  return [`error ${code}: ${lines.join('\n')}`, ...(remedy === null ? [] : [plainText(remedy)])].join('\n');
+}
 
 const instructions = [
   'svc watches coding agents, their pull requests, deploys and tickets on this machine.',

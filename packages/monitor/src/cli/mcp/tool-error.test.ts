@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Failure } from '../../errors.ts';
-import { problemOf, problemText } from './tool-error.ts';
+import { problemOf, problemText } from './server.ts';
 
 const told: string[] = [];
 const terminal = { err: (line: string) => void told.push(line) };

@@ -1,17 +1,69 @@
 // Every check of a project's setup, in order, each finding as soon as it is known. What is made on the way (the
 // registration, the workflow context, the daemon) is made once: a second pass changes nothing.
-import { configurationFindings, repoNameIn, type SetupFinding } from '@svc/core';
-import { type Host, thisProcess } from '../../daemon/control-host.ts';
-import { openSession } from '../session.ts';
+import {
+  codehostProblemWords,
+  configurationFindings,
+  mergeFindings,
+  passesByItself,
+  repoNameIn,
+  type SetupCheck,
+  type SetupFinding,
+} from '@svc/core';
+import { createGh } from '../../codehost/gh.ts';
+import { readMergeFacts } from '../../codehost/merge-facts.ts';
+import { runCommand } from '../../codehost/run-command.ts';
+import { createContextStore } from '../../context/context-store.ts';
+import { worktreeRoot } from '../../context/worktree-root.ts';
+import { type Host, thisProcess } from '../../daemon/control.ts';
+import { Failure, systemErrorCode } from '../../errors.ts';
+import { openSession, type Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { checkDaemon } from './daemon.ts';
-import { orFailure } from './failure-finding.ts';
-import { checkMergeSettings } from './merge-settings.ts';
 import { type CheckedRepository, checkCodehost, checkRepository } from './programs.ts';
 import { lastingFolder, register } from './registration.ts';
 import { checkSecrets } from './secrets.ts';
 import { checkVersion } from './version.ts';
-import { checkContext } from './workflow-context.ts';
+
+// A failure on the way of a check is that check's finding; the others still run.
+
+async function orFailure(
+  check: SetupCheck,
+  work: () => Promise<SetupFinding | SetupFinding[]>,
+): Promise<SetupFinding[]> {
+  try {
+    return [await work()].flat();
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    if (!(error instanceof Failure) && systemErrorCode(error) === undefined) throw error;
+    const remedy = error instanceof Failure ? error.remedy : undefined;
+    return [{ check, level: 'error', found: error.message, ...(remedy !== undefined && { remedy }) }];
+  }
+}
+
+// Whether the code host enforces what a merge needs. Nothing is changed there, and nothing of it stops the work.
+
+export async function checkMergeSettings(terminal: Terminal, repo: string): Promise<SetupFinding[]> {
+  const { environment, now } = terminal;
+  const gh = createGh({ environment, run: runCommand, now: () => now().getTime() });
+  const facts = await readMergeFacts(gh, repo);
+  if (facts.ok) return mergeFindings(facts.value);
+  const { why, remedy: lasting } = codehostProblemWords(facts.problem);
+  const remedy = passesByItself(facts.problem) ? 'Look again later: check-project-setup.sh' : lasting;
+  const found = `${repo}: the merge settings cannot be read: ${why}`;
+  return [{ check: 'merge-settings', level: 'warning', found, remedy }];
+}
+
+// The workflow context of the worktree; made where it is missing.
+
+async function checkContext(terminal: Terminal, { locks }: Session): Promise<SetupFinding> {
+  const root = worktreeRoot(terminal.folder);
+  const store = createContextStore({ root, locks, now: terminal.now });
+  const present = await store.read();
+  const { currentTicket } = present ?? (await store.change((context) => context));
+  const words = currentTicket === null ? 'no ticket yet' : `ticket ${currentTicket}`;
+  const found = `${store.file}${present === undefined ? ', made now' : ''}, ${words}`;
+  return { check: 'workflow-context', level: 'ok', found };
+}
 
 export async function* setupFindings(
   terminal: Terminal,

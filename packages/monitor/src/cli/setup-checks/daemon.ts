@@ -2,14 +2,12 @@
 // it is said on standard error and the check goes on. Never a reason to fail, unless a start was asked for.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isInteractive, meansYes, type SetupFinding } from '@svc/core';
-import type { Host } from '../../daemon/control-host.ts';
-import { remedyFor } from '../../daemon/control-not-answering.ts';
+import { type Host, remedyFor } from '../../daemon/control.ts';
 import { type FoundDaemon, findDaemon } from '../../daemon/status.ts';
 import { connectDaemon } from '../daemon-client.ts';
-import { AnswerIsNo } from '../endings.ts';
 import type { Session } from '../session.ts';
 import { startFromTerminal } from '../start-from-terminal.ts';
-import type { Terminal } from '../terminal.ts';
+import { AnswerIsNo, type Terminal } from '../terminal.ts';
 
 const check = 'daemon';
 const START = 'Start it: svc-monitor.sh start';

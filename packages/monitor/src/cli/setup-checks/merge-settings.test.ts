@@ -1,7 +1,7 @@
 // Against the fake of the code host, with its real client.
 import { ghEnvironment, startFakeCodehost, temporaryFolder, testTerminal } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { checkMergeSettings } from './merge-settings.ts';
+import { checkMergeSettings } from './all.ts';
 
 async function world() {
   const codehost = await startFakeCodehost({ folder: temporaryFolder() });

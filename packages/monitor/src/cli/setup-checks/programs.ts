@@ -2,8 +2,7 @@
 import { codehostProblemWords, passesByItself, type SetupFinding } from '@svc/core';
 import { checkGhLogin } from '../../codehost/gh-login.ts';
 import { runCommand } from '../../codehost/run-command.ts';
-import { createGit } from '../../orchestrate/worktrees/git.ts';
-import { gitWorktrees } from '../../orchestrate/worktrees/git-worktrees.ts';
+import { createGit, gitWorktrees } from '../../orchestrate/worktrees/git.ts';
 import type { Terminal } from '../terminal.ts';
 
 const GIT_TIMEOUT_MS = 10_000;

@@ -1,10 +1,9 @@
 // svc attention [list] | ack | snooze | hand-over | resolve
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { AttentionAnswer, AttentionEntry, AttentionView } from '@svc/client';
-import { needDaemon, speaker } from '../need-daemon.ts';
-import { plainText } from '../plain-text.ts';
+import { needDaemon, speaker } from '../session.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
-import { ageText, timeText } from '../time-text.ts';
+import { ageText, plainText, timeText } from '../text.ts';
 import { verb } from '../verb.ts';
 
 const ROUTE = 'GET /api/attention';

@@ -1,11 +1,9 @@
 // svc board
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { type BoardView, boardColumns, type WorkerView } from '@svc/core';
-import { counted } from '../counted.ts';
-import { needDaemon } from '../need-daemon.ts';
-import { plainText } from '../plain-text.ts';
+import { needDaemon } from '../session.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
-import { ageText, timeText } from '../time-text.ts';
+import { ageText, counted, plainText, timeText } from '../text.ts';
 import { verb } from '../verb.ts';
 
 export function boardVerb(terminal: Terminal): CommandUnknownOpts {

@@ -1,11 +1,9 @@
 // svc briefing
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Briefing } from '@svc/client';
-import { AnswerIsNo } from '../endings.ts';
-import { needDaemon } from '../need-daemon.ts';
-import { plainText } from '../plain-text.ts';
-import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
-import { timeText } from '../time-text.ts';
+import { needDaemon } from '../session.ts';
+import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';
+import { plainText, timeText } from '../text.ts';
 import { verb } from '../verb.ts';
 import { printText } from './summarize.ts';
 

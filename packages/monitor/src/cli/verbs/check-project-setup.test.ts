@@ -5,8 +5,8 @@ import { createCommand } from '@commander-js/extra-typings';
 import { testTerminal } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { claimInstance } from '../../daemon/instance.ts';
-import { AnswerIsNo } from '../endings.ts';
 import { runCommandLine } from '../run.ts';
+import { AnswerIsNo } from '../terminal.ts';
 import { checkProjectSetupVerb } from './check-project-setup.ts';
 
 const token = 'tracker-token-hush';

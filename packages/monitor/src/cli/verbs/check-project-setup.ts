@@ -2,11 +2,10 @@
 import { resolve } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { type SetupFinding, setupChecks, setupVerdict } from '@svc/core';
-import type { Host } from '../../daemon/control-host.ts';
-import { AnswerIsNo } from '../endings.ts';
-import { plainText } from '../plain-text.ts';
+import type { Host } from '../../daemon/control.ts';
 import { setupFindings } from '../setup-checks/all.ts';
-import { paint, printJson, type Terminal } from '../terminal.ts';
+import { AnswerIsNo, paint, printJson, type Terminal } from '../terminal.ts';
+import { plainText } from '../text.ts';
 import { verb } from '../verb.ts';
 
 const colours = { ok: 'green', warning: 'yellow', error: 'red' } as const;

@@ -1,5 +1,4 @@
 // svc config show | explain | validate | set | unset | schema
-
 import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import {
   contracts,
@@ -16,17 +15,23 @@ import {
   sourceText,
   withoutCredentials,
 } from '@svc/core';
-import { addressFingerprint } from '../../config/address-fingerprint.ts';
 import type { LoadedConfig } from '../../config/load.ts';
+import { addressFingerprint } from '../../config/report.ts';
 import { type ConfigChange, createConfigStore } from '../../config/store.ts';
 import { Failure } from '../../errors.ts';
-import { effectText, type InEffect, otherInDaemon } from '../config-in-effect.ts';
-import { fieldForWriting, layerForWriting, valueForWriting } from '../config-input.ts';
-import { explainLines, shownText } from '../config-text.ts';
-import { AnswerIsNo } from '../endings.ts';
+import {
+  effectText,
+  explainLines,
+  fieldForWriting,
+  type InEffect,
+  layerForWriting,
+  otherInDaemon,
+  shownText,
+  valueForWriting,
+} from '../config-text.ts';
 import { ruleFilterProblems } from '../rule-filters.ts';
 import { openSession } from '../session.ts';
-import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
+import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { verb, verbGroup } from '../verb.ts';
 
 const projectOption = () =>

@@ -1,5 +1,4 @@
 // svc context init | set-ticket | set-orchestration | add | recent | most-recent | ticket
-
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import {
   DocumentType,
@@ -12,9 +11,8 @@ import {
 import { type ContextStore, createContextStore } from '../../context/context-store.ts';
 import { worktreeRoot } from '../../context/worktree-root.ts';
 import { Failure } from '../../errors.ts';
-import { AnswerIsNo } from '../endings.ts';
 import { openSession } from '../session.ts';
-import { printJson, type Terminal } from '../terminal.ts';
+import { AnswerIsNo, printJson, type Terminal } from '../terminal.ts';
 import { verb, verbGroup } from '../verb.ts';
 
 export function contextVerbs(terminal: Terminal): CommandUnknownOpts {

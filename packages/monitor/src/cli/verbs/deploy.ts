@@ -1,6 +1,6 @@
 // svc deploy retry | svc deploy accept
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { needDaemon, speaker } from '../need-daemon.ts';
+import { needDaemon, speaker } from '../session.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 import { verb, verbGroup } from '../verb.ts';
 import { printWhy } from './why.ts';

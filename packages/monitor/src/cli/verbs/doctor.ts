@@ -6,8 +6,7 @@ import { messageOf } from '../../log/log-errors.ts';
 import type { DoctorTools, Found } from '../doctor/check.ts';
 import { doctorTools, examine } from '../doctor/examine.ts';
 import { onOneLine, partWidth, printFinding } from '../doctor/print-finding.ts';
-import { AnswerIsNo } from '../endings.ts';
-import { paint, printJson, type Terminal } from '../terminal.ts';
+import { AnswerIsNo, paint, printJson, type Terminal } from '../terminal.ts';
 import { verb } from '../verb.ts';
 
 type Fixed = { part: string; what: string; done: string | null; failed: string | null };

@@ -1,21 +1,130 @@
 // svc events tail | wait-for | list | counts | append | reindex | topics
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { type EventLine, topics, topicsMatching } from '@svc/core';
+import { type EventLine, helperRefusal, parseEventDraft, topics, topicsMatching } from '@svc/core';
+import { reindexAlone } from '../../daemon/reindex-alone.ts';
 import { Failure } from '../../errors.ts';
 import { createJqFilter, type LineFilter } from '../../log/jq-filter.ts';
-import { AnswerIsNo } from '../endings.ts';
-import { conditionOptions, readConditions } from '../event-conditions.ts';
-import { eventSummary } from '../event-text.ts';
+import { leaveInSpool } from '../../log/spool.ts';
+import { connectDaemon } from '../daemon-client.ts';
+import { conditionOptions, pointText, readConditions } from '../event-conditions.ts';
 import { untilBlind } from '../feed-sight.ts';
 import { listEvents } from '../list-events.ts';
-import { plainJson } from '../plain-text.ts';
-import { openSession } from '../session.ts';
-import { printJson, type Terminal } from '../terminal.ts';
+import { needDaemon, openSession } from '../session.ts';
+import { AnswerIsNo, printJson, printTable, type Terminal } from '../terminal.ts';
+import { eventSummary, plainJson, utcText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
 import { endOfWait, type WatchedLine, watchEvents } from '../watch-events.ts';
-import { appendVerb } from './events-append.ts';
-import { countsVerb } from './events-counts.ts';
-import { reindexVerb } from './events-reindex.ts';
+
+// svc events append: a helper's fact into the log. When no daemon runs it waits in the spool.
+
+function appendVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('append', {
+    summary: 'Report a fact; it waits in the spool while the daemon is down',
+    example: `svc events append --event orchestrator.worker.status_changed --ticket ABC-12 --detail '{"to":"implementing"}'`,
+    route: 'POST /api/events',
+  })
+    .requiredOption('--event <topic>', 'the topic')
+    .option('--detail <json>', "the topic's own fields, or - for standard input", '{}')
+    .option('--ticket <id>')
+    .option('--orchestrator <id>')
+    .option('--worker <name>')
+    .option('--repo <owner/repo>')
+    .option('--key <text>', 'a fact with this key is taken once, however often it is sent')
+    .action(async (options) => {
+      const { machine } = openSession(terminal);
+      const { ticket, orchestrator, worker, repo } = options;
+      const draft = {
+        event: options.event,
+        source: 'cli',
+        via: 'local',
+        ...(options.key !== undefined && { deliveryId: options.key }),
+        scope: Object.fromEntries(
+          Object.entries({ ticket, orchestrator, worker, repo }).filter(([, value]) => value !== undefined),
+        ),
+        detail: await detailOf(terminal, options.detail),
+      };
+      const parsed = parseEventDraft(draft);
+      if (!parsed.ok) throw new Failure('usage', `The event cannot be taken: ${parsed.problem}.`);
+      const refused = helperRefusal(parsed.draft);
+      if (refused !== undefined) throw new Failure('usage', refused.problem, refused.remedy);
+      const daemon = await connectDaemon(machine);
+      if (daemon) return printJson(terminal, await daemon.post('/api/events', { body: parsed.draft }));
+      const name = await leaveInSpool({
+        folder: machine.spoolDir,
+        draft: parsed.draft,
+        now: terminal.now().getTime(),
+        random: crypto.randomUUID(),
+      });
+      printJson(terminal, { ok: true, spooled: name });
+    });
+}
+
+async function detailOf(terminal: Terminal, text: string): Promise<unknown> {
+  try {
+    return JSON.parse(text === '-' ? await terminal.readInput() : text);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new Failure('usage', `--detail: not JSON: ${error.message}`);
+    throw error;
+  }
+}
+
+// svc events counts
+
+const WIDTH = 40;
+
+function countsVerb(terminal: Terminal): CommandUnknownOpts {
+  const counts = verb('counts', {
+    summary: 'How many lines there are over time, by family of topic; from the index',
+    example: ['svc events counts --since 24h', 'svc events counts --ticket ABC-12 --since 7d --buckets 7'],
+    route: 'GET /api/events/counts',
+  })
+    .option('--buckets <number>', 'how many parts, from 1 to 200', '24')
+    .option('--json', 'print JSON');
+  for (const option of conditionOptions()) counts.addOption(option);
+  return counts.action(async (options) => {
+    const { query, since } = readConditions(options, terminal.now().getTime());
+    const answer = await (await needDaemon(terminal)).get('/api/events/counts', {
+      query: { ...query, since: since && pointText(since), buckets: options.buckets },
+    });
+    if (options.json) return printJson(terminal, answer);
+    const most = Math.max(1, ...answer.buckets.map(({ count }) => count));
+    printTable(
+      terminal,
+      answer.buckets.map(({ at, count, families }) => [
+        utcText(at),
+        String(count),
+        '█'.repeat(Math.ceil((count / most) * WIDTH)).padEnd(WIDTH),
+        Object.entries(families)
+          .map(([family, number]) => `${family} ${number}`)
+          .join(', '),
+      ]),
+    );
+    terminal.out(`${answer.total} lines`);
+    if (!answer.complete) terminal.err('warning: counting took too long; the oldest parts are short.');
+  });
+}
+
+// svc events reindex: builds the index anew from the log's files, in the daemon when it runs.
+
+function reindexVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('reindex', {
+    summary: 'Build the index anew from the files of the log',
+    example: 'svc events reindex',
+    route: 'POST /api/events/reindex',
+  })
+    .option('--accept-missing', 'accept that lines which are missing from the log are gone')
+    .option('--json', 'print JSON')
+    .action(async ({ acceptMissing = false, json }) => {
+      const { machine } = openSession(terminal);
+      const daemon = await connectDaemon(machine);
+      const answer = daemon
+        ? await daemon.post('/api/events/reindex', { body: { acceptMissing } })
+        : await reindexAlone(machine, terminal.now, { acceptMissing });
+      if (json) return printJson(terminal, answer);
+      const { lines, seconds } = answer;
+      terminal.out(`${lines} lines indexed in ${seconds} s`);
+    });
+}
 
 const DEFAULT_TIMEOUT_S = 600;
 

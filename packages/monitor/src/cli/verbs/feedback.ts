@@ -3,9 +3,8 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { type Config, filingConsent, filingPlaces } from '@svc/core';
 import type { ConfigFiles } from '../../config/load.ts';
 import { createConfigStore } from '../../config/store.ts';
-import { AnswerIsNo } from '../endings.ts';
 import { hereOption, openSession, refuseStrayProject, requireConfig, type Session } from '../session.ts';
-import { printJson, type Terminal } from '../terminal.ts';
+import { AnswerIsNo, printJson, type Terminal } from '../terminal.ts';
 import { verb, verbGroup } from '../verb.ts';
 
 const KEY = 'svc.feedback.autoFile';

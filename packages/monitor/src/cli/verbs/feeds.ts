@@ -1,9 +1,8 @@
 // svc feeds | svc feeds check | svc feeds ping
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer, Tunnel } from '@svc/client';
-import { AnswerIsNo } from '../endings.ts';
-import { needDaemon } from '../need-daemon.ts';
-import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
+import { needDaemon } from '../session.ts';
+import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { verb } from '../verb.ts';
 
 type CheckReport = Answer<'POST', '/api/feeds/check'>['repos'][number];

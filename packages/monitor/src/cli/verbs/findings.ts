@@ -1,12 +1,131 @@
 // svc findings list | drain
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { filingConsent, isInteractive } from '@svc/core';
+import { Failure } from '../../errors.ts';
+import { type DrainReport, drainQueue, reasonsOf } from '../../feedback/drain.ts';
+import { openDestinations } from '../../feedback/open-destinations.ts';
 import { createFindingsQueue, type QueueLine } from '../../feedback/queue.ts';
 import { findingsFile } from '../../feedback/queue-path.ts';
-import { plainText } from '../plain-text.ts';
-import { openSession } from '../session.ts';
+import { createReporter } from '../report-fact.ts';
+import { openSession, refuseStrayProject, requireConfig, type Session } from '../session.ts';
 import { printJson, printTable, type Terminal } from '../terminal.ts';
+import { counted, plainText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
-import { drainVerb } from './findings-drain.ts';
+import { grantConsent } from './feedback.ts';
+
+// svc findings drain: files the queue of this folder. The orchestrator does the same at the end of its runs.
+
+type Loaded = Awaited<ReturnType<typeof requireConfig>>;
+
+function drainVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('drain', {
+    summary: 'File each finding of the queue as a ticket, once; the queue goes when all are filed',
+    example: ['svc findings drain', 'svc findings drain --dry-run', 'svc findings drain --yes'],
+    route: 'POST /api/events',
+  })
+    .option('--yes', 'file them this time without asking')
+    .option('--dry-run', 'say what would be filed, and where')
+    .option('--json', 'print JSON')
+    .action(async (options) => {
+      const session = openSession(terminal);
+      const queue = createFindingsQueue({ file: findingsFile(terminal), locks: session.locks });
+      const waiting = await queue.lines();
+      const say = (words: string, result: object): void =>
+        options.json ? printJson(terminal, { file: queue.file, ...result }) : terminal.out(words);
+      if (waiting.length === 0) return say('No findings wait.', { filed: 0, left: 0 });
+      const loaded = await requireConfig(terminal, session);
+      const destinations = openDestinations({
+        config: loaded.config,
+        trackerApiUrl: session.machine.trackerApiUrl,
+        environment: terminal.environment,
+        now: () => terminal.now().getTime(),
+      });
+      const places = destinations.map(({ words }) => words);
+      if (options.dryRun)
+        return say(planned(waiting, places), { filed: 0, left: waiting.length, destinations: places });
+      if (!options.yes && !(await isAllowed(terminal, session, loaded, waiting, places)))
+        return say(`${counted(waiting.length, 'finding')} kept in ${queue.file}.`, {
+          filed: 0,
+          left: waiting.length,
+        });
+      const report = await drainQueue({
+        queue,
+        locks: session.locks,
+        destinations,
+        baseLabels: loaded.config.svc.feedback.labels,
+        report: createReporter(terminal, session.machine),
+        by: { source: 'cli', scope: {} },
+        now: () => terminal.now().getTime(),
+        signal: terminal.interrupted,
+      });
+      say(ended(report), {
+        filed: report.filed,
+        left: report.left,
+        unreadable: report.unreadable,
+        ...(report.destination && { destination: report.destination.name }),
+      });
+      if (report.unreadable > 0)
+        terminal.err(
+          `warning: ${counted(report.unreadable, 'finding')} could not be read; see ${queue.file}.unreadable`,
+        );
+      if (report.failures.length === 0) return;
+      if (report.left > 0) throw notFiled(report, queue.file);
+      terminal.err(`warning: not filed at ${reasonsOf(report)}.`);
+    });
+}
+
+/** With consent there is no question. Without it a person is asked once; with nobody to ask, nothing is filed. */
+async function isAllowed(
+  terminal: Terminal,
+  session: Session,
+  loaded: Loaded,
+  waiting: readonly QueueLine[],
+  places: readonly string[],
+): Promise<boolean> {
+  const { config, files } = loaded;
+  const consent = filingConsent(config);
+  if (consent.granted) return true;
+  if (consent.unconfirmed.length > 0)
+    terminal.err(
+      `The project's file asks to file findings without a prompt, but you have not agreed to ${consent.unconfirmed.join(' and ')}.`,
+    );
+  const autonomous = terminal.environment['SVC_AUTONOMOUS'];
+  if (!isInteractive({ inputIsTerminal: terminal.inputIsTerminal, autonomous })) {
+    terminal.err(
+      'Findings are not filed without consent. Give it with: feedback-consent.sh grant, or file these with: svc findings drain --yes',
+    );
+    return false;
+  }
+  const answer = await terminal.ask(
+    `File ${counted(waiting.length, 'finding')} as tickets (${places.join(', else ')}), now and at the end of each run? [y/N] `,
+  );
+  if (!/^y(?:es)?$/i.test(answer?.trim() ?? '')) return false;
+  await refuseStrayProject(terminal, files, false);
+  terminal.err(await grantConsent(session, loaded));
+  return true;
+}
+
+function planned(waiting: readonly QueueLine[], places: readonly string[]): string {
+  const titles = waiting.map(({ read }) => ('finding' in read ? read.finding.title : `(${read.problem})`));
+  return [
+    `${counted(waiting.length, 'finding')} would be filed (${places.join(', else ')}):`,
+    ...titles.map((title) => `  ${plainText(title)}`),
+  ].join('\n');
+}
+
+function ended({ filed, left, destination }: DrainReport): string {
+  const where = destination === undefined ? '' : ` (${destination.words})`;
+  return `${counted(filed, 'finding')} filed${where}${left === 0 ? '' : `, ${left} kept`}.`;
+}
+
+function notFiled(report: DrainReport, file: string): Failure {
+  const remedies = report.failures.flatMap(({ remedy }) => remedy ?? []);
+  return new Failure(
+    'not-filed',
+    `${counted(report.left, 'finding')} could not be filed; kept in ${file}. ${reasonsOf(report)}.`,
+    [...remedies, 'Then run again: svc findings drain; what is filed is not filed twice.'].join('\n'),
+  );
+}
 
 export function findingsVerbs(terminal: Terminal): CommandUnknownOpts {
   return verbGroup(

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testTerminal } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { thisProcess } from '../../daemon/control-host.ts';
+import { thisProcess } from '../../daemon/control.ts';
 import { claimInstance } from '../../daemon/instance.ts';
 import { runCommandLine } from '../run.ts';
 import { monitorVerbs } from './monitor.ts';

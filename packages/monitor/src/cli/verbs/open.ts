@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
-import { needDaemon } from '../need-daemon.ts';
 import { openBrowser } from '../open-browser.ts';
-import { openSession } from '../session.ts';
+import { needDaemon, openSession } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { verb } from '../verb.ts';
 

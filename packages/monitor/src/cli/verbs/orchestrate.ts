@@ -3,12 +3,10 @@ import { readFile } from 'node:fs/promises';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { RunDetail } from '@svc/client';
 import { Failure } from '../../errors.ts';
-import { counted } from '../counted.ts';
-import { needDaemon, speaker } from '../need-daemon.ts';
-import { plainText } from '../plain-text.ts';
+import { needDaemon, speaker } from '../session.ts';
 import { registeredFolder } from '../setup-checks/registration.ts';
 import { printJson, printTable, type Terminal } from '../terminal.ts';
-import { ageText, timeText } from '../time-text.ts';
+import { ageText, counted, plainText, timeText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
 
 export function orchestrateVerbs(terminal: Terminal): CommandUnknownOpts {

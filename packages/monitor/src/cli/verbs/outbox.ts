@@ -1,10 +1,9 @@
 // svc outbox | svc outbox retry <key>
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { OutboxEffect } from '@svc/client';
-import { needDaemon } from '../need-daemon.ts';
-import { plainText } from '../plain-text.ts';
+import { needDaemon } from '../session.ts';
 import { printJson, printTable, type Terminal } from '../terminal.ts';
-import { ageText } from '../time-text.ts';
+import { ageText, plainText } from '../text.ts';
 import { verb } from '../verb.ts';
 
 const SHOWN = 20;

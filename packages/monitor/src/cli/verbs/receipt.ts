@@ -1,11 +1,9 @@
 // svc receipt
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Link, Receipt } from '@svc/core';
-import { AnswerIsNo } from '../endings.ts';
-import { needDaemon } from '../need-daemon.ts';
-import { plainText } from '../plain-text.ts';
-import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
-import { utcText } from '../time-text.ts';
+import { needDaemon } from '../session.ts';
+import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';
+import { plainText, utcText } from '../text.ts';
 import { verb } from '../verb.ts';
 import { printList } from './why.ts';
 

@@ -3,10 +3,9 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { createConfigStore } from '../../config/store.ts';
 import { openTracker } from '../../tracker/open-tracker.ts';
 import { type ResolvedIds, resolveTrackerIds } from '../../tracker/resolve-ids.ts';
-import { counted } from '../counted.ts';
-import { AnswerIsNo } from '../endings.ts';
 import { openSession, requireConfig } from '../session.ts';
-import { printJson, printTable, type Terminal } from '../terminal.ts';
+import { AnswerIsNo, printJson, printTable, type Terminal } from '../terminal.ts';
+import { counted } from '../text.ts';
 import { verb } from '../verb.ts';
 
 export function resolveTrackerIdsVerb(terminal: Terminal): CommandUnknownOpts {

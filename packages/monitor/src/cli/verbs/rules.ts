@@ -1,14 +1,122 @@
 // svc rules list | test
+import { resolve } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { RuleList } from '@svc/client';
-import { whatItDoes, whenItFires } from '@svc/core';
+import { limitWords, parseSince, Rule, type Since, whatItDoes, whenItFires } from '@svc/core';
+import { readJsonFile } from '../../config/read-json.ts';
+import { Failure } from '../../errors.ts';
+import { createJqThreads } from '../../log/jq-threads.ts';
+import { type BackTest, backTest, type RuleTested, type WouldFire } from '../../rules/back-test.ts';
+import { selectRules } from '../../rules/select-rules.ts';
 import { connectDaemon } from '../daemon-client.ts';
-import { plainText } from '../plain-text.ts';
 import { openSession, requireConfig } from '../session.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
-import { ageText } from '../time-text.ts';
+import { ageText, plainText, utcText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
-import { rulesTestVerb } from './rules-test.ts';
+
+// svc rules test [<name>]: when rules would have fired on the log, before they are switched on. Reads the files, so
+// that it works with the daemon down and can say how far it is.
+
+const PROGRESS_EVERY_MS = 5_000;
+
+function rulesTestVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('test', {
+    summary: 'When rules would have fired on the log, and what they would have done; nothing is done',
+    example: ['svc rules test --since 14d', 'svc rules test --file rule.json --since 30d --json'],
+  })
+    .argument('[name]', 'this rule alone')
+    .option('--since <point>', 'after a seq, or from an ISO time or a duration ago on', '14d')
+    .option('--file <path>', 'a rule that is in no configuration yet, as JSON')
+    .option('--json', 'print JSON')
+    .action(async (name, options) => {
+      const since = sinceOf(options.since, terminal.now().getTime());
+      const rule =
+        options.file === undefined ? undefined : await ruleIn(resolve(terminal.folder, options.file));
+      const session = openSession(terminal);
+      const { config } = await requireConfig(terminal, session);
+      const jq = createJqThreads();
+      const { matches } = jq;
+      try {
+        const { rules: configured, commands: known } = config.svc;
+        const rules = await selectRules({ configured, name, rule, commands: Object.keys(known), matches });
+        const result = await backTest({
+          rules,
+          eventsDir: session.machine.eventsDir,
+          since,
+          matches,
+          signal: terminal.interrupted,
+          onProgress: progress(terminal),
+        });
+        if (options.json) return printJson(terminal, result);
+        print(terminal, result, rules);
+      } finally {
+        await jq.close();
+      }
+    });
+}
+
+function sinceOf(text: string, now: number): Since {
+  const since = parseSince(text, now);
+  if (since !== undefined) return since;
+  throw new Failure(
+    'usage',
+    `--since: expected a seq, an ISO time or a duration like 14d, found ${plainText(text)}.`,
+  );
+}
+
+async function ruleIn(path: string): Promise<Rule> {
+  const read = await readJsonFile(path);
+  if (read.state === 'broken') throw new Failure('usage', `${path}: ${read.problem.message}`);
+  if (read.state !== 'read') throw new Failure('usage', `There is no file ${path}.`);
+  const parsed = Rule.safeParse(read.data);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const place = issue === undefined || issue.path.length === 0 ? '' : ` ${issue.path.join('.')}:`;
+  throw new Failure('usage', `${path}:${place} ${issue?.message ?? 'no rule'}.`, 'See: docs/rules.md');
+}
+
+/** Only what takes long says how far it is. */
+function progress(terminal: Terminal): (done: { lines: number; at: string }) => void {
+  let last = performance.now();
+  return ({ lines, at }) => {
+    if (performance.now() - last < PROGRESS_EVERY_MS) return;
+    last = performance.now();
+    terminal.err(`${lines} lines read, up to ${utcText(at)}`);
+  };
+}
+
+function print(terminal: Terminal, result: BackTest, rules: readonly Rule[]): void {
+  if (result.rules.length === 0)
+    return terminal.out('There is no rule. Try one with --file; how to write it: docs/rules.md');
+  for (const test of result.rules) {
+    const rule = rules.find(({ name }) => name === test.name);
+    const limit = rule === undefined ? '' : `; ${limitWords(rule.limit)}`;
+    terminal.out(`${paint(terminal, 'bold', test.name)} (${test.enabled ? 'on' : 'off'}${limit})`);
+    printTable(
+      terminal,
+      test.times.map((time) => timeRow(terminal, time)),
+    );
+    terminal.out(`  ${totals(test)}`);
+  }
+  const period = result.from === null ? '' : `, from ${utcText(result.from)} to ${utcText(result.to)}`;
+  terminal.out(`${result.lines} lines read${period}. Nothing was done.`);
+}
+
+function timeRow(terminal: Terminal, time: WouldFire): string[] {
+  const { at, line, event, ticket, repo, outcome, would, problem } = time;
+  const said = {
+    fires: plainText(would.join('; ')),
+    held: paint(terminal, 'dim', 'held back by the limit'),
+    failed: paint(terminal, 'red', plainText(problem ?? 'failed')),
+  }[outcome];
+  return [`  ${utcText(at)}`, `line ${line}`, event, plainText(ticket ?? repo ?? '-'), said];
+}
+
+function totals({ fires, held, failed, leftOut }: RuleTested): string {
+  const rest = leftOut === 0 ? '' : `; ${leftOut} more are not listed`;
+  const broken = failed === 0 ? '' : `, ${failed} times its filter took too long`;
+  return `would have fired ${fires} times, held back ${held} times${broken}${rest}`;
+}
 
 type Shown = Pick<RuleList['rules'][number], 'name' | 'enabled' | 'fires' | 'does'> & {
   fired: number | null;

@@ -1,5 +1,4 @@
 // svc setup-webhooks: relay channel, secret, watched repositories, the tracker's webhook
-
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import {
   type Config,
@@ -12,9 +11,8 @@ import {
 } from '@svc/core';
 import { createGh } from '../../codehost/gh.ts';
 import { hookMemoryFile, openHookMemory } from '../../codehost/hook-memory.ts';
-import { createHookApi } from '../../codehost/hooks.ts';
+import { createHookApi, unsubscribe } from '../../codehost/hooks.ts';
 import { runCommand } from '../../codehost/run-command.ts';
-import { unsubscribe } from '../../codehost/unsubscribe.ts';
 import { relayReadKeyFile, webhookSecretFile } from '../../config/locate.ts';
 import { committedChannel } from '../../config/projects.ts';
 import { createConfigStore } from '../../config/store.ts';
@@ -25,9 +23,13 @@ import { deregisterTrackerWebhook } from '../../tracker/deregister-webhook.ts';
 import { openTracker } from '../../tracker/open-tracker.ts';
 import { registerTrackerWebhook } from '../../tracker/register-webhook.ts';
 import { isElsewhere, makeChannel, setUpChannel, tellReadKey } from '../../tunnel/channel-setup.ts';
-import { otherReaders } from '../../tunnel/other-readers.ts';
-import { provisionChannel } from '../../tunnel/provision-channel.ts';
-import { CREATE_KEY_VARIABLE, ownRelayUrl, provisionOwnChannel } from '../../tunnel/provision-own-channel.ts';
+import {
+  CREATE_KEY_VARIABLE,
+  otherReaders,
+  ownRelayUrl,
+  provisionChannel,
+  provisionOwnChannel,
+} from '../../tunnel/provision-channel.ts';
 import { hereOption, openSession, refuseStrayProject, requireConfig, type Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { verb } from '../verb.ts';

@@ -4,10 +4,9 @@ import type { Summary } from '@svc/client';
 import { readSummaryRequest, summaryTemplates } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import type { DaemonClient } from '../daemon-client.ts';
-import { needDaemon } from '../need-daemon.ts';
-import { plainText } from '../plain-text.ts';
+import { needDaemon } from '../session.ts';
 import { paint, printJson, type Terminal } from '../terminal.ts';
-import { timeText } from '../time-text.ts';
+import { plainText, timeText } from '../text.ts';
 import { verb } from '../verb.ts';
 
 export function summarizeVerb(terminal: Terminal): CommandUnknownOpts {

@@ -5,10 +5,9 @@ import { formatAttributes, type RecentTimes, resourceAttributes } from '@svc/cor
 import { createContextStore } from '../../context/context-store.ts';
 import { gitBranch } from '../../context/git-branch.ts';
 import { worktreeRoot } from '../../context/worktree-root.ts';
-import { needDaemon } from '../need-daemon.ts';
-import { openSession, requireConfig } from '../session.ts';
+import { needDaemon, openSession, requireConfig } from '../session.ts';
 import { printJson, printTable, type Terminal } from '../terminal.ts';
-import { timeText } from '../time-text.ts';
+import { timeText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
 
 export function telemetryVerbs(terminal: Terminal): CommandUnknownOpts {

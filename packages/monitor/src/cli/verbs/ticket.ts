@@ -7,9 +7,8 @@ import { worktreeRoot } from '../../context/worktree-root.ts';
 import { Failure } from '../../errors.ts';
 import { leaveInSpool } from '../../log/spool.ts';
 import { connectDaemon } from '../daemon-client.ts';
-import { AnswerIsNo } from '../endings.ts';
 import { openSession, type Session } from '../session.ts';
-import { printJson, type Terminal } from '../terminal.ts';
+import { AnswerIsNo, printJson, type Terminal } from '../terminal.ts';
 import { verb, verbGroup } from '../verb.ts';
 
 export function ticketVerbs(terminal: Terminal): CommandUnknownOpts {

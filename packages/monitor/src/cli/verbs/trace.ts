@@ -1,10 +1,9 @@
 // svc trace
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { type AxisSegment, axisScale, type Trace, type TraceSpan } from '@svc/core';
-import { needDaemon } from '../need-daemon.ts';
-import { plainText } from '../plain-text.ts';
+import { needDaemon } from '../session.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
-import { spanText, utcText } from '../time-text.ts';
+import { plainText, spanText, utcText } from '../text.ts';
 import { verb } from '../verb.ts';
 
 const WIDTH = 40;

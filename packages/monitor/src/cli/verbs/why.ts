@@ -1,10 +1,9 @@
 // svc why
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Why } from '@svc/core';
-import { needDaemon } from '../need-daemon.ts';
-import { plainText } from '../plain-text.ts';
+import { needDaemon } from '../session.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
-import { timeText, utcText } from '../time-text.ts';
+import { plainText, timeText, utcText } from '../text.ts';
 import { verb } from '../verb.ts';
 
 export function whyVerb(terminal: Terminal): CommandUnknownOpts {

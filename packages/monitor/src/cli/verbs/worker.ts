@@ -5,10 +5,9 @@ import type { WorkerOutput } from '@svc/client';
 import type { OutputLine } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import type { DaemonClient } from '../daemon-client.ts';
-import { AnswerIsNo } from '../endings.ts';
-import { needDaemon } from '../need-daemon.ts';
-import { plainText } from '../plain-text.ts';
-import { paint, printJson, type Terminal } from '../terminal.ts';
+import { needDaemon } from '../session.ts';
+import { AnswerIsNo, paint, printJson, type Terminal } from '../terminal.ts';
+import { plainText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
 
 const LOOK_EVERY_MS = 1_000;

@@ -2,12 +2,11 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { Failure } from '../../errors.ts';
 import type { RemovedWorktree } from '../../orchestrate/worktrees/remove.ts';
-import type { Tell } from '../../orchestrate/worktrees/run-steps.ts';
+import type { Tell } from '../../orchestrate/worktrees/steps.ts';
 import type { Worktrees } from '../../orchestrate/worktrees/worktrees.ts';
-import { AnswerIsNo } from '../endings.ts';
 import { openWorktrees } from '../open-worktrees.ts';
 import { openSession, requireConfig } from '../session.ts';
-import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
+import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { verb, verbGroup } from '../verb.ts';
 
 export function worktreeVerbs(terminal: Terminal): CommandUnknownOpts {

@@ -4,12 +4,9 @@ import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { temporaryFolder, until, WAIT_MS } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { processStartsOf } from '../../runs/process-start.ts';
-import { agentFiles } from './agent-files.ts';
-import { endAgent } from './end.ts';
-import { findAgents, nextAttempt } from './find-again.ts';
-import { type Launch, type LaunchedAgent, launchAgent } from './launch.ts';
-import { endLeftBehind } from './left-behind.ts';
+import { processStartsOf } from '../../runs/processes.ts';
+import { endLeftBehind, findAgents, nextAttempt } from './find-again.ts';
+import { agentFiles, endAgent, type Launch, type LaunchedAgent, launchAgent } from './launch.ts';
 import { type AgentPlace, agentPlace, killGroup, lives, textIn } from './testing/scripted-agent.ts';
 
 const processStarts = processStartsOf(process.platform);

@@ -1,17 +1,137 @@
 // Starts an agent so that it outlives the daemon and is never started twice. A constant shell command writes its
 // own pid into a file that must not exist yet and then becomes the agent: whoever is killed at whatever moment,
 // the file is there before the agent is. Output goes straight into files; the daemon holds no end of a pipe.
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:fs';
-import { mkdir, open, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemErrorCode } from '../../errors.ts';
-import type { ReadProcessStarts } from '../../runs/process-start.ts';
-import { endGroup } from '../worktrees/process-group.ts';
-import type { AgentFiles } from './agent-files.ts';
-import { readPidFile } from './pid-file.ts';
+import { safeSegment } from '@svc/core';
+import { Failure, systemErrorCode } from '../../errors.ts';
+import { isSameProcess, type ProcessStart, type ReadProcessStarts } from '../../runs/processes.ts';
+import { endGroup } from '../worktrees/steps.ts';
+
+// A pid file: written once, by the shell that then becomes the agent. Its time proves whose the pid is.
+
+const MOST_BYTES = 32;
+const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+/** The shell writes right after its start; a busy machine may let it wait. */
+const LONGEST_START_MS = 60_000;
+/** Start times of processes are exact to about a second. */
+const TOLERANCE_MS = 2_000;
+
+/** `pid` is null while nothing is written: the start is under way, or was cut off. */
+export type PidFile = { pid: number | null; writtenAt: number };
+
+/** Null when there is none, or something that is no pid file. */
+export async function readPidFile(path: string): Promise<PidFile | null> {
+  let handle: FileHandle;
+  try {
+    handle = await open(path, flags);
+  } catch (error) {
+    if (systemErrorCode(error) === undefined) throw error;
+    return null;
+  }
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile()) return null;
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(MOST_BYTES), 0, MOST_BYTES, 0);
+    const text = buffer.toString('latin1', 0, bytesRead);
+    const [, digits] = /^(\d{1,10})\n$/.exec(text) ?? [];
+    return { pid: digits === undefined ? null : Number(digits), writtenAt: stats.mtimeMs };
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * Whether the running process is the one that wrote the file. A process that got the pid later started after the
+ * file was written; one that lived then and lives now is the writer.
+ */
+export function wrotePidFile(
+  start: Extract<ProcessStart, { state: 'running' }>,
+  { writtenAt }: PidFile,
+): boolean {
+  const before = writtenAt - start.startedAt;
+  return before >= -TOLERANCE_MS && before <= LONGEST_START_MS;
+}
+
+// Where the files of an agent lie: `<runs folder>/<orchestrator>/workers/{output,pids}/`. Output is appended to by
+// every attempt; each attempt has a pid file of its own, and there is never a second one of the same attempt.
+
+export type AgentFiles = {
+  pidFile: string;
+  /** The stream of JSON lines. */
+  output: string;
+  errors: string;
+};
+
+const pidFileName = /^(.{1,120})\.(\d{1,6})\.pid$/;
+
+export function pidFolder(runsDir: string, orchestrator: string): string {
+  return join(runsDir, orchestrator, 'workers', 'pids');
+}
+
+/** `attempt` counts every launch of the ticket in this run, from 1, also those after a person's retry. */
+export function agentFiles(
+  runsDir: string,
+  { orchestrator, ticket, attempt }: { orchestrator: string; ticket: string; attempt: number },
+): AgentFiles {
+  if (!safeSegment(orchestrator) || !safeSegment(ticket) || !Number.isInteger(attempt) || attempt < 1)
+    throw new Failure('usage', `"${orchestrator}/${ticket}" (${attempt}) cannot be the name of an agent.`);
+  const output = join(runsDir, orchestrator, 'workers', 'output');
+  return {
+    pidFile: join(pidFolder(runsDir, orchestrator), `${ticket}.${attempt}.pid`),
+    output: join(output, `${ticket}-stream.jsonl`),
+    errors: join(output, `${ticket}-stderr.log`),
+  };
+}
+
+/** Whose pid file it is by its name; undefined for any other file. */
+export function readPidFileName(name: string): { ticket: string; attempt: number } | undefined {
+  const [, ticket, attempt] = pidFileName.exec(name) ?? [];
+  if (ticket === undefined || attempt === undefined || !safeSegment(ticket)) return undefined;
+  return { ticket, attempt: Number(attempt) };
+}
+
+// Ends an agent with all that it started: asked first, then made to. Only a process that is proven to be the agent
+// is ever touched: a pid alone may have been given to another one.
+
+const END_GRACE_MS = 5_000;
+
+export type EndedAgent =
+  | 'ended'
+  /** It had ended before. */
+  | 'gone'
+  /** Another process has the pid now, or whose it is cannot be seen: nothing was touched. */
+  | 'not-ours'
+  /** It was told to end by all means, and is still there. */
+  | 'still-there';
+
+/** `startedAt` as launch, find-again or the signal file tells it. */
+export async function endAgent({
+  pid,
+  startedAt,
+  processStarts,
+  graceMs = END_GRACE_MS,
+}: {
+  pid: number;
+  startedAt: string | number;
+  processStarts: ReadProcessStarts;
+  graceMs?: number;
+}): Promise<EndedAgent> {
+  const look = async (): Promise<'ours' | 'gone' | 'not-ours'> => {
+    const start = (await processStarts([pid])).get(pid);
+    if (start === undefined || start.state === 'gone') return 'gone';
+    return start.state === 'running' && isSameProcess(start, startedAt) === true ? 'ours' : 'not-ours';
+  };
+  const found = await look();
+  if (found !== 'ours') return found;
+  await endGroup(pid, graceMs);
+  return (await look()) === 'ours' ? 'still-there' : 'ended';
+}
 
 const LAUNCHER = 'set -C; echo $$ > "$1" || exit 75; shift; exec "$@"';
 const REFUSED = 75;

@@ -6,7 +6,7 @@ import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorTail, type OutputLine, readOutputLine, type WorkerOutput } from '@svc/core';
 import { Failure, systemErrorCode } from '../../errors.ts';
-import { agentFiles } from './agent-files.ts';
+import { agentFiles } from './launch.ts';
 
 /** Read at once. A longer line is given in pieces that are not understood. */
 const MOST_BYTES = 1024 * 1024;

@@ -14,8 +14,7 @@ import {
   repoNameIn,
   withoutControl,
 } from '@svc/core';
-import type { Gh } from '../../codehost/gh.ts';
-import { parsed } from '../../codehost/gh-result.ts';
+import { type Gh, parsed } from '../../codehost/gh.ts';
 
 export type TellWorker = Extract<Effect, { kind: 'tell-worker' }>;
 type AskedGh = Pick<Gh, 'request' | 'text'>;

@@ -15,10 +15,10 @@ import {
 import { temporaryFolder, until, WAIT_MS } from '@svc/testkit';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { failed } from '../../codehost/gh-result.ts';
+import { failed } from '../../codehost/gh.ts';
 import { createFileLocks } from '../../disk/lock.ts';
 import type { Outcome } from '../../outbox/attempt.ts';
-import { processStartsOf } from '../../runs/process-start.ts';
+import { processStartsOf } from '../../runs/processes.ts';
 import { createSignalStore } from '../../runs/signal-store.ts';
 import { watchSignals } from '../../runs/watch-signals.ts';
 import { findAgents } from '../agents/find-again.ts';

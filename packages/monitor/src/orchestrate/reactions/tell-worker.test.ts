@@ -12,11 +12,10 @@ import {
   testToken,
 } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { createGh, type Gh } from '../../codehost/gh.ts';
-import { failed } from '../../codehost/gh-result.ts';
+import { createGh, failed, type Gh } from '../../codehost/gh.ts';
 import { runCommand } from '../../codehost/run-command.ts';
-import { processStartsOf, type ReadProcessStarts } from '../../runs/process-start.ts';
-import { agentFiles } from '../agents/agent-files.ts';
+import { processStartsOf, type ReadProcessStarts } from '../../runs/processes.ts';
+import { agentFiles } from '../agents/launch.ts';
 import type { TellWorker } from './gather.ts';
 import { hasMessages, inboxPath } from './inbox.ts';
 import { createWorkerTeller } from './tell-worker.ts';

@@ -8,7 +8,7 @@
 import { type Board, type EventDraft, isPreMerge, pullRequestOfWorker, workerKey } from '@svc/core';
 import type { Gh } from '../../codehost/gh.ts';
 import type { Outcome } from '../../outbox/attempt.ts';
-import type { ReadProcessStarts } from '../../runs/process-start.ts';
+import type { ReadProcessStarts } from '../../runs/processes.ts';
 import { findAgents } from '../agents/find-again.ts';
 import { gatherFailure, type TellWorker } from './gather.ts';
 import { inboxPath, messageWrittenAt, writeMessage } from './inbox.ts';

@@ -2,7 +2,7 @@ import { utimesSync, writeFileSync } from 'node:fs';
 import type { Act } from '@svc/core';
 import { until } from '@svc/testkit';
 import { describe, expect, test, vi } from 'vitest';
-import { agentFiles } from '../agents/agent-files.ts';
+import { agentFiles } from '../agents/launch.ts';
 import { createCarryOut } from './carry-out.ts';
 import { endMarks } from './end-marks.ts';
 import { createLook } from './look.ts';

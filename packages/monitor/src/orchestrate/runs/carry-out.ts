@@ -14,12 +14,11 @@ import {
   workerKey,
 } from '@svc/core';
 import type { Logger } from 'pino';
-import type { ReadProcessStarts } from '../../runs/process-start.ts';
+import type { ReadProcessStarts } from '../../runs/processes.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
 import { cannotStart } from '../agents/check-program.ts';
-import { endAgent } from '../agents/end.ts';
 import { type FoundAgent, nextAttempt } from '../agents/find-again.ts';
-import type { LaunchedAgent } from '../agents/launch.ts';
+import { endAgent, type LaunchedAgent } from '../agents/launch.ts';
 import { readErrors } from '../agents/read-output.ts';
 import { markEnd } from './end-marks.ts';
 import { isLive, type Look, type RunMemory } from './look.ts';

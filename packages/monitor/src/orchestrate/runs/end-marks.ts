@@ -5,7 +5,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Revivals } from '@svc/core';
 import { systemErrorCode } from '../../errors.ts';
-import { agentFiles, pidFolder } from '../agents/agent-files.ts';
+import { agentFiles, pidFolder } from '../agents/launch.ts';
 
 type Attempt = { orchestrator: string; ticket: string; attempt: number };
 export type MarkedEnd = Exclude<Revivals['lastEnd'], 'died'>;

@@ -18,9 +18,9 @@ import {
   workerKey,
 } from '@svc/core';
 import { systemErrorCode } from '../../errors.ts';
-import type { ReadProcessStarts } from '../../runs/process-start.ts';
-import { agentFiles } from '../agents/agent-files.ts';
+import type { ReadProcessStarts } from '../../runs/processes.ts';
 import { type FoundAgent, findAgents } from '../agents/find-again.ts';
+import { agentFiles } from '../agents/launch.ts';
 import { endMarks, type MarkedEnd } from './end-marks.ts';
 import { limitsOf, type RunProjects } from './run-project.ts';
 

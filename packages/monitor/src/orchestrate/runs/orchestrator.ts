@@ -1,19 +1,146 @@
 // Conducts runs: looks at the board and the disk, decides by the one pure rule what is to be done, does it, and looks
 // again when something changed, or after a while. It keeps nothing that a restart would miss: plans stand in the
 // log, agents are found again by their pid files.
-import { type Act, type EventDraft, nextActs, type Patience, usualPatience, workerKey } from '@svc/core';
+import {
+  type Act,
+  type AgentStream,
+  type EventDraft,
+  nextActs,
+  type Patience,
+  usualPatience,
+  workerKey,
+} from '@svc/core';
 import type { Logger } from 'pino';
-import type { ReadProcessStarts } from '../../runs/process-start.ts';
+import type { ReadProcessStarts } from '../../runs/processes.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
 import type { StateFollower } from '../../state/state-follower.ts';
+import { endLeftBehind, type FoundAgent } from '../agents/find-again.ts';
+import { agentFiles } from '../agents/launch.ts';
+import { type OutputWatch, watchOutput } from '../agents/watch-output.ts';
 import { createCarryOut } from './carry-out.ts';
-import { keepCosts } from './keep-costs.ts';
-import { createLeftovers } from './leftovers.ts';
-import { createLook, emptyMemory, type Look } from './look.ts';
+import { createLook, emptyMemory, isLive, type Look } from './look.ts';
 import { type AskModel, createRunEnds } from './run-ends.ts';
 import type { RunProjects } from './run-project.ts';
 import type { StartAgent } from './start-agent.ts';
 import { createTidyUp, tidyUpAfterRestart } from './tidy-up.ts';
+
+// Ends what agents left running when nobody saw their end: each that is found gone is looked after once.
+
+type Leftovers = { end: (agents: readonly FoundAgent[]) => void };
+
+function createLeftovers({ logger }: { logger: Logger }): Leftovers {
+  const looked = new Set<string>();
+  let before: Promise<void> = Promise.resolve();
+
+  async function endOf({ orchestrator, ticket, attempt }: FoundAgent, pid: number): Promise<void> {
+    const worker = workerKey(orchestrator, ticket);
+    try {
+      const left = await endLeftBehind({ pid, orchestrator, ticket });
+      if (left !== 'none') logger.warn({ worker, attempt, pid, left }, 'an agent left processes behind');
+    } catch (error) {
+      logger.error({ err: error, worker, attempt, pid }, 'what an agent left behind cannot be ended');
+    }
+  }
+
+  return {
+    end(agents) {
+      for (const agent of agents) {
+        const name = `${workerKey(agent.orchestrator, agent.ticket)} ${agent.attempt}`;
+        if (agent.state !== 'gone' || agent.pid === null || looked.has(name)) continue;
+        const { pid } = agent;
+        looked.add(name);
+        before = before.then(() => endOf(agent, pid));
+      }
+    },
+  };
+}
+
+// Writes what the agents' streams tell of cost and tokens into their signal files, at most every few seconds.
+
+const WRITE_EVERY_MS = 10_000;
+
+type Costs = {
+  /** Live agents are followed; of those that ended, the last word is written. */
+  follow: (agents: readonly FoundAgent[]) => void;
+  /** Resolves when what is known of agents that have ended is written. */
+  written: () => Promise<void>;
+  stop: () => Promise<void>;
+};
+
+type Followed = { watch: OutputWatch; orchestrator: string; ticket: string; written: string; at: number };
+
+function keepCosts({
+  runsDir,
+  signals,
+  onProblem,
+}: {
+  runsDir: string;
+  signals: Pick<SignalStore, 'update'>;
+  onProblem: (error: unknown) => void;
+}): Costs {
+  const followed = new Map<string, Followed>();
+  const writing = new Set<Promise<void>>();
+  const lettingGo = new Set<Promise<void>>();
+
+  function write(one: Followed): void {
+    const { cost } = one.watch.stream();
+    const text = JSON.stringify(cost);
+    if (text === one.written || isNothing(cost)) return;
+    one.written = text;
+    one.at = performance.now();
+    const job = signals
+      .update(one.orchestrator, one.ticket, (signal) => ({ ...signal, cost: { ...signal.cost, ...cost } }))
+      .then(() => undefined, onProblem)
+      .finally(() => writing.delete(job));
+    writing.add(job);
+  }
+
+  async function letGo(key: string, one: Followed): Promise<void> {
+    followed.delete(key);
+    await one.watch.look();
+    write(one);
+    await one.watch.stop();
+  }
+
+  return {
+    follow(agents) {
+      const live = new Set<string>();
+      for (const { orchestrator, ticket, attempt } of agents.filter(isLive)) {
+        const key = workerKey(orchestrator, ticket);
+        live.add(key);
+        const path = agentFiles(runsDir, { orchestrator, ticket, attempt }).output;
+        const one = followed.get(key) ?? {
+          watch: watchOutput({ path, onProblem }),
+          orchestrator,
+          ticket,
+          written: '',
+          at: Number.NEGATIVE_INFINITY,
+        };
+        followed.set(key, one);
+        if (performance.now() - one.at >= WRITE_EVERY_MS) write(one);
+      }
+      for (const [key, one] of followed) {
+        if (live.has(key)) continue;
+        const job = letGo(key, one)
+          .catch(onProblem)
+          .finally(() => lettingGo.delete(job));
+        lettingGo.add(job);
+      }
+    },
+    async written() {
+      await Promise.all(lettingGo);
+      await Promise.all(writing);
+    },
+    async stop() {
+      for (const { watch } of followed.values()) await watch.stop();
+      await Promise.all(writing);
+    },
+  };
+}
+
+function isNothing({ usd, inputTokens, outputTokens }: AgentStream['cost']): boolean {
+  return usd === null && inputTokens === 0 && outputTokens === 0;
+}
 
 const LOOK_EVERY_MS = 2_000;
 

@@ -1,5 +1,6 @@
 // The project of a run: its configuration, its worktrees, and how its agents are started. Made again when its
 // configuration changes.
+import { realpath } from 'node:fs/promises';
 import {
   type AgentVariableSources,
   agentVariables,
@@ -14,6 +15,7 @@ import {
 } from '@svc/core';
 import { type RunCommand, runCommand } from '../../codehost/run-command.ts';
 import type { FileLocks } from '../../disk/lock.ts';
+import { Failure, systemErrorCode } from '../../errors.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
 import { checkProgram } from '../agents/check-program.ts';
 import { type Gate, oneAtATime } from '../verify/one-at-a-time.ts';
@@ -21,6 +23,35 @@ import { createVerifier, type Verifier } from '../verify/verifier.ts';
 import type { Findings } from '../worktrees/findings.ts';
 import { createGit } from '../worktrees/git.ts';
 import { createWorktrees, type Worktrees } from '../worktrees/worktrees.ts';
+
+// The folder in which a run may be begun: that of a project which the daemon serves, and no other. Whoever names the
+// folder chooses the program that is started there, and the port asks nobody who they are.
+
+/** The folders of the projects that are served, as the files say now. */
+export type ServedFolders = () => Promise<readonly string[]>;
+
+/** The real folder of the project. A path that is not served is never looked at on the disk. */
+export async function servedProject(asked: string, served: ServedFolders): Promise<string> {
+  for (const folder of await served()) {
+    const real = await realFolder(folder);
+    if (real !== undefined && (asked === folder || asked === real)) return real;
+  }
+  throw new Failure(
+    'unknown-project',
+    `The daemon serves no project in the folder ${JSON.stringify(asked.slice(0, 200))}.`,
+    'Register it: run check-project-setup.sh, or svc orchestrate start, in that folder.',
+  );
+}
+
+/** Undefined when it has gone since it was registered. */
+async function realFolder(folder: string): Promise<string | undefined> {
+  try {
+    return await realpath(folder);
+  } catch (error) {
+    if (systemErrorCode(error) === undefined) throw error;
+    return undefined;
+  }
+}
 
 export type RunProject = {
   folder: string;

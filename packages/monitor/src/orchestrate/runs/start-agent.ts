@@ -9,11 +9,10 @@ import {
   type SignalFile,
 } from '@svc/core';
 import { Failure } from '../../errors.ts';
-import type { ReadProcessStarts } from '../../runs/process-start.ts';
+import type { ReadProcessStarts } from '../../runs/processes.ts';
 import { signalPath } from '../../runs/signal-folder.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
-import { agentFiles } from '../agents/agent-files.ts';
-import { type LaunchedAgent, launchAgent } from '../agents/launch.ts';
+import { agentFiles, type LaunchedAgent, launchAgent } from '../agents/launch.ts';
 import { hasMessages, inboxPath } from '../reactions/inbox.ts';
 import type { Worktrees } from '../worktrees/worktrees.ts';
 import { type RunProject, variableSources } from './run-project.ts';

@@ -3,8 +3,7 @@
 import type { Environment } from '@svc/core';
 import type { RunCommand } from '../../codehost/run-command.ts';
 import { Failure } from '../../errors.ts';
-import { silentGitEnvironment } from '../worktrees/git.ts';
-import { askWhole, isHalfWritten } from '../worktrees/half-written.ts';
+import { askWhole, isHalfWritten, silentGitEnvironment } from '../worktrees/git.ts';
 
 const TIMEOUT_MS = 120_000;
 const MAX_BYTES = 64 * 1024 * 1024;

@@ -14,7 +14,7 @@ import { type Config, type EventDraft, parseEventDraft, resolveConfig, type Sign
 import { temporaryFolder, until, WAIT_MS } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { createFileLocks } from '../../disk/lock.ts';
-import { processStartsOf } from '../../runs/process-start.ts';
+import { processStartsOf } from '../../runs/processes.ts';
 import { createSignalStore } from '../../runs/signal-store.ts';
 import { createVerifier, type Verified, type VerifyRequest } from './verifier.ts';
 

@@ -19,7 +19,7 @@ import {
 } from '@svc/core';
 import { type RunCommand, runCommand } from '../../codehost/run-command.ts';
 import { Failure } from '../../errors.ts';
-import { processStartsOf, type ReadProcessStarts } from '../../runs/process-start.ts';
+import { processStartsOf, type ReadProcessStarts } from '../../runs/processes.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
 import { createGit } from '../worktrees/git.ts';
 import { type AskGit, createAskGit } from './ask-git.ts';

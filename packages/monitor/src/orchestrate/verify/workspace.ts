@@ -8,11 +8,10 @@ import { writeFileAtomically } from '../../disk/atomic-write.ts';
 import { type Hold, tryHold } from '../../disk/lock.ts';
 import { removeTree } from '../../disk/remove-tree.ts';
 import { Failure } from '../../errors.ts';
-import type { ReadProcessStarts } from '../../runs/process-start.ts';
-import type { Git } from '../worktrees/git.ts';
-import { gitWorktrees } from '../worktrees/git-worktrees.ts';
+import type { ReadProcessStarts } from '../../runs/processes.ts';
+import { type Git, gitWorktrees } from '../worktrees/git.ts';
 import { isInside } from '../worktrees/place.ts';
-import { endGroup } from '../worktrees/process-group.ts';
+import { endGroup } from '../worktrees/steps.ts';
 import { type AskGit, mustAnswer } from './ask-git.ts';
 import type { VerifyPlace } from './place.ts';
 

@@ -5,7 +5,7 @@ import { mkdir, open, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../errors.ts';
 import { type Git, LONG_MS, linesOf } from './git.ts';
-import type { Tip } from './inspect.ts';
+import { type Tip } from './inspect.ts';
 import { namesIn } from './records.ts';
 import { safeRefs } from './refs.ts';
 

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { temporaryFolder, until } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { killGroup, lives, textIn } from '../agents/testing/scripted-agent.ts';
-import type { WorktreeNews } from './run-steps.ts';
+import type { WorktreeNews } from './steps.ts';
 import { hurry } from './testing/hurry.ts';
 import { testRepository } from './testing/repository.ts';
 

@@ -13,18 +13,13 @@ import {
 import { createContextStore } from '../../context/context-store.ts';
 import { initThoughts } from '../../context/thoughts.ts';
 import { Failure } from '../../errors.ts';
-import { LONG_MS } from './git.ts';
-import { gitWorktrees } from './git-worktrees.ts';
-import { hookSteps } from './hooks.ts';
+import { gitWorktrees, LONG_MS } from './git.ts';
 import { plain } from './loss-words.ts';
 import { folderIn, isThere } from './place.ts';
 import { commitOf, findBase, remoteCommitOf } from './refs.ts';
+import { takeDown } from './remove.ts';
 import { holdName, logFile, type Room, rememberStep, repositoryFacts, variablesOf } from './room.ts';
-import { runSteps, type Tell } from './run-steps.ts';
-import { setupSteps } from './setup.ts';
-import { stepEnvironment } from './step-environment.ts';
-import { openStepLog } from './step-log.ts';
-import { takeDown } from './take-down.ts';
+import { hookSteps, openStepLog, runSteps, setupSteps, stepEnvironment, type Tell } from './steps.ts';
 
 export type CreateOptions = {
   base?: string | undefined;

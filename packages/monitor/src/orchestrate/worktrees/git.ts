@@ -1,10 +1,11 @@
 // Runs git for worktrees: no shell, bounded in time and output, never asking, never steered to another repository
 // by a variable that happens to be set. Each argument from outside stands behind a `--` or is a whole ref. Git runs
 // the repository's hooks, which see what git sees: none of our secrets.
+
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Environment, withoutSecrets } from '@svc/core';
 import type { CommandEnd, RunCommand } from '../../codehost/run-command.ts';
 import { Failure } from '../../errors.ts';
-import { askWhole, isHalfWritten } from './half-written.ts';
 
 const MAX_BYTES = 16 * 1024 * 1024;
 const TIMEOUT_MS = 60_000;
@@ -117,4 +118,71 @@ export function silentGitEnvironment(
 ): Record<string, string> {
   const never = { LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_EDITOR: 'false' };
   return { ...gitEnvironment(environment, secretNames), ...never };
+}
+
+// Git reads what it knows of all worktrees for nearly everything, also of one that another git is just writing down;
+// it then gives up. That is over in a moment, and the same question is asked again.
+
+const TIMES = 40;
+const PAUSE_MS = 50;
+const halfWritten = /\bworktrees\/[^/\s]+\/(?:commondir|gitdir)\b/;
+
+export function isHalfWritten(answer: { exitCode: number; stderr: string }): boolean {
+  return answer.exitCode !== 0 && halfWritten.test(answer.stderr);
+}
+
+/** `ask` must be right to repeat: it did nothing, or says anew what is left to do. */
+export async function askWhole<Answer>(
+  ask: () => Promise<Answer>,
+  isWorthAnother: (answer: Answer) => boolean,
+  pauseMs = PAUSE_MS,
+): Promise<Answer> {
+  for (let left = TIMES; ; left -= 1) {
+    const answer = await ask();
+    if (left === 0 || !isWorthAnother(answer)) return answer;
+    await sleep(pauseMs);
+  }
+}
+
+// What git itself knows of the worktrees of a repository. The first one is the main one.
+
+export type GitWorktree = {
+  path: string;
+  /** Null where nothing was committed yet. */
+  head: string | null;
+  /** The branch without `refs/heads/`; null when it is detached, also in the middle of a rebase. */
+  branch: string | null;
+  bare: boolean;
+  /** Why it is locked, perhaps an empty text; null when it is not. */
+  locked: string | null;
+  /** Its folder is gone. */
+  missing: boolean;
+};
+
+export async function gitWorktrees(git: Git, folder: string): Promise<GitWorktree[]> {
+  return parseWorktrees(await git.run(folder, ['worktree', 'list', '--porcelain', '-z']));
+}
+
+/** Records of NUL-ended attributes, each record ended by one more NUL. */
+function parseWorktrees(text: string): GitWorktree[] {
+  return text
+    .split('\0\0')
+    .filter((record) => record !== '')
+    .map((record) => {
+      const attributes = new Map(
+        record.split('\0').map((attribute): [string, string] => {
+          const at = attribute.indexOf(' ');
+          return at < 0 ? [attribute, ''] : [attribute.slice(0, at), attribute.slice(at + 1)];
+        }),
+      );
+      const head = attributes.get('HEAD');
+      return {
+        path: attributes.get('worktree') ?? '',
+        head: head === undefined || /^0+$/.test(head) ? null : head,
+        branch: attributes.get('branch')?.replace(/^refs\/heads\//, '') ?? null,
+        bare: attributes.has('bare'),
+        locked: attributes.get('locked') ?? null,
+        missing: attributes.has('prunable'),
+      };
+    });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { askWhole, isHalfWritten } from './half-written.ts';
+import { askWhole, isHalfWritten } from './git.ts';
 
 const race = {
   exitCode: 128,

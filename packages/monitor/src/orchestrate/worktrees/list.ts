@@ -1,7 +1,7 @@
 // The worktrees of a project that lie in its base folder, made here or by hand, whole or half made.
 import { basename, dirname } from 'node:path';
 import type { WorktreeRecord } from '@svc/core';
-import { type GitWorktree, gitWorktrees } from './git-worktrees.ts';
+import { type GitWorktree, gitWorktrees } from './git.ts';
 import { folderIn } from './place.ts';
 import { isHeld, type Room } from './room.ts';
 

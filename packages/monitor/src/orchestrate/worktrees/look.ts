@@ -5,9 +5,9 @@ import { Failure } from '../../errors.ts';
 import { tipsOf } from './bundle.ts';
 import { findLosses, type Losses } from './inspect.ts';
 import { isInside, isThere } from './place.ts';
-import { endGroup } from './process-group.ts';
 import { findBase } from './refs.ts';
 import { type Found, findWorktree, projectIn, type Room } from './room.ts';
+import { endGroup } from './steps.ts';
 
 const GRACE_MS = 5_000;
 

@@ -4,8 +4,7 @@ import { lstat, mkdir, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { Config } from '@svc/core';
 import { Failure, systemErrorCode } from '../../errors.ts';
-import type { Git } from './git.ts';
-import { gitWorktrees } from './git-worktrees.ts';
+import { type Git, gitWorktrees } from './git.ts';
 
 export type Place = {
   /** The folder of the main worktree; git is asked there. */

@@ -2,9 +2,11 @@
 // what would be lost; without `force` anything at all is a refusal. Then the
 // teardown hooks run, a bundle is kept, and only then something goes. A worktree that was never finished, or whose
 // removal was cut off, needs no force: it was handed to nobody, and the bundle is kept all the same.
-import { relative } from 'node:path';
+import { copyFile, rm } from 'node:fs/promises';
+import { relative, resolve } from 'node:path';
 import type { EventDraft } from '@svc/core';
-import { Failure } from '../../errors.ts';
+import { removeTree } from '../../disk/remove-tree.ts';
+import { Failure, systemErrorCode } from '../../errors.ts';
 import {
   keepBundle,
   pruneKept,
@@ -14,11 +16,11 @@ import {
   shellQuoted,
   tipsOf,
 } from './bundle.ts';
-import { LONG_MS } from './git.ts';
-import { hookSteps } from './hooks.ts';
+import { type Git, gitWorktrees, LONG_MS } from './git.ts';
 import { isLost, type Losses } from './inspect.ts';
 import { lookForRemoval, lossesOf, recordOf, type State } from './look.ts';
 import { lossWords } from './loss-words.ts';
+import { isThere } from './place.ts';
 import {
   findWorktree,
   forgetLog,
@@ -29,11 +31,110 @@ import {
   rememberStep,
   variablesOf,
 } from './room.ts';
-import { runSteps, type Tell } from './run-steps.ts';
-import { snapshotOf } from './snapshot.ts';
-import { stepEnvironment } from './step-environment.ts';
-import { openStepLog } from './step-log.ts';
-import { takeDown } from './take-down.ts';
+import { hookSteps, openStepLog, runSteps, stepEnvironment, type Tell } from './steps.ts';
+
+// The uncommitted state of a worktree as a commit, in the shape of a stash (`git stash apply` takes it), untracked
+// files and the findings that wait included. Made with an index of its own: neither the worktree, its index nor the person's stash changes.
+
+const identity = { GIT_AUTHOR_NAME: 'svc', GIT_AUTHOR_EMAIL: 'svc@localhost' };
+const committer = { GIT_COMMITTER_NAME: 'svc', GIT_COMMITTER_EMAIL: 'svc@localhost' };
+
+async function snapshotOf(options: {
+  git: Git;
+  worktree: string;
+  head: string;
+  /** Folders in it that are kept although git is told to leave them alone. */
+  alsoIgnored: readonly string[];
+  /** A file that is not there yet; it is gone again afterwards. */
+  temporaryIndex: string;
+}): Promise<string> {
+  const { git, worktree, head, temporaryIndex } = options;
+  const environment = { GIT_INDEX_FILE: temporaryIndex, ...identity, ...committer };
+  const run = async (...args: string[]): Promise<string> =>
+    (await git.run(worktree, args, { environment, timeoutMs: LONG_MS })).trim();
+  const commit = (tree: string, parents: string[], words: string): Promise<string> =>
+    run('commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-m', words);
+  try {
+    await copyIndex(git, worktree, temporaryIndex);
+    // In the middle of a conflict the index is no tree.
+    const index = await git.ask(worktree, ['write-tree'], { environment });
+    const indexTree = index.exitCode === 0 ? index.stdout.trim() : await run('rev-parse', `${head}^{tree}`);
+    const staged = await commit(indexTree, [head], 'What was staged');
+    // Line ends stay as they are in the files.
+    const asTheyAre = ['-c', 'core.autocrlf=false', '-c', 'core.safecrlf=false'];
+    const add = [...asTheyAre, '-c', 'advice.addEmbeddedRepo=false', 'add', '--all', '--sparse'];
+    await run(...add, '--', ':/');
+    for (const folder of options.alsoIgnored) await run(...add, '--force', '--', `:(top,literal)${folder}`);
+    const snapshot = await commit(await run('write-tree'), [head, staged], 'What was not committed');
+    await refuseNested(git, worktree, head, snapshot);
+    return snapshot;
+  } finally {
+    await rm(temporaryIndex, { force: true });
+    await rm(`${temporaryIndex}.lock`, { force: true });
+  }
+}
+
+async function copyIndex(git: Git, worktree: string, to: string): Promise<void> {
+  const index = (await git.run(worktree, ['rev-parse', '--git-path', 'index'])).replace(/\n$/, '');
+  try {
+    await copyFile(resolve(worktree, index), to);
+  } catch (error) {
+    if (systemErrorCode(error) !== 'ENOENT') throw error;
+  }
+}
+
+/** A repository inside the worktree is only named by a commit, its files are not in it. */
+async function refuseNested(git: Git, worktree: string, head: string, snapshot: string): Promise<void> {
+  const text = await git.run(worktree, ['diff-tree', '-r', '-z', '--raw', '--no-renames', head, snapshot]);
+  const records = text.split('\0');
+  const nested = records.flatMap((record, at) =>
+    /^:\d+ 160000 /.test(record) ? [records[at + 1] ?? ''] : [],
+  );
+  if (nested.length === 0) return;
+  throw new Failure(
+    'not-allowed-now',
+    `${worktree} has a git repository inside that cannot be kept: ${nested.slice(0, 5).join(', ')}.`,
+    'Move it away, or push what is in it and delete it; then remove the worktree.',
+  );
+}
+
+// Takes a worktree down, whatever is left of it: git's entry, the folder, the branch, its trust, its record.
+// Nothing is asked here: what had to be kept is kept, or there was nothing yet.
+
+export async function takeDown(
+  room: Room,
+  worktree: {
+    name: string;
+    path: string;
+    /** The branch goes only while it is still at this commit. */
+    branch?: { name: string; at: string } | undefined;
+  },
+): Promise<{ branchRemoved: boolean; warnings: string[] }> {
+  const { git, place, records, trust } = room;
+  const { name, path, branch } = worktree;
+  const isKnown = async (): Promise<boolean> =>
+    (await gitWorktrees(git, place.main)).some((entry) => entry.path === path);
+  // Twice: a create that was killed left it locked.
+  const remove = ['worktree', 'remove', '--force', '--force', '--', path];
+  if (await isKnown()) await git.ask(place.main, remove, { timeoutMs: LONG_MS });
+  if (await isThere(path)) await removeTree(path);
+  if (await isKnown()) await git.run(place.main, remove);
+  const branchRemoved = branch !== undefined && (await removeBranch(room, branch));
+  const warning = await trust.remove(path);
+  await records.forget(name);
+  return { branchRemoved, warnings: warning === undefined ? [] : [warning] };
+}
+
+/** Not when it moved meanwhile, nor when another worktree has it. */
+async function removeBranch({ git, place }: Room, branch: { name: string; at: string }): Promise<boolean> {
+  const inUse = (await gitWorktrees(git, place.main)).some((entry) => entry.branch === branch.name);
+  if (inUse) return false;
+  const gone = await git.ask(place.main, ['update-ref', '-d', `refs/heads/${branch.name}`, branch.at]);
+  if (gone.exitCode !== 0) return false;
+  // Its settings, where it has some.
+  await git.ask(place.main, ['config', '--local', '--remove-section', `branch.${branch.name}`]);
+  return true;
+}
 
 export type RemoveOptions = {
   force?: boolean | undefined;

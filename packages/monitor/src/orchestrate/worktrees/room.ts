@@ -15,13 +15,12 @@ import {
 } from '@svc/core';
 import { type FileLocks, type Hold, tryHold } from '../../disk/lock.ts';
 import { Failure } from '../../errors.ts';
-import type { ReadProcessStarts } from '../../runs/process-start.ts';
+import type { ReadProcessStarts } from '../../runs/processes.ts';
 import type { Findings } from './findings.ts';
-import type { Git } from './git.ts';
-import { type GitWorktree, gitWorktrees } from './git-worktrees.ts';
+import { type Git, type GitWorktree, gitWorktrees } from './git.ts';
 import { plain } from './loss-words.ts';
 import { folderIn, type Place } from './place.ts';
-import type { Records } from './records.ts';
+import { type Records } from './records.ts';
 import type { Trust } from './trust.ts';
 
 const HOLD_PATIENCE_MS = 500;

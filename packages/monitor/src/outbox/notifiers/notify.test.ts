@@ -8,8 +8,7 @@ import { temporaryFolder, WAIT_MS } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { runCommand } from '../../codehost/run-command.ts';
 import type { Handlers } from '../attempt.ts';
-import type { RunProgram } from './desktop.ts';
-import { createNotifier, type NotifierOptions } from './notify.ts';
+import { createNotifier, type NotifierOptions, type RunProgram } from './notify.ts';
 
 const effect: NotifyEffect = {
   key: '41:notify:spring/ABC-12/deploy-failed',

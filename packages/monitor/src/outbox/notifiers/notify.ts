@@ -2,6 +2,7 @@
 //
 // A notification may come more than once: what was told is remembered per notifier only as long as the daemon
 // runs, and a receiver may have taken one whose answer was lost. Told twice is a nuisance, not told is a failure.
+
 import {
   type Environment,
   isAtLeast,
@@ -11,10 +12,146 @@ import {
   quietMinutesLeft,
 } from '@svc/core';
 import { messageOf } from '../../log/log-errors.ts';
-import { type Deliver, NotTold } from './delivery.ts';
-import { createDesktopNotifier, type RunProgram } from './desktop.ts';
-import { createNtfyNotifier } from './ntfy.ts';
-import { createWebhookNotifier } from './webhook.ts';
+import { type Deliver, type Notification, NotTold } from './delivery.ts';
+import { type Post, post } from './post.ts';
+
+// A notification to an ntfy topic: the text is the body, the rest stands in headers.
+
+const looks: Readonly<Record<string, { priority: string; tag: string }>> = {
+  low: { priority: '2', tag: 'information_source' },
+  medium: { priority: '3', tag: 'warning' },
+  high: { priority: '5', tag: 'rotating_light' },
+};
+const unknownLook = { priority: '3', tag: 'warning' };
+
+function createNtfyNotifier(url: string, means: Parameters<typeof post>[1]): Deliver {
+  return ({ effect: { severity }, title, text }) => {
+    const { priority, tag } = (Object.hasOwn(looks, severity) && looks[severity]) || unknownLook;
+    const headers = {
+      'Content-Type': 'text/plain; charset=utf-8',
+      Title: asciiOnly(title),
+      Priority: priority,
+      Tags: tag,
+    };
+    return post({ url, headers, body: text }, means);
+  };
+}
+
+/** A header holds nothing else safely. */
+function asciiOnly(text: string): string {
+  return text.replaceAll(/[^\x20-\x7e]/gu, '?');
+}
+
+// A notification as JSON to a URL of the person's choice. A receiver that knows the key takes it once.
+
+function createWebhookNotifier(url: string, means: Parameters<typeof post>[1]): Deliver {
+  return ({ effect: { key, attention, reason, severity }, title, message, remedy, text }) => {
+    const body = {
+      // Chat services read this field, and `<!channel>` or a link in it as a command.
+      text: `${title}\n${text}`.replaceAll('<', '‹').replaceAll('>', '›'),
+      reason,
+      severity,
+      message,
+      remedy,
+      attention,
+    };
+    const request: Post = {
+      url,
+      headers: { 'Content-Type': 'application/json', 'Idempotency-Key': headerSafe(key) },
+      body: JSON.stringify(body),
+    };
+    return post(request, means);
+  };
+}
+
+/** Keys hold names of tickets and runs, which may be written in any alphabet; a header may not. */
+function headerSafe(key: string): string {
+  return encodeURI(key.toWellFormed());
+}
+
+// A notification on the desktop of this machine. The texts are arguments of a program, never part of a script
+// or of a shell's line.
+
+const TIMEOUT_MS = 10_000;
+const MAX_BYTES = 16_384;
+const OFF = 'switch it off: svc config set svc.notify.desktop.enabled false';
+/** What a program needs to find the desktop; no secret of the daemon's goes to it. */
+const passedOn = [
+  'PATH',
+  'HOME',
+  'LANG',
+  'DISPLAY',
+  'WAYLAND_DISPLAY',
+  'XDG_RUNTIME_DIR',
+  'DBUS_SESSION_BUS_ADDRESS',
+];
+
+/** Runs a program without a shell, bounded in time and output. */
+export type RunProgram = (program: {
+  file: string;
+  args: readonly string[];
+  environment: Readonly<Record<string, string>>;
+  timeoutMs: number;
+  maxBytes: number;
+}) => Promise<
+  | { ended: 'exit'; exitCode: number }
+  | { ended: 'not-started'; reason: string }
+  | { ended: 'timeout' | 'too-large' | 'stopped' }
+>;
+
+function createDesktopNotifier(means: {
+  run: RunProgram;
+  platform: string;
+  environment: Environment;
+}): Deliver {
+  const environment = Object.fromEntries(
+    passedOn.flatMap((name) => {
+      const value = means.environment[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+  return async (notification) => {
+    const program = programFor(means.platform, notification);
+    if (program === undefined)
+      throw new NotTold(`desktop notifications are not known on ${means.platform}; ${OFF}`, {
+        permanent: true,
+      });
+    const end = await means.run({ ...program, environment, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES });
+    if (end.ended === 'exit' && end.exitCode === 0) return;
+    if (end.ended === 'not-started')
+      throw new NotTold(`${program.file} cannot be started (${end.reason}); install it, or ${OFF}`, {
+        permanent: true,
+      });
+    const how = end.ended === 'exit' ? `exit code ${end.exitCode}` : end.ended;
+    throw new NotTold(`${program.file} failed (${how})`, { permanent: false });
+  };
+}
+
+type Program = { file: string; args: string[] };
+
+function programFor(platform: string, { effect, title, text }: Notification): Program | undefined {
+  if (platform === 'linux') {
+    const urgency = effect.severity === 'high' ? 'critical' : 'normal';
+    // Desktops read markup in the body, though not in the title.
+    return {
+      file: 'notify-send',
+      args: ['--app-name=svc', `--urgency=${urgency}`, '--', title, escaped(text)],
+    };
+  }
+  if (platform === 'darwin') return { file: 'osascript', args: [...appleScript, title, text] };
+  return undefined;
+}
+
+/** The title comes first and begins with a letter: nothing of it is taken for an option. */
+const appleScript = [
+  'on run argv',
+  'display notification (item 2 of argv) with title (item 1 of argv)',
+  'end run',
+].flatMap((line) => ['-e', line]);
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
 
 /** Effects whose half-told state is remembered. */
 const KEPT = 500;

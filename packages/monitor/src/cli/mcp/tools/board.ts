@@ -1,9 +1,8 @@
 // board: what each worker is doing and waits for. A worker is shown short; `why` tells the rest.
 import type { Worker } from '@svc/client';
 import { z } from 'zod';
-import { counted } from '../../counted.ts';
-import { needDaemon } from '../../need-daemon.ts';
-import { plainText } from '../../plain-text.ts';
+import { needDaemon } from '../../session.ts';
+import { counted, plainText } from '../../text.ts';
 import { looksOnly, tool } from '../tool.ts';
 
 const MOST_WORKERS = 200;

@@ -1,10 +1,9 @@
 // events: lines of the past. Long texts in them are cut, so that a list stays readable.
 import { cutText, type EventLine } from '@svc/core';
 import { z } from 'zod';
-import { counted } from '../../counted.ts';
-import { eventSummary } from '../../event-text.ts';
 import { listEvents } from '../../list-events.ts';
 import { openSession } from '../../session.ts';
+import { counted, eventSummary } from '../../text.ts';
 import { looksOnly, tool } from '../tool.ts';
 import { conditionsOf, eventInput, eventLine } from './event-input.ts';
 

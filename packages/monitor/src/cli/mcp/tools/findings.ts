@@ -1,7 +1,6 @@
 // findings: what waits to be filed. add_finding: one more. Both use the queue of the folder the server was started in.
 import { z } from 'zod';
-import { counted } from '../../counted.ts';
-import { plainText } from '../../plain-text.ts';
+import { counted, plainText } from '../../text.ts';
 import { addFinding } from '../../verbs/add-finding.ts';
 import { findingRow, readFindings, shownFinding } from '../../verbs/findings.ts';
 import { looksOnly, tool } from '../tool.ts';

@@ -1,6 +1,6 @@
 // status: whether the daemon and what it listens to are well, in a few lines.
 import { z } from 'zod';
-import { needDaemon } from '../../need-daemon.ts';
+import { needDaemon } from '../../session.ts';
 import { looksOnly, tool } from '../tool.ts';
 
 export const statusTool = tool({

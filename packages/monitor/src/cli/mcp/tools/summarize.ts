@@ -1,8 +1,8 @@
 // summarize: a run in words. Costs money, so that it has a scope of its own.
 import { summaryTemplates } from '@svc/core';
 import { z } from 'zod';
-import { needDaemon } from '../../need-daemon.ts';
-import { plainText } from '../../plain-text.ts';
+import { needDaemon } from '../../session.ts';
+import { plainText } from '../../text.ts';
 import { askForSummary, costText } from '../../verbs/summarize.ts';
 import { tool } from '../tool.ts';
 

@@ -1,7 +1,7 @@
 // why and receipt: one ticket, as the verbs of these names tell it.
 import { z } from 'zod';
-import { needDaemon } from '../../need-daemon.ts';
-import { plainText } from '../../plain-text.ts';
+import { needDaemon } from '../../session.ts';
+import { plainText } from '../../text.ts';
 import { printReceipt } from '../../verbs/receipt.ts';
 import { printWhy } from '../../verbs/why.ts';
 import { linesOf } from '../answer-text.ts';

@@ -1,8 +1,7 @@
 // Launches an agent and is killed with -9 right after the start, before anybody could write down that there is one.
 import { spawn } from 'node:child_process';
-import { processStartsOf } from '../../../runs/process-start.ts';
-import { agentFiles } from '../agent-files.ts';
-import { launchAgent } from '../launch.ts';
+import { processStartsOf } from '../../../runs/processes.ts';
+import { agentFiles, launchAgent } from '../launch.ts';
 
 const [runsDir = '', cwd = '', program = '', ...args] = process.argv.slice(2);
 

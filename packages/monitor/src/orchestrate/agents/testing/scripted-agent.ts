@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '@svc/testkit';
-import { type AgentFiles, agentFiles } from '../agent-files.ts';
+import { type AgentFiles, agentFiles } from '../launch.ts';
 
 export type AgentPlace = {
   runsDir: string;

@@ -6,9 +6,9 @@ import { type Board, Config, type EventDraft, emptyBoard, foldLine, type SignalF
 import { temporaryFolder } from '@svc/testkit';
 import { pino } from 'pino';
 import { createFileLocks } from '../../../disk/lock.ts';
-import type { ProcessStart } from '../../../runs/process-start.ts';
+import type { ProcessStart } from '../../../runs/processes.ts';
 import { createSignalStore } from '../../../runs/signal-store.ts';
-import { agentFiles } from '../../agents/agent-files.ts';
+import { agentFiles } from '../../agents/launch.ts';
 import type { Verified } from '../../verify/verifier.ts';
 import type { ListedWorktree } from '../../worktrees/list.ts';
 import { noFindings, nothing } from '../../worktrees/testing/no-findings.ts';

@@ -1,0 +1,110 @@
+// Where a ticket of the current wave stands, from what is believed of its worker. One place decides it, for
+// dispatch, revival, verification and the wave itself.
+import { isBudgetExhausted, isPreMerge } from '../deploy/standing.ts';
+import { type WorkerStatus } from '../runs/signal-file.ts';
+import { isAgentsWork } from '../runs/worker-statuses.ts';
+import type { Worker } from '../state/board-types.ts';
+import type { LiveAgent, Patience, ProjectLimits, Revivals, Verification } from './acts.ts';
+import type { ReactionCause } from './reaction-causes.ts';
+
+export type Standing =
+  | { is: 'complete' }
+  /** Only a person, or a remediation, takes it out of the way. */
+  | { is: 'blocked'; why: string }
+  | { is: 'to-dispatch' }
+  /** Its process is gone and its work is not done. `due` is when the next step may be made. */
+  | { is: 'dead'; due: string; next: 'revive' | 'give-up' }
+  /** Its agent is wanted for what it was told of its pull request. */
+  | { is: 'recalled'; cause: ReactionCause }
+  | { is: 'claiming'; until: string }
+  | { is: 'to-verify'; mergeSha: string }
+  | { is: 'merge-commit-unknown' }
+  /** Something else moves it: its agent, a reviewer, a deploy, a verification. */
+  | { is: 'under-way' };
+
+export type Subject = {
+  worker: Worker | undefined;
+  agent: LiveAgent | undefined;
+  revivals: Revivals | undefined;
+  verification: Verification | undefined;
+};
+
+const shipped: ReadonlySet<WorkerStatus> = new Set(['merged', 'deploying', 'deploy-failed', 'done']);
+
+export function standingOfTicket(
+  subject: Subject,
+  limits: ProjectLimits,
+  patience: Patience,
+  now: string,
+): Standing {
+  const { worker, agent, revivals } = subject;
+  if (worker === undefined) {
+    if (agent !== undefined) return { is: 'under-way' };
+    return revivals === undefined ? { is: 'to-dispatch' } : dead(revivals, patience, now);
+  }
+  if (worker.status === 'canceled') return { is: 'complete' };
+  if (worker.status === 'done') return afterDone(subject, worker, limits);
+  const why = blockerOf(worker, agent !== undefined);
+  if (why !== undefined) return { is: 'blocked', why };
+  if (!isAgentsWork(worker.status))
+    return recalled(subject, worker) ?? verifiable(subject, worker, limits) ?? { is: 'under-way' };
+  if (agent !== undefined) return { is: 'under-way' };
+  if (revivals === undefined) return { is: 'to-dispatch' };
+  const until = claimHoldsUntil(worker, patience, now);
+  return until > now ? { is: 'claiming', until } : dead(revivals, patience, now);
+}
+
+/** A claim is dated by the worker itself: one from the future holds nothing. */
+function claimHoldsUntil({ claim }: Worker, { claimSec }: Patience, now: string): string {
+  const counts = claim !== null && shipped.has(claim.status) && later(claim.at, 0) <= later(now, 60);
+  return counts ? later(claim.at, claimSec) : now;
+}
+
+function blockerOf(worker: Worker, isLive: boolean): string | undefined {
+  if (worker.status === 'failed') return 'failed';
+  if (worker.status === 'stalled') return worker.deploy === null ? 'stalled' : 'its deploy timed out';
+  if (isBudgetExhausted(worker)) return 'its deploy failed too often';
+  // An agent that lives may write its file again.
+  if (isLive || !isAgentsWork(worker.status)) return undefined;
+  if (worker.removed) return 'its signal file is gone';
+  return worker.corrupt === null ? undefined : 'its signal file cannot be read';
+}
+
+function afterDone(subject: Subject, worker: Worker, limits: ProjectLimits): Standing {
+  // A person accepted it without a merge: there is no commit to verify.
+  if (!limits.verifyBeforeMerge || worker.merge === null) return { is: 'complete' };
+  const { verification } = subject;
+  if (verification === undefined)
+    return verifiable(subject, worker, limits) ?? { is: 'merge-commit-unknown' };
+  if (verification.state === 'running') return { is: 'under-way' };
+  const counts = verification.state === 'failed' && !limits.allowSelfReportedCompletion;
+  return counts && verification.remediation !== 'filed'
+    ? { is: 'blocked', why: 'its verification failed and no remediation is filed' }
+    : { is: 'complete' };
+}
+
+/** A merge is verified as soon as its commit is known, beside the deploy. */
+function verifiable(subject: Subject, { merge }: Worker, limits: ProjectLimits): Standing | undefined {
+  if (!limits.verifyBeforeMerge || subject.verification !== undefined) return undefined;
+  return merge === null || merge.sha === null ? undefined : { is: 'to-verify', mergeSha: merge.sha };
+}
+
+/** Until an agent was launched after it, whether or not the log knows of that yet. */
+function recalled({ agent, revivals }: Subject, { recall, status, merge }: Worker): Standing | undefined {
+  if (recall === null || agent !== undefined || merge !== null || !isPreMerge(status)) return undefined;
+  const wasStarted = revivals?.lastLaunchAt !== undefined && revivals.lastLaunchAt > recall.at;
+  return wasStarted ? undefined : { is: 'recalled', cause: recall.cause };
+}
+
+/** A program that cannot be started would end in the same way however often it is tried. */
+function dead({ count, lastDeathAt, lastEnd }: Revivals, patience: Patience, now: string): Standing {
+  const delay = lastEnd === 'unstartable' ? undefined : patience.revivalDelaysSec[count];
+  return delay === undefined
+    ? { is: 'dead', next: 'give-up', due: later(lastDeathAt ?? now, patience.settleSec) }
+    : { is: 'dead', next: 'revive', due: later(lastDeathAt ?? now, delay) };
+}
+
+/** A moment so many seconds later, in the one form in which moments compare as texts. */
+export function later(at: string, seconds: number): string {
+  return new Date(Date.parse(at) + seconds * 1000).toISOString();
+}

@@ -1,0 +1,370 @@
+// What a step sees: the environment that svc was started in, as the person's own shell would give it, without our
+// secrets and without what would steer git elsewhere; and the six variables.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type FileHandle, mkdir, open, readdir, readFile, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type Config,
+  detectSetup,
+  type Environment,
+  fillCommand,
+  makefileNames,
+  type SetupVariables,
+  secretVariables,
+} from '@svc/core';
+import { Failure, systemErrorCode } from '../../errors.ts';
+import { gitEnvironment } from './git.ts';
+
+export function stepEnvironment(
+  environment: Environment,
+  config: Config,
+  variables: SetupVariables,
+): Record<string, string> {
+  return { ...gitEnvironment(environment, secretVariables(config)), ...variables };
+}
+
+// The output of a worktree's steps, kept in one file. A step that prints without end does not fill the disk:
+// beyond its share only its last lines are kept, which the runner writes at the end.
+
+const STEP_BYTES = 10 * 1024 * 1024;
+
+export type StepLog = {
+  file: string;
+  /** A line of ours; also begins the share of a new step. */
+  heading: (text: string) => Promise<void>;
+  output: (chunk: Buffer) => Promise<void>;
+  close: () => Promise<void>;
+};
+
+/** The file is begun anew, or gone on with (`append`). */
+export async function openStepLog(options: {
+  file: string;
+  append: boolean;
+  stepBytes?: number;
+}): Promise<StepLog> {
+  const { file, append, stepBytes = STEP_BYTES } = options;
+  await mkdir(dirname(file), { recursive: true });
+  // Output may hold what is nobody else's business.
+  const handle: FileHandle = await open(file, append ? 'a' : 'w', 0o600);
+  let left = stepBytes;
+  // One write after the other: two streams come at once.
+  let last: Promise<unknown> = Promise.resolve();
+  const write = (data: Buffer | string): Promise<void> => {
+    const next = last.then(() => handle.appendFile(data));
+    last = next.catch(() => undefined);
+    return next;
+  };
+  return {
+    file,
+    async heading(text) {
+      left = stepBytes;
+      await write(`${text}\n`);
+    },
+    async output(chunk) {
+      if (left <= 0) return;
+      const part = chunk.subarray(0, left);
+      left -= part.length;
+      await write(part);
+      if (left <= 0) await write(`\n[svc: more than ${stepBytes} bytes; the rest is not kept]\n`);
+    },
+    async close() {
+      await last;
+      await handle.close();
+    },
+  };
+}
+
+// Ends a process with all that it started: asked first, then made to.
+
+const LOOK_MS = 50;
+const AFTER_KILL_MS = 2_000;
+
+export async function endGroup(leader: number, graceMs: number): Promise<void> {
+  if (!signalGroup(leader, 'SIGTERM')) return;
+  if (await isGone(leader, graceMs)) return;
+  signalGroup(leader, 'SIGKILL');
+  await isGone(leader, AFTER_KILL_MS);
+}
+
+async function isGone(leader: number, patienceMs: number): Promise<boolean> {
+  const deadline = performance.now() + patienceMs;
+  while (signalGroup(leader, 0)) {
+    if (performance.now() > deadline) return false;
+    await sleep(LOOK_MS);
+  }
+  return true;
+}
+
+/** False when no process of the group is left. */
+function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(-leader, signal);
+    return true;
+  } catch (error) {
+    if (systemErrorCode(error) === 'ESRCH') return false;
+    throw error;
+  }
+}
+
+// Runs one step of setup or a hook: a process group of its own, bounded in time, its output told line by line and
+// kept in the log. It has no standard input, so that it cannot wait for an answer.
+
+const LAST_LINES = 20;
+const LONGEST_LINE = 2_000;
+const GRACE_MS = 5_000;
+/** Something that the step left in the background may hold its output open. */
+const OUTPUT_AFTER_END_MS = 1_000;
+
+export type Step = {
+  /** What a person sees: the command. */
+  title: string;
+  /** Where it comes from: a key of the configuration or a file of the project. */
+  from: string;
+  program: string;
+  args: readonly string[];
+  /** What to do when the program is not there. */
+  remedy?: string;
+};
+
+export type StepEnd = { lastLines: string[]; ms: number } & (
+  | { ended: 'exit'; exitCode: number | null; signal: NodeJS.Signals | null }
+  | { ended: 'not-started'; reason: string }
+  | { ended: 'timeout' | 'stopped' }
+);
+
+export async function runStep(
+  step: Step,
+  options: {
+    folder: string;
+    environment: Readonly<Record<string, string>>;
+    timeoutMs: number;
+    log: StepLog;
+    signal?: AbortSignal | undefined;
+    onLine: (line: string) => void;
+    /** The leader of the group, as soon as it runs. */
+    onStart: (pid: number) => Promise<void>;
+  },
+): Promise<StepEnd> {
+  const started = performance.now();
+  const lines = createLines(options.onLine);
+  const ended = () => ({ lastLines: lines.last(), ms: Math.round(performance.now() - started) });
+  if (options.signal?.aborted) return { ended: 'stopped', ...ended() };
+
+  const child = spawn(step.program, step.args, {
+    cwd: options.folder,
+    env: { ...options.environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  const exit = new Promise<{ exitCode: number | null; signal: NodeJS.Signals | null }>((resolve) => {
+    child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
+  });
+  const { pid } = child;
+  if (pid === undefined) {
+    const [error] = await once(child, 'error');
+    return { ended: 'not-started', reason: systemErrorCode(error) ?? String(error), ...ended() };
+  }
+  const outputs = Promise.all(
+    [child.stdout, child.stderr].map((stream) => drain(stream, options.log, lines)),
+  );
+  const cut = new AbortController();
+  const timeout = sleep(options.timeoutMs, 'timeout' as const, { signal: cut.signal });
+  timeout.catch(() => undefined);
+  try {
+    await options.onStart(pid);
+    const first = await Promise.race([exit, timeout, whenAborted(options.signal, cut.signal)]);
+    if (first === 'timeout' || first === 'stopped') {
+      await endGroup(pid, GRACE_MS);
+      return { ended: first, ...ended() };
+    }
+    // What a failed step left running would go on in a folder that is about to go.
+    if (first.exitCode !== 0) await endGroup(pid, GRACE_MS);
+    await Promise.race([outputs, sleep(OUTPUT_AFTER_END_MS, undefined, { signal: cut.signal })]);
+    lines.flush();
+    return { ended: 'exit', ...first, ...ended() };
+  } catch (error) {
+    await endGroup(pid, GRACE_MS);
+    throw error;
+  } finally {
+    cut.abort();
+    child.stdout.destroy();
+    child.stderr.destroy();
+    await outputs.catch(() => undefined);
+  }
+}
+
+function whenAborted(signal: AbortSignal | undefined, over: AbortSignal): Promise<'stopped'> {
+  return new Promise((resolve) => {
+    // It may have come while the start was being remembered.
+    if (signal?.aborted === true) return resolve('stopped');
+    signal?.addEventListener('abort', () => resolve('stopped'), { once: true, signal: over });
+  });
+}
+
+async function drain(stream: Readable, log: StepLog, lines: Lines): Promise<void> {
+  const decoder = new StringDecoder('utf8');
+  const take = lines.source();
+  try {
+    for await (const chunk of stream) {
+      take(decoder.write(chunk));
+      await log.output(chunk);
+    }
+  } catch (error) {
+    // Closed by the runner, above.
+    if (systemErrorCode(error) !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+  }
+}
+
+type Lines = { source: () => (text: string) => void; flush: () => void; last: () => string[] };
+
+/** Whole lines of two streams; the last ones are remembered. */
+function createLines(onLine: (line: string) => void): Lines {
+  const last: string[] = [];
+  const flushes: (() => void)[] = [];
+  const tell = (line: string): void => {
+    last.push(line);
+    if (last.length > LAST_LINES) last.shift();
+    onLine(line);
+  };
+  return {
+    source() {
+      let rest = '';
+      flushes.push(() => {
+        if (rest !== '') tell(rest);
+        rest = '';
+      });
+      return (text) => {
+        const parts = (rest + text).split(/\r\n|\n|\r/);
+        rest = parts.pop() ?? '';
+        for (const part of parts) tell(part.slice(0, LONGEST_LINE));
+        if (rest.length > LONGEST_LINE) {
+          tell(rest.slice(0, LONGEST_LINE));
+          rest = '';
+        }
+      };
+    },
+    flush: () => flushes.forEach((flush) => flush()),
+    last: () => [...last],
+  };
+}
+
+// Runs steps in order. The first that fails ends it, with all that a person needs to go on: which command, how it
+// ended, its last lines, and where the whole output is.
+
+/** What a create or a removal tells while it works. */
+export type WorktreeNews =
+  | { kind: 'step'; number: number; of: number; title: string; from: string }
+  | { kind: 'output'; line: string }
+  | { kind: 'step-done'; number: number; of: number; title: string; ms: number }
+  | { kind: 'warning'; message: string };
+
+export type Tell = (news: WorktreeNews) => void;
+
+export async function runSteps(
+  steps: readonly Step[],
+  options: {
+    folder: string;
+    environment: Readonly<Record<string, string>>;
+    timeoutMs: number;
+    log: StepLog;
+    now: () => Date;
+    signal?: AbortSignal | undefined;
+    tell: Tell;
+    onStart: (pid: number) => Promise<void>;
+  },
+): Promise<void> {
+  const { log, tell, timeoutMs, now } = options;
+  for (const [index, step] of steps.entries()) {
+    const count = { number: index + 1, of: steps.length };
+    tell({ kind: 'step', ...count, title: step.title, from: step.from });
+    await log.heading(`[svc ${now().toISOString()}] ${step.from}: ${step.title}`);
+    const end = await runStep(step, { ...options, onLine: (line) => tell({ kind: 'output', line }) });
+    await log.heading(`[svc ${now().toISOString()}] ${endWords(end, timeoutMs)}`);
+    if (end.ended !== 'exit' || end.exitCode !== 0) {
+      await log.heading(end.lastLines.map((line) => `  ${line}`).join('\n'));
+      throw stepFailure(step, end, timeoutMs, log.file);
+    }
+    tell({ kind: 'step-done', ...count, title: step.title, ms: end.ms });
+  }
+}
+
+function stepFailure(step: Step, end: StepEnd, timeoutMs: number, file: string): Failure {
+  const lines = end.lastLines.map((line) => `  ${line}`);
+  const message = [
+    `${step.title} (from ${step.from}) ${endWords(end, timeoutMs)}.`,
+    ...(lines.length > 0 ? ['Its last lines:', ...lines] : []),
+    `All of its output: ${file}`,
+  ].join('\n');
+  return new Failure('start-failed', message, end.ended === 'not-started' ? step.remedy : undefined);
+}
+
+function endWords(end: StepEnd, timeoutMs: number): string {
+  switch (end.ended) {
+    case 'exit':
+      return end.exitCode === null
+        ? `was ended by ${end.signal} after ${seconds(end.ms)}`
+        : `ended with exit code ${end.exitCode} after ${seconds(end.ms)}`;
+    case 'not-started':
+      return end.reason === 'ENOENT'
+        ? 'cannot run: the program is not installed'
+        : `cannot run: ${end.reason}`;
+    case 'timeout':
+      return `took longer than ${seconds(timeoutMs)} and was ended`;
+    case 'stopped':
+      return `was stopped after ${seconds(end.ms)}`;
+  }
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
+
+// Commands that the project's owner wrote: `svc.orchestration.hooks`. The shell gets them as they stand, with the six
+// variables filled in. What comes from outside (branch, path) is a value there and never a part of the command.
+
+export function hookSteps(config: Config, kind: 'setup' | 'teardown', variables: SetupVariables): Step[] {
+  return config.svc.orchestration.hooks[kind].map((command) =>
+    filledStep(command, `svc.orchestration.hooks.${kind}`, variables),
+  );
+}
+
+/** The environment of the step has to hold the variables too. */
+function filledStep(command: string, from: string, variables: SetupVariables): Step {
+  return { ...shellStep(fillCommand(command, variables), from), title: command };
+}
+
+export function shellStep(command: string, from: string): Step {
+  return { title: command, from, program: '/bin/sh', args: ['-c', command] };
+}
+
+// The steps that set a new worktree up: the configured ones and nothing else, or what its files ask for.
+
+const LONGEST_MAKEFILE = 1024 * 1024;
+
+export async function setupSteps(config: Config, variables: SetupVariables): Promise<Step[]> {
+  const configured = config.svc.worktree.setup;
+  if (configured !== undefined)
+    return configured.map((command) => filledStep(command, 'svc.worktree.setup', variables));
+  const worktree = variables.WORKTREE_PATH;
+  const entries = await readdir(worktree, { withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
+  return detectSetup(files, await makefileText(worktree, files)).map((command) => ({
+    title: [command.program, ...command.args].join(' '),
+    from: command.because,
+    program: command.program,
+    args: command.args,
+    remedy: command.remedy,
+  }));
+}
+
+async function makefileText(worktree: string, files: readonly string[]): Promise<string | undefined> {
+  const name = makefileNames.find((candidate) => files.includes(candidate));
+  if (name === undefined) return undefined;
+  const path = join(worktree, name);
+  return (await stat(path)).size > LONGEST_MAKEFILE ? undefined : readFile(path, 'utf8');
+}

@@ -1,0 +1,141 @@
+// When processes started, so that a pid that was given to another process is not taken for the one it was.
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { systemErrorCode } from '../errors.ts';
+
+/** The unit of start times in /proc; the kernel keeps it at 100 per second for programs. */
+const TICKS_PER_SECOND = 100;
+const PS_TIMEOUT_MS = 5_000;
+const PS_MAX_BYTES = 1024 * 1024;
+
+export type ProcessStart =
+  /** `mark` is the same as long as it is the same process, also when the clock is set. */
+  | { state: 'running'; startedAt: number; mark: string }
+  | { state: 'gone' }
+  | { state: 'unknown'; problem: string };
+
+export type ReadProcessStarts = (pids: readonly number[]) => Promise<Map<number, ProcessStart>>;
+
+/** The way of this system. */
+export function processStartsOf(platform: NodeJS.Platform): ReadProcessStarts {
+  return platform === 'linux' ? startsFromProc : startsFromPs;
+}
+
+export const startsFromProc: ReadProcessStarts = async (pids) => {
+  const bootedAt = await bootTime();
+  const starts = await Promise.all(
+    pids.map(async (pid) => [pid, await startFromProc(pid, bootedAt)] as const),
+  );
+  return new Map(starts);
+};
+
+async function bootTime(): Promise<number> {
+  const found = /^btime (\d+)$/m.exec(await readFile('/proc/stat', 'utf8'))?.[1];
+  if (found === undefined) throw new Error('/proc/stat does not say when the system was started.');
+  return Number(found) * 1000;
+}
+
+async function startFromProc(pid: number, bootedAt: number): Promise<ProcessStart> {
+  let text: string;
+  try {
+    text = await readFile(`/proc/${pid}/stat`, 'utf8');
+  } catch (error) {
+    const code = systemErrorCode(error);
+    if (code === undefined) throw error;
+    if (code !== 'ENOENT' && code !== 'ESRCH') return { state: 'unknown', problem: code };
+    // The system may hide the processes of other users.
+    return exists(pid) ? { state: 'unknown', problem: 'hidden' } : { state: 'gone' };
+  }
+  // The name of the program is in brackets and may itself hold spaces and brackets.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const [state] = fields;
+  const ticks = Number(fields[19]);
+  if (state === undefined || !Number.isSafeInteger(ticks))
+    return { state: 'unknown', problem: `/proc/${pid}/stat is not understood` };
+  // Ended, and only waiting for its parent to ask how.
+  if (state === 'Z' || state === 'X') return { state: 'gone' };
+  return { state: 'running', startedAt: bootedAt + (ticks * 1000) / TICKS_PER_SECOND, mark: String(ticks) };
+}
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return systemErrorCode(error) !== 'ESRCH';
+  }
+}
+
+const run = promisify(execFile);
+
+/** One call for all: `ps` tells times of whole seconds. */
+export const startsFromPs: ReadProcessStarts = async (pids) => {
+  const starts = new Map<number, ProcessStart>(pids.map((pid) => [pid, { state: 'gone' }]));
+  if (pids.length === 0) return starts;
+  const args = ['-o', 'pid=', '-o', 'stat=', '-o', 'lstart=', '-p', pids.join(',')];
+  for (const line of (await psOutput(args)).split('\n')) {
+    const [, pid, state, time = ''] = /^\s*(\d+)\s+(\S+)\s+(.+?)\s*$/.exec(line) ?? [];
+    if (pid === undefined || state?.startsWith('Z')) continue;
+    const startedAt = Date.parse(`${time} UTC`);
+    starts.set(
+      Number(pid),
+      Number.isNaN(startedAt)
+        ? { state: 'unknown', problem: 'ps told no time' }
+        : { state: 'running', startedAt, mark: time },
+    );
+  }
+  return starts;
+};
+
+async function psOutput(args: string[]): Promise<string> {
+  try {
+    const { stdout } = await run('/bin/ps', args, {
+      env: { LC_ALL: 'C', TZ: 'UTC' },
+      timeout: PS_TIMEOUT_MS,
+      maxBuffer: PS_MAX_BYTES,
+    });
+    return stdout;
+  } catch (error) {
+    // It ends with 1 when none of the processes is there.
+    if (error instanceof Error && 'code' in error && error.code === 1 && 'stdout' in error)
+      return String(error.stdout);
+    throw error;
+  }
+}
+
+// Whether a process is the one that a signal file names. Workers write its start as they know it: a time as text,
+// seconds or milliseconds since 1970, what `ps` prints, or the ticks of /proc.
+
+const TOLERANCE_MS = 2_000;
+/** 1973 in milliseconds and the year 5138 in seconds: a number below is seconds. */
+const LEAST_MILLISECONDS = 1e11;
+/** 2001 in seconds; a number below is no time of a running process. */
+const LEAST_SECONDS = 1e9;
+
+/** Null when the file does not say when the process started, or not so that it could be compared. */
+export function isSameProcess(
+  running: Extract<ProcessStart, { state: 'running' }>,
+  pidStartedAt: string | number | null | undefined,
+): boolean | null {
+  if (pidStartedAt === null || pidStartedAt === undefined) return null;
+  if (String(pidStartedAt).trim() === running.mark) return true;
+  const times = startTimes(pidStartedAt);
+  if (times.length === 0) return null;
+  return times.some((time) => Math.abs(time - running.startedAt) <= TOLERANCE_MS);
+}
+
+const zone = /(Z|UTC|GMT|[+-]\d\d:?\d\d)$/i;
+
+/** Milliseconds since 1970. A text without a zone is local time for some writers and UTC for others. */
+function startTimes(value: string | number): number[] {
+  const number =
+    typeof value === 'number' ? value : /^\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : null;
+  if (number !== null) {
+    if (number >= LEAST_MILLISECONDS) return [number];
+    return number >= LEAST_SECONDS ? [number * 1000] : [];
+  }
+  const text = String(value).slice(0, 100);
+  const readings = zone.test(text) ? [text] : [text, `${text} UTC`, `${text}Z`];
+  return readings.map((reading) => Date.parse(reading)).filter((time) => !Number.isNaN(time));
+}
