@@ -59,7 +59,7 @@ export type World = {
 };
 
 export async function startWorld(
-  given: { relays: number; subscribers: number; storesIn: string | undefined },
+  given: { relays: number; subscribers: number; storesIn: string | undefined; syncAlways: boolean },
   random: Random,
 ): Promise<World> {
   const home = createDaemonHome('chaos-relay');
@@ -71,7 +71,7 @@ export async function startWorld(
   try {
     const cluster = await startNatsCluster({
       size: 3,
-      syncAlways: true,
+      syncAlways: given.syncAlways,
       quietAboutPeers: true,
       ...(given.storesIn !== undefined && { storesIn: given.storesIn }),
     });
