@@ -25,10 +25,12 @@ export async function createPower(nodes: readonly string[], random: Random): Pro
   const storesIn = mkdtempSync(join(tmpdir(), 'svc-chaos-power-'));
   const disks = new Map<string, PowerCutDisk>();
   let forgotten = 0;
+  const remove = (): void => rmSync(storesIn, { recursive: true, force: true });
+  process.once('exit', remove);
 
   async function stop(): Promise<void> {
     for (const disk of disks.values()) await disk.unmount();
-    rmSync(storesIn, { recursive: true, force: true });
+    remove();
   }
 
   async function cut({ name, kill }: NatsNode, inSync: boolean): Promise<void> {
