@@ -1,6 +1,7 @@
 // When to kill: after so many acknowledged sends and some milliseconds, at random; every fifth kill, and the second one,
 // hits the daemon again while it starts, in the midst of its recovery. A kill leaves whole lines, because a write
-// is one system call; a power cut does not, so every third kill of a running daemon also leaves half a line behind.
+// is one system call; a power cut does not, so every third kill of a running daemon also leaves half a line behind,
+// unless the power is really cut (power-cut.ts).
 import type { Random } from '../packages/testkit/src/random.ts';
 
 export type Kill =

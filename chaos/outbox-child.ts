@@ -1,10 +1,11 @@
 // One life of chaos/outbox.ts: a real event log, a fold and the real outbox. It kills itself with -9 where it is
 // told to; undisturbed it ends when every effect is settled.
 // node outbox-child.ts '<JSON of ChildOrders>'. For each line that it wrote it prints one.
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Effect } from '../packages/core/src/index.ts';
+import { writeFileAtomically } from '../packages/monitor/src/disk/atomic-write.ts';
 import type { Database } from '../packages/monitor/src/disk/sqlite.ts';
 import { openEventLog } from '../packages/monitor/src/log/event-log.ts';
 import type { Handlers, Outcome } from '../packages/monitor/src/outbox/attempt.ts';
@@ -122,7 +123,7 @@ function isSettled(): boolean {
 
 function handlers(): Handlers {
   return {
-    'write-signal': (effect) => around(effect, async () => writeSignal(effect)),
+    'write-signal': (effect) => around(effect, () => writeSignal(effect)),
     'move-ticket': (effect) =>
       around(effect, async () => {
         const { key, ticket, phase } = effect;
@@ -150,13 +151,12 @@ async function around(effect: Effect, work: () => Promise<Outcome>): Promise<Out
 }
 
 /** A read-modify-write that does nothing when the file says it already. */
-function writeSignal(effect: Extract<Effect, { kind: 'write-signal' }>): Outcome {
+async function writeSignal(effect: Extract<Effect, { kind: 'write-signal' }>): Promise<Outcome> {
   const path = join(folder, `signal-${effect.orchestrator}-${effect.ticket}.json`);
   const file = readSignal(path);
   if (file.deploymentId === effect.deploy?.deploymentId && !blind) return { done: 'already' };
   const history = [...file.history, effect.key];
-  writeFileSync(`${path}.new`, JSON.stringify({ deploymentId: effect.deploy?.deploymentId, history }));
-  renameSync(`${path}.new`, path);
+  await writeFileAtomically(path, JSON.stringify({ deploymentId: effect.deploy?.deploymentId, history }));
   return { done: 'written' };
 }
 

@@ -59,7 +59,7 @@ export type World = {
 };
 
 export async function startWorld(
-  given: { relays: number; subscribers: number },
+  given: { relays: number; subscribers: number; storesIn: string | undefined; syncAlways: boolean },
   random: Random,
 ): Promise<World> {
   const home = createDaemonHome('chaos-relay');
@@ -69,7 +69,12 @@ export async function startWorld(
     ending.length = 0;
   };
   try {
-    const cluster = await startNatsCluster({ size: 3, syncAlways: true, quietAboutPeers: true });
+    const cluster = await startNatsCluster({
+      size: 3,
+      syncAlways: given.syncAlways,
+      quietAboutPeers: true,
+      ...(given.storesIn !== undefined && { storesIn: given.storesIn }),
+    });
     ending.push(() => cluster.stop());
     const relays: Relay[] = [];
     for (let number = 1; number <= given.relays; number += 1) {

@@ -158,8 +158,8 @@ async function createNodes(
     peers.push({ port: await port(), monitorPort: await port(), routePort: await port() });
   return peers.map((member, index) => {
     const name = `n${index + 1}`;
-    const storeFolder = join(folder, name);
-    mkdirSync(storeFolder);
+    const storeFolder = join(settings.storesIn ?? folder, name);
+    mkdirSync(storeFolder, { recursive: true });
     return createNatsNode({
       name,
       folder,

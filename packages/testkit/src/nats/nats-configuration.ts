@@ -20,6 +20,8 @@ export type NatsSettings = {
   syncAlways?: boolean;
   /** Clients are not told of the other nodes: needed where they come through a proxy. */
   quietAboutPeers?: boolean;
+  /** Where the stores lie, a folder for each node; without it they lie beside the configuration, and go with it. */
+  storesIn?: string;
 };
 
 export type NatsMember = { port: number; monitorPort: number; routePort: number };
