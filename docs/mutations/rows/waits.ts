@@ -492,7 +492,7 @@ export const waits: readonly Mutation[] = [
     row: 'SPEED-70',
     test: 'packages/monitor/e2e/http.test.ts › a graceful stop answers what is under way, and ends streams',
     file: 'packages/monitor/src/http/event-routes.ts',
-    find: "reply.raw.once('close', () => gone.abort());\n      open.set(gone, reply.raw);",
+    find: "reply.raw.once('close', () => gone.abort());\n      open.add(gone);",
     replace: "reply.raw.once('close', () => gone.abort());",
   },
   {
@@ -534,7 +534,7 @@ export const waits: readonly Mutation[] = [
     row: 'SPEED-76',
     test: 'packages/dashboard/e2e/live.test.ts › moves a card when a delivery says so',
     file: 'packages/monitor/src/http/event-stream.ts',
-    find: 'if (frames.length > 0 && !response.write',
-    replace: 'if (frames.length > 99 && !response.write',
+    find: 'of inPieces(frames)) {',
+    replace: 'of inPieces(frames.slice(99))) {',
   },
 ];

@@ -223,6 +223,21 @@ describe('list', () => {
     expect(down.terminal.complained()).toContain('without the index');
   });
 
+  test('as many as were asked for, although long lines fill a page of the daemon before', async () => {
+    const daemon = await startInProcess();
+    const { svc, printed } = cli(daemon.home);
+    const long = { ...fact('ABC-1'), detail: { to: 'done', error: 'x'.repeat(60_000) } };
+    for (let sent = 0; sent < 100; sent += 1) expect((await report(daemon, long)).status).toBe(200);
+    await until(async () => {
+      const { log } = (await daemon.get('/api/health')).body as { log: { indexLag: number } };
+      return log.indexLag === 0;
+    });
+    const { body } = await daemon.get('/api/events?ticket=ABC-1&limit=100');
+    expect(body['events']).not.toHaveLength(100);
+    expect(await svc('events', 'list', '--ticket', 'ABC-1', '--limit', '100')).toBe(0);
+    expect(printed()).toHaveLength(100);
+  });
+
   test('nothing found is exit 1; --limit gives the newest', async () => {
     const daemon = await startInProcess();
     for (const ticket of ['ABC-1', 'ABC-2', 'ABC-3']) await report(daemon, fact(ticket));

@@ -1,6 +1,6 @@
 // The fault table of docs/feeds.md, row by row: what `svc feeds` and `svc doctor` say, the remedy that they print,
 // and that the daemon goes on. A half-open connection takes 75 s to be told from an idle one: tunnel.test.ts has that row.
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   codehostExample,
@@ -10,7 +10,8 @@ import {
   until,
   untilHolds,
 } from '@svc/testkit';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { RunCommand } from '../src/codehost/run-command.ts';
 import { covered, type FeedWorld, facts, feedWorld } from './feed-world.ts';
 import type { InProcessDaemon } from './in-process-daemon.ts';
 
@@ -18,6 +19,13 @@ const merged = codehostExample('pull_request merged').payload;
 const HOUR_MS = 3_600_000;
 /** Nothing listens there. */
 const NOWHERE = 'http://127.0.0.1:9';
+
+/** How programs are run; other than as always in the tests of a program that hangs. */
+const programs = vi.hoisted(() => ({ run: undefined as ((real: RunCommand) => RunCommand) | undefined }));
+vi.mock(import('../src/codehost/run-command.ts'), async (original) => {
+  const { runCommand } = await original();
+  return { runCommand: (command) => (programs.run?.(runCommand) ?? runCommand)(command) };
+});
 
 type Variables = Record<string, string | undefined>;
 
@@ -178,6 +186,19 @@ const faults: Fault[] = [
       /^broken +code-host +the code host cannot be asked: the client gh cannot be started/m,
       'Install gh, then run: gh auth login',
     ],
+  },
+  {
+    fault: 'gh prints without end',
+    before: () => {
+      const folder = temporaryFolder();
+      writeFileSync(join(folder, 'gh'), '#!/bin/sh\nexec yes\n', { mode: 0o755 });
+      return { PATH: `${folder}:/usr/bin:/bin` };
+    },
+    says: [
+      /^acme\/web {2}polling {2}the answer cannot be understood \(it is too large\)\. .*gh api user$/m,
+      /^code host polling +failing .*it is too large/m,
+    ],
+    doctor: [/code-host +the code host cannot be asked: the answer cannot be understood \(it is too large\)/],
   },
   {
     fault: 'gh logged out',
@@ -345,6 +366,90 @@ test.each(faults)('$fault', async ({ before, after, says, doctor, nowhere }) => 
   const feeds = await daemon.get('/api/feeds');
   const said = [daemon.printed(), JSON.stringify([health.body, feeds.body, daemon.lines()]), printed];
   expect(said.filter((text) => text.includes(nowhere))).toEqual([]);
+});
+
+describe('gh hangs', () => {
+  /** A program that hangs is given up soon; the daemon's clock says that its whole time has passed. */
+  async function withHangingGh(change: (world: FeedWorld) => void = () => undefined) {
+    const world = await feedWorld();
+    change(world);
+    const folder = temporaryFolder();
+    const gh = join(folder, 'gh');
+    writeFileSync(gh, '#!/bin/sh\nexec sleep 600\n', { mode: 0o755 });
+    const began = Date.now();
+    const clock = { time: began, isHanging: true };
+    programs.run = (real) => async (command) => {
+      const startedAt = clock.time;
+      const end = await real(clock.isHanging ? { ...command, timeoutMs: 200 } : command);
+      if (end.ended === 'timeout') clock.time = Math.max(clock.time, startedAt + command.timeoutMs);
+      return end;
+    };
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => {
+      programs.run = undefined;
+      vi.useRealTimers();
+    });
+    const daemon = await world.start({ PATH: `${folder}:/usr/bin:/bin` }, () => new Date(clock.time));
+    return {
+      world,
+      daemon,
+      secondsPassed: () => (clock.time - began) / 1000,
+      polling: async () => {
+        const { body } = await daemon.get('/api/health');
+        return (body['sources'] as { codehost: { state: string; why: string; remedy: string } }).codehost;
+      },
+      tenMinutesLater: async () => {
+        clock.time += 600_000;
+        await vi.advanceTimersByTimeAsync(600_000);
+      },
+      /** The program that is there works. */
+      fix: () => {
+        rmSync(gh);
+        clock.isHanging = false;
+      },
+    };
+  }
+
+  test.each<[string, (world: FeedWorld) => void]>([
+    ['a hook is wanted', () => undefined],
+    ['it is only polled', ({ useChannel }) => useChannel(undefined)],
+  ])('%s: named within 90 s with how to check it, and well again when gh works', async (_, change) => {
+    const { world, polling, secondsPassed, tenMinutesLater, fix } = await withHangingGh(change);
+    const named = await until(async () => {
+      const report = await polling();
+      return report.state === 'failing' ? report : undefined;
+    });
+    expect(secondsPassed()).toBeLessThanOrEqual(90);
+    expect(named.why).toMatch(/cannot be reached or is in trouble \(no answer within \d+ s\)/);
+    expect(named.remedy).toContain('gh api user');
+    expect((await world.doctor()).printed).toMatch(
+      /code-host +the code host cannot be asked: .*no answer within/,
+    );
+
+    fix();
+    await until(async () => {
+      await tenMinutesLater();
+      return (await polling()).state === 'polling';
+    });
+    expect(await polling()).toMatchObject({ why: null, remedy: null });
+  });
+
+  test('however often it was tried, the reason and the fix stay', async () => {
+    const { polling, tenMinutesLater, fix, daemon } = await withHangingGh();
+    await until(async () => (await polling()).state === 'failing');
+    const given = await until(async () => {
+      await tenMinutesLater();
+      const report = await polling();
+      return report.why.includes('several times in a row') ? report : undefined;
+    });
+    expect(given.why).toMatch(/several times in a row: no answer within \d+ s/);
+    expect(given.remedy).toContain('gh api user');
+    fix();
+    await until(async () => {
+      await tenMinutesLater();
+      return (await polling()).state === 'polling' && covered(daemon);
+    });
+  });
 });
 
 test.each([

@@ -238,6 +238,40 @@ test('bodies of all requests together have a bound: beyond it a request is told 
   await until(async () => (await post()).status === 400);
 });
 
+test('requests that are sent before their answers come are begun in turn; what waits when the client goes is never begun', async () => {
+  const daemon = await startInProcess();
+  const fact = (ticket: string) => {
+    const body = JSON.stringify({
+      event: 'orchestrator.worker.status_changed',
+      scope: { ticket },
+      detail: { to: 'researching' },
+    });
+    return `POST /api/events HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  };
+  const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`;
+  const open = (bytes: string) => {
+    const socket = connect({ host: '127.0.0.1', port: daemon.port });
+    let text = '';
+    socket.on('data', (part) => (text += String(part))).on('error', () => undefined);
+    socket.write(bytes);
+    onTestFinished(() => void socket.destroy());
+    return { socket, answers: () => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status) };
+  };
+  const tickets = () => daemon.lines().map(({ scope }) => scope.ticket);
+  const inTurn = open(fact('ENG-1') + get('/api/nowhere') + fact('ENG-2') + get('/api/health'));
+  await until(() => inTurn.answers().length === 4);
+  expect(inTurn.answers()).toEqual(['200', '404', '200', '200']);
+  // A stream never ends.
+  const stuck = open(get('/api/events/stream') + fact('ENG-3'));
+  await until(() => stuck.answers().length === 1);
+  const other = open(fact('ENG-4'));
+  await until(() => other.answers().length === 1);
+  stuck.socket.destroy();
+  await until(() => stuck.socket.closed);
+  await daemon.close();
+  expect(tickets()).toEqual(['ENG-1', 'ENG-2', 'ENG-4']);
+});
+
 test('a graceful stop answers what is under way, and ends streams', async () => {
   const secret = 'x'.repeat(64);
   const daemon = await startInProcess({ environment: { SVC_WEBHOOK_SECRET: secret } });

@@ -31,6 +31,7 @@ test.each<[CodehostProblem, RegExp, RegExp, boolean]>([
 test.each([
   { kind: 'unavailable', message: 'no answer within 30 s' },
   { kind: 'malformed', message: 'it is not JSON' },
+  { kind: 'held-back', message: 'it failed several times in a row', until, isFailing: true },
 ] as const)('$kind, as from a gh that hangs or prints nonsense: how to check gh', (problem) => {
-  expect(codehostProblemWords(problem).remedy).toMatch(/tried again by itself\. .* gh api user$/);
+  expect(codehostProblemWords(problem).remedy).toMatch(/tried again by itself.*\. .* gh api user$/);
 });

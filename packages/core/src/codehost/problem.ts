@@ -17,8 +17,8 @@ export type CodehostProblem =
   | { kind: 'unavailable'; message: string }
   /** `resource` is the quota that is used up; without it the code host asks for a pause from everything. */
   | { kind: 'rate-limited'; message: string; until: number; resource?: string }
-  /** Not asked: our own budget says that it is not the time. */
-  | { kind: 'held-back'; message: string; until: number }
+  /** Not asked: our own budget says that it is not the time; `isFailing` when calls before it got no answer. */
+  | { kind: 'held-back'; message: string; until: number; isFailing?: boolean }
   /** An answer that is not what the API promises. */
   | { kind: 'malformed'; message: string };
 
@@ -26,7 +26,8 @@ export type CodehostProblemWords = { code: string; why: string; remedy: string }
 
 const BY_ITSELF = 'Nothing to do: it is tried again by itself.';
 /** The code host may be down, and gh itself may hang or print nonsense. */
-const ASK_GH = 'It is tried again by itself. If it stays so, see whether gh works here: gh api user';
+const CHECK_GH = 'If it stays so, see whether gh works here: gh api user';
+const ASK_GH = `It is tried again by itself. ${CHECK_GH}`;
 
 /** `{ code, why, remedy }` for a log, a report or a screen; `code` is the kind. */
 export function codehostProblemWords(problem: CodehostProblem): CodehostProblemWords {
@@ -73,7 +74,10 @@ function wordsFor(problem: CodehostProblem): { why: string; remedy: string } {
     case 'held-back':
       return {
         why: `the budget for calls does not allow it now (${message})`,
-        remedy: goesOnAt(problem.until),
+        remedy:
+          problem.isFailing === true
+            ? `It is tried again by itself at ${new Date(problem.until).toISOString()}. ${CHECK_GH}`
+            : goesOnAt(problem.until),
       };
     case 'malformed':
       return { why: `the answer cannot be understood (${message})`, remedy: ASK_GH };

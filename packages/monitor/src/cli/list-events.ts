@@ -27,8 +27,8 @@ export async function listEvents(
       query: { ...asked, until, limit: limit - lines.length },
     });
     lines.push(...answer.events);
-    // A filter that wants little gives short pages; without one the first page is all.
-    if (jq === undefined || answer.next === null || lines.length >= limit) break;
+    // A filter that wants little gives short pages, and so do long lines.
+    if (answer.next === null || lines.length >= limit) break;
     until = String(answer.next);
   }
   return { lines: lines.toReversed(), fromFiles: false };

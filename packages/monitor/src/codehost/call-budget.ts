@@ -22,6 +22,8 @@ export type CallBudget = {
   take: (resource: ApiResource) => CodehostProblem | undefined;
   /** What came of it: the answers (several when it had pages) and the problem. */
   settle: (answers: readonly CodehostAnswer[], problem: CodehostProblem | undefined) => void;
+  /** Why the last call got no answer; null when it got one. */
+  unanswered: () => CodehostProblem | null;
   figures: () => BudgetFigures;
 };
 
@@ -39,7 +41,7 @@ export type BudgetFigures = {
 const reasons = {
   'calls-an-hour': 'the calls for this hour are used up',
   quota: 'little of the quota is left, and that is for people',
-  paused: 'it failed several times in a row, or asked for a pause',
+  paused: 'it asked for a pause',
 } as const;
 
 export function createCallBudget({
@@ -51,15 +53,20 @@ export function createCallBudget({
 }): CallBudget {
   let budget = freshBudget;
   let calls = 0;
+  let unanswered: CodehostProblem | null = null;
   let clockAheadMs: number | null = null;
   const count = (more: number): void => {
     calls += more;
     budget = withCalls(budget, more, now());
   };
+  const reasonOf = (why: keyof typeof reasons): { message: string; isFailing?: boolean } =>
+    why === 'paused' && unanswered !== null
+      ? { message: `it failed several times in a row: ${unanswered.message}`, isFailing: true }
+      : { message: reasons[why] };
   return {
     take(resource) {
       const verdict = mayCall(budget, resource, now(), rules);
-      if (!verdict.go) return { kind: 'held-back', message: reasons[verdict.why], until: verdict.until };
+      if (!verdict.go) return { kind: 'held-back', until: verdict.until, ...reasonOf(verdict.why) };
       count(1);
       return undefined;
     },
@@ -70,7 +77,9 @@ export function createCallBudget({
       const quota = last && readApiQuota(last);
       if (quota !== undefined) budget = withQuota(budget, quota);
       budget = withOutcome(budget, problem, now(), rules);
+      unanswered = answers.length === 0 && problem !== undefined ? problem : null;
     },
+    unanswered: () => unanswered,
     figures: () => ({
       calls,
       callsInLastHour: callsInLastHour(budget, now()),

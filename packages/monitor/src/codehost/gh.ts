@@ -242,6 +242,8 @@ export type Gh = {
   list: (path: string) => Promise<GhResult<unknown[]>>;
   /** Data may be there in part, beside errors. */
   graphql: (query: string, variables: Record<string, unknown>) => Promise<GhResult<GraphqlAnswer>>;
+  /** Why the last call got no answer; null when it got one. */
+  unanswered: () => CodehostProblem | null;
   figures: () => BudgetFigures;
 };
 
@@ -286,12 +288,14 @@ export function createGh(options: GhOptions): Gh {
       signal: options.signal,
     });
     const { answers, result } = readEnd(end, given, now());
-    budget.settle(answers, result.ok ? undefined : result.problem);
-    if (result.ok) return result;
-    return failed(withoutSecrets(result.problem, [...tokensIn(environment), ...(given.secrets ?? [])]));
+    const secrets = [...tokensIn(environment), ...(given.secrets ?? [])];
+    const told: GhResult<Value> = result.ok ? result : failed(withoutSecrets(result.problem, secrets));
+    budget.settle(answers, told.ok ? undefined : told.problem);
+    return told;
   }
 
   return {
+    unanswered: budget.unanswered,
     figures: budget.figures,
     request: ({ method = 'GET', path, body, secrets = [] }) =>
       gate(() =>

@@ -27,6 +27,20 @@ test.each([
   expect(await runCommand(command('', more))).toEqual(expected);
 });
 
+test('programs that print without end cost no more memory than their bounds allow, and are ended', async () => {
+  const bound = 32 * 1024 * 1024;
+  const pidFile = join(temporaryFolder(), 'pid');
+  const before = process.memoryUsage().rss;
+  let most = 0;
+  const watch = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), 5);
+  const script = `yes & echo $! > ${pidFile}; wait`;
+  const ends = await Promise.all([1, 2, 3].map(() => runCommand(command(script, { maxBytes: bound }))));
+  clearInterval(watch);
+  expect(ends).toEqual(Array.from({ length: 3 }, () => ({ ended: 'too-large' })));
+  expect((most - before) / bound).toBeLessThan(8);
+  await until(() => commandLineOf(Number(readFileSync(pidFile, 'utf8'))) === '');
+});
+
 test('a stop ends it and all that it started', async () => {
   const stop = new AbortController();
   const pidFile = join(temporaryFolder(), 'pid');

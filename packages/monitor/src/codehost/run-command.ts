@@ -1,5 +1,6 @@
 // Starts a program and waits for its end: bounded in time and output, with what it is told on standard input,
 // an environment of its own, and nothing of it left running afterwards.
+import type { Readable } from 'node:stream';
 import { execa } from 'execa';
 
 export type Command = {
@@ -22,22 +23,43 @@ export type CommandEnd =
 export type RunCommand = (command: Command) => Promise<CommandEnd>;
 
 export const runCommand: RunCommand = async ({ file, args, environment, ...command }) => {
-  const result = await execa(file, args, {
+  const child = execa(file, args, {
     input: command.input ?? '',
     env: environment,
     extendEnv: false,
     timeout: command.timeoutMs,
-    maxBuffer: command.maxBytes,
+    // Kept by execa, output without end would be in memory several times, and take seconds to be put into an error.
+    buffer: false,
     killDescendants: true,
     forceKillAfterDelay: 1_000,
-    stripFinalNewline: false,
     reject: false,
     ...(command.signal && { cancelSignal: command.signal }),
   });
+  let isTooLarge = false;
+  const stop = (): void => {
+    isTooLarge = true;
+    child.kill();
+  };
+  const stdout = collect(child.stdout, command.maxBytes, stop);
+  const stderr = collect(child.stderr, command.maxBytes, stop);
+  const result = await child;
+  if (isTooLarge) return { ended: 'too-large' };
   if (result.timedOut) return { ended: 'timeout' };
-  if (result.isMaxBuffer) return { ended: 'too-large' };
   if (result.isCanceled || result.isTerminated) return { ended: 'stopped' };
-  const { exitCode, stdout, stderr } = result;
+  const { exitCode } = result;
   if (exitCode === undefined) return { ended: 'not-started', reason: result.code ?? 'unknown reason' };
-  return { ended: 'exit', exitCode, stdout, stderr };
+  return { ended: 'exit', exitCode, stdout: stdout(), stderr: stderr() };
 };
+
+/** What comes, as text, once it has ended. Beyond the bound nothing more is kept, and what was is let go. */
+function collect(stream: Readable, maxBytes: number, onTooLarge: () => void): () => string {
+  const parts: Buffer[] = [];
+  let length = 0;
+  stream.on('data', (part: Buffer) => {
+    length += part.length;
+    if (length <= maxBytes) return void parts.push(part);
+    if (length - part.length <= maxBytes) onTooLarge();
+    parts.length = 0;
+  });
+  return () => Buffer.concat(parts).toString();
+}

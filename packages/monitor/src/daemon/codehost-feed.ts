@@ -142,6 +142,8 @@ export async function createCodehostFeed(options: {
   /** Of the last replay and of the last round; null when it went well. */
   const problems: Record<'replay' | 'round', CodehostProblem | null> = { replay: null, round: null };
   let lastRoundAt: number | null = null;
+  /** Until the first round has ended, and while another is under way, which may take minutes when nobody answers. */
+  let isAsking = true;
   let lastBegunAt = Number.NEGATIVE_INFINITY;
   let cancelEarlier: (() => void) | null = null;
   /** Events ask for what they leave open of pull requests; deployments are told by events of their own. */
@@ -167,11 +169,13 @@ export async function createCodehostFeed(options: {
       // Nothing is reconciled where nothing is watched.
       if (repos.size === 0) return;
       lastBegunAt = now();
+      isAsking = true;
       await subscriptions.retryDue();
       const deploys = isWholeWanted || !isEarly;
       isWholeWanted = false;
       isEarly = false;
       const { problems: found, ...done } = await reconciler.run({ deploys });
+      isAsking = false;
       problems.round = found[0]?.problem ?? null;
       if (problems.round === null) lastRoundAt = now();
       logger.info({ ...done, problems: found.length }, 'reconciled with the code host');
@@ -265,7 +269,7 @@ export async function createCodehostFeed(options: {
       const report = pollingReport({
         watches: repos.size > 0,
         lastAt: lastRoundAt,
-        problem: problems.round ?? problems.replay,
+        problem: problems.round ?? problems.replay ?? (isAsking ? gh.unanswered() : null),
         clockAheadMs: budget.clockAheadMs,
       });
       return { ...report, calls: reconciler.meter(), budget };

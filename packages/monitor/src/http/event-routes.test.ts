@@ -1,5 +1,6 @@
 // The routes of events over a real log: counts over time, and jq filters of the list and of the stream.
 import { get as httpGet } from 'node:http';
+import { connect } from 'node:net';
 import type { EventLine } from '@svc/core';
 import { temporaryFolder, until, WAIT_MS } from '@svc/testkit';
 import { pino } from 'pino';
@@ -10,7 +11,7 @@ import { eventRoutes } from './event-routes.ts';
 import { createHttpServer } from './server.ts';
 import { answersEverybody } from './testing/answers-everybody.ts';
 
-async function serve(lines: number) {
+async function serve(lines: number, more: { maxUnsentBytes?: number } = {}) {
   const clock = createTestClock();
   const log = openTestLog(temporaryFolder(), { clock });
   const jq = jqThreads();
@@ -19,18 +20,18 @@ async function serve(lines: number) {
     access: answersEverybody,
     show: () => false,
     onAnswer: () => undefined,
-    routes: [eventRoutes({ log, jq, now: () => clock.time })],
+    routes: [eventRoutes({ log, jq, now: () => clock.time, ...more })],
   });
   onTestFinished(async () => {
     await server.close();
     await log.close();
   });
-  const append = (number: number) =>
+  const append = (number: number, text?: string) =>
     log.append(
       draft({
         event: number % 2 === 0 ? 'codehost.push' : 'tracker.issue.created',
         scope: { ticket: `ENG-${number % 3}` },
-        detail: { number },
+        detail: { number, ...(text !== undefined && { text }) },
       }),
     );
   await Promise.all(Array.from({ length: lines }, (_, index) => append(index + 1)));
@@ -41,7 +42,7 @@ async function serve(lines: number) {
     const response = await fetch(url + path);
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   };
-  return { get, url, append };
+  return { get, url, append, log };
 }
 
 const ENDLESS = 'def f: f; f';
@@ -123,7 +124,7 @@ function stream(url: string, isEnough: (text: string) => boolean): Promise<strin
         sent.destroy();
         resolve(text);
       });
-      response.on('end', () => resolve(text));
+      response.on('close', () => resolve(text));
     });
     sent.on('error', reject);
   });
@@ -155,6 +156,122 @@ describe('GET /api/events/stream with a jq filter', () => {
     const all = stream(`${url}/api/events/stream?since=1&${filter}`, () => false);
     expect(await all).toContain('event: filter-failed\ndata: {"error":"The jq filter takes too long."');
   });
+});
+
+const MIB = 1024 * 1024;
+const LONG = 'x'.repeat(60_000);
+
+/** A client that reads no further than the beginning of its answer, until it is told to. */
+async function stuckClient(url: string, path: string) {
+  const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) });
+  socket.on('error', () => undefined);
+  onTestFinished(() => void socket.destroy());
+  const parts: string[] = [];
+  const begun = new Promise((resolve) => socket.once('data', resolve));
+  socket.on('data', (part) => {
+    parts.push(String(part));
+    socket.pause();
+  });
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`);
+  await begun;
+  return {
+    close: () => socket.destroy(),
+    /** Reads on until its last bytes are enough or the connection ends; everything that came. */
+    readOn: async (isEnough: (lastBytes: string) => boolean = () => false): Promise<string> => {
+      const look = (): boolean => isEnough(parts.slice(-2).join(''));
+      await new Promise<void>((resolve) => {
+        socket.removeAllListeners('data').on('data', (part) => {
+          parts.push(String(part));
+          if (look()) resolve();
+        });
+        socket.on('close', () => resolve());
+        if (look()) resolve();
+        socket.resume();
+      });
+      return parts.join('');
+    },
+  };
+}
+
+const ids = (text: string): number[] => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+
+describe('clients that do not read', () => {
+  test('streams: those that hold most are cut off, the others get every line, and the places are free again', async () => {
+    const { url, append, log } = await serve(1, { maxUnsentBytes: 4 * MIB });
+    const readers = log.stats().tailReaders;
+    await Promise.all(Array.from({ length: 120 }, (_, index) => append(index + 2, LONG)));
+    const isComplete = (text: string): boolean => text.includes('\nid: 121\n');
+    const path = '/api/events/stream?since=0';
+    const greedy = await Promise.all(Array.from({ length: 30 }, () => stuckClient(url, path)));
+    const fair = await stuckClient(url, path);
+    expect(ids(await fair.readOn(isComplete))).toHaveLength(121);
+    const stuckReaders = (): number => log.stats().tailReaders - readers;
+    const left = await until(() => stuckReaders() * 250_000 < 5 * MIB && stuckReaders());
+    // A client that does not read at all goes after half a minute: these were not all of them.
+    expect(left).toBeGreaterThan(1);
+    const got = await Promise.all(greedy.map((client) => client.readOn(isComplete)));
+    const complete = got.filter(isComplete);
+    expect(complete.length).toBeGreaterThan(0);
+    expect(complete.length).toBeLessThan(greedy.length);
+    for (const text of complete) expect(ids(text)).toHaveLength(121);
+    for (const client of [fair, ...greedy]) client.close();
+    await until(() => log.stats().tailReaders === readers);
+  });
+
+  test('no more than 200 streams, also when all come at once', async () => {
+    const { url, log } = await serve(1);
+    const readers = log.stats().tailReaders;
+    const clients = await Promise.all(
+      Array.from({ length: 230 }, () => stuckClient(url, '/api/events/stream?since=1h')),
+    );
+    const answers = await Promise.all(
+      clients.map((client) =>
+        client.readOn((text) => text.includes('event: ready') || text.includes('busy')),
+      ),
+    );
+    expect(answers.filter((text) => text.startsWith('HTTP/1.1 200'))).toHaveLength(200);
+    expect(answers.filter((text) => text.startsWith('HTTP/1.1 503'))).toHaveLength(30);
+    for (const client of clients) client.close();
+    await until(() => log.stats().tailReaders === readers);
+    const again = await stuckClient(url, '/api/events/stream');
+    expect(await again.readOn((text) => text.includes('event: ready'))).toContain('HTTP/1.1 200');
+  });
+
+  test('other answers: beyond the room some are cut off, and whoever reads is answered', async () => {
+    const { url, append, get, log } = await serve(1);
+    await Promise.all(Array.from({ length: 80 }, (_, index) => append(index + 2, LONG)));
+    await until(() => log.stats().indexedTo === 81);
+    const clients = await Promise.all(
+      Array.from({ length: 50 }, () => stuckClient(url, '/api/events?limit=100')),
+    );
+    // Whoever is unlucky asks again.
+    await until(async () => (await get('/api/events?limit=100')).status === 200);
+    const answers = await Promise.all(clients.map((client) => client.readOn()));
+    const whole = answers.filter((text) => text.endsWith('}'));
+    expect(whole.length).toBeGreaterThan(0);
+    expect(whole.length).toBeLessThan(answers.length);
+    const { body } = await get('/api/events?limit=100');
+    expect(numbers(body)[0]).toBe(81);
+  });
+});
+
+test('a page of long lines ends before its limit, and says where to go on', async () => {
+  const { get, append, log } = await serve(1);
+  await Promise.all(Array.from({ length: 150 }, (_, index) => append(index + 2, LONG)));
+  await until(() => log.stats().indexedTo === 151);
+  stopTime();
+  for (const filter of ['', `&${jq('true')}`]) {
+    const found: unknown[] = [];
+    let pages = 0;
+    for (let next: number | null = 1e9; next !== null; pages += 1) {
+      const { body } = await get(`/api/events?limit=1000&until=${next}${filter}`);
+      expect(JSON.stringify(body).length).toBeLessThan(4.5 * MIB);
+      found.push(...numbers(body));
+      next = body['next'] as number | null;
+    }
+    expect(pages).toBeGreaterThan(1);
+    expect(found).toEqual(Array.from({ length: 151 }, (_, index) => 151 - index));
+  }
 });
 
 describe('GET /api/events/counts', () => {

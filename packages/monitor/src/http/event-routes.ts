@@ -1,9 +1,9 @@
 // GET /api/events and /api/events/counts (from the index), GET /api/events/stream (live), POST /api/events (facts of
 // helpers), POST /api/events/reindex.
 
-import type { ServerResponse } from 'node:http';
 import { type ApiAnswer, api, parseEventDraft, type Since } from '@svc/core';
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify';
+import { createGate } from '../codehost/gate.ts';
 import { Failure } from '../errors.ts';
 import { appendHelperFact, type EventLog } from '../log/event-log.ts';
 import type { JqThreads } from '../log/jq-threads.ts';
@@ -11,8 +11,11 @@ import { countQuery, listQuery, streamQuery } from './event-query.ts';
 import { streamEvents } from './event-stream.ts';
 import { listFiltered } from './list-filtered.ts';
 import { fieldsOf } from './request-fields.ts';
+import { createUnsentLimit } from './server.ts';
 
 const MAX_STREAMS = 200;
+/** Pages that are read at once: each may have some megabytes. */
+const LISTS_AT_ONCE = 8;
 /** What all streams together may hold that their clients have not taken. */
 const MAX_UNSENT_BYTES = 32 * 1024 * 1024;
 
@@ -20,26 +23,25 @@ export function eventRoutes(options: {
   log: EventLog;
   jq: Pick<JqThreads, 'matches'>;
   now: () => number;
+  maxUnsentBytes?: number;
 }): FastifyPluginCallback {
-  const { log, jq, now } = options;
-  const open = new Map<AbortController, ServerResponse>();
-  /** Whoever holds most of what is not sent is cut off, and comes back to where it was. */
-  const keepRoom = (): void => {
-    const responses = [...open.values()].toSorted((a, b) => b.writableLength - a.writableLength);
-    const unsent = responses.reduce((sum, { writableLength }) => sum + writableLength, 0);
-    if (unsent > MAX_UNSENT_BYTES) responses[0]?.destroy();
-  };
+  const { log, jq, now, maxUnsentBytes = MAX_UNSENT_BYTES } = options;
+  const open = new Set<AbortController>();
+  /** Whoever is cut off comes back to where it was. */
+  const unsent = createUnsentLimit(maxUnsentBytes);
+  const atOnce = createGate(LISTS_AT_ONCE);
+  const pages: Pick<EventLog, 'list'> = { list: (query) => atOnce(() => log.list(query)) };
   return (app, _options, done) => {
     // A stream never ends by itself; its client resumes at the next daemon.
     app.addHook('preClose', (closed) => {
-      for (const stream of open.keys()) stream.abort();
+      for (const stream of open) stream.abort();
       closed();
     });
 
     app.get('/api/events', async (request): Promise<ApiAnswer<typeof api.listEvents>> => {
       const query = listQuery(request.query, now());
       const page =
-        query.jq === undefined ? await log.list(query) : await listFiltered(log, jq, query, query.jq);
+        query.jq === undefined ? await pages.list(query) : await listFiltered(pages, jq, query, query.jq);
       const { entries, next, indexedTo } = page;
       const scanned = 'scanned' in page && typeof page.scanned === 'number' ? page.scanned : entries.length;
       return { events: entries.map(({ line }) => line), next, indexedTo, scanned };
@@ -56,14 +58,15 @@ export function eventRoutes(options: {
       // What is wrong with a filter is said while there is still an answer to say it in.
       if (text !== undefined) await jq.matches(text, []);
       const matches = text === undefined ? undefined : (lines: string[]) => jq.matches(text, lines);
-      if (open.size >= MAX_STREAMS)
-        throw new Failure('busy', 'Too many streams are open.', 'Close one and try again.');
       const after =
         resumeAfter(request) ?? (since === undefined ? log.lastSeq() : await seqBefore(log, since));
+      // Nothing is waited for from here on, so that no two take the last place.
+      if (open.size >= MAX_STREAMS)
+        throw new Failure('busy', 'Too many streams are open.', 'Close one and try again.');
       reply.hijack();
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
-      open.set(gone, reply.raw);
+      open.add(gone);
       try {
         await streamEvents({
           log,
@@ -71,7 +74,7 @@ export function eventRoutes(options: {
           after,
           filter,
           matches,
-          onSlow: keepRoom,
+          onSlow: () => unsent.note(reply.raw),
           signal: gone.signal,
         });
       } finally {

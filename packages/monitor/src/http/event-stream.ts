@@ -11,6 +11,7 @@ import { TailCutOff } from '../log/log-errors.ts';
 const KEEP_ALIVE_MS = 15_000;
 /** Lines that a filter passed over, after which it is told how far the stream is. */
 const TELL_SEEN_EVERY = 1_000;
+const PIECE_CHARACTERS = 256 * 1024;
 /** A client that has not taken what was written for so long is gone. */
 const STUCK_MS = 30_000;
 
@@ -44,9 +45,11 @@ export async function streamEvents(options: {
         frames.push(`event: seen\nid: ${entries.at(-1)?.line.seq}\ndata: {}\n\n`);
         passedOver = 0;
       }
-      if (frames.length > 0 && !response.write(frames.join(''))) {
+      for (const piece of inPieces(frames)) {
+        if (response.write(piece)) continue;
         onSlow();
         await drained(response, signal);
+        if (signal.aborted) return;
       }
     }
   } catch (error) {
@@ -61,6 +64,19 @@ export async function streamEvents(options: {
     clearInterval(keepAlive);
     response.end();
   }
+}
+
+/** Frames together, as far as one write may hold: who does not read holds no more than that. */
+function* inPieces(frames: readonly string[]): Generator<string> {
+  let piece = '';
+  for (const frame of frames) {
+    if (piece !== '' && piece.length + frame.length > PIECE_CHARACTERS) {
+      yield piece;
+      piece = '';
+    }
+    piece += frame;
+  }
+  if (piece !== '') yield piece;
 }
 
 async function filtered(

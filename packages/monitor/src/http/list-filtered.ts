@@ -1,6 +1,6 @@
 // A page of lines that a jq filter wants. The index finds candidates, jq decides, batch by batch; a filter that wants
 // almost nothing is not followed through the whole log: the page ends, and says where to go on.
-import type { EventLog } from '../log/event-log.ts';
+import { type EventLog, PAGE_BYTES } from '../log/event-log.ts';
 import type { JqThreads } from '../log/jq-threads.ts';
 import type { LogEntry } from '../log/log-entry.ts';
 import type { ListQuery } from './event-query.ts';
@@ -22,6 +22,7 @@ export async function listFiltered(
   const began = performance.now();
   const entries: LogEntry[] = [];
   let scanned = 0;
+  let bytes = 0;
   let from = query;
   for (;;) {
     const page = await log.list({ ...from, limit: BATCH });
@@ -33,7 +34,8 @@ export async function listFiltered(
       scanned += 1;
       if (answers[index] !== true) continue;
       entries.push(entry);
-      if (entries.length < query.limit) continue;
+      bytes += entry.length;
+      if (entries.length < query.limit && bytes < PAGE_BYTES) continue;
       const isEnd = page.next === null && index === page.entries.length - 1;
       return { entries, next: isEnd ? null : entry.line.seq, indexedTo: page.indexedTo, scanned };
     }

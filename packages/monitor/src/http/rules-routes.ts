@@ -3,6 +3,7 @@
 import { type ApiAnswer, api, parseSince, Rule, type Since } from '@svc/core';
 import type { FastifyPluginCallback } from 'fastify';
 import { Failure } from '../errors.ts';
+import { whileClientWaits } from './client-waits.ts';
 import { fieldsOf, textOf } from './request-fields.ts';
 
 export type RuleTestRequest = { name: string | undefined; rule: Rule | undefined; since: Since };
@@ -18,11 +19,9 @@ export function rulesRoutes(options: {
     app.get('/api/rules', () => options.list());
     app.post('/api/rules/test', async (request, reply) => {
       const fields = fieldsOf(request.body, api.testRules.body);
-      const gone = new AbortController();
-      reply.raw.once('close', () => gone.abort());
       const name = textOf('name', fields.name, api.testRules.body.shape.name);
       const asked = { name, rule: ruleIn(fields.rule), since: sinceIn(fields.since, options.now()) };
-      return await options.test(asked, gone.signal);
+      return whileClientWaits(reply, (signal) => options.test(asked, signal));
     });
     done();
   };

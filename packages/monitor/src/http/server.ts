@@ -16,6 +16,11 @@ import { refuseUnknownQuery } from './refuse-unknown-query.ts';
 const MAX_JSON_BODY = 1024 * 1024;
 /** Bodies of all requests together that are in memory at once; deliveries have a room of their own. */
 const MAX_JSON_UNDER_WAY = 32 * 1024 * 1024;
+/** What all answers together may hold that their clients have not taken; streams have a room of their own. */
+const MAX_UNSENT_BYTES = 32 * 1024 * 1024;
+/** Smaller answers are not looked at: a connection gets one after the other. */
+const LARGE_ANSWER = 64 * 1024;
+const READ_WITHIN_MS = 100;
 const SWEEP_MS = 20;
 const CLOSE_WITHIN_MS = 5_000;
 
@@ -86,6 +91,7 @@ export function createHttpServer(
     done();
   });
   limitBodies(app, createRoom(MAX_JSON_UNDER_WAY));
+  limitAnswers(app, createUnsentLimit(MAX_UNSENT_BYTES));
   refuseUnknownQuery(app);
   for (const route of options.routes) app.register(route);
   return {
@@ -138,7 +144,11 @@ function createGuardedServer(
   { deliver, show, access }: Handlers,
   handler: (request: IncomingMessage, response: ServerResponse) => void,
 ): Server {
+  const inTurn = createTurns();
   function answer(request: IncomingMessage, response: ServerResponse): void {
+    inTurn(request.socket, response, () => answerNow(request, response));
+  }
+  function answerNow(request: IncomingMessage, response: ServerResponse): void {
     if (show(request, response)) return;
     const refusal = access.refuseRequest(request) ?? refusalOfSite(request.headers);
     if (refusal) return refuse(response, refusal);
@@ -176,6 +186,22 @@ function createGuardedServer(
   return server;
 }
 
+/**
+ * A client may send requests before it has its answers. They are begun one after the other: who does not read
+ * answers has no more work done for it, and what waits when its connection ends is never begun.
+ */
+function createTurns() {
+  const last = new WeakMap<Socket, ServerResponse>();
+  return (socket: Socket, response: ServerResponse, begin: () => void): void => {
+    const before = last.get(socket);
+    last.set(socket, response);
+    if (before === undefined || before.closed) return begin();
+    before.once('close', () => {
+      if (!socket.destroyed) begin();
+    });
+  };
+}
+
 /** A body has its room from its first byte until its request is answered or gone. */
 function limitBodies(app: FastifyInstance, room: Room): void {
   app.addHook('preParsing', (request, reply, body, done) => {
@@ -194,6 +220,54 @@ function limitBodies(app: FastifyInstance, room: Room): void {
     pipeline(body, counted, () => undefined);
     done(null, counted);
   });
+}
+
+/** An answer counts from when it is sent until its client has taken it, or is gone. */
+function limitAnswers(app: FastifyInstance, unsent: UnsentLimit): void {
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if (typeof payload === 'string' && payload.length > LARGE_ANSWER) unsent.note(reply.raw);
+    done(null, payload);
+  });
+}
+
+type UnsentLimit = {
+  /** Called when the client has not taken what was written. */
+  note: (response: ServerResponse) => void;
+};
+
+/**
+ * Where clients together leave more than `most` untaken, the one is cut off that has not read for longest, of those
+ * that hold about as much as the others or more. That is looked at a moment after something was written: who reads
+ * has taken it by then. One that is alone takes nothing from others.
+ */
+export function createUnsentLimit(most: number): UnsentLimit {
+  /** Who has not taken everything, in the order in which that began. */
+  const behind = new Set<ServerResponse>();
+  let soon: NodeJS.Timeout | undefined;
+  function cutOff(): void {
+    soon = undefined;
+    for (;;) {
+      const unsent = [...behind].reduce((sum, { writableLength }) => sum + writableLength, 0);
+      if (unsent <= most || behind.size < 2) return;
+      const much = unsent / behind.size / 2;
+      const first = [...behind].find(({ writableLength }) => writableLength >= much);
+      if (first === undefined) return;
+      behind.delete(first);
+      first.destroy();
+    }
+  }
+  return {
+    note(response) {
+      soon ??= setTimeout(cutOff, READ_WITHIN_MS).unref();
+      if (behind.has(response)) return;
+      behind.add(response);
+      const forget = (): void => {
+        behind.delete(response);
+        response.off('drain', forget).off('close', forget);
+      };
+      response.on('drain', forget).on('close', forget);
+    },
+  };
 }
 
 /** The connection ends with it: what was not read of the body must not be taken for the next request. */

@@ -16,7 +16,7 @@ import { type Appended, createDedupe } from './dedupe.ts';
 import { findLines, type LineQuery } from './find-lines.ts';
 import { createIndexKeeper, type RebuildOptions } from './index-keeper.ts';
 import { createLineEncoder } from './line-encoder.ts';
-import { createLineReader } from './line-reader.ts';
+import { createLineReader, type LinePlace } from './line-reader.ts';
 import { createLiveTail, type TailOptions } from './live-tail.ts';
 import type { LogDisk } from './log-disk.ts';
 import type { LogEntry } from './log-entry.ts';
@@ -89,6 +89,8 @@ export type EventLog = {
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 10_000;
+/** A line has up to 64 KiB: a page of long ones ends before its limit. */
+export const PAGE_BYTES = 4 * 1024 * 1024;
 /** Lines read back before other work of the daemon gets its turn. */
 const READ_SLICE = 64;
 /** How long a question waits for the index to see lines that are durable already. */
@@ -189,16 +191,14 @@ export function openEventLog(options: EventLogOptions): EventLog {
     const index = await freshIndex();
     const limit = Math.min(query.limit ?? DEFAULT_LIMIT, MAX_LIMIT);
     const indexedTo = index.lastSeq();
-    const places = findLines(index, query)
-      .take(limit + 1)
-      .toArray();
+    const { places, next } = pageOf(findLines(index, query), limit);
     const entries: LogEntry[] = [];
-    for (const [position, place] of places.slice(0, limit).entries()) {
+    for (const [position, place] of places.entries()) {
       if (position % READ_SLICE === READ_SLICE - 1) await nextTurn();
       const entry = reader.read(place);
       if (entry !== null && matchesFilter(entry.line, query)) entries.push(entry);
     }
-    return { entries, next: places.length > limit ? (places[limit - 1]?.seq ?? null) : null, indexedTo };
+    return { entries, next, indexedTo };
   }
 
   return {
@@ -230,4 +230,18 @@ export function openEventLog(options: EventLogOptions): EventLog {
       reader.close();
     },
   };
+}
+
+/** As many as were asked for and a page may hold; `next` is null when those are all. */
+function pageOf(found: Iterable<LinePlace>, limit: number): { places: LinePlace[]; next: number | null } {
+  const places: LinePlace[] = [];
+  let bytes = 0;
+  for (const place of found) {
+    bytes += place.length;
+    const last = places.at(-1);
+    if (last !== undefined && (places.length === limit || bytes > PAGE_BYTES))
+      return { places, next: last.seq };
+    places.push(place);
+  }
+  return { places, next: null };
 }
