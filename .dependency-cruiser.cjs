@@ -1,6 +1,6 @@
 // The floors of the house (docs/architecture.md): imports go down only, and there is no circle.
 const floors = [
-  ['disk'],
+  ['disk', 'lib'],
   ['access', 'config', 'log', 'tunnel', 'runs', 'outbox', 'context', 'telemetry'],
   ['receive', 'codehost', 'tracker', 'state', 'orchestrate', 'archive'],
   ['deploy', 'rules', 'summarize', 'feedback', 'http'],

@@ -4,6 +4,7 @@
 //
 //   const gh = createGh({ environment, run: runCommand, now });
 //   const hooks = await gh.list('repos/acme/web/hooks');
+
 import {
   type CodehostAnswer,
   type CodehostProblem,
@@ -13,6 +14,7 @@ import {
   problemIn,
   readGraphqlAnswer,
 } from '@svc/core';
+import { createGate } from '../lib/gate.ts';
 import { type ApiResource, type BudgetFigures, type CallBudget, createCallBudget } from './call-budget.ts';
 import type { CommandEnd, RunCommand } from './run-command.ts';
 
@@ -90,26 +92,6 @@ export function parseExactIds(text: string): unknown {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
-}
-
-// Lets a few through at once; the others wait in line.
-
-type Gate = <Result>(work: () => Promise<Result>) => Promise<Result>;
-
-function createGate(atOnce: number): Gate {
-  const waiting: (() => void)[] = [];
-  let inside = 0;
-  return async (work) => {
-    if (inside >= atOnce) await new Promise<void>((enter) => waiting.push(enter));
-    else inside += 1;
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) inside -= 1;
-      else next();
-    }
-  };
 }
 
 // Reads what `gh api --include` prints: the status line, headers, an empty line, the body; with `--paginate`

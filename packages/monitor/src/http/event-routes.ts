@@ -3,8 +3,8 @@
 
 import { type ApiAnswer, api, parseEventDraft, type Since } from '@svc/core';
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify';
-import { createGate } from '../codehost/gate.ts';
 import { Failure } from '../errors.ts';
+import { createGate } from '../lib/gate.ts';
 import { appendHelperFact, type EventLog } from '../log/event-log.ts';
 import type { JqThreads } from '../log/jq-threads.ts';
 import { countQuery, listQuery, streamQuery } from './event-query.ts';
