@@ -10,7 +10,7 @@ import { formatKey } from './key-path.ts';
 import { layerTitles } from './layers.ts';
 import { type ConfigProblem, describeFound } from './problems.ts';
 import { type ConfigFile, deployPath, type FileEntry, isDeploy, readConfigFile } from './read-file.ts';
-import type { LookedAt, ResolvedValue, ValueSource } from './resolved-value.ts';
+import type { Environment, LookedAt, ResolvedValue, ValueSource } from './resolved-value.ts';
 import { Config } from './schema/config.ts';
 import {
   acceptValue,
@@ -20,8 +20,6 @@ import {
   fieldsBelow,
   type KeyPath,
 } from './tree.ts';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 export type Resolution = {
   /** Undefined when a problem is an error. */

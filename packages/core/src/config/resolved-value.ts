@@ -1,6 +1,9 @@
 // A value and where it came from.
 import type { FieldNode, KeyPath } from './tree.ts';
 
+/** The variables of a process. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
 export type ValueSource =
   | { kind: 'environment'; variable: string }
   | { kind: 'file'; file: string; line: number | undefined; writtenAs: string; deprecated: boolean }

@@ -1,7 +1,7 @@
 // What the log tells of rules: since which line each is on, how often it fired and when last, and how far lines were
 // looked at. A fold of the lines `workflow.rule.*`, and of nothing else.
 
-import type { Environment } from '../config/resolve.ts';
+import type { Environment } from '../config/resolved-value.ts';
 import type { Rule, RuleThen } from '../config/schema/rules.ts';
 import { durationMs, type EventFilter, impossibleTopicIn } from '../log/event-filter.ts';
 import type { EventDraft, EventLine } from '../log/event-line.ts';
