@@ -233,6 +233,20 @@ export const serveSettings = {
     read: mebibytes,
     fallback: 128 * MIB,
   },
+  spill: {
+    flag: 'spill',
+    value: 'folder',
+    help: 'hold deliveries on disk here while a stream has no leader; one process per folder. Without it they get 503',
+    read: line,
+    fallback: '',
+  },
+  maxSpill: {
+    flag: 'max-spill',
+    value: 'MiB',
+    help: 'bytes held there; beyond it deliveries get 503',
+    read: mebibytes,
+    fallback: 256 * MIB,
+  },
   provision: {
     flag: 'provision',
     help: 'make or upgrade the streams first, with their defaults',
