@@ -231,7 +231,7 @@ test('a relay is killed with -9 while its spill is full: nothing that it acknowl
   const filler = 'x'.repeat(10_000);
   let full = false;
   for (let number = 0; !full; number += 40) {
-    const ids = Array.from({ length: 40 }, (_, at) => `${number + at}`);
+    const ids = Array.from({ length: 40 }, (_, index) => `${number + index}`);
     const answers = await Promise.all(
       ids.map(async (id) => {
         const headers = { 'x-codehost-delivery': id };

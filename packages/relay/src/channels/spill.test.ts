@@ -63,10 +63,10 @@ function setUp(given: { folder?: string; maxBytes?: number; engine?: ReturnType<
       timing: { holdAfterMs: 50, everyMs: 5, retryMs: 5 },
       ...options,
     });
-    let open = true;
+    let isOpen = true;
     const close = async (withinMs = 0): Promise<void> => {
-      if (open) await spill.close(withinMs);
-      open = false;
+      if (isOpen) await spill.close(withinMs);
+      isOpen = false;
     };
     onTestFinished(() => close());
     const post = (channelId: string, text: string, messageId?: string) =>
@@ -231,7 +231,7 @@ test('when it is full, deliveries get the patience of their sender; those that w
   engine.leaderless.clear();
   expect(await patient).toMatchObject({ duplicate: false });
   await until(() => state().waiting === 0 && state().bytes === 0);
-  expect(engine.stored.map(({ text }) => text[0]).toSorted()).toEqual(['w', 'x']);
+  expect(new Set(engine.stored.map(({ text }) => text[0]))).toEqual(new Set(['w', 'x']));
 });
 
 test('when the oldest has waited for too long, nothing more is held, and nothing is dropped', async () => {

@@ -2,7 +2,7 @@
 // Channels of one shard share a stream, so each shard is in one of two modes:
 //
 // - `direct`: a delivery goes to the engine. Left for `holding` when the engine does not acknowledge one within
-//   `holdAfterMs`, or half of the sender's patience, and the file takes it.
+//   `holdAfterMs`, or a quarter of the sender's patience, and the file takes it.
 // - `holding`: deliveries are appended to the file, synced, and answered as held. Meanwhile those in the file are given
 //   to the engine, with the ids under which they were first sent. Left for `direct` when all of them are stored;
 //   a delivery that was not written by then goes to the engine after all.
@@ -70,6 +70,8 @@ const usualTiming = {
   maxAgeMs: 120_000,
   retryMs: 500,
 };
+/** Of the sender's patience: what is left is for the disk, or for the engine again. */
+const HOLD_AFTER_SHARE = 0.25;
 const SLOWEST_BATCHES_MS = 1000;
 const BATCH_BYTES = 8 * 1024 * 1024;
 const STORED_AT_ONCE = 64;
@@ -87,7 +89,7 @@ type Waiting = Post & PromiseWithResolvers<Published | Held>;
 type Shard = { batches: Entry[][]; gate: Gate; storing: boolean };
 
 export async function openSpill(options: Options): Promise<Spill> {
-  const { folder, maxBytes, engine, logger, now = Date.now } = options;
+  const { folder, maxBytes, engine, logger, now: clock = Date.now } = options;
   const { holdAfterMs, everyMs, maxAgeMs, retryMs } = { ...usualTiming, ...options.timing };
   const file = await openHeldFile(folder, logger, options.openFile);
   /** Those in `holding`. */
@@ -121,12 +123,26 @@ export async function openSpill(options: Options): Promise<Spill> {
     if (failed !== null) return failed;
     if (file.size() + waitingBytes + bytes > maxBytes) return 'the spill is full';
     const oldest = oldestAt();
-    return oldest !== null && now() - oldest > maxAgeMs ? 'the oldest in the spill waits for too long' : null;
+    return oldest !== null && clock() - oldest > maxAgeMs
+      ? 'the oldest in the spill waits for too long'
+      : null;
   }
 
   function untilDeadline({ channelId, delivery, messageId, deadline }: Post): Promise<Published> {
     const deadlineMs = Math.max(0, deadline - performance.now());
     return engine.publish(channelId, delivery, { messageId, deadlineMs });
+  }
+
+  async function take(post: Post): Promise<Published | Held> {
+    if (shards.has(post.shard)) return hold(post);
+    const now = performance.now();
+    const soon = now + Math.min(holdAfterMs, (post.deadline - now) * HOLD_AFTER_SHARE);
+    try {
+      return await untilDeadline({ ...post, deadline: soon });
+    } catch (error) {
+      if (!isElection(error)) throw error;
+    }
+    return refusing(sizeOf(post)) === null || shards.has(post.shard) ? hold(post) : untilDeadline(post);
   }
 
   function hold(post: Post): Promise<Published | Held> {
@@ -162,7 +178,7 @@ export async function openSpill(options: Options): Promise<Spill> {
     try {
       if (closed) throw new Error('the relay stops');
       batch += 1;
-      const at = now();
+      const at = clock();
       const written = await file.append(posts.map((post) => ({ ...post, batch, at })));
       for (const [shard, some] of Map.groupBy(written.entries(), ([index]) => posts[index]?.shard ?? 0))
         (shards.get(shard) ?? enter(shard)).batches.push(some.map(([, entry]) => entry));
@@ -205,7 +221,7 @@ export async function openSpill(options: Options): Promise<Spill> {
     waiting = waiting.filter((post) => post.shard !== number);
     for (const post of late) {
       waitingBytes -= sizeOf(post);
-      post.resolve(untilDeadline(post));
+      post.resolve(take(post));
     }
     await writing(emptyFile);
   }
@@ -216,7 +232,7 @@ export async function openSpill(options: Options): Promise<Spill> {
   }
 
   async function storeEntry(entry: Entry): Promise<void> {
-    for (; !closed; await sleep(retryMs)) {
+    for (;;) {
       try {
         const { channelId, messageId, delivery } = await file.read(entry);
         await engine.publish(channelId, delivery, {
@@ -226,9 +242,12 @@ export async function openSpill(options: Options): Promise<Spill> {
         });
         return;
       } catch (error) {
-        if (!isElection(error) && !closed)
+        if (closed) return;
+        if (!isElection(error))
           logger.error({ why: wordsOf(error) }, 'a held delivery cannot be stored; it is tried again');
       }
+      await sleep(retryMs);
+      if (closed) return;
     }
   }
 
@@ -260,14 +279,7 @@ export async function openSpill(options: Options): Promise<Spill> {
       const shard = engine.shardOf(channelId);
       unnamed += messageId === undefined ? 1 : 0;
       const post = { shard, channelId, messageId: messageId ?? `${own}${unnamed}`, delivery, deadline };
-      if (shards.has(shard)) return hold(post);
-      const soon = Math.min(deadline, performance.now() + Math.min(holdAfterMs, deadlineMs / 2));
-      try {
-        return await untilDeadline({ ...post, deadline: soon });
-      } catch (error) {
-        if (!isElection(error)) throw error;
-      }
-      return refusing(sizeOf(post)) === null || shards.has(shard) ? hold(post) : untilDeadline(post);
+      return take(post);
     },
     state: () => ({
       total,

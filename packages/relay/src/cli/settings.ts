@@ -213,12 +213,7 @@ export const serveSettings = {
     read: whole(1, 1e7),
     fallback: 20_000,
   },
-  noLimits: {
-    flag: 'no-limits',
-    help: 'no rates at all, for tests and benches on loopback',
-    read: yes,
-    fallback: false,
-  },
+  noLimits: { flag: 'no-limits', help: 'no rates at all, for tests on loopback', read: yes, fallback: false },
   maxUnderWay: {
     flag: 'max-under-way',
     value: 'MiB',
