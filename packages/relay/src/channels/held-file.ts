@@ -4,7 +4,7 @@
 // of the file is kept as `held.torn`, should it be the disk that is at fault.
 import { closeSync, constants, existsSync, openSync } from 'node:fs';
 import { copyFile, mkdir, open } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import type { Logger } from 'pino';
@@ -26,11 +26,11 @@ export async function openHeldFile(
   logger: Pick<Logger, 'warn'>,
   openFile: typeof open = open,
 ) {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const made = await mkdir(folder, { recursive: true, mode: 0o700 });
   const lock = lockFolder(folder);
   const path = join(folder, 'held');
   const file = await openFile(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
-  for (const one of [folder, dirname(folder)]) await syncFolder(one);
+  await syncNames(resolve(folder), dirname(resolve(made ?? folder)));
   let end = 0;
 
   async function bytesAt(offset: number, length: number): Promise<Buffer> {
@@ -122,13 +122,15 @@ const headEnd = (rest: Buffer): number => LENGTH_BYTES + rest.readUInt32BE(0);
 
 const headIn = (rest: Buffer): Head => JSON.parse(rest.toString('utf8', LENGTH_BYTES, headEnd(rest)));
 
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, constants.O_RDONLY);
+/** So that the names of files and folders survive a power cut, from the inner folder to the outer. */
+async function syncNames(inner: string, outer: string): Promise<void> {
+  const handle = await open(inner, constants.O_RDONLY);
   try {
     await handle.sync();
   } finally {
     await handle.close();
   }
+  if (inner !== outer) await syncNames(dirname(inner), outer);
 }
 
 /** The kernel gives it up when the process ends, however it ends. It must stay in reach until then. */
