@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import {
   appendFileSync,
   existsSync,
@@ -180,6 +181,31 @@ test('another process with the same folder stores what was left, in order, heade
   expect(of('b').map(({ text }) => text)).toEqual(['0', '2', '4', '6', '8']);
   expect(deliveries[0]).toMatchObject({ headers: { 'x-a': 'ä' }, query: { q: '1' } });
   await until(() => second.state().bytes === 0);
+});
+
+test('bodies of 25 MiB are held as far as there is room, and come back byte for byte', async () => {
+  const { engine, start } = setUp({ maxBytes: 60 * 2 ** 20 });
+  const first = await start();
+  engine.leaderless.add(0);
+  const bodies = [1, 2, 3].map(() => randomBytes(25 * 2 ** 20));
+  const answers = await Promise.allSettled(
+    bodies.map((body, index) =>
+      first.publish('a', { ...deliveryOf(''), body }, { messageId: `${index}`, deadlineMs: 1000 }),
+    ),
+  );
+  const taken = bodies.filter((_, index) => answers[index]?.status === 'fulfilled');
+  expect(taken).toHaveLength(2);
+  await first.close();
+  engine.leaderless.clear();
+  const stored: Buffer[] = [];
+  const publish: Engine['publish'] = (channelId, delivery, options) => {
+    stored.push(delivery.body);
+    return engine.publish(channelId, delivery, options);
+  };
+  const second = await start({ engine: { ...engine, publish } });
+  await until(() => second.state().waiting === 0);
+  expect(stored).toHaveLength(2);
+  expect(taken.every((body) => stored.some((one) => one.equals(body)))).toBe(true);
 });
 
 test('a torn end is set aside, whatever it is, and what is whole before it is stored', async () => {
