@@ -22,7 +22,11 @@ import { openDatabase } from '../packages/monitor/src/disk/sqlite.ts';
 import { openEventLog } from '../packages/monitor/src/log/event-log.ts';
 import { leaveInSpool } from '../packages/monitor/src/log/spool.ts';
 import { type InboxMessage, writeMessage } from '../packages/monitor/src/orchestrate/reactions/inbox.ts';
+import { openSpill } from '../packages/relay/src/channels/spill.ts';
+import { EngineUnavailable } from '../packages/relay/src/engine/errors.ts';
+import { createLogger } from '../packages/relay/src/http/logger.ts';
 import { temporaryFolder } from '../packages/testkit/src/temporary-folder.ts';
+import { until } from '../packages/testkit/src/waiting.ts';
 import { mountPowerCutDisk, type PowerCutDisk, type PowerCutOptions } from './power-cut.ts';
 
 const draft = {
@@ -110,7 +114,69 @@ describe.runIf(isPossible())('on a disk that forgets what was not synced', () =>
     expect(after.lastSeq()).toBe(1);
     await after.close();
   });
+
+  test.each([null, 1, 2, 3, 4])(
+    'what the spill of a relay has answered as held is kept, torn %s',
+    async (torn) => {
+      const { lost, held } = await cutSpill({}, torn);
+      expect(held).toBeGreaterThan(20);
+      expect(lost).toEqual([]);
+    },
+  );
+
+  test('the same spill loses on a disk that syncs nothing', async () => {
+    const { lost, held } = await cutSpill({ sync: 'nothing' }, null);
+    expect(lost).toHaveLength(held);
+  });
 });
+
+/** Senders post one after the other while there is no leader; the power is cut; another relay finds a leader. */
+async function cutSpill(options: Omit<PowerCutOptions, 'folder'>, torn: number | null) {
+  const { folder, cut } = await disk(options);
+  const stored = new Set<string>();
+  let hasLeader = false;
+  const open = () =>
+    openSpill({
+      folder: join(folder, 'new', 'folders'),
+      maxBytes: 2 ** 20,
+      engine: {
+        shardOf: () => 0,
+        async publish(_, { body }) {
+          if (!hasLeader) throw new EngineUnavailable('no leader');
+          stored.add(body.toString());
+          return { position: { epoch: 'e', seq: stored.size }, duplicate: false };
+        },
+      },
+      logger: createLogger({ write: () => undefined }, 'silent'),
+      timing: { everyMs: 2 },
+    });
+  const first = await open();
+  const held: string[] = [];
+  const sending = { over: false };
+  const senders = ['a', 'b', 'c', 'd'].map(async (sender) => {
+    for (let number = 0; !sending.over; number += 1) {
+      const text = `${sender}${number}`;
+      const delivery = { headers: {}, query: {}, receivedAt: Date.now(), body: Buffer.from(text) };
+      await first.publish('one', delivery, { messageId: text, deadlineMs: 1000 });
+      if (!sending.over) held.push(text);
+    }
+  });
+  const finished = Promise.allSettled(senders);
+  await until(() => held.length > 20);
+  await cut({
+    kill: async () => {
+      sending.over = true;
+      await first.close(0).catch(() => undefined);
+    },
+    torn,
+  });
+  await finished;
+  hasLeader = true;
+  const second = await open();
+  await until(() => second.state().waiting === 0);
+  await second.close(0);
+  return { held: held.length, lost: held.filter((text) => !stored.has(text)) };
+}
 
 const nothingRuns = { kill: async () => undefined, torn: null };
 

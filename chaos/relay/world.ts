@@ -59,7 +59,13 @@ export type World = {
 };
 
 export async function startWorld(
-  given: { relays: number; subscribers: number; storesIn: string | undefined; syncAlways: boolean },
+  given: {
+    relays: number;
+    subscribers: number;
+    storesIn: string | undefined;
+    syncAlways: boolean;
+    'no-spill': boolean;
+  },
   random: Random,
 ): Promise<World> {
   const home = createDaemonHome('chaos-relay');
@@ -78,7 +84,13 @@ export async function startWorld(
     ending.push(() => cluster.stop());
     const relays: Relay[] = [];
     for (let number = 1; number <= given.relays; number += 1) {
-      const relay = await createRelay(`relay-${number}`, { home, cluster, random, isFirst: number === 1 });
+      const relay = await createRelay(`relay-${number}`, {
+        home,
+        cluster,
+        random,
+        isFirst: number === 1,
+        hasSpill: !given['no-spill'],
+      });
       ending.push(() => relay.kill());
       ending.push(async () => void (await Promise.all(relay.toNodes.map((way) => way.stop()))));
       relays.push(relay);
@@ -108,9 +120,10 @@ export async function startWorld(
 
 async function createRelay(
   name: string,
-  given: { home: DaemonHome; cluster: NatsCluster; random: Random; isFirst: boolean },
+  given: { home: DaemonHome; cluster: NatsCluster; random: Random; isFirst: boolean; hasSpill: boolean },
 ): Promise<Relay> {
-  const { home, cluster, random, isFirst } = given;
+  const { home, cluster, random, isFirst, hasSpill } = given;
+  const spill = hasSpill ? ['--spill', join(home.home, `${name}-spill`)] : [];
   const toNodes = await Promise.all(cluster.nodes.map((node) => startLoopbackProxy(() => [node.port])));
   const port = await freePort(random);
   const start = (words: readonly string[]): Promise<RelayProcess> =>
@@ -120,7 +133,7 @@ async function createRelay(
       natsUrls: toNodes.map((way) => `nats://127.0.0.1:${way.port}`),
       port,
       pingSeconds: PING_SECONDS,
-      words: ['--no-limits', ...words],
+      words: ['--no-limits', ...spill, ...words],
     });
   let process = await start(isFirst ? ['--provision'] : []);
   return {

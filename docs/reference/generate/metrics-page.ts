@@ -80,8 +80,14 @@ async function startDaemon(): Promise<void> {
 }
 
 async function startRelay(): Promise<void> {
+  const engine = createMemoryEngine(() => new Error('there is no engine'));
   createRelayServer({
-    engine: createMemoryEngine(() => new Error('there is no engine')),
+    engine,
+    spill: {
+      publish: engine.publish,
+      state: () => ({ total: 0, waiting: 0, bytes: 0, oldestAt: null, refusing: null }),
+      close: async () => undefined,
+    },
     limits: noLimits,
     settings: {
       version: '0.0.0',

@@ -1,5 +1,7 @@
 // What goes wrong: no engine, readers that stall, a laptop that sleeps, senders that send too much.
+import { statSync } from 'node:fs';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { until } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { rssMegabytes } from '../../testkit/src/daemon/process-figures.ts';
@@ -7,7 +9,7 @@ import { keepConnection } from '../../testkit/src/wire/exchange.ts';
 import { startLoopbackProxy } from '../../testkit/src/wire/loopback-proxy.ts';
 import { requestBytes } from '../../testkit/src/wire/request-bytes.ts';
 import { listen, send } from '../src/http/testing/relay-for-test.ts';
-import { newChannel, type Relay, relayWorld } from './relay-world.ts';
+import { at, newChannel, type Relay, relayWorld, runRelay } from './relay-world.ts';
 
 /** Posts over a few kept connections; every answer must be a 200. */
 async function postMany(relay: Relay, url: string, count: number, bytes: number): Promise<void> {
@@ -177,6 +179,93 @@ test('a delivery that waits for the engine is answered 200 when it comes back in
   expect(status).toBe(0);
   proxy.mend();
   expect((await waiting).status).toBe(200);
+});
+
+const statusOf = async (relay: Relay) =>
+  JSON.parse((await send(`${relay.url}/readyz`, { method: 'GET' })).body) as {
+    spill: { waiting: number; bytes: number; oldest: string | null; refusing: string | null };
+  };
+
+test('with a spill posts are held while the engine is away, in order, and shown', async () => {
+  const world = await relayWorld();
+  const relay = await world.startRelay('--spill', join(world.folder, 'spill'));
+  const { readUrl, readKey } = await newChannel(relay);
+  const reader = await listen(readUrl, { authorization: `Bearer ${readKey}` });
+  expect(JSON.parse((await send(readUrl, { body: '{"n":0}' })).body)).toMatchObject({ ok: true });
+  expect((await statusOf(relay)).spill).toEqual({ waiting: 0, bytes: 0, oldest: null, refusing: null });
+  await world.nats.kill();
+  for (let number = 1; number <= 5; number += 1) {
+    // The tracker does not wait for long either.
+    const answer = await send(readUrl, {
+      headers: { 'tracker-delivery': `${number}` },
+      body: `{"n":${number}}`,
+    });
+    expect([answer.status, answer.body]).toEqual([200, '{"ok":true,"held":true}']);
+  }
+  const { spill } = await statusOf(relay);
+  expect(spill).toMatchObject({ waiting: 5, refusing: null });
+  expect(spill.bytes).toBeGreaterThan(0);
+  const metrics = await metricsOf(relay);
+  expect(metrics).toContain('svc_relay_posts_total{outcome="held"} 5');
+  expect(metrics).toContain('svc_relay_spilled_total 5');
+  expect(metrics).toContain('svc_relay_spilled_waiting 5');
+  await world.nats.start();
+  await expect.poll(async () => (await statusOf(relay)).spill.waiting).toBe(0);
+  const { id } = JSON.parse((await send(readUrl, { body: '{"n":6}' })).body) as { id?: string };
+  expect(id).toBeDefined();
+  const later = await listen(`${readUrl}?since=oldest`, { authorization: `Bearer ${readKey}` });
+  await expect.poll(later.text).toContain('"n":6');
+  expect(later.messages().map(({ data }) => (JSON.parse(data) as { body: unknown }).body)).toEqual(
+    Array.from({ length: 7 }, (_, n) => ({ n })),
+  );
+  reader.cut();
+});
+
+test('a relay is killed with -9 while its spill is full: nothing that it acknowledged is lost or doubled', async () => {
+  const world = await relayWorld();
+  const folder = join(world.folder, 'spill');
+  const relay = await world.startRelay('--no-limits', '--spill', folder, '--max-spill', '1');
+  const { readUrl, readKey } = await newChannel(relay);
+  await world.nats.kill();
+  const acknowledged: string[] = [];
+  const filler = 'x'.repeat(10_000);
+  let full = false;
+  for (let number = 0; !full; number += 40) {
+    const ids = Array.from({ length: 40 }, (_, index) => `${number + index}`);
+    const answers = await Promise.all(
+      ids.map(async (id) => {
+        const headers = { 'x-codehost-delivery': id };
+        return {
+          id,
+          status: (await send(readUrl, { headers, body: JSON.stringify({ id, filler }) })).status,
+        };
+      }),
+    );
+    for (const { id, status } of answers) if (status === 200) acknowledged.push(id);
+    full = answers.some(({ status }) => status === 503);
+  }
+  expect(acknowledged.length).toBeGreaterThan(80);
+  await relay.process.kill();
+  expect(statSync(join(folder, 'held')).mode & 0o777).toBe(0o600);
+  await world.nats.start();
+  const second = await world.startRelay('--spill', folder);
+  await expect.poll(async () => (await statusOf(second)).spill).toMatchObject({ waiting: 0, bytes: 0 });
+  const reader = await listen(`${at(second, readUrl)}?since=oldest`, { authorization: `Bearer ${readKey}` });
+  const stored = () =>
+    reader.messages().map(({ data }) => (JSON.parse(data) as { body: { id: string } }).body.id);
+  await expect.poll(() => acknowledged.filter((id) => !stored().includes(id))).toEqual([]);
+  expect(new Set(stored()).size).toBe(stored().length);
+});
+
+test('a spill folder that another relay uses is refused', async () => {
+  const world = await relayWorld();
+  const folder = join(world.folder, 'spill');
+  await world.startRelay('--spill', folder);
+  const ended = await runRelay(['serve', '--port', '0', '--spill', folder], {
+    SVC_RELAY_NATS: world.nats.url,
+  });
+  expect(ended.code).toBe(6);
+  expect(ended.err).toContain('another relay process uses it');
 });
 
 test('limits of the command line count, and leave others alone', async () => {

@@ -3,14 +3,15 @@
 // it was written. They lie in the same stream and age with it; a head whose parts are gone is told as a gap.
 import { hash, randomBytes } from 'node:crypto';
 import type { Connection } from '../engine/connection.ts';
-import type { Delivery, Engine } from '../engine/engine.ts';
+import type { Delivery, Engine, Position } from '../engine/engine.ts';
 import { EngineUnavailable } from '../engine/errors.ts';
 import { type Layout, type Names, shardOf } from '../engine/names.ts';
 import { type Acknowledgement, HEADERS_BYTES, type Publisher, PublishRefused } from '../engine/publisher.ts';
 import type { ShardStates } from '../engine/shards.ts';
 import type { Store } from '../engine/store.ts';
+import { createGate } from '../lib/gate.ts';
 import { checkOf } from '../protocol/position.ts';
-import { type BodyParts, encodeFrame, encodeFrameOfParts } from '../protocol/stored-frame.ts';
+import { type BodyParts, decodeFrame, encodeFrame, encodeFrameOfParts } from '../protocol/stored-frame.ts';
 import type { ByteLimit } from './byte-limit.ts';
 
 /** The server's own default. */
@@ -18,6 +19,11 @@ const USUAL_MAX_PAYLOAD = 1024 * 1024;
 /** Larger messages than this are hard on a cluster, whatever the server allows. */
 const LARGEST_MESSAGE = 8 * 1024 * 1024;
 const PARTS_AT_ONCE = 4;
+/** A stream remembers the ids of what it has stored for 5 minutes. After this it is not relied on. */
+const REMEMBERED_MS = 4 * 60_000;
+/** By how much the clocks of a relay and of a NATS node may differ. */
+const CLOCKS_MS = 60_000;
+const MAX_LOOKED_THROUGH = 16;
 
 export function createDeliveryPublisher(given: {
   connection: Connection;
@@ -39,6 +45,10 @@ export function createDeliveryPublisher(given: {
     unnamed += 1;
     if (messageId === undefined) return `${channelId}:${ownId}${unnamed}`;
     return `${channelId}:${messageId}:${hash('sha256', body, 'base64url')}`;
+  }
+
+  function positionOf(shard: number, seq: number, id: string): Position {
+    return { epoch: shards.known(shard)?.epoch ?? '', seq, check: checkOf(id) };
   }
 
   async function storeInParts(
@@ -80,9 +90,46 @@ export function createDeliveryPublisher(given: {
     return stored;
   }
 
-  return async (channelId, delivery, { messageId, deadlineMs }) => {
+  /** What was stored of a channel since a time, by check and time of receipt, as far as it was looked through. */
+  const lookedThrough = new Map<string, { since: number; upTo: number; found: Map<string, number> }>();
+  const looking = createGate(1);
+
+  /** The sequence of a delivery whose id the stream may have forgotten. Undefined when it is not stored. */
+  async function findStored(
+    shard: number,
+    channelId: string,
+    id: string,
+    { receivedAt }: Delivery,
+    since: number,
+  ): Promise<number | undefined> {
+    const stream = names.shardStream(shard);
+    const subject = names.delivery(shard, channelId);
+    let seen = lookedThrough.get(channelId);
+    if (seen === undefined || seen.since > since) {
+      const first = await store.since(stream, subject, since - CLOCKS_MS);
+      if (first === undefined) return undefined;
+      seen = { since, upTo: first.seq - 1, found: new Map() };
+      if (lookedThrough.size >= MAX_LOOKED_THROUGH) lookedThrough.clear();
+      lookedThrough.set(channelId, seen);
+    }
+    for (let end = false; !end; ) {
+      const page = await store.page(stream, subject, seen.upTo);
+      for (const { seq, check, data } of page.messages) {
+        seen.found.set(`${check} ${decodeFrame(data)?.receivedAt}`, seq);
+        seen.upTo = seq;
+      }
+      end = page.end;
+    }
+    return seen.found.get(`${checkOf(id)} ${receivedAt}`);
+  }
+
+  return async (channelId, delivery, { messageId, deadlineMs, firstSentAt }) => {
     const shard = shardOf(channelId, layout);
     const id = idOf(channelId, delivery, messageId);
+    if (firstSentAt !== undefined && Date.now() - firstSentAt > REMEMBERED_MS) {
+      const seq = await looking(() => findStored(shard, channelId, id, delivery, firstSentAt));
+      if (seq !== undefined) return { position: positionOf(shard, seq, id), duplicate: true };
+    }
     const largest =
       Math.min(connection.nats.info?.max_payload ?? USUAL_MAX_PAYLOAD, LARGEST_MESSAGE) - HEADERS_BYTES;
     try {
@@ -92,7 +139,7 @@ export function createDeliveryPublisher(given: {
         ? storeInParts(shard, channelId, delivery, id, deadlineMs, largest)
         : publisher.publish({ subject, payload, messageId: id, deadlineMs }));
       if (!duplicate) byteLimit.stored(channelId, seq, delivery.body.length);
-      return { position: { epoch: shards.known(shard)?.epoch ?? '', seq, check: checkOf(id) }, duplicate };
+      return { position: positionOf(shard, seq, id), duplicate };
     } catch (error) {
       onUnavailable(shard);
       if (error instanceof PublishRefused) throw new EngineUnavailable(error.message, { cause: error });

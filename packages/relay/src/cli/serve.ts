@@ -1,7 +1,8 @@
-// `svc-relay serve`: the relay process, from settings to its end. It holds no state of its own: any number of
-// them may run on the same NATS.
+// `svc-relay serve`: the relay process, from settings to its end. It holds no state of its own, apart from the spill:
+// any number of them may run on the same NATS.
 import { rmSync, writeFileSync } from 'node:fs';
 import pino from 'pino';
+import { openSpill, type Spill } from '../channels/spill.ts';
 import { createEngine } from '../engine/create-engine.ts';
 import type { Engine } from '../engine/engine.ts';
 import { createLogger, type Logger } from '../http/logger.ts';
@@ -22,6 +23,7 @@ import { VERSION } from './version.ts';
 type Settings = Values<typeof serveSettings> & Values<typeof natsSettings>;
 
 const POSTS_END_WITHIN_MS = 6_000;
+const SPILL_ENDS_WITHIN_MS = 2_000;
 const SHORTEST_KEY = 16;
 const LEAST_BURST_BYTES = 100 * 1024 * 1024;
 
@@ -33,9 +35,12 @@ export async function serve(terminal: Terminal, settings: Settings): Promise<voi
     if (settings.provision) await provision({ nats, prefix: settings.prefix });
     return createEngine({ nats, prefix: settings.prefix });
   }, settings.nats);
+  let spill: Spill | null = null;
   try {
+    spill = await spillOf(settings, engine, logger);
     const server = createRelayServer({
       engine,
+      spill,
       limits: limitsOf(settings),
       settings: {
         version: VERSION,
@@ -55,7 +60,23 @@ export async function serve(terminal: Terminal, settings: Settings): Promise<voi
     });
     await listenUntilStopped(terminal, settings, server, engine, logger);
   } finally {
+    await spill?.close(SPILL_ENDS_WITHIN_MS);
     await engine.close();
+  }
+}
+
+async function spillOf({ spill, maxSpill }: Settings, engine: Engine, logger: Logger): Promise<Spill | null> {
+  if (spill === '') return null;
+  try {
+    return await openSpill({ folder: spill, maxBytes: maxSpill, engine, logger });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Failure(
+      'file-unusable',
+      `The relay cannot hold deliveries in ${spill}: ${why}.`,
+      'Name a folder of its own that it may write: --spill <folder>',
+      { cause: error },
+    );
   }
 }
 

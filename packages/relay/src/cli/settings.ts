@@ -213,12 +213,7 @@ export const serveSettings = {
     read: whole(1, 1e7),
     fallback: 20_000,
   },
-  noLimits: {
-    flag: 'no-limits',
-    help: 'no rates at all, for tests and benches on loopback',
-    read: yes,
-    fallback: false,
-  },
+  noLimits: { flag: 'no-limits', help: 'no rates at all, for tests on loopback', read: yes, fallback: false },
   maxUnderWay: {
     flag: 'max-under-way',
     value: 'MiB',
@@ -232,6 +227,20 @@ export const serveSettings = {
     help: 'bytes that wait for readers, of all streams; beyond it the slowest are disconnected, and resume',
     read: mebibytes,
     fallback: 128 * MIB,
+  },
+  spill: {
+    flag: 'spill',
+    value: 'folder',
+    help: 'hold deliveries on disk here while a stream has no leader; one process per folder. Without it they get 503',
+    read: line,
+    fallback: '',
+  },
+  maxSpill: {
+    flag: 'max-spill',
+    value: 'MiB',
+    help: 'bytes held there; beyond it deliveries get 503',
+    read: mebibytes,
+    fallback: 256 * MIB,
   },
   provision: {
     flag: 'provision',

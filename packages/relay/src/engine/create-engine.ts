@@ -9,7 +9,7 @@ import { type NatsOptions, openConnection } from './connection.ts';
 import type { Engine } from './engine.ts';
 import { EngineNotProvisioned, EngineUnavailable } from './errors.ts';
 import { createFeeds, type FeedTiming, feedTiming } from './feeds.ts';
-import { DEFAULT_PREFIX, type Layout, type Names, namesFor, readLayout } from './names.ts';
+import { DEFAULT_PREFIX, type Layout, type Names, namesFor, readLayout, shardOf } from './names.ts';
 import { createPublisher } from './publisher.ts';
 import { serverWarnings } from './servers.ts';
 import { createShardStates, type ShardStates } from './shards.ts';
@@ -97,6 +97,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
       // So that its health says so at once, and again when it is back.
       onUnavailable: (shard) => void feeds.check(shard, new Set()),
     }),
+    shardOf: (channelId) => shardOf(channelId, layout),
     follow: (channelId, followOptions) => feeds.follow(channelId, followOptions),
     health() {
       const [one, other] = [writing.state(), reading.state()];

@@ -65,6 +65,8 @@ type PublishOptions = {
   messageId: string | undefined;
   /** How long from now the caller waits. */
   deadlineMs: number;
+  /** When it was first sent, in milliseconds: for one that may be stored since then, and its id forgotten. */
+  firstSentAt?: number;
 };
 
 export type Published = { position: Position; duplicate: boolean };
@@ -106,6 +108,8 @@ export type Engine = {
    * then it fails with EngineUnavailable.
    */
   publish: (channelId: string, delivery: Delivery, options: PublishOptions) => Promise<Published>;
+  /** Channels with the same number share a stream, and so its elections. */
+  shardOf: (channelId: string) => number;
   /** Everything after the position, first what is kept, then live, in order, each once. */
   follow: (channelId: string, options: FollowOptions) => Follower;
   saveCursor: (channelId: string, subscriber: string, position: Position) => Promise<void>;

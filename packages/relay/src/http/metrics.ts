@@ -9,7 +9,12 @@ export function createMetrics() {
   collectDefaultMetrics({ register: registry });
   const bytes = { posted: 0, delivered: 0 };
   const counts = { delivered: 0, gaps: 0 };
-  total(registry, 'svc_relay_post_bytes_total', 'Bytes of bodies that were stored', () => bytes.posted);
+  total(
+    registry,
+    'svc_relay_post_bytes_total',
+    'Bytes of bodies that were stored or held',
+    () => bytes.posted,
+  );
   total(registry, 'svc_relay_delivered_total', 'Deliveries written to subscribers', () => counts.delivered);
   total(registry, 'svc_relay_delivered_bytes_total', 'Bytes of those, framed', () => bytes.delivered);
   total(registry, 'svc_relay_gaps_total', 'Subscribers told that something is missing', () => counts.gaps);
@@ -33,7 +38,7 @@ export function createMetrics() {
     created: createTally(registry, 'svc_relay_channels_created_total', 'Channels made, by kind', 'kind'),
     postSeconds: new Histogram({
       name: 'svc_relay_post_seconds',
-      help: 'From the head of a post to its answer, for those that were stored',
+      help: 'From the head of a post to its answer, for those that were stored or held',
       buckets: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 8, 10],
       registers: [registry],
     }),
@@ -59,7 +64,8 @@ function createTally(registry: Registry, name: string, help: string, label: stri
   return { add: (value) => void counts.set(value, (counts.get(value) ?? 0) + 1) };
 }
 
-function total(registry: Registry, name: string, help: string, read: () => number): void {
+/** A figure that only grows, read when it is asked for. */
+export function total(registry: Registry, name: string, help: string, read: () => number): void {
   registry.registerMetric(
     new Counter({
       name,

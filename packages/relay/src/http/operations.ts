@@ -1,10 +1,14 @@
 // For whoever runs the relay: is it alive, is it ready, what are its figures.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Spill } from '../channels/spill.ts';
 import { privateNetworks } from '../limits/networks.ts';
 import { answerJson, refuse } from './answer.ts';
 import { addressOf, type RelayParts } from './relay-parts.ts';
 
-export function createOperations({ engine, settings, metrics }: RelayParts, isStopping: () => boolean) {
+export function createOperations(
+  { engine, spill, settings, metrics }: RelayParts,
+  isStopping: () => boolean,
+) {
   return {
     /** The process answers. */
     alive(response: ServerResponse): void {
@@ -18,6 +22,7 @@ export function createOperations({ engine, settings, metrics }: RelayParts, isSt
       const body = {
         ok: ready,
         engine: { connected, server, since: new Date(since).toISOString(), streams, behind },
+        ...(spill !== null && { spill: spillIn(spill) }),
         ...(!ready && { reason: isStopping() ? 'the relay is stopping' : (reason ?? 'not connected') }),
       };
       answerJson(response, ready ? 200 : 503, JSON.stringify(body), ready ? [] : ['Retry-After', '5']);
@@ -41,4 +46,9 @@ export function createOperations({ engine, settings, metrics }: RelayParts, isSt
       response.end(text);
     },
   };
+}
+
+function spillIn(spill: Spill) {
+  const { waiting, bytes, oldestAt, refusing } = spill.state();
+  return { waiting, bytes, oldest: oldestAt === null ? null : new Date(oldestAt).toISOString(), refusing };
 }

@@ -1,6 +1,7 @@
 // What every route is given: the engine, the limits and the operator's choices.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Spill } from '../channels/spill.ts';
 import type { Engine } from '../engine/engine.ts';
 import { clientAddress, limitKey } from '../limits/client-address.ts';
 import type { Limits } from '../limits/limits.ts';
@@ -30,6 +31,8 @@ export type RelaySettings = {
 
 export type RelayParts = {
   engine: Engine;
+  /** Null: without one, a delivery that the engine does not take in time is refused. */
+  spill: Spill | null;
   limits: Limits;
   settings: RelaySettings;
   logger: Logger;

@@ -11,7 +11,7 @@ import { isChannelId } from '../protocol/channel-id.ts';
 import { refuse } from './answer.ts';
 import { createChannelStatus } from './channel-status.ts';
 import { createCursorKeeper } from './cursor-keeper.ts';
-import { observe } from './metrics.ts';
+import { observe, total } from './metrics.ts';
 import { createNewChannel } from './new-channel.ts';
 import { createOperations } from './operations.ts';
 import { answerChannelPage, answerUnknownPage } from './page.ts';
@@ -182,7 +182,7 @@ async function closeGently(server: Server, endStreams: () => Promise<void>, with
   }
 }
 
-function observeParts({ engine, metrics, room }: RelayParts, subscribers: Subscribers): void {
+function observeParts({ engine, spill, metrics, room, now }: RelayParts, subscribers: Subscribers): void {
   const { registry } = metrics;
   observe(registry, 'svc_relay_subscribers', 'Streams that are open', subscribers.count);
   observe(registry, 'svc_relay_unsent_bytes', 'Bytes that wait for subscribers', subscribers.unsentBytes);
@@ -201,5 +201,17 @@ function observeParts({ engine, metrics, room }: RelayParts, subscribers: Subscr
     'svc_relay_engine_replicas_behind',
     'Replicas of streams that are offline or not up to date',
     () => engine.health().behind.length,
+  );
+  if (spill === null) return;
+  const { state } = spill;
+  const ageOf = (at: number | null): number => (at === null ? 0 : Math.max(0, now() - at) / 1000);
+  total(registry, 'svc_relay_spilled_total', 'Posts that were held on disk', () => state().total);
+  observe(registry, 'svc_relay_spilled_waiting', 'Held posts not stored yet', () => state().waiting);
+  observe(registry, 'svc_relay_spilled_bytes', 'Size of the file that holds them', () => state().bytes);
+  observe(registry, 'svc_relay_spilled_oldest_seconds', 'Age of the oldest held post not stored yet', () =>
+    ageOf(state().oldestAt),
+  );
+  observe(registry, 'svc_relay_spilled_refusing', 'Whether no more posts can be held', () =>
+    state().refusing === null ? 0 : 1,
   );
 }

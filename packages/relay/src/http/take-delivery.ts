@@ -1,6 +1,7 @@
 // `POST /:channel`: limits, channel, body, engine, answer, in this order. 2xx means that the engine has
-// acknowledged the delivery. The bytes are kept as they came, compressed ones too.
+// acknowledged the delivery, or that the spill has it on disk. The bytes are kept as they came, compressed ones too.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Held } from '../channels/spill.ts';
 import type { Delivery, Published } from '../engine/engine.ts';
 import { formatPosition } from '../protocol/position.ts';
 import { messageIdOf, senderPatienceMs } from '../protocol/sender.ts';
@@ -26,7 +27,7 @@ export type TakeDelivery = (
 ) => void;
 
 export function createTakeDelivery(parts: RelayParts): TakeDelivery {
-  const { engine, limits, settings, logger, metrics, room, now } = parts;
+  const { engine, spill, limits, settings, logger, metrics, room, now } = parts;
 
   function early(request: IncomingMessage, address: string, at: number): Refused | undefined {
     if (settings.allowedSenders?.has(addressOf(request, settings)) === false)
@@ -44,7 +45,7 @@ export function createTakeDelivery(parts: RelayParts): TakeDelivery {
     channel: string,
     query: string,
     awaited: boolean,
-  ): Promise<Refused | Published> {
+  ): Promise<Refused | Published | Held> {
     const receivedAt = now();
     const address = limitKeyOf(request, settings);
     const refused = early(request, address, receivedAt);
@@ -64,11 +65,11 @@ export function createTakeDelivery(parts: RelayParts): TakeDelivery {
       body,
     };
     try {
-      const published = await engine.publish(channel, delivery, {
+      const published = await (spill ?? engine).publish(channel, delivery, {
         messageId: messageIdOf(request.headers),
         deadlineMs: Math.max(LEAST_PATIENCE_MS, patienceMs - (now() - receivedAt)),
       });
-      metrics.bytes.posted += published.duplicate ? 0 : body.length;
+      metrics.bytes.posted += 'duplicate' in published && published.duplicate ? 0 : body.length;
       metrics.postSeconds.observe((now() - receivedAt) / 1000);
       return published;
     } finally {
@@ -90,13 +91,14 @@ export function createTakeDelivery(parts: RelayParts): TakeDelivery {
   }
 
   return (request, response, channel, query, awaited) => {
-    const answer = (result: Refused | Published): void => {
+    const answer = (result: Refused | Published | Held): void => {
       if ('code' in result) {
         metrics.posts.add(result.code);
         refuse(request, response, result.code, result.waitMs);
         return;
       }
-      metrics.posts.add(result.duplicate ? 'duplicate' : 'stored');
+      if ('held' in result) metrics.posts.add('held');
+      else metrics.posts.add(result.duplicate ? 'duplicate' : 'stored');
       confirm(response, result);
     };
     take(request, response, channel, query, awaited)
@@ -110,11 +112,15 @@ export function createTakeDelivery(parts: RelayParts): TakeDelivery {
   };
 }
 
-/** An epoch and a number need no escaping. */
-function confirm(response: ServerResponse, { position, duplicate }: Published): void {
+function confirm(response: ServerResponse, result: Published | Held): void {
   if (response.destroyed) return;
-  const id = formatPosition(position);
-  const text = duplicate ? `{"ok":true,"id":"${id}","duplicate":true}` : `{"ok":true,"id":"${id}"}`;
+  const text = 'held' in result ? '{"ok":true,"held":true}' : confirmation(result);
   response.writeHead(200, ['Content-Type', 'application/json', 'Content-Length', String(text.length)]);
   response.end(text, 'latin1');
+}
+
+/** An epoch and a number need no escaping. */
+function confirmation({ position, duplicate }: Published): string {
+  const id = formatPosition(position);
+  return duplicate ? `{"ok":true,"id":"${id}","duplicate":true}` : `{"ok":true,"id":"${id}"}`;
 }

@@ -83,6 +83,7 @@ export function createMemoryEngine(unavailable: () => Error): MemoryEngine {
       for (const reader of readers) if (reader.channelId === channelId) reader.pump();
       return { position, duplicate: false };
     },
+    shardOf: () => 0,
     follow(channelId, { after, onReady, onDelivery, onGap, onEnd }): Follower {
       const kept = keptOf(channelId);
       const start = begin(kept, after);

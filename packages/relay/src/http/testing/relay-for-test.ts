@@ -8,7 +8,7 @@ import { noNetworks } from '../../limits/networks.ts';
 import { createLogger } from '../logger.ts';
 import { createMetrics } from '../metrics.ts';
 import { createRoom } from '../read-body.ts';
-import type { RelaySettings } from '../relay-parts.ts';
+import type { RelayParts, RelaySettings } from '../relay-parts.ts';
 import { createRelayServer } from '../server.ts';
 import { createMemoryEngine } from './memory-engine.ts';
 
@@ -18,6 +18,7 @@ export async function relayForTest(
     limits?: Partial<Limits>;
     roomBytes?: number;
     now?: () => number;
+    spill?: RelayParts['spill'];
   } = {},
 ) {
   const engine = createMemoryEngine(() => new EngineUnavailable('no server answers'));
@@ -25,6 +26,7 @@ export async function relayForTest(
   const metrics = createMetrics();
   const server = createRelayServer({
     engine,
+    spill: given.spill ?? null,
     limits: { ...noLimits, ...given.limits },
     settings: {
       version: '1.2.3',
