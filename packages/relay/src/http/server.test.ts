@@ -279,7 +279,7 @@ test('while it stops it answers everything, and asks senders to leave', async ()
   await expect.poll(() => heard).toMatch(/keep-alive/i);
   const farewell = Promise.withResolvers<void>();
   const closing = relay.close(WAIT_MS, farewell.promise);
-  expect((await send(`${relay.url}/readyz`, { method: 'GET' })).status).toBe(503);
+  await expect(send(`${relay.url}/readyz`, { method: 'GET' })).resolves.toMatchObject({ status: 503 });
   expect((await listen(channel)).status).toBe(200);
   heard = '';
   kept.write(post);
