@@ -1,4 +1,5 @@
 // The routes of events over a real log: counts over time, and jq filters of the list and of the stream.
+import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { get as httpGet } from 'node:http';
 import { connect } from 'node:net';
 import type { EventLine } from '@svc/core';
@@ -216,6 +217,32 @@ describe('clients that do not read', () => {
     for (const text of complete) expect(ids(text)).toHaveLength(121);
     for (const client of [fair, ...greedy]) client.close();
     await until(() => log.stats().tailReaders === readers);
+  });
+
+  test('a client that leaves before its stream begins, or while it is written, leaves nothing behind', async () => {
+    const { url, get, append, log } = await serve(1);
+    await Promise.all(Array.from({ length: 60 }, (_, index) => append(index + 2, LONG)));
+    const readers = log.stats().tailReaders;
+    const openFiles = (): number =>
+      readdirSync('/proc/self/fd').filter((handle) => {
+        const link = `/proc/self/fd/${handle}`;
+        return existsSync(link) && readlinkSync(link).endsWith('.jsonl');
+      }).length;
+    await get('/api/events?limit=1');
+    const files = openFiles();
+    for (const leave of ['before', 'while'] as const) {
+      const query = leave === 'before' ? `since=1h&${jq('true')}` : 'since=0';
+      for (let turn = 0; turn < 40; turn += 1) {
+        const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) });
+        const written = new Promise((resolve) =>
+          socket.write(`GET /api/events/stream?${query} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`, resolve),
+        );
+        await (leave === 'before' ? written : new Promise((resolve) => socket.once('data', resolve)));
+        socket.on('error', () => undefined).destroy();
+      }
+    }
+    await get(`/api/events?limit=1&${jq('true')}`);
+    await until(() => log.stats().tailReaders === readers && openFiles() === files);
   });
 
   test('no more than 200 streams, also when all come at once', async () => {

@@ -67,6 +67,8 @@ export function eventRoutes(options: {
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
       open.add(gone);
+      // The client may have left before: that is not said again.
+      if (reply.raw.destroyed) gone.abort();
       try {
         await streamEvents({
           log,

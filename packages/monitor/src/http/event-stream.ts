@@ -49,7 +49,7 @@ export async function streamEvents(options: {
         if (response.write(piece)) continue;
         onSlow();
         await drained(response, signal);
-        if (signal.aborted) return;
+        if (signal.aborted || response.destroyed) return;
       }
     }
   } catch (error) {
@@ -90,6 +90,8 @@ async function filtered(
 /** Waits until the client has taken what was written; meanwhile the tail goes on without it. */
 function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
+    // What has ended already says nothing more.
+    if (signal.aborted || response.destroyed) return resolve();
     const stuck = setTimeout(() => response.destroy(), STUCK_MS);
     const done = (): void => {
       clearTimeout(stuck);

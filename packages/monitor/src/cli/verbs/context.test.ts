@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { testTerminal } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { runCommandLine } from '../run.ts';
@@ -34,6 +34,28 @@ test('init makes the file at the root of the worktree, with the ticket of its na
   writeFileSync(file, JSON.stringify({ ...content(), currentTicket: 'ABC-99', mine: true }));
   expect(await run('init')).toBe(0);
   expect(content()).toMatchObject({ currentTicket: 'ABC-99', mine: true });
+});
+
+test('a file that is a link out of the checkout is neither read nor written', async () => {
+  const { run, content, file, terminal } = worktree();
+  await run('init');
+  const outside = join(terminal.home, 'context.json');
+  writeFileSync(outside, JSON.stringify({ ...content(), currentTicket: 'SECRET-1' }));
+  const before = readFileSync(outside, 'utf8');
+  rmSync(file);
+  symlinkSync(outside, file);
+  for (const words of [['init'], ['ticket'], ['set-ticket', 'ABC-7']])
+    expect(await run(...words)).not.toBe(0);
+  expect(readFileSync(outside, 'utf8')).toBe(before);
+  expect(terminal.complained()).toContain('is a link that leads out of');
+  expect(terminal.printed()).not.toContain('SECRET-1');
+
+  rmSync(file);
+  const list = join(dirname(file), '.gitignore');
+  rmSync(list);
+  symlinkSync(join(terminal.home, 'made-by-the-repository'), list);
+  expect(await run('set-ticket', 'ABC-7')).toBe(0);
+  expect(existsSync(join(terminal.home, 'made-by-the-repository'))).toBe(false);
 });
 
 test('a worktree that is not named for a ticket has none', async () => {
