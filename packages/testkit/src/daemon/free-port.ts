@@ -1,14 +1,43 @@
 // A port that stays ours while its server is down. Below the range that the system gives to outgoing
 // connections: a sender that knocks at a closed port of that range may end up connected to itself.
+// Until its server listens, only a file with our process id keeps other test processes from taking it.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Random } from '../random.ts';
+
+const claims = join(tmpdir(), 'svc-test-ports');
 
 export async function freePort(random: Random): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt += 1) {
     const port = 20_000 + random.below(10_000);
-    if (await isFree(port)) return port;
+    if (claim(port) && (await isFree(port))) return port;
   }
   throw new Error('No free port between 20000 and 30000');
+}
+
+function claim(port: number): boolean {
+  mkdirSync(claims, { recursive: true });
+  const file = join(claims, String(port));
+  try {
+    writeFileSync(file, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch {
+    const holder = Number(readFileSync(file, 'utf8'));
+    if (holder === process.pid || isAlive(holder)) return false;
+    writeFileSync(file, String(process.pid));
+    return true;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isFree(port: number): Promise<boolean> {

@@ -4,7 +4,7 @@ import { until, untilHolds } from '../waiting.ts';
 import { writeHistory } from './history.ts';
 import { liveEvents } from './live-events.ts';
 import { pastOf } from './past.ts';
-import { playTeamDay } from './play.ts';
+import { playTeamDay } from './play-day.ts';
 import { plannedTicket } from './product.ts';
 import { sendTracker } from './send.ts';
 import { startTapeDaemon, type TapeDaemon, type TapeOptions } from './tape-daemon.ts';
