@@ -3,7 +3,12 @@
 // may hold nothing but what was rightly accepted.
 // `npm run chaos:bad-input`; `-- --requests 2000 --seed 3` for a short run with other choices; `-- --sabotage`
 // gives the daemon a wrong secret, to show that the check can fail.
+//
+// With `--minutes 10` (`npm run chaos:traffic`) the same requests come for so long, more slowly, beside clients that
+// cost the daemon memory, handles and time in other ways. Both have to stay flat, and to be back at the start
+// afterwards. The start is taken when the daemon has seen a little of everything, and the load is gone again.
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../packages/testkit/src/daemon/free-port.ts';
 import { describeMachine, rssMegabytes } from '../packages/testkit/src/daemon/process-figures.ts';
 import {
@@ -18,6 +23,8 @@ import { exchange, type KeptConnection, keepConnection } from '../packages/testk
 import { createSource, type Kind } from './bad-requests/bad-request.ts';
 import { createJudge } from './bad-requests/judge.ts';
 import { chooseKind, kinds } from './bad-requests/kinds.ts';
+import { choosePressure, pressures, type Target } from './bad-requests/pressures.ts';
+import { type Bounds, judgeResources, type Sample, sampleOf } from './bad-requests/resources.ts';
 
 const options = scriptOptions({
   requests: 100_000,
@@ -25,8 +32,17 @@ const options = scriptOptions({
   seed: 1,
   'warm-up': 20_000,
   'rss-mb': 250,
+  minutes: 0,
   sabotage: false,
 });
+const isTimed = options.minutes > 0;
+/** For `--minutes`. */
+const LANES = { requests: 16, pressures: 12, pauseMs: 100 };
+const WARM_UP_SECONDS = 90;
+/** Node gives memory back when it has been idle for 100 s; a thread of jq is kept for 30 s, a request may take as long. */
+const QUIET_SECONDS = 130;
+const QUIET_WITHIN_SECONDS = 300;
+const bounds: Bounds = { mostMb: 1200, keptMb: 128, mbPerMinute: 20, handlesPerMinute: 20 };
 const random = createRandom(options.seed);
 const home = createDaemonHome('chaos-bad-input');
 const port = await freePort(random);
@@ -35,27 +51,119 @@ const daemon = startDaemon(home, {
   environment: options.sabotage ? { SVC_TRACKER_WEBHOOK_SECRET: codehostSecret } : {},
 });
 const source = createSource(random, port);
-const judge = createJudge(source.remember);
+// Under load a request may be told to come back, or be cut off with those that hold what it needs.
+const judge = createJudge(source.remember, isTimed ? [503, 408, 'closed'] : []);
 const memory: Record<string, number> = {};
+const applied: Record<string, number> = {};
 let sent = 0;
 
 console.log(describeMachine());
 console.log(
-  `${options.requests} requests of ${kinds.length} kinds, ${options['at-once']} at once, seed ${options.seed}`,
+  isTimed
+    ? `${options.minutes} minutes of requests of ${kinds.length} kinds beside ${pressures.length} pressures, seed ${options.seed}`
+    : `${options.requests} requests of ${kinds.length} kinds, ${options['at-once']} at once, seed ${options.seed}`,
 );
 try {
   const { instance } = await daemon.ready;
-  memory['start'] = rssMegabytes(daemon.pid);
   const started = performance.now();
-  await Promise.all(Array.from({ length: options['at-once'] }, sendOneAfterAnother));
+  const isFlat = isTimed ? await staysFlatForMinutes() : await staysFlatOverRequests();
   const seconds = (performance.now() - started) / 1000;
-  memory['end'] = rssMegabytes(daemon.pid);
   const isAlive = (await askInstance()) === instance;
   const ending = await daemon.stop();
-  report(await auditLog(home.eventsDir), { seconds, isAlive: isAlive && ending === 0 });
+  report(await auditLog(home.eventsDir), { seconds, isFlat, isAlive: isAlive && ending === 0 });
 } finally {
   await daemon.kill();
   home.remove();
+}
+
+async function staysFlatOverRequests(): Promise<boolean> {
+  memory['start'] = rssMegabytes(daemon.pid);
+  await Promise.all(Array.from({ length: options['at-once'] }, sendOneAfterAnother));
+  const { start = 0, warm = 0, middle = 0 } = memory;
+  const end = rssMegabytes(daemon.pid);
+  const isFlat = end <= warm * 1.3 || end < options['rss-mb'];
+  console.log(
+    `RSS MB at start ${start}, warm ${warm}, middle ${middle}, end ${end}: ${isFlat ? 'flat' : 'GROWS'}`,
+  );
+  return isFlat;
+}
+
+async function staysFlatForMinutes(): Promise<boolean> {
+  await sendMixed(WARM_UP_SECONDS);
+  const start = await untilQuiet();
+  const { samples, slowestMs } = await sendMixed(options.minutes * 60);
+  const after = await untilQuiet();
+  const verdict = judgeResources({ start, under: samples, after }, bounds);
+  console.log(`pressures: ${JSON.stringify(applied)}; health answered within ${slowestMs.toFixed(0)} ms`);
+  console.table({
+    'RSS, MB': {
+      start: start.rssMb,
+      most: verdict.mostMb,
+      'a minute, last half': Number(verdict.mbPerMinute.toFixed(1)),
+      after: after.rssMb,
+    },
+    'file handles': {
+      start: start.handles,
+      most: verdict.mostHandles,
+      'a minute, last half': Number(verdict.handlesPerMinute.toFixed(1)),
+      after: after.handles,
+    },
+  });
+  console.log(
+    `bounds: ${JSON.stringify(bounds)}, no handle more after the load than at the start, but two of SQLite's`,
+  );
+  for (const problem of verdict.problems) console.log(`  ${problem}`);
+  return verdict.problems.length === 0;
+}
+
+/** Requests and pressures in turn, at random, until the time is over and all of them have ended. */
+async function sendMixed(seconds: number): Promise<{ samples: Sample[]; slowestMs: number }> {
+  const started = performance.now();
+  const isOver = (): boolean => performance.now() - started > seconds * 1000;
+  const target: Target = { port, home: home.home, source, random, isOver };
+  const samples: Sample[] = [];
+  let slowestMs = 0;
+  const lanes = [
+    ...Array.from({ length: LANES.requests }, async () => {
+      const connection = keepConnection(port);
+      while (!isOver()) {
+        sent += 1;
+        await sendOne(chooseKind(random, sent), connection);
+        await sleep(random.below(LANES.pauseMs));
+      }
+      connection.close();
+    }),
+    ...Array.from({ length: LANES.pressures }, async () => {
+      while (!isOver()) {
+        const { name, apply } = choosePressure(random);
+        applied[name] = (applied[name] ?? 0) + 1;
+        await apply(target);
+        await sleep(random.below(LANES.pauseMs));
+      }
+    }),
+  ];
+  while (!isOver()) {
+    const asked = performance.now();
+    await askInstance();
+    slowestMs = Math.max(slowestMs, performance.now() - asked);
+    samples.push(sampleOf(daemon.pid, started));
+    await sleep(1000);
+  }
+  await Promise.all(lanes);
+  return { samples, slowestMs };
+}
+
+/** Waits until the handles have been the same for a while; what is held then. */
+async function untilQuiet(): Promise<Sample> {
+  const started = performance.now();
+  let last = sampleOf(daemon.pid, started);
+  for (let since = last.seconds; last.seconds < QUIET_WITHIN_SECONDS; await sleep(1000)) {
+    const next = sampleOf(daemon.pid, started);
+    if (next.handles !== last.handles) since = next.seconds;
+    last = next;
+    if (next.seconds - since >= QUIET_SECONDS) break;
+  }
+  return last;
 }
 
 async function sendOneAfterAnother(): Promise<void> {
@@ -82,18 +190,16 @@ async function askInstance(): Promise<string | undefined> {
   return health.instance;
 }
 
-function report(audit: LogAudit, { seconds, isAlive }: { seconds: number; isAlive: boolean }): void {
+function report(
+  audit: LogAudit,
+  { seconds, isFlat, isAlive }: { seconds: number; isFlat: boolean; isAlive: boolean },
+): void {
   console.table(judge.table());
   const errors = errorLines();
   const problems = [...judge.problems(), ...judge.compare(audit), ...audit.problems];
   for (const problem of [...problems, ...errors].slice(0, 30)) console.log(`  ${problem}`);
-  const { start = 0, warm = 0, middle = 0, end = 0 } = memory;
-  const isFlat = end <= warm * 1.3 || end < options['rss-mb'];
   console.log(
-    `${seconds.toFixed(1)} s; RSS MB at start ${start}, warm ${warm}, middle ${middle}, end ${end}: ${isFlat ? 'flat' : 'GROWS'}`,
-  );
-  console.log(
-    `log: ${audit.lines} lines, torn ${audit.torn}, holes ${audit.holes}; answers outside the model ${judge.problems().length}`,
+    `${seconds.toFixed(1)} s; log: ${audit.lines} lines, torn ${audit.torn}, holes ${audit.holes}; answers outside the model ${judge.problems().length}`,
   );
   console.log(
     `requests ${sent} accepted wrongly ${judge.acceptedWrongly()} crashes ${isAlive ? 0 : 1} unhandled ${errors.length}`,

@@ -128,6 +128,6 @@ export function apart(draft: Draft, sending: Sending, ...may: MayAnswer[]): BadR
   return { ...whole(draft, ...may), ...sending, kept: false };
 }
 
-export function deliveryIdOf({ headers }: Draft): string | undefined {
+function deliveryIdOf({ headers }: Draft): string | undefined {
   return headers.find(([name]) => /^(x-codehost|x-github|tracker|linear)-delivery$/i.test(name))?.[1].trim();
 }

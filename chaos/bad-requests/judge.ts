@@ -2,7 +2,7 @@
 import type { AnswerBody } from '../../packages/testkit/src/deliveries/post-delivery.ts';
 import type { LogAudit } from '../../packages/testkit/src/log/audit-log.ts';
 import type { Reply } from '../../packages/testkit/src/wire/exchange.ts';
-import type { BadRequest, Source } from './bad-request.ts';
+import type { BadRequest, MayAnswer, Source } from './bad-request.ts';
 
 export type Judge = {
   note: (kind: string, request: BadRequest, reply: Reply) => void;
@@ -15,7 +15,8 @@ export type Judge = {
   compare: (audit: LogAudit) => string[];
 };
 
-export function createJudge(remember: Source['remember']): Judge {
+/** `always` may be answered to whatever comes. */
+export function createJudge(remember: Source['remember'], always: readonly MayAnswer[] = []): Judge {
   const counts: Record<string, Record<string, number>> = {};
   const problems: string[] = [];
   /** Lines that a sender was told of, by id. */
@@ -42,7 +43,7 @@ export function createJudge(remember: Source['remember']): Judge {
       const answer = typeof reply === 'string' ? reply : reply.status;
       const row = (counts[kind] ??= {});
       row[answer] = (row[answer] ?? 0) + 1;
-      const isAllowed = answer !== 'silent' && request.may.includes(answer);
+      const isAllowed = answer !== 'silent' && [...request.may, ...always].includes(answer);
       if (!isAllowed) problems.push(`${kind}: answered ${answer}, may be ${request.may.join(' or ')}`);
       if (typeof reply !== 'string' && reply.status === 200) {
         noteAccepted(kind, request, JSON.parse(reply.body.toString()));
