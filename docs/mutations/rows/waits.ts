@@ -69,7 +69,7 @@ export const waits: readonly Mutation[] = [
   {
     row: 'SPEED-10',
     test: 'packages/relay/e2e/faults.test.ts › without the engine posts are answered 503 in time',
-    file: 'packages/relay/src/protocol/sender.ts',
+    file: 'packages/relay/src/protocol/frame.ts',
     find: 'const TRACKER_PATIENCE_MS = 3000;',
     replace: 'const TRACKER_PATIENCE_MS = 9000;',
   },

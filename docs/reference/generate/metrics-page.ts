@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readMachine } from '../../../packages/monitor/src/config/environment.ts';
 import { runDaemon } from '../../../packages/monitor/src/daemon/run.ts';
-import { createLogger } from '../../../packages/relay/src/http/logger.ts';
 import { createMetrics } from '../../../packages/relay/src/http/metrics.ts';
 import { createRoom } from '../../../packages/relay/src/http/read-body.ts';
+import { createLogger } from '../../../packages/relay/src/http/relay-parts.ts';
 import { createRelayServer } from '../../../packages/relay/src/http/server.ts';
 import { createMemoryEngine } from '../../../packages/relay/src/http/testing/memory-engine.ts';
-import { noLimits } from '../../../packages/relay/src/limits/limits.ts';
-import { noNetworks } from '../../../packages/relay/src/limits/networks.ts';
+import { noLimits, noNetworks } from '../../../packages/relay/src/limits/limits.ts';
+
 import { code, codes, page, table, words } from './markdown.ts';
 
 type Registering = { registerMetric: (this: Registering, metric: Described) => void };

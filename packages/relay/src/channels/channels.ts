@@ -1,9 +1,18 @@
 // What is kept of channels beside their deliveries. The registry stream has one message per channel and the cursor
 // stream one per named subscriber: the newest is the value. A cursor that is not written for 30 days goes.
 import { randomUUID } from 'node:crypto';
-import type { Channel, Engine, Position, SavedCursor } from '../engine/engine.ts';
-import { ChannelTaken, EngineUnavailable } from '../engine/errors.ts';
-import { type Layout, type Names, shardOf } from '../engine/names.ts';
+import {
+  type Channel,
+  ChannelTaken,
+  type Engine,
+  EngineUnavailable,
+  type Layout,
+  type Names,
+  type Position,
+  type SavedCursor,
+  shardOf,
+} from '../engine/engine.ts';
+
 import { type Publisher, PublishRefused } from '../engine/publisher.ts';
 import type { ShardStates } from '../engine/shards.ts';
 import type { Store, StoredMessage } from '../engine/store.ts';

@@ -21,8 +21,8 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Delivery, Engine, Published } from '../engine/engine.ts';
-import { EngineUnavailable } from '../engine/errors.ts';
+import { type Delivery, type Engine, EngineUnavailable, type Published } from '../engine/engine.ts';
+
 import { PublishRefused } from '../engine/publisher.ts';
 import { createGate, type Gate } from '../lib/gate.ts';
 import { type Entry, openHeldFile } from './held-file.ts';

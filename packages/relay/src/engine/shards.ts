@@ -1,8 +1,8 @@
 // Each shard's stream as its leader last told it: the epoch, the range of sequences and the replicas. Followers that
 // start at the same time share one question, which is asked after the last of them began to wait.
 import type { StreamInfo } from '@nats-io/jetstream';
-import { EngineUnavailable } from './errors.ts';
-import type { Names } from './names.ts';
+import { EngineUnavailable, type Names } from './engine.ts';
+
 import type { Store } from './store.ts';
 
 export type ShardState = {

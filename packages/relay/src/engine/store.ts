@@ -8,9 +8,9 @@ import {
   type StoredMsg,
   type StreamInfo,
 } from '@nats-io/jetstream';
-import { checkOf } from '../protocol/position.ts';
+import { checkOf } from '../protocol/frame.ts';
 import type { Connection } from './connection.ts';
-import { EngineUnavailable } from './errors.ts';
+import { EngineUnavailable } from './engine.ts';
 
 export type StoredMessage = {
   seq: number;

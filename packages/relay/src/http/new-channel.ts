@@ -2,11 +2,11 @@
 // that whoever knows its address can read. `GET|HEAD /new` is how clients of the public relay do it: they bring
 // no key, ever, so it makes open channels, and only where the operator wants them.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { newChannelId } from '../protocol/channel-id.ts';
-import { answerJson, refuse } from './answer.ts';
+import { newChannelId } from '../protocol/frame.ts';
+import { answerJson, type RefusalCode, refuse } from './answer.ts';
 import { bringsKey, hashOfKey, newKey } from './read-access.ts';
 import { createRoom, readBody } from './read-body.ts';
-import type { RefusalCode } from './refusals.ts';
+
 import { limitKeyOf, originOf, type RelayParts } from './relay-parts.ts';
 
 const MAX_WISH_BYTES = 4096;
