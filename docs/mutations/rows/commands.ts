@@ -395,15 +395,15 @@ export const commands: readonly Mutation[] = [
   },
   {
     row: 'SUM-2',
-    file: 'packages/core/src/summarize/summary-prompt.ts',
-    find: 'const orchIdPattern = /^[A-Za-z0-9._-]{1,120}$/;',
-    replace: 'const orchIdPattern = /^.{1,120}$/;',
+    file: 'packages/core/src/api/summaries.ts',
+    find: '.regex(/^[A-Za-z0-9._-]{1,120}$/, orchId)',
+    replace: '.regex(/^.{1,120}$/, orchId)',
   },
   {
     row: 'SUM-3',
-    file: 'packages/core/src/summarize/summary-prompt.ts',
-    find: "template = 'run-summary',",
-    replace: "template = 'worker-status',",
+    file: 'packages/core/src/api/summaries.ts',
+    find: ".default('run-summary')",
+    replace: ".default('worker-status')",
   },
   {
     row: 'SUM-4',
@@ -469,7 +469,7 @@ export const commands: readonly Mutation[] = [
   },
   {
     row: 'SUM-16',
-    file: 'packages/monitor/src/http/summarize-routes.ts',
+    file: 'packages/monitor/src/http/summary-routes.ts',
     find: 'reply.code(503).send(NOT_CONFIGURED)',
     replace: 'reply.code(501).send(NOT_CONFIGURED)',
   },
@@ -549,7 +549,7 @@ export const commands: readonly Mutation[] = [
   },
   {
     row: 'ERR-3',
-    file: 'packages/monitor/src/http/summarize-routes.ts',
+    file: 'packages/monitor/src/http/summary-routes.ts',
     find: "const NOT_CONFIGURED = { error: 'AI not configured' };",
     replace: "const NOT_CONFIGURED = { error: 'AI is off', code: 'not-configured' };",
   },

@@ -527,7 +527,7 @@ export const waits: readonly Mutation[] = [
     row: 'SPEED-75',
     test: 'packages/dashboard/e2e/reconnect.test.ts › shows every line in order, without a hole, however often the way is cut',
     file: 'packages/monitor/src/http/event-routes.ts',
-    find: 'resumeAfter(request) ?? (since === undefined',
+    find: 'resumeAfter(reply.request.headers) ??\n        (since === undefined',
     replace: '(since === undefined',
   },
   {

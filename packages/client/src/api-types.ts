@@ -2289,7 +2289,7 @@ export type Operations = {
       query: undefined;
       body:
         | {
-            /** who says it; default: a person */
+            /** who asks for it */
             by?: string | undefined;
           }
         | undefined;

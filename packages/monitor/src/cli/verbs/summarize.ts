@@ -1,7 +1,7 @@
 // svc summarize
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Summary } from '@svc/client';
-import { readSummaryRequest, summaryTemplates } from '@svc/core';
+import { api, readFields, summaryTemplates } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import type { DaemonClient } from '../daemon-client.ts';
 import { needDaemon } from '../session.ts';
@@ -47,10 +47,10 @@ export async function askForSummary(
   run: string,
   wishes: SummaryWishes,
 ): Promise<Summary> {
-  const read = readSummaryRequest({ orchId: run, ...wishes });
+  const read = readFields(api.summarizeRun.body, { orchId: run, ...wishes });
   if (!read.ok) throw new Failure('usage', read.problem);
   try {
-    return await daemon.post('/api/summarize', { body: read.request });
+    return await daemon.post('/api/summarize', { body: read.fields });
   } catch (error) {
     throw withRemedy(error);
   }
