@@ -39,6 +39,13 @@ export function apiRoute<const Route extends ApiRoute>(route: Route): Route {
 /** What a route answers with. */
 export type ApiAnswer<Route extends Pick<ApiRoute, 'answer'>> = z.output<Route['answer']>;
 
+/** What a caller gives for a part of a request; undefined where the route has no such part. */
+export type ApiGiven<Route, Part extends 'params' | 'query' | 'body'> = Route extends {
+  [Key in Part]: infer Schema extends z.ZodType;
+}
+  ? z.input<Schema>
+  : undefined;
+
 /**
  * Ties a schema to a type that stands elsewhere: where one has a field that the other has not, it does not compile.
  *

@@ -1,6 +1,6 @@
 // svc summarize
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import type { Summary } from '@svc/client';
+import type { Answer } from '@svc/client';
 import { api, readFields, summaryTemplates } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import type { DaemonClient } from '../daemon-client.ts';
@@ -8,6 +8,8 @@ import { needDaemon } from '../session.ts';
 import { paint, printJson, type Terminal } from '../terminal.ts';
 import { plainText, timeText } from '../text.ts';
 import { verb } from '../verb.ts';
+
+type Summary = Answer<'POST', '/api/summarize'>;
 
 export function summarizeVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('summarize', {
