@@ -9,7 +9,7 @@ import {
 } from '@svc/core';
 import type { Logger } from 'pino';
 import { Failure } from '../errors.ts';
-import type { RuleTestRequest } from '../http/rules-routes.ts';
+import type { RuleTestRequest } from '../http/daemon-routes.ts';
 import type { EventLog } from '../log/event-log.ts';
 import { createJqThreads } from '../log/jq-threads.ts';
 import { type BackTest, backTest } from '../rules/back-test.ts';

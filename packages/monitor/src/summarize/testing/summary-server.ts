@@ -4,9 +4,8 @@
 import { type Board, type Config, foldLine, resolveConfig } from '@svc/core';
 import { pino } from 'pino';
 import { expect, onTestFinished } from 'vitest';
-import { briefingRoutes } from '../../http/briefing-routes.ts';
 import { createHttpServer } from '../../http/server.ts';
-import { summarizeRoutes } from '../../http/summarize-routes.ts';
+import { summaryRoutes } from '../../http/summary-routes.ts';
 import { answersEverybody } from '../../http/testing/answers-everybody.ts';
 import { createMetrics } from '../../telemetry/metrics.ts';
 import type { Briefing } from '../briefing.ts';
@@ -103,7 +102,7 @@ export async function startSummaryServer(options: SummaryServerOptions) {
       return true;
     },
     onAnswer: () => undefined,
-    routes: [summarizeRoutes(() => summarizer), briefingRoutes(() => briefing)],
+    routes: [summaryRoutes(() => ({ summarizer, briefing }))],
   });
   onTestFinished(async () => {
     summaries.stop();
