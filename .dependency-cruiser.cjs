@@ -1,6 +1,6 @@
 // The floors of the house (docs/architecture.md): imports go down only, and there is no circle.
 const floors = [
-  ['disk', 'lib'],
+  ['disk'],
   ['access', 'config', 'log', 'tunnel', 'runs', 'outbox', 'context', 'telemetry'],
   ['receive', 'codehost', 'tracker', 'state', 'orchestrate', 'archive'],
   ['deploy', 'rules', 'summarize', 'feedback', 'http'],
@@ -28,6 +28,13 @@ module.exports = {
       to: { pathNot: '^packages/core/src/|node_modules/zod/' },
     },
     {
+      name: 'lib-is-at-the-bottom',
+      comment: 'lib knows nothing of the product.',
+      severity: 'error',
+      from: { path: '^packages/lib/src/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^(?:packages/(?!lib/)|bench/|chaos/|docs/|release/)' },
+    },
+    {
       name: 'client-stands-alone',
       comment: 'client is published by itself: nothing of ours, no Node built-in, no dependency.',
       severity: 'error',
@@ -37,7 +44,7 @@ module.exports = {
     {
       name: 'testkit-is-for-tests',
       severity: 'error',
-      from: { path: '^packages/(monitor|core|relay|dashboard)/src/', pathNot: '\\.test\\.ts$|/testing/' },
+      from: { path: '^packages/(monitor|core|relay|dashboard|lib)/src/', pathNot: '\\.test\\.ts$|/testing/' },
       to: { path: '^packages/testkit/|^bench/|^chaos/|/testing/' },
     },
     {

@@ -321,8 +321,8 @@ export const waits: readonly Mutation[] = [
   },
   {
     row: 'SPEED-46',
-    test: 'packages/monitor/src/codehost/run-command.test.ts › a stop ends it and all that it started',
-    file: 'packages/monitor/src/codehost/run-command.ts',
+    test: 'packages/lib/src/process.test.ts › a stop ends it and all that it started',
+    file: 'packages/lib/src/process.ts',
     find: 'killDescendants: true',
     replace: 'killDescendants: false',
   },

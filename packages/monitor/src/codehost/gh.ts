@@ -14,9 +14,9 @@ import {
   problemIn,
   readGraphqlAnswer,
 } from '@svc/core';
+import type { CommandEnd, RunCommand } from '@svc/lib/process';
 import { createGate } from '../lib/gate.ts';
 import { type ApiResource, type BudgetFigures, type CallBudget, createCallBudget } from './call-budget.ts';
-import type { CommandEnd, RunCommand } from './run-command.ts';
 
 // What comes of a call: the value, or the problem.
 

@@ -14,6 +14,7 @@ import {
   type KnownPullRequest,
   repoKey,
 } from '@svc/core';
+import { type RunCommand, runCommand } from '@svc/lib/process';
 import type { Logger } from 'pino';
 import { createGh, type Gh } from '../codehost/gh.ts';
 import { hookMemoryFile, openHookMemory } from '../codehost/hook-memory.ts';
@@ -21,7 +22,6 @@ import { createHookApi } from '../codehost/hooks.ts';
 import { pollingReport } from '../codehost/polling-report.ts';
 import { createReconciler, RECONCILE_EVERY_MS } from '../codehost/reconcile.ts';
 import { createReplay, type DeliveryReport } from '../codehost/replay.ts';
-import { type RunCommand, runCommand } from '../codehost/run-command.ts';
 import { type Coverage, createSubscriptions } from '../codehost/subscribe.ts';
 import type { EventLog } from '../log/event-log.ts';
 import type { Receiver } from '../receive/receiver.ts';

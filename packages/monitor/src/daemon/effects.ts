@@ -1,7 +1,7 @@
 // What carries out the effects of lines: one handler per kind, each the same done twice as done once.
 import { attentionId, type Config, type Effect, type Environment, type EventDraft } from '@svc/core';
+import { type RunCommand, runCommand } from '@svc/lib/process';
 import type { Logger } from 'pino';
-import { type RunCommand, runCommand } from '../codehost/run-command.ts';
 import { createDescendantProof } from '../deploy/prove-descendant.ts';
 import type { FileLocks } from '../disk/lock.ts';
 import { projectFindings } from '../feedback/project-findings.ts';

@@ -10,8 +10,8 @@ import {
   type EventDraft,
   repoNameIn,
 } from '@svc/core';
+import type { CommandEnd, RunCommand } from '@svc/lib/process';
 import type { Gh } from '../codehost/gh.ts';
-import type { CommandEnd, RunCommand } from '../codehost/run-command.ts';
 import type { Attempt, Outcome } from '../outbox/attempt.ts';
 
 const GIT_TIMEOUT_MS = 10_000;

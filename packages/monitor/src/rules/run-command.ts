@@ -13,7 +13,7 @@ import {
   type EventDraft,
   type RuleCommand,
 } from '@svc/core';
-import type { Command, CommandEnd, RunCommand } from '../codehost/run-command.ts';
+import type { Command, CommandEnd, RunCommand } from '@svc/lib/process';
 import type { EventLog } from '../log/event-log.ts';
 import type { LogEntry } from '../log/log-entry.ts';
 import type { Attempt, Outcome } from '../outbox/attempt.ts';

@@ -1,6 +1,6 @@
 // Every check, side by side, each within its own time.
 import { type DoctorFinding, doctorFinding, inDoctorOrder } from '@svc/core';
-import { runCommand } from '../../codehost/run-command.ts';
+import { runCommand } from '@svc/lib/process';
 import { thisProcess } from '../../daemon/control.ts';
 import { checkService } from '../service/installed.ts';
 import { managerIfAny } from '../service/this-machine.ts';

@@ -1,6 +1,6 @@
 // The service manager of the machine that svc runs on, for the person who runs it.
 import { userInfo } from 'node:os';
-import { runCommand } from '../../codehost/run-command.ts';
+import { runCommand } from '@svc/lib/process';
 import { systemErrorCode } from '../../errors.ts';
 import type { Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';

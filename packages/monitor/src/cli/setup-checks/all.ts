@@ -9,9 +9,9 @@ import {
   type SetupCheck,
   type SetupFinding,
 } from '@svc/core';
+import { runCommand } from '@svc/lib/process';
 import { createGh } from '../../codehost/gh.ts';
 import { readMergeFacts } from '../../codehost/merge-facts.ts';
-import { runCommand } from '../../codehost/run-command.ts';
 import { createContextStore } from '../../context/context-store.ts';
 import { worktreeRoot } from '../../context/worktree-root.ts';
 import { type Host, thisProcess } from '../../daemon/control.ts';

@@ -9,10 +9,10 @@ import {
   relayUrl,
   repoKey,
 } from '@svc/core';
+import { runCommand } from '@svc/lib/process';
 import { createGh } from '../../codehost/gh.ts';
 import { hookMemoryFile, openHookMemory } from '../../codehost/hook-memory.ts';
 import { createHookApi, unsubscribe } from '../../codehost/hooks.ts';
-import { runCommand } from '../../codehost/run-command.ts';
 import { relayReadKeyFile, webhookSecretFile } from '../../config/locate.ts';
 import { committedChannel } from '../../config/projects.ts';
 import { createConfigStore } from '../../config/store.ts';

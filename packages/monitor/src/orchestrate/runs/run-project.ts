@@ -13,7 +13,7 @@ import {
   repoNameIn,
   secretVariables,
 } from '@svc/core';
-import { type RunCommand, runCommand } from '../../codehost/run-command.ts';
+import { type RunCommand, runCommand } from '@svc/lib/process';
 import type { FileLocks } from '../../disk/lock.ts';
 import { Failure, systemErrorCode } from '../../errors.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';

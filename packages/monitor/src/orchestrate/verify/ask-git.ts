@@ -1,7 +1,7 @@
 // Git for verification: answers of any size that is wanted, nothing of the merged commit run on the way (hooks),
 // and no commit shown as another.
 import type { Environment } from '@svc/core';
-import type { RunCommand } from '../../codehost/run-command.ts';
+import type { RunCommand } from '@svc/lib/process';
 import { Failure } from '../../errors.ts';
 import { askWhole, isHalfWritten, silentGitEnvironment } from '../worktrees/git.ts';
 

@@ -17,7 +17,7 @@ import {
   tooLarge,
   verdict,
 } from '@svc/core';
-import { type RunCommand, runCommand } from '../../codehost/run-command.ts';
+import { type RunCommand, runCommand } from '@svc/lib/process';
 import { Failure } from '../../errors.ts';
 import { processStartsOf, type ReadProcessStarts } from '../../runs/processes.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';

@@ -4,7 +4,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Environment, withoutSecrets } from '@svc/core';
-import type { CommandEnd, RunCommand } from '../../codehost/run-command.ts';
+import type { CommandEnd, RunCommand } from '@svc/lib/process';
 import { Failure } from '../../errors.ts';
 
 const MAX_BYTES = 16 * 1024 * 1024;

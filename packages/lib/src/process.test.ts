@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder, until, WAIT_MS } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Command, runCommand } from './run-command.ts';
+import { type Command, runCommand } from './process.ts';
 
 const command = (script: string, more: Partial<Command> = {}): Command => ({
   file: 'sh',
