@@ -18,28 +18,3 @@ export function systemErrorCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }
-
-/** Whether a file, or a folder on the way to it, does not exist. */
-export function isMissing(error: unknown): boolean {
-  const code = systemErrorCode(error);
-  return code === 'ENOENT' || code === 'ENOTDIR';
-}
-
-/** The result of work on a file; undefined when the file, or a folder on the way to it, does not exist. */
-export async function ifPresent<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
-}
-
-export function ifPresentSync<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
-}

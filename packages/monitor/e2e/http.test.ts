@@ -6,7 +6,7 @@ import { connect, type ListenOptions, Server as NetServer } from 'node:net';
 import { text as readAll } from 'node:stream/consumers';
 import { codehostExample, temporaryFolder, until, WAIT_MS } from '@svc/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { systemErrorCode } from '../src/errors.ts';
+import { systemErrorCode } from '@svc/lib/errors';
 import { startInProcess } from './in-process-daemon.ts';
 import { registeredRoutes } from './registered-routes.ts';
 

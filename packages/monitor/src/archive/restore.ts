@@ -5,7 +5,8 @@ import type { ArchiveManifest } from '@svc/core';
 import { syncFolder } from '../disk/atomic-write.ts';
 import type { FileLocks } from '../disk/lock.ts';
 import { removeTree } from '../disk/remove-tree.ts';
-import { Failure, systemErrorCode } from '../errors.ts';
+import { Failure } from '../errors.ts';
+import { systemErrorCode } from '@svc/lib/errors';
 import { BlobDamaged, type BlobFolder, createBlobFolder } from './blobs.ts';
 import { readManifest } from './manifest-file.ts';
 

@@ -2,7 +2,7 @@
 // What a helper did is done, whether or not it could be told: a fact that cannot be left anywhere is a warning.
 import type { EventDraft } from '@svc/core';
 import type { Machine } from '../config/environment.ts';
-import { messageOf } from '../log/log-errors.ts';
+import { messageOf } from '@svc/lib/errors';
 import { leaveInSpool } from '../log/spool.ts';
 import { connectDaemon, type DaemonClient } from './daemon-client.ts';
 import type { Terminal } from './terminal.ts';

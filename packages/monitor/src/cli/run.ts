@@ -1,4 +1,5 @@
 // Runs one command line: parses it, performs the verb, and turns every ending into a documented exit code.
+import { stackOf } from '@svc/lib/errors';
 import { CommanderError } from '@commander-js/extra-typings';
 import { Failure } from '../errors.ts';
 import { buildProgram } from './program.ts';
@@ -28,7 +29,7 @@ function exitCodeOf(terminal: Terminal, error: unknown): number {
     if (error.remedy !== undefined) terminal.err(error.remedy);
     return error.exitCode;
   }
-  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const stack = stackOf(error);
   terminal.err(
     `${paint(terminal, 'red', 'This is a bug in svc. Please report it with these lines:')}\n${stack}`,
   );

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { matchesFilter } from '@svc/core';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { Machine } from '../config/environment.ts';
-import { systemErrorCode } from '../errors.ts';
+import { systemErrorCode } from '@svc/lib/errors';
 import { followLog } from '../log/follow.ts';
 import { connectDaemon, type DaemonClient } from './daemon-client.ts';
 import { type Conditions, pointText } from './event-conditions.ts';

@@ -2,7 +2,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import type { ConfigProblem, KeyPath } from '@svc/core';
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
-import { systemErrorCode } from '../errors.ts';
+import { systemErrorCode } from '@svc/lib/errors';
 
 const MAX_BYTES = 1024 * 1024;
 const MAX_DEPTH = 64;

@@ -1,25 +1,16 @@
 // Who this machine is in its own log: an id that stays, and its name.
+import { ifPresentSync } from '@svc/lib/files';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { EventHost } from '@svc/core';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
-import { systemErrorCode } from '../errors.ts';
 
 export async function identifyHost(dataDir: string): Promise<EventHost> {
   const file = join(dataDir, 'host-id');
-  const known = readIfThere(file);
+  const known = ifPresentSync(() => readFileSync(file, 'utf8').trim());
   if (known !== undefined && /^[0-9a-f-]{36}$/.test(known)) return { id: known, name: hostname() };
   const id = crypto.randomUUID();
   await writeFileAtomically(file, `${id}\n`, { mode: 0o600, folderMode: 0o700 });
   return { id, name: hostname() };
-}
-
-function readIfThere(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
 }

@@ -9,7 +9,8 @@ import { DaemonRecord } from '@svc/core';
 import { listenerOf } from '../access/socket-table.ts';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
 import { type Hold, isHeldNow, tryHold } from '../disk/lock.ts';
-import { Failure, systemErrorCode } from '../errors.ts';
+import { Failure } from '../errors.ts';
+import { systemErrorCode } from '@svc/lib/errors';
 
 const LOOKS = 5;
 

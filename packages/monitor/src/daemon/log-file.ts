@@ -1,6 +1,7 @@
 // The daemon's own log file as a destination for the logger. At 10 MiB it becomes monitor.log.1, and the one
 // before that goes. Only the daemon that holds the data root writes and rotates. Each line is written at
 // once, so that a crash loses none; a full disk loses lines, which are counted, and never the daemon.
+import { ifPresentSync } from '@svc/lib/files';
 import {
   closeSync,
   fchmodSync,
@@ -14,7 +15,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemErrorCode } from '../errors.ts';
+import { systemErrorCode } from '@svc/lib/errors';
 
 // Reads the daemon's log from its end: the last lines, and what is added. Never the whole file.
 
@@ -83,7 +84,7 @@ function linesBetween(fd: number, offset: number, size: number, count: number): 
 }
 
 function lastLinesOfFile(path: string, count: number): LastLines | undefined {
-  const fd = openIfThere(path);
+  const fd = ifPresentSync(() => openSync(path, 'r'));
   if (fd === undefined) return undefined;
   try {
     const { ino, size } = fstatSync(fd);
@@ -97,7 +98,7 @@ type OpenFile = { inode: number; readNew: (hand: (line: string) => void) => void
 
 /** Opens the file behind what was read of it; another file under that name is read from its start. */
 function openBehind(path: string, end: LogEnd | undefined): OpenFile | undefined {
-  const fd = openIfThere(path);
+  const fd = ifPresentSync(() => openSync(path, 'r'));
   if (fd === undefined) return undefined;
   const { ino } = fstatSync(fd);
   let offset = end?.inode === ino ? end.offset : 0;
@@ -125,15 +126,6 @@ function openBehind(path: string, end: LogEnd | undefined): OpenFile | undefined
 function readAt(fd: number, position: number, length: number): Buffer {
   const buffer = Buffer.alloc(length);
   return buffer.subarray(0, readSync(fd, buffer, 0, length, position));
-}
-
-function openIfThere(path: string): number | undefined {
-  try {
-    return openSync(path, 'r');
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
 }
 
 const MAX_BYTES = 10 * 1024 * 1024;

@@ -13,7 +13,7 @@ import {
 } from '@svc/core';
 import { Failure } from '../errors.ts';
 import type { EventLog } from '../log/event-log.ts';
-import { messageOf } from '../log/log-errors.ts';
+import { messageOf } from '@svc/lib/errors';
 import { listFilledMonthFiles } from '../log/month-file.ts';
 import { codehostFeed, type Feed, trackerFeed } from '../receive/feed.ts';
 import type { Secrets } from '../receive/secrets.ts';

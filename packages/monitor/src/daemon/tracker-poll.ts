@@ -1,4 +1,5 @@
 // The tracker's part of the feeds that needs no delivery: every 5 minutes, one query per team.
+import { messageOf } from '@svc/lib/errors';
 import type { ApiAnswer, api, Config } from '@svc/core';
 import type { Logger } from 'pino';
 import type { EventLog } from '../log/event-log.ts';
@@ -51,7 +52,7 @@ export function createTrackerPoll(options: {
         figures.error = figures.remedy = null;
       };
       const onFailure = (error: unknown): void => {
-        figures.error = error instanceof Error ? error.message : String(error);
+        figures.error = messageOf(error);
         figures.remedy = remedyFor(error);
         logger.warn(
           { team: key, why: figures.error, remedy: figures.remedy },

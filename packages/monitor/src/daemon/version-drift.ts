@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compareBuild, lt, parse } from 'semver';
-import { systemErrorCode } from '../errors.ts';
+import { systemErrorCode } from '@svc/lib/errors';
 
 export type Drift = { runningVersion: string; latestAvailableVersion: string | null; isStale: boolean };
 

@@ -5,9 +5,10 @@ import { type Config, type Environment, type EventDraft, type FilingConsent, fil
 import { worktreeRoot } from '../context/worktree-root.ts';
 import { leadsOut } from '../disk/leads-out.ts';
 import type { FileLocks } from '../disk/lock.ts';
-import { Failure, systemErrorCode } from '../errors.ts';
+import { Failure } from '../errors.ts';
+import { systemErrorCode } from '@svc/lib/errors';
 import type { Findings } from '../orchestrate/worktrees/findings.ts';
-import { namesIn } from '../orchestrate/worktrees/records.ts';
+import { namesIn } from '@svc/lib/files';
 import { drainQueue, reasonsOf } from './drain.ts';
 import { createDrainJournal, journalFile } from './journal.ts';
 import { openDestinations } from './open-destinations.ts';

@@ -8,7 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventDraft, EventLine } from '@svc/core';
 import type { LineReader } from './line-reader.ts';
 import type { LogEntry } from './log-entry.ts';
-import { LogNotWritable, messageOf } from './log-errors.ts';
+import { LogNotWritable } from './log-errors.ts';
+import { messageOf } from '@svc/lib/errors';
 import type { LogIndex } from './log-index.ts';
 import { deliveryKey, signedKey, term } from './terms.ts';
 

@@ -10,7 +10,7 @@ import { createIndexStore, type IndexStore } from './index-store.ts';
 import { indexMigrations, otherSide, type Side } from './index-tables.ts';
 import type { LineReader } from './line-reader.ts';
 import type { LiveTail } from './live-tail.ts';
-import { messageOf } from './log-errors.ts';
+import { messageOf } from '@svc/lib/errors';
 import { createLogIndex, type LogIndex } from './log-index.ts';
 import type { LogNotice } from './log-notice.ts';
 import { listFilledMonthFiles } from './month-file.ts';

@@ -1,4 +1,5 @@
 // The thread in which the daemon runs jq: it answers one question after the other, and can be ended at any moment.
+import { messageOf } from '@svc/lib/errors';
 import { parentPort } from 'node:worker_threads';
 import { createJqEngine, JqRefused, JqTooLarge, type LineFilter } from './jq-engine.ts';
 
@@ -15,7 +16,7 @@ async function answerTo({ id, filter, lines }: JqQuestion): Promise<JqAnswer> {
     if (last?.text !== filter) last = { text: filter, filter: await createJqEngine(filter) };
     return { id, ok: true, matches: last.filter(lines) };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const isRefused = error instanceof JqRefused;
     const isTooLarge = error instanceof JqTooLarge;
     return { id, ok: false, why: isRefused ? 'refused' : isTooLarge ? 'too-large' : 'failed', message };

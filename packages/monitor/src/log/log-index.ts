@@ -19,7 +19,7 @@ import type { IndexStore } from './index-store.ts';
 import type { LinePlace } from './line-reader.ts';
 import type { TailOptions } from './live-tail.ts';
 import type { LogEntry } from './log-entry.ts';
-import { messageOf } from './log-errors.ts';
+import { messageOf } from '@svc/lib/errors';
 
 export type LogIndex = {
   store: IndexStore;

@@ -6,10 +6,12 @@
 //   has caught up. A start believes the clock again (`core/src/log/clock.ts`), so that `ts` can go back there.
 // - The file is that of the line's month, or the newest one where that is of a later month: the order of the files
 //   is the order of `seq`, whatever the clock did.
+import { asError } from '@svc/lib/errors';
 import { type EventDraft, type EventLine, type MissingLines, timeToStartFrom } from '@svc/core';
 import type { LineEncoder } from './line-encoder.ts';
 import { LARGEST_COMMIT_BYTES, type LogEntry, type LogTail } from './log-entry.ts';
-import { LogNotWritable, messageOf } from './log-errors.ts';
+import { LogNotWritable } from './log-errors.ts';
+import { messageOf } from '@svc/lib/errors';
 import { endOfMonth, monthFileName } from './month-file.ts';
 import type { MonthWriter } from './month-writer.ts';
 
@@ -159,7 +161,7 @@ export function createLogWriter({
         taken.push(waiting);
         length += bytes + 1;
       } catch (error) {
-        waiting.reject(error instanceof Error ? error : new Error(messageOf(error)));
+        waiting.reject(asError(error));
       }
     }
     queue = looked === queue.length ? [] : queue.slice(looked);

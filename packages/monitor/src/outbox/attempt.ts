@@ -1,6 +1,6 @@
 // One attempt at an effect. It always ends: with the handler's answer, its error, or the end of patience.
 import type { Effect } from '@svc/core';
-import { messageOf } from '../log/log-errors.ts';
+import { messageOf } from '@svc/lib/errors';
 import type { OutboxRow } from './outbox-row.ts';
 
 /** What came of an attempt. `done` says in a few words what happened: `written`, `already`, `skipped: …`. */

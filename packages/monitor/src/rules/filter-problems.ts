@@ -2,7 +2,7 @@
 // ends must not hold up whoever loads a configuration.
 import type { ConfigProblem, Rule, RuleProblem } from '@svc/core';
 import { Failure } from '../errors.ts';
-import { messageOf } from '../log/log-errors.ts';
+import { messageOf } from '@svc/lib/errors';
 import type { Matches } from './ask-jq.ts';
 
 export async function filterProblems(

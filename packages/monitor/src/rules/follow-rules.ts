@@ -20,7 +20,7 @@ import {
 } from '@svc/core';
 import type { EventLog } from '../log/event-log.ts';
 import type { LogEntry } from '../log/log-entry.ts';
-import { messageOf } from '../log/log-errors.ts';
+import { messageOf } from '@svc/lib/errors';
 import type { Matches } from './ask-jq.ts';
 import { type ActiveRule, activeRule, evaluate, type Verdict } from './evaluate.ts';
 

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { systemErrorCode } from '../errors.ts';
+import { systemErrorCode } from '@svc/lib/errors';
 
 /** The unit of start times in /proc; the kernel keeps it at 100 per second for programs. */
 const TICKS_PER_SECOND = 100;

@@ -1,9 +1,10 @@
 // Watches the signal files of all runs and tells the log what changed. Notices of the system make it fast; a
 // rescan finds what they missed, what the configuration changed, and what happened while nobody watched.
+import { messageOf } from '@svc/lib/errors';
 import { type FSWatcher, watch } from 'node:fs';
 import { basename } from 'node:path';
 import { repoOfSignal, type SignalFile, safeSegment } from '@svc/core';
-import { systemErrorCode } from '../errors.ts';
+import { systemErrorCode } from '@svc/lib/errors';
 import {
   foldersToWatch,
   listRuns,
@@ -308,8 +309,4 @@ function problemOf(
 
 function recent(problem: { message: string; at: number } | null, withinMs: number): string | null {
   return problem !== null && performance.now() - problem.at < withinMs ? problem.message : null;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

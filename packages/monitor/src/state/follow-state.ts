@@ -10,7 +10,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Board, EventLine } from '@svc/core';
 import type { LogEntry } from '../log/log-entry.ts';
-import { messageOf } from '../log/log-errors.ts';
+import { messageOf } from '@svc/lib/errors';
 import { type BoardRules, boardRules, foldOrSkip } from './board-rules.ts';
 import { createHandOver, type HandOver } from './hand-over.ts';
 import { type BoardAndPlace, loadBoard } from './load-board.ts';

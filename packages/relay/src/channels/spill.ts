@@ -18,6 +18,7 @@
 // way at the same time and may be stored in any order; the next batch waits until they are stored.
 //
 // A crash leaves the file as it was: the next process with the same folder stores what is in it.
+import { messageOf } from '@svc/lib/errors';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -186,7 +187,7 @@ export async function openSpill(options: Options): Promise<Spill> {
       total += posts.length;
       for (const post of posts) post.resolve({ held: true });
     } catch (error) {
-      failed = `the spill cannot be written: ${wordsOf(error)}`;
+      failed = `the spill cannot be written: ${messageOf(error)}`;
       logger.error({ why: failed }, 'deliveries cannot be held');
       for (const post of posts) refuse(post, failed);
     }
@@ -244,7 +245,7 @@ export async function openSpill(options: Options): Promise<Spill> {
       } catch (error) {
         if (closed) return;
         if (!isElection(error))
-          logger.error({ why: wordsOf(error) }, 'a held delivery cannot be stored; it is tried again');
+          logger.error({ why: messageOf(error) }, 'a held delivery cannot be stored; it is tried again');
       }
       await sleep(retryMs);
       if (closed) return;
@@ -257,7 +258,7 @@ export async function openSpill(options: Options): Promise<Spill> {
       await file.empty();
       failed = null;
     } catch (error) {
-      failed = `the spill cannot be emptied: ${wordsOf(error)}`;
+      failed = `the spill cannot be emptied: ${messageOf(error)}`;
       logger.error({ why: failed }, 'deliveries cannot be held');
     }
   }
@@ -312,8 +313,4 @@ const sizeOf = ({ delivery }: Post): number => delivery.body.length + 1024;
 /** Something that passes; a stream that refuses a message will refuse it again. */
 function isElection(error: unknown): boolean {
   return error instanceof EngineUnavailable && !(error.cause instanceof PublishRefused);
-}
-
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

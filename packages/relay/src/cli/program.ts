@@ -1,16 +1,10 @@
 // The command line: commands, flags and help, all from the table of settings.
+import { stackOf } from '@svc/lib/errors';
 import { Command, CommanderError } from 'commander';
 import { exitCodesInWords, Failure } from './failure.ts';
 import { provisionStreams } from './provision.ts';
 import { serve } from './serve.ts';
-import {
-  conformSettings,
-  natsSettings,
-  provisionSettings,
-  readSettings,
-  type Setting,
-  serveSettings,
-} from './settings.ts';
+import { provisionSettings, natsSettings, serveSettings, conformSettings, readSettings, type Setting } from './settings.ts';
 import type { Terminal } from './terminal.ts';
 import { VERSION } from './version.ts';
 
@@ -29,7 +23,7 @@ export async function runCommandLine(terminal: Terminal, words: readonly string[
       if (error.remedy !== undefined) terminal.err(error.remedy);
       return error.exitCode;
     }
-    const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    const stack = stackOf(error);
     terminal.err(`This is a bug in svc-relay. Please report it with these lines:\n${stack}`);
     return EXIT_BUG;
   }

@@ -1,5 +1,6 @@
 // `svc-relay serve`: the relay process, from settings to its end. It holds no state of its own, apart from the spill:
 // any number of them may run on the same NATS.
+import { messageOf } from '@svc/lib/errors';
 import { rmSync, writeFileSync } from 'node:fs';
 import pino from 'pino';
 import { openSpill, type Spill } from '../channels/spill.ts';
@@ -70,7 +71,7 @@ async function spillOf({ spill, maxSpill }: Settings, engine: Engine, logger: Lo
   try {
     return await openSpill({ folder: spill, maxBytes: maxSpill, engine, logger });
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new Failure(
       'file-unusable',
       `The relay cannot hold deliveries in ${spill}: ${why}.`,
@@ -106,7 +107,7 @@ async function listen(server: RelayServer, { port, host }: Settings): Promise<nu
   try {
     return await server.listen(port, host);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new Failure(
       'cannot-listen',
       `The relay cannot listen on ${host}:${port}: ${why}.`,

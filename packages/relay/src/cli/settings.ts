@@ -1,5 +1,6 @@
 // Settings by flag, else by environment (`SVC_RELAY_<FLAG>`), else by default. One table for the parser, the
 // help and the tests. Secrets have no flag: the list of processes shows every flag to every user.
+import { messageOf } from '@svc/lib/errors';
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { type Networks, noNetworks, readNetworks } from '../limits/networks.ts';
 import { Failure } from './failure.ts';
@@ -417,7 +418,7 @@ export function readTextFile(path: string, what: string, forbiddenMode = 0): str
     }
   } catch (error) {
     if (error instanceof Failure) throw error;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new Failure('file-unusable', `The ${what} cannot be read: ${why}.`, undefined, { cause: error });
   }
 }

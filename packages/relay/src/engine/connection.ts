@@ -1,4 +1,5 @@
 // One connection to NATS that never gives up, and says since when it is there or not.
+import { messageOf } from '@svc/lib/errors';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { credsAuthenticator, errors, type NatsConnection } from '@nats-io/nats-core';
 import { connect, type NodeConnectionOptions } from '@nats-io/transport-node';
@@ -106,7 +107,7 @@ async function firstConnection(options: NatsOptions, purpose: string): Promise<N
       if (error instanceof Refused) throw error;
       const refused = error instanceof errors.AuthorizationError;
       if (refused || performance.now() + RETRY_MS > end) {
-        const words = `NATS at ${options.servers.join(', ')} cannot be used: ${wordsOf(error)}`;
+        const words = `NATS at ${options.servers.join(', ')} cannot be used: ${messageOf(error)}`;
         throw new EngineUnavailable(words, { cause: error });
       }
       await sleep(RETRY_MS);
@@ -136,8 +137,4 @@ function connectOptions(options: NatsOptions, purpose: string): NodeConnectionOp
     }),
     ...(tls !== undefined && { tls }),
   };
-}
-
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

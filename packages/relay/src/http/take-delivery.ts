@@ -1,5 +1,6 @@
 // `POST /:channel`: limits, channel, body, engine, answer, in this order. 2xx means that the engine has
 // acknowledged the delivery, or that the spill has it on disk. The bytes are kept as they came, compressed ones too.
+import { messageOf } from '@svc/lib/errors';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Held } from '../channels/spill.ts';
 import type { Delivery, Published } from '../engine/engine.ts';
@@ -79,7 +80,7 @@ export function createTakeDelivery(parts: RelayParts): TakeDelivery {
 
   function failed(error: unknown, channel: string): Refused {
     if (isEngineUnavailable(error)) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       logger.warn(
         { channel: channelInLogs(channel), why },
         'the engine did not acknowledge a delivery in time',

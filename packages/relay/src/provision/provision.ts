@@ -1,5 +1,6 @@
 // Streams as code: makes what is missing, changes what differs, says what it did. It never deletes a stream,
 // and it may run again at any time, also while relays serve.
+import { messageOf } from '@svc/lib/errors';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { JetStreamApiError, type StreamConfig } from '@nats-io/jetstream';
 import { type NatsOptions, openConnection } from '../engine/connection.ts';
@@ -165,7 +166,7 @@ function change(name: string, work: () => Promise<unknown>): Promise<void> {
     try {
       await work();
     } catch (error) {
-      const words = `${name}: ${error instanceof Error ? error.message : String(error)}`;
+      const words = `${name}: ${messageOf(error)}`;
       if (!(error instanceof JetStreamApiError) || error.status === 503) throw new EngineUnavailable(words);
       const remedy = remedies[error.code] ?? 'See the log of the NATS server.';
       throw new Refused('provision-refused', `${words} (${error.code})`, remedy);

@@ -4,7 +4,7 @@ import { type DoctorFinding, type DoctorPart, doctorFinding } from '@svc/core';
 import type { RunCommand } from '@svc/lib/process';
 import type { Host } from '../../daemon/control.ts';
 import { Failure } from '../../errors.ts';
-import { messageOf } from '../../log/log-errors.ts';
+import { messageOf } from '@svc/lib/errors';
 
 /** A finding with what mends it, where that is safe. The fix says what it did. */
 export type Found = DoctorFinding & { fix?: () => Promise<string> };

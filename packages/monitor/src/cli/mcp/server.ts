@@ -1,5 +1,6 @@
 // The MCP server: offers the tools that its scopes allow, and turns every failure of one into a result.
 
+import { stackOf } from '@svc/lib/errors';
 import {
   type CallToolResult,
   type Tool as ListedTool,
@@ -51,7 +52,7 @@ export function problemOf(error: unknown, terminal: Pick<Terminal, 'err'>): Tool
     const { code, message, remedy = null } = error;
     return { code, message, remedy };
   }
-  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const stack = stackOf(error);
   terminal.err(`svc mcp: a call failed by a bug:\n${stack}`);
   return {
     code: 'bug',

@@ -1,8 +1,9 @@
 // Finds the agents of a run again by their pid files, also those that nobody remembers having started.
+import { namesIn } from '@svc/lib/files';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { safeSegment } from '@svc/core';
-import { systemErrorCode } from '../../errors.ts';
+import { systemErrorCode } from '@svc/lib/errors';
 import type { ProcessStart, ReadProcessStarts } from '../../runs/processes.ts';
 import { endGroup } from '../worktrees/steps.ts';
 import { type PidFile, pidFolder, readPidFile, readPidFileName, wrotePidFile } from './launch.ts';
@@ -88,16 +89,6 @@ function stateOf(file: PidFile, starts: ReadonlyMap<number, ProcessStart>, now: 
   if (start.state === 'unknown') return { state: 'unknown', pid, problem: start.problem };
   if (start.state === 'gone' || !wrotePidFile(start, file)) return gone;
   return { state: 'running', pid, startedAt: new Date(start.startedAt).toISOString() };
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    const code = systemErrorCode(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
-    throw error;
-  }
 }
 
 // Ends what an agent left running when nobody was there to see its end. The agent is gone and its pid proves

@@ -1,5 +1,6 @@
 // Carries out one act of the run loop. Acts that take long (a worktree, a verification) go on by themselves; what is
 // under way is in the memory, so that it takes its slot and is not begun again.
+import { messageOf } from '@svc/lib/errors';
 import {
   type Act,
   type EventDraft,
@@ -147,7 +148,7 @@ export function createCarryOut(options: {
     error: unknown,
   ): Promise<void> {
     const { orchestrator, ticket, wave } = act;
-    const problem = error instanceof Error ? error.message : String(error);
+    const problem = messageOf(error);
     logger.error({ err: error, ticket, orchestrator, base }, 'an agent could not be started');
     const at = now().toISOString();
     const made = await signals.create({

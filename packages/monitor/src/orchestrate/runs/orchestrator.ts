@@ -1,6 +1,7 @@
 // Conducts runs: looks at the board and the disk, decides by the one pure rule what is to be done, does it, and looks
 // again when something changed, or after a while. It keeps nothing that a restart would miss: plans stand in the
 // log, agents are found again by their pid files.
+import { messageOf } from '@svc/lib/errors';
 import {
   type Act,
   type AgentStream,
@@ -211,7 +212,7 @@ export function createOrchestrator(options: {
   }
 
   function failed(error: unknown): void {
-    problem = error instanceof Error ? error.message : String(error);
+    problem = messageOf(error);
     logger.error({ err: error }, 'runs cannot be conducted');
   }
 

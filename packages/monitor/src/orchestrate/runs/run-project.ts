@@ -15,7 +15,8 @@ import {
 } from '@svc/core';
 import { type RunCommand, runCommand } from '@svc/lib/process';
 import type { FileLocks } from '../../disk/lock.ts';
-import { Failure, systemErrorCode } from '../../errors.ts';
+import { Failure } from '../../errors.ts';
+import { systemErrorCode } from '@svc/lib/errors';
 import type { SignalStore } from '../../runs/signal-store.ts';
 import { checkProgram } from '../agents/check-program.ts';
 import { type Gate, oneAtATime } from '../verify/one-at-a-time.ts';

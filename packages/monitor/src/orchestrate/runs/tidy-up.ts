@@ -1,5 +1,6 @@
 // Removes the worktrees of tickets whose wave is over, unless something in them would be lost. What a daemon that was
 // killed did not come to, the next one does.
+import { messageOf } from '@svc/lib/errors';
 import { type Board, type Run, type RunPlan, workerKey } from '@svc/core';
 import type { Logger } from 'pino';
 import type { ListedWorktree } from '../worktrees/list.ts';
@@ -38,7 +39,7 @@ export function createTidyUp({
       try {
         await worktrees.remove(name, { signal: stopping, scope: { orchestrator, ticket: name } });
       } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
+        const why = messageOf(error);
         logger.info({ worker: workerKey(orchestrator, name), why }, 'a worktree stays');
       }
     }

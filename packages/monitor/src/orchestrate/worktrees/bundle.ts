@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Failure } from '../../errors.ts';
 import { type Git, LONG_MS, linesOf } from './git.ts';
 import { type Tip } from './inspect.ts';
-import { namesIn } from './records.ts';
+import { namesIn } from '@svc/lib/files';
 import { safeRefs } from './refs.ts';
 
 const KEPT_DAYS = 30;

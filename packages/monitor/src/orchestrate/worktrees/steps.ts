@@ -1,6 +1,7 @@
 // What a step sees: the environment that svc was started in, as the person's own shell would give it, without our
 // secrets and without what would steer git elsewhere; and the six variables.
 
+import { gitEnvironment } from './git.ts';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type FileHandle, mkdir, open, readdir, readFile, stat } from 'node:fs/promises';
@@ -17,8 +18,8 @@ import {
   type SetupVariables,
   secretVariables,
 } from '@svc/core';
-import { Failure, systemErrorCode } from '../../errors.ts';
-import { gitEnvironment } from './git.ts';
+import { Failure } from '../../errors.ts';
+import { systemErrorCode } from '@svc/lib/errors';
 
 export function stepEnvironment(
   environment: Environment,

@@ -2,6 +2,7 @@
 // stop to ask. The one writer of that file here. The agents write it too: their lock (the folder
 // `.claude.json.lock`) is taken as well, and a file that changed under our hands is read again.
 // A file that cannot be read as settings is left alone.
+import { ifPresent } from '@svc/lib/files';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rmdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -10,7 +11,8 @@ import type { Config } from '@svc/core';
 import { setInJson, unsetInJson } from '../../config/edit-json.ts';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
 import type { FileLocks } from '../../disk/lock.ts';
-import { Failure, systemErrorCode } from '../../errors.ts';
+import { Failure } from '../../errors.ts';
+import { systemErrorCode } from '@svc/lib/errors';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 const ATTEMPTS = 5;
@@ -113,12 +115,8 @@ async function takeFolder(folder: string): Promise<boolean> {
   } catch (error) {
     if (systemErrorCode(error) !== 'EEXIST') throw error;
   }
-  const age = await stat(folder).then(({ mtimeMs }) => Date.now() - mtimeMs, ifGone);
-  if (age !== undefined && age > STALE_LOCK_MS) await rmdir(folder).catch(ifGone);
+  const stats = await ifPresent(stat(folder));
+  if (stats !== undefined && Date.now() - stats.mtimeMs > STALE_LOCK_MS) await ifPresent(rmdir(folder));
   return false;
 }
 
-function ifGone(error: unknown): undefined {
-  if (systemErrorCode(error) !== 'ENOENT') throw error;
-  return undefined;
-}

@@ -1,4 +1,5 @@
 // The database of a follower as it is on disk, with the real outbox, opened and closed like by a daemon.
+import { messageOf } from '@svc/lib/errors';
 import type { Board, EventLine } from '@svc/core';
 import { type Database, openDatabase } from '../../disk/sqlite.ts';
 import { createOutboxStore } from '../../outbox/outbox-store.ts';
@@ -54,7 +55,7 @@ export function follow(files: StateFiles, options: Pick<StateOptions, 'log'> & P
     snapshots: files.snapshots,
     outbox: files.outbox,
     now: () => 0,
-    onFailure: (error) => failures.push(error instanceof Error ? error.message : String(error)),
+    onFailure: (error) => failures.push(messageOf(error)),
     rules: smallRules,
     retryMs: () => 1,
     ...options,
