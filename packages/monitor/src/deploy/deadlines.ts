@@ -3,6 +3,7 @@
 // changes only when it is noticed. Before that, the code host is asked once more: what was missed still counts.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EventDraft, isWaitingForDeploy, scopeOfWorker, type Worker } from '@svc/core';
+import { createLimit } from '@svc/lib/limit';
 
 const EVERY_MS = 5_000;
 const ASK_WITHIN_MS = 30_000;
@@ -39,6 +40,7 @@ export function watchDeadlines(options: DeadlineOptions): DeadlineWatch {
     askWithinMs = ASK_WITHIN_MS,
   } = options;
   const stopping = new AbortController();
+  const limit = createLimit(AT_ONCE);
   let looking: Promise<void> | undefined;
 
   const isOverdue = (worker: Worker): boolean =>
@@ -55,6 +57,7 @@ export function watchDeadlines(options: DeadlineOptions): DeadlineWatch {
   }
 
   async function giveUp(worker: Worker): Promise<void> {
+    if (stopping.signal.aborted) return;
     await askOnce(worker);
     if (stopping.signal.aborted) return;
     const latest = [...workers()].find(({ key }) => key === worker.key);
@@ -63,10 +66,7 @@ export function watchDeadlines(options: DeadlineOptions): DeadlineWatch {
 
   async function look(): Promise<void> {
     const overdue = [...workers()].filter(isOverdue);
-    for (let first = 0; first < overdue.length && !stopping.signal.aborted; first += AT_ONCE) {
-      const some = overdue.slice(first, first + AT_ONCE);
-      await Promise.all(some.map((worker) => giveUp(worker).catch(onFailure)));
-    }
+    await Promise.all(overdue.map((worker) => limit(() => giveUp(worker)).catch(onFailure)));
   }
 
   const lookNow = (): Promise<void> => {

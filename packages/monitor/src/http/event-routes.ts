@@ -4,7 +4,7 @@
 import { type ApiAnswer, api, parseEventDraft, type Since } from '@svc/core';
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify';
 import { Failure } from '../errors.ts';
-import { createGate } from '../lib/gate.ts';
+import { createLimit } from '@svc/lib/limit';
 import { appendHelperFact, type EventLog } from '../log/event-log.ts';
 import type { JqThreads } from '../log/jq-threads.ts';
 import { countQuery, listQuery, streamQuery } from './event-query.ts';
@@ -29,7 +29,7 @@ export function eventRoutes(options: {
   const open = new Set<AbortController>();
   /** Whoever is cut off comes back to where it was. */
   const unsent = createUnsentLimit(maxUnsentBytes);
-  const atOnce = createGate(LISTS_AT_ONCE);
+  const atOnce = createLimit(LISTS_AT_ONCE);
   const pages: Pick<EventLog, 'list'> = { list: (query) => atOnce(() => log.list(query)) };
   return (app, _options, done) => {
     // A stream never ends by itself; its client resumes at the next daemon.

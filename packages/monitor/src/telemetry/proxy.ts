@@ -2,6 +2,7 @@
 // about a stretch of time is given again for 15 seconds; a few calls run at once, and some wait in line.
 
 import type { ProxyRequest } from '@svc/core';
+import { createLimit, TooManyWaiting } from '@svc/lib/limit';
 import { Failure } from '../errors.ts';
 import { type BackendAnswer, type BackendCall, createBackendCall } from './backend-call.ts';
 
@@ -100,37 +101,12 @@ export function createBackendProxy(options: BackendProxyOptions): BackendProxy {
   });
   const stopping = new AbortController();
   const flights = new Map<string, Promise<BackendAnswer>>();
-  const line: (() => void)[] = [];
-  let inside = 0;
+  const limit = createLimit(atOnce, mostWaiting);
 
-  /** The time in line counts: whoever asked is told within the timeout. */
-  async function inTurn(path: string, parameters: Parameters<BackendCall>[1]): Promise<BackendAnswer> {
+  /** The time in line counts: whoever asked is answered within the timeout. */
+  function inTurn(path: string, parameters: Parameters<BackendCall>[1]): Promise<BackendAnswer> {
     const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), stopping.signal]);
-    if (inside >= atOnce) await turn(signal);
-    else inside += 1;
-    try {
-      return await call(path, parameters, signal);
-    } finally {
-      const next = line.shift();
-      if (next === undefined) inside -= 1;
-      else next();
-    }
-  }
-
-  /** Resolves with a place of one that has left; rejects, without one, when the time is over. */
-  function turn(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const enter = (): void => {
-        signal.removeEventListener('abort', leave);
-        resolve();
-      };
-      const leave = (): void => {
-        line.splice(line.indexOf(enter), 1);
-        reject(signal.reason);
-      };
-      signal.addEventListener('abort', leave, { once: true });
-      line.push(enter);
-    });
+    return limit(() => call(path, parameters, signal), signal);
   }
 
   async function fly(key: string, { path, parameters, isRange }: Parameters<BackendProxy['ask']>[0]) {
@@ -140,6 +116,10 @@ export function createBackendProxy(options: BackendProxyOptions): BackendProxy {
       onOutcome('answered', null);
       return answer;
     } catch (error) {
+      if (error instanceof TooManyWaiting) {
+        onOutcome('busy', null);
+        throw new Failure('busy', `Too many questions to ${title} wait for an answer.`, 'Ask again later.');
+      }
       const failure = failureOf(error, title, timeoutMs);
       onOutcome(failure.code === 'backend-slow' ? 'slow' : 'failed', failure.message);
       throw failure;
@@ -158,10 +138,6 @@ export function createBackendProxy(options: BackendProxyOptions): BackendProxy {
       }
       const under = flights.get(key);
       if (under !== undefined) return under;
-      if (line.length >= mostWaiting) {
-        onOutcome('busy', null);
-        throw new Failure('busy', `Too many questions to ${title} wait for an answer.`, 'Ask again later.');
-      }
       const flight = fly(key, request);
       flights.set(key, flight);
       return flight;

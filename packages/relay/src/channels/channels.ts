@@ -7,7 +7,7 @@ import { type Layout, type Names, shardOf } from '../engine/names.ts';
 import { type Publisher, PublishRefused } from '../engine/publisher.ts';
 import type { ShardStates } from '../engine/shards.ts';
 import type { Store, StoredMessage } from '../engine/store.ts';
-import { createGate } from '../lib/gate.ts';
+import { createLimit } from '@svc/lib/limit';
 import type { ByteLimit } from './byte-limit.ts';
 
 const MAX_REMEMBERED = 50_000;
@@ -157,8 +157,8 @@ export function createCursors(tools: Tools): Pick<Engine, 'saveCursor' | 'cursor
     async cursors(channelId) {
       const info = await store.info(names.cursorStream, names.cursor(channelId, '*'));
       const subjects = Object.keys(info?.state.subjects ?? {}).slice(0, MAX_CURSORS);
-      const gate = createGate(READS_AT_ONCE);
-      const found = await Promise.all(subjects.map((subject) => gate(() => read(subject))));
+      const limit = createLimit(READS_AT_ONCE);
+      const found = await Promise.all(subjects.map((subject) => limit(() => read(subject))));
       return found.filter((cursor) => cursor !== undefined);
     },
   };
@@ -175,7 +175,7 @@ export function createChannelStatus(given: {
   layout: Layout;
 }): Pick<Engine, 'status' | 'countAfter'> {
   const { store, shards, byteLimit, names, layout } = given;
-  const gate = createGate(STATUS_AT_ONCE);
+  const limit = createLimit(STATUS_AT_ONCE);
 
   const placeOf = (channelId: string) => {
     const shard = shardOf(channelId, layout);
@@ -200,9 +200,9 @@ export function createChannelStatus(given: {
   }
 
   return {
-    status: (channelId) => gate(() => status(channelId)),
+    status: (channelId) => limit(() => status(channelId)),
     countAfter: (channelId, position) =>
-      gate(async () => {
+      limit(async () => {
         const { shard, stream, subject } = placeOf(channelId);
         const { epoch, last } = await shards.fresh(shard);
         // A position of another life of the stream has everything still before it.

@@ -9,7 +9,7 @@ import { type Layout, type Names, shardOf } from '../engine/names.ts';
 import { type Acknowledgement, HEADERS_BYTES, type Publisher, PublishRefused } from '../engine/publisher.ts';
 import type { ShardStates } from '../engine/shards.ts';
 import type { Store } from '../engine/store.ts';
-import { createGate } from '../lib/gate.ts';
+import { createLimit } from '@svc/lib/limit';
 import { checkOf } from '../protocol/position.ts';
 import { type BodyParts, decodeFrame, encodeFrame, encodeFrameOfParts } from '../protocol/stored-frame.ts';
 import type { ByteLimit } from './byte-limit.ts';
@@ -92,7 +92,7 @@ export function createDeliveryPublisher(given: {
 
   /** What was stored of a channel since a time, by check and time of receipt, as far as it was looked through. */
   const lookedThrough = new Map<string, { since: number; upTo: number; found: Map<string, number> }>();
-  const looking = createGate(1);
+  const looking = createLimit(1);
 
   /** The sequence of a delivery whose id the stream may have forgotten. Undefined when it is not stored. */
   async function findStored(

@@ -25,7 +25,7 @@ import type { Logger } from 'pino';
 import type { Delivery, Engine, Published } from '../engine/engine.ts';
 import { EngineUnavailable } from '../engine/errors.ts';
 import { PublishRefused } from '../engine/publisher.ts';
-import { createGate, type Gate } from '../lib/gate.ts';
+import { createLimit, type Limit } from '@svc/lib/limit';
 import { type Entry, openHeldFile } from './held-file.ts';
 
 export type Held = { held: true };
@@ -87,7 +87,7 @@ type Post = {
   deadline: number;
 };
 type Waiting = Post & PromiseWithResolvers<Published | Held>;
-type Shard = { batches: Entry[][]; gate: Gate; storing: boolean };
+type Shard = { batches: Entry[][]; limit: Limit; storing: boolean };
 
 export async function openSpill(options: Options): Promise<Spill> {
   const { folder, maxBytes, engine, logger, now: clock = Date.now } = options;
@@ -96,7 +96,7 @@ export async function openSpill(options: Options): Promise<Spill> {
   /** Those in `holding`. */
   const shards = new Map<number, Shard>();
   /** One at a time changes the file. */
-  const writing = createGate(1);
+  const writing = createLimit(1);
   const own = randomBytes(9).toString('base64url');
   let unnamed = 0;
   let waiting: Waiting[] = [];
@@ -110,7 +110,7 @@ export async function openSpill(options: Options): Promise<Spill> {
   let closed = false;
 
   function enter(shard: number): Shard {
-    const entered = { batches: [], gate: createGate(STORED_AT_ONCE), storing: false };
+    const entered = { batches: [], limit: createLimit(STORED_AT_ONCE), storing: false };
     shards.set(shard, entered);
     return entered;
   }
@@ -209,7 +209,7 @@ export async function openSpill(options: Options): Promise<Spill> {
     shard.storing = true;
     for (let some = shard.batches[0]; some !== undefined; some = shard.batches[0]) {
       const began = performance.now();
-      await Promise.all(some.map((entry) => shard.gate(() => storeEntry(entry))));
+      await Promise.all(some.map((entry) => shard.limit(() => storeEntry(entry))));
       if (closed) return;
       batchMs = performance.now() - began;
       entries -= some.length;

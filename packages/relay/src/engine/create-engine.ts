@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createByteLimit } from '../channels/byte-limit.ts';
 import { createChannelRegistry, createChannelStatus, createCursors } from '../channels/channels.ts';
 import { createDeliveryPublisher } from '../channels/deliveries.ts';
-import { createGate } from '../lib/gate.ts';
+import { createLimit } from '@svc/lib/limit';
 import { type NatsOptions, openConnection } from './connection.ts';
 import type { Engine } from './engine.ts';
 import { EngineNotProvisioned, EngineUnavailable } from './errors.ts';
@@ -58,8 +58,8 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
       names,
       layout,
       budget: { bytesLeft: KEEP_BYTES },
-      pages: createGate(PAGES_AT_ONCE),
-      largeBodies: createGate(LARGE_BODIES_AT_ONCE),
+      pages: createLimit(PAGES_AT_ONCE),
+      largeBodies: createLimit(LARGE_BODIES_AT_ONCE),
       trimmedBelow: byteLimit.trimmedBelow,
     },
     { ...feedTiming, ...options.timing },

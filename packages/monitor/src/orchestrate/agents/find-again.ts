@@ -1,5 +1,6 @@
 // Finds the agents of a run again by their pid files, also those that nobody remembers having started.
 import { namesIn } from '@svc/lib/files';
+import { createLimit } from '@svc/lib/limit';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { safeSegment } from '@svc/core';
@@ -68,16 +69,14 @@ async function pidFiles(folder: string): Promise<Found[]> {
     return whose === undefined ? [] : [{ ...whose, path: join(folder, name) }];
   });
   if (named.length > MOST_FILES) throw new Error(`${folder} has more than ${MOST_FILES} pid files.`);
-  const found: Found[] = [];
-  for (let from = 0; from < named.length; from += READERS) {
-    const some = named.slice(from, from + READERS);
-    const files = await Promise.all(some.map(({ path }) => readPidFile(path)));
-    for (const [index, { ticket, attempt }] of some.entries()) {
-      const file = files[index];
-      if (file) found.push({ ticket, attempt, file });
-    }
-  }
-  return found;
+  const limit = createLimit(READERS);
+  const found = await Promise.all(
+    named.map(async ({ ticket, attempt, path }) => {
+      const file = await limit(() => readPidFile(path));
+      return file ? [{ ticket, attempt, file }] : [];
+    }),
+  );
+  return found.flat();
 }
 
 function stateOf(file: PidFile, starts: ReadonlyMap<number, ProcessStart>, now: Date): AgentState {
