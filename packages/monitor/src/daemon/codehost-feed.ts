@@ -25,7 +25,7 @@ import { createReplay, type DeliveryReport } from '../codehost/replay.ts';
 import { type Coverage, createSubscriptions } from '../codehost/subscribe.ts';
 import type { EventLog } from '../log/event-log.ts';
 import type { Receiver } from '../receive/receiver.ts';
-import { byTimer, every, type Repeat } from './every.ts';
+import { byTimer, every, type Repeat } from '@svc/lib/rounds';
 
 /** Besides every start and reconnect. */
 const REPLAY_EVERY_MS = 6 * 3_600_000;

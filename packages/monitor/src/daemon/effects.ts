@@ -22,7 +22,7 @@ import { type MoveEnding, moveTicketHandler } from '../tracker/move-ticket-handl
 import { systemClock } from '../tunnel/session.ts';
 import type { DaemonBoard } from './board.ts';
 import type { CodehostFeed } from './codehost-feed.ts';
-import { every, type Rounds } from './every.ts';
+import { every, type Rounds } from '@svc/lib/rounds';
 import { createRemediationHandler } from './remediation.ts';
 
 const KEEP_DONE_MS = 30 * 86_400_000;

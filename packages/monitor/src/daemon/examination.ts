@@ -1,5 +1,6 @@
 // The whole examination of `svc doctor`, for the dashboard: the same program, asked for JSON. It looks at files,
 // programs and clouds from outside, as a person would; one at a time, bounded in time.
+import { singleFlight } from '@svc/lib/single-flight';
 import type { ApiAnswer, api, Environment } from '@svc/core';
 import { type RunCommand, runCommand } from '@svc/lib/process';
 import { Failure } from '../errors.ts';
@@ -18,7 +19,6 @@ export function createExamination(options: {
   run?: RunCommand;
 }): () => Promise<Examination> {
   const { program, environment, run = runCommand } = options;
-  let underWay: Promise<Examination> | null = null;
 
   async function examine(): Promise<Examination> {
     const [file, ...words] = program;
@@ -41,8 +41,5 @@ export function createExamination(options: {
     return JSON.parse(end.stdout) as Examination;
   }
 
-  return () => {
-    underWay ??= examine().finally(() => (underWay = null));
-    return underWay;
-  };
+  return singleFlight(examine);
 }

@@ -11,7 +11,7 @@ import type { Machine } from '../config/environment.ts';
 import { Failure } from '../errors.ts';
 import { systemErrorCode } from '@svc/lib/errors';
 import { type Host, notAnswering, remedyFor } from './control.ts';
-import { every } from './every.ts';
+import { every } from '@svc/lib/rounds';
 import { claimInstance, type Instance } from './instance.ts';
 import type { RunningDaemon } from './run.ts';
 import { askHealth, type FoundDaemon, findDaemon } from './status.ts';

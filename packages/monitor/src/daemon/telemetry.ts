@@ -7,7 +7,7 @@ import type { Settled } from '../outbox/settled.ts';
 import { type Metrics, observeLabelled } from '../telemetry/metrics.ts';
 import { createBackendProbe, PROBE_EVERY_MS } from '../telemetry/probe.ts';
 import { createBackendProxy } from '../telemetry/proxy.ts';
-import { every, type Repeat, type Rounds } from './every.ts';
+import { every, type Repeat, type Rounds } from '@svc/lib/rounds';
 
 const titles = { metrics: 'The metrics backend', logs: 'The log backend' } as const;
 

@@ -6,7 +6,7 @@ import type { EventLog } from '../log/event-log.ts';
 import { createTrackerClient } from '../tracker/client.ts';
 import { createTrackerReconciler } from '../tracker/reconcile.ts';
 import { TrackerError } from '../tracker/tracker-error.ts';
-import { every, type Rounds } from './every.ts';
+import { every, type Rounds } from '@svc/lib/rounds';
 
 const POLL_EVERY_MS = 300_000;
 

@@ -1,6 +1,6 @@
 // GET /api/board: the state of now, or with `at` that of any past moment. GET /api/board/changes: what of it changed
 // since a line, for whoever follows it.
-import { setTimeout as sleep } from 'node:timers/promises';
+import { within } from '@svc/lib/timeout';
 import {
   type ApiAnswer,
   api,
@@ -60,11 +60,12 @@ export function stateRoutes(options: {
 /** Not for ever: the line may be one of another log. */
 async function reached(state: StateAccess, seq: number | undefined): Promise<void> {
   if (seq === undefined || seq <= state.board().seq) return;
-  const enough = new AbortController();
-  const late = sleep(PATIENCE_MS, undefined, { signal: enough.signal }).catch(() => undefined);
   // A follower that stops rejects; the answer is then what the board has.
-  await Promise.race([state.reached(seq).catch(() => undefined), late]);
-  enough.abort();
+  await within(
+    state.reached(seq).catch(() => undefined),
+    PATIENCE_MS,
+    () => undefined,
+  );
 }
 
 function settledOf(value: unknown): number {

@@ -4,7 +4,7 @@
 // - indexed. Found by a hash, and then verified against the line itself.
 // It counts as seen only once its line is durable; a line that could not be written was never seen.
 // The same signed bytes under another id are a line of their own, which says whose repeat it is.
-import { setTimeout as sleep } from 'node:timers/promises';
+import { within } from '@svc/lib/timeout';
 import type { EventDraft, EventLine } from '@svc/core';
 import type { LineReader } from './line-reader.ts';
 import type { LogEntry } from './log-entry.ts';
@@ -60,12 +60,11 @@ export function createDedupe({
   }
 
   async function becomingReady(): Promise<void> {
-    const waited = sleep(patienceMs, 'late' as const, { ref: false });
-    if ((await Promise.race([ready, waited])) === 'late') {
+    await within(ready, patienceMs, () => {
       throw new LogNotWritable('the index is still being brought up to date', {
         remedy: 'Wait and send again.',
       });
-    }
+    });
   }
 
   function findIndexed(key: string): Line | null {

@@ -1,6 +1,7 @@
 // The event log as the rest of the daemon knows it: append, ask, follow. Nothing outside of this room
 // knows files, offsets or tables. Opening it mends what a crash left; closing it loses nothing.
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { within } from '@svc/lib/timeout';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type EventCounts,
   type EventDraft,
@@ -166,12 +167,8 @@ export function openEventLog(options: EventLogOptions): EventLog {
   /** The index, which has seen what is durable already if that does not take long. */
   async function freshIndex(): Promise<LogIndex> {
     const index = keeper.index();
-    if (index.lastSeq() < tail.lastSeq()) {
-      await Promise.race([
-        index.reached(tail.lastSeq()),
-        sleep(INDEX_PATIENCE_MS, undefined, { ref: false }),
-      ]);
-    }
+    if (index.lastSeq() < tail.lastSeq())
+      await within(index.reached(tail.lastSeq()), INDEX_PATIENCE_MS, () => undefined);
     return index;
   }
 

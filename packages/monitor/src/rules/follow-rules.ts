@@ -3,7 +3,8 @@
 // - reading: finds in the log what rules did before, and writes down which are on now. At start.
 // - following: looks at lines as they become durable. The newest fact says where to go on after a restart.
 // - failing, beside these: the log cannot be written or jq does not answer. It is tried again until it works.
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { untilItWorks } from '@svc/lib/retry';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type EventDraft,
   emptyRuleBook,
@@ -77,21 +78,21 @@ export function createRuleFollower({
   let batchBegan: number | null = null;
   let running: Promise<void> | undefined;
 
-  /** Again and again until it works; null when it is stopped before. */
-  async function untilItWorks<T>(work: () => Promise<T>): Promise<T | null> {
-    while (!signal.aborted) {
-      try {
-        const result = await work();
-        failing = null;
-        return result;
-      } catch (error) {
+  /** Tries again until it works or this is stopped. */
+  function keepTrying<T>(work: () => Promise<T>): Promise<T | undefined> {
+    const noted = async (): Promise<T> => {
+      const result = await work();
+      failing = null;
+      return result;
+    };
+    return untilItWorks(noted, {
+      pauseMs: RETRY_MS,
+      signal,
+      onFailure(error) {
         if (failing === null) onFailure(error);
         failing = messageOf(error);
-        // Rejects only when it is stopped, which ends the pause.
-        await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
-      }
-    }
-    return null;
+      },
+    });
   }
 
   async function readBook(): Promise<RuleBook> {
@@ -108,7 +109,7 @@ export function createRuleFollower({
 
   /** A fact of ours; it is known here as soon as it is durable. */
   async function tell(draft: EventDraft): Promise<void> {
-    await untilItWorks(async () => {
+    await keepTrying(async () => {
       const appended = await log.appendOnce(draft);
       if (!appended.duplicate) foldRuleFact(book, appended.line);
     });
@@ -125,7 +126,7 @@ export function createRuleFollower({
   }
 
   async function look(entries: readonly LogEntry[]): Promise<void> {
-    const verdicts = await untilItWorks(() =>
+    const verdicts = await keepTrying(() =>
       evaluate({ rules: active, firings: book.firings, entries, matches }),
     );
     for (const verdict of verdicts ?? []) {
@@ -152,7 +153,7 @@ export function createRuleFollower({
 
   async function run(): Promise<void> {
     mode = 'reading';
-    book = (await untilItWorks(readBook)) ?? book;
+    book = (await keepTrying(readBook)) ?? book;
     for (const switching of switchings(book, rules)) await tell(switchDraft(switching, book));
     if (signal.aborted) return;
     active = rules.map((rule) => activeRule(rule, recordOf(book, rule.name).since));
@@ -162,7 +163,7 @@ export function createRuleFollower({
     }
     scannedTo = startAfter(book, rules);
     mode = 'following';
-    await untilItWorks(follow);
+    await keepTrying(follow);
   }
 
   function problem(behind: number): string | null {

@@ -7,7 +7,8 @@
 // - degraded, beside any of these: the database cannot be written or the log cannot be read. `progress` says
 //   why; the board goes on while there is room for effects, and everything is tried again.
 
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { untilItWorks } from '@svc/lib/retry';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Board, EventLine } from '@svc/core';
 import type { LogEntry } from '../log/log-entry.ts';
 import { messageOf } from '@svc/lib/errors';
@@ -140,21 +141,21 @@ export function followState(options: StateOptions): StateFollower {
   let taker: SnapshotTaker | null = null;
   let isLive = false;
 
-  /** Again and again until it works or this is stopped: without it nothing can go on. */
-  async function untilItWorks<T>(work: () => T | Promise<T>): Promise<T | null> {
-    while (!stopped.signal.aborted) {
-      try {
-        const result = await work();
-        failing = null;
-        return result;
-      } catch (error) {
+  /** Without it nothing can go on: tries again until it works or this is stopped. */
+  function keepTrying<T>(work: () => Promise<T>): Promise<T | undefined> {
+    const noted = async (): Promise<T> => {
+      const result = await work();
+      failing = null;
+      return result;
+    };
+    return untilItWorks(noted, {
+      pauseMs: READ_AGAIN_MS,
+      signal: stopped.signal,
+      onFailure(error) {
         if (failing === null) onFailure(error);
         failing = messageOf(error);
-        // Rejects only when it is stopped, which ends the pause.
-        await sleep(READ_AGAIN_MS, undefined, { signal: stopped.signal }).catch(() => undefined);
-      }
-    }
-    return null;
+      },
+    });
   }
 
   async function load(): Promise<void> {
@@ -249,8 +250,8 @@ export function followState(options: StateOptions): StateFollower {
   }
 
   async function run(): Promise<void> {
-    await untilItWorks(load);
-    await untilItWorks(follow);
+    await keepTrying(load);
+    await keepTrying(follow);
   }
 
   const running = run();

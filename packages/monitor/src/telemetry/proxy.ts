@@ -1,57 +1,12 @@
 // A way to the metrics or the log backend. Identical questions at the same time are one call; the answer to one
 // about a stretch of time is given again for 15 seconds; a few calls run at once, and some wait in line.
 
+import { createCache } from '@svc/lib/cache';
+import { createFlights } from '@svc/lib/single-flight';
 import type { ProxyRequest } from '@svc/core';
 import { createLimit, TooManyWaiting } from '@svc/lib/limit';
 import { Failure } from '../errors.ts';
 import { type BackendAnswer, type BackendCall, createBackendCall } from './backend-call.ts';
-
-// Answers for a short while, within bounds of number and size; the oldest go first.
-
-type AnswerCache = {
-  find: (key: string) => BackendAnswer | undefined;
-  keep: (key: string, answer: BackendAnswer) => void;
-};
-
-function createAnswerCache(options: {
-  keepMs: number;
-  mostEntries: number;
-  mostBytes: number;
-  now: () => number;
-}): AnswerCache {
-  const { keepMs, mostEntries, mostBytes, now } = options;
-  /** In the order of their age. */
-  const entries = new Map<string, { answer: BackendAnswer; bytes: number; until: number }>();
-  let bytes = 0;
-
-  function remove(key: string): void {
-    bytes -= entries.get(key)?.bytes ?? 0;
-    entries.delete(key);
-  }
-
-  function removeOld(): void {
-    for (const [key, { until }] of entries) {
-      // A clock that was set back must not make an answer live for ever.
-      if (until > now() && until <= now() + keepMs && entries.size <= mostEntries && bytes <= mostBytes)
-        return;
-      remove(key);
-    }
-  }
-
-  return {
-    find(key) {
-      removeOld();
-      return entries.get(key)?.answer;
-    },
-    keep(key, answer) {
-      remove(key);
-      const size = answer.body.length + key.length * 2;
-      entries.set(key, { answer, bytes: size, until: now() + keepMs });
-      bytes += size;
-      removeOld();
-    },
-  };
-}
 
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -93,14 +48,15 @@ export function createBackendProxy(options: BackendProxyOptions): BackendProxy {
     fetch: options.fetch ?? fetch,
     maxBytes: options.maxBytes ?? MAX_BYTES,
   });
-  const cache: AnswerCache = createAnswerCache({
-    keepMs: CACHE_MS,
-    mostEntries: CACHE_ENTRIES,
-    mostBytes: CACHE_BYTES,
+  const cache = createCache<BackendAnswer>({
     now,
+    lifetimeMs: CACHE_MS,
+    most: CACHE_ENTRIES,
+    mostBytes: CACHE_BYTES,
+    bytesOf: (key, { body }) => body.length + key.length * 2,
   });
   const stopping = new AbortController();
-  const flights = new Map<string, Promise<BackendAnswer>>();
+  const flights = createFlights<BackendAnswer>();
   const limit = createLimit(atOnce, mostWaiting);
 
   /** The time in line counts: whoever asked is answered within the timeout. */
@@ -112,7 +68,7 @@ export function createBackendProxy(options: BackendProxyOptions): BackendProxy {
   async function fly(key: string, { path, parameters, isRange }: Parameters<BackendProxy['ask']>[0]) {
     try {
       const answer = await inTurn(path, parameters);
-      if (isRange && answer.status === 200) cache.keep(key, answer);
+      if (isRange && answer.status === 200) cache.set(key, answer);
       onOutcome('answered', null);
       return answer;
     } catch (error) {
@@ -123,24 +79,18 @@ export function createBackendProxy(options: BackendProxyOptions): BackendProxy {
       const failure = failureOf(error, title, timeoutMs);
       onOutcome(failure.code === 'backend-slow' ? 'slow' : 'failed', failure.message);
       throw failure;
-    } finally {
-      flights.delete(key);
     }
   }
 
   return {
     async ask(request) {
       const key = JSON.stringify([request.path, request.parameters]);
-      const kept = request.isRange ? cache.find(key) : undefined;
+      const kept = request.isRange ? cache.get(key) : undefined;
       if (kept !== undefined) {
         onOutcome('cached', null);
         return kept;
       }
-      const under = flights.get(key);
-      if (under !== undefined) return under;
-      const flight = fly(key, request);
-      flights.set(key, flight);
-      return flight;
+      return flights(key, () => fly(key, request));
     },
     async look(path) {
       const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), stopping.signal]);

@@ -1,5 +1,7 @@
 // What is kept of channels beside their deliveries. The registry stream has one message per channel and the cursor
 // stream one per named subscriber: the newest is the value. A cursor that is not written for 30 days goes.
+import { within } from '@svc/lib/timeout';
+import { createFlights } from '@svc/lib/single-flight';
 import { randomUUID } from 'node:crypto';
 import type { Channel, Engine, Position, SavedCursor } from '../engine/engine.ts';
 import { ChannelTaken, EngineUnavailable } from '../engine/errors.ts';
@@ -43,7 +45,8 @@ export function createChannelRegistry(
   const { publisher, store, names } = tools;
   /** `found` is resolved: it is handed out for every delivery. */
   const remembered = new Map<string, { channel: Channel; found: Promise<Channel>; at: number }>();
-  const lookups = new Map<string, Promise<Channel | undefined>>();
+  /** One for all that ask meanwhile. */
+  const lookups = createFlights<Channel | undefined>();
 
   function remember(channel: Channel): void {
     remembered.delete(channel.id);
@@ -63,16 +66,13 @@ export function createChannelRegistry(
     return channel;
   }
 
-  /** One for all that ask meanwhile. */
-  function startLookup(id: string, known: Channel | undefined): Promise<Channel | undefined> {
-    const lookup = lookUp(id)
-      .catch((error: unknown) => {
-        if (known !== undefined && error instanceof EngineUnavailable) return known;
-        throw error;
-      })
-      .finally(() => lookups.delete(id));
-    lookups.set(id, lookup);
-    return lookup;
+  async function lookUpOrKnown(id: string, known: Channel | undefined): Promise<Channel | undefined> {
+    try {
+      return await lookUp(id);
+    } catch (error) {
+      if (known !== undefined && error instanceof EngineUnavailable) return known;
+      throw error;
+    }
   }
 
   return {
@@ -80,9 +80,9 @@ export function createChannelRegistry(
       const known = remembered.get(id);
       const age = known === undefined ? 0 : now() - known.at;
       if (known !== undefined && age < REMEMBER_MS) return known.found;
-      const lookup = lookups.get(id) ?? startLookup(id, known?.channel);
+      const lookup = lookups(id, () => lookUpOrKnown(id, known?.channel));
       if (known === undefined || age >= COUNTS_MEANWHILE_MS)
-        return withinMs === undefined ? lookup : inTime(lookup, withinMs);
+        return withinMs === undefined ? lookup : within(lookup, withinMs, () => notInTime(withinMs));
       // Should it fail for another reason than the engine, the next one that waits for it is told.
       lookup.catch(() => remembered.delete(id));
       return known.found;
@@ -113,15 +113,8 @@ export function createChannelRegistry(
   };
 }
 
-async function inTime(lookup: Promise<Channel | undefined>, withinMs: number): Promise<Channel | undefined> {
-  const timer = Promise.withResolvers<never>();
-  const late = new EngineUnavailable(`a channel was not found out within ${withinMs} ms`);
-  const timeout = setTimeout(() => timer.reject(late), withinMs);
-  try {
-    return await Promise.race([lookup, timer.promise]);
-  } finally {
-    clearTimeout(timeout);
-  }
+function notInTime(withinMs: number): never {
+  throw new EngineUnavailable(`a channel was not found out within ${withinMs} ms`);
 }
 
 function readChannel(id: string, data: Uint8Array): Channel {

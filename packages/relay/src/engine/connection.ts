@@ -1,4 +1,5 @@
 // One connection to NATS that never gives up, and says since when it is there or not.
+import { within } from '@svc/lib/timeout';
 import { messageOf } from '@svc/lib/errors';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { credsAuthenticator, errors, type NatsConnection } from '@nats-io/nats-core';
@@ -77,14 +78,15 @@ export async function openConnection(options: NatsOptions, purpose: string): Pro
         () => true,
         () => true,
       );
-      const late = sleep(ALIVE_WITHIN_MS, false, { ref: false });
-      if (!(await Promise.race([lives, late])) && state.connected && !nats.isClosed()) await nats.reconnect();
+      const isAlive = await within(lives, ALIVE_WITHIN_MS, () => false);
+      if (!isAlive && state.connected && !nats.isClosed()) await nats.reconnect();
       doubted = false;
     },
     async close() {
       // The library writes once more when it closes. On a socket that the server has just ended, that would be
       // an error event which nobody hears any more, and the end of the process. A flush finds out before.
-      await Promise.race([nats.flush().catch(() => 'lost'), sleep(SETTLE_WITHIN_MS)]);
+      const flushed = nats.flush().catch(() => undefined);
+      await within(flushed, SETTLE_WITHIN_MS, () => undefined);
       await nats.close();
     },
   };

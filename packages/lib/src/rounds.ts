@@ -1,9 +1,10 @@
-// Work that comes round by timer, with nobody looking: one run at a time, a failure never ends it.
+// Work that comes round by timer: one run at a time, and a failure never ends it.
 export type Rounds = {
   /** Runs now, or joins the run that is under way. */
   runNow: () => Promise<void>;
   /** A run that begins from now on: after the one that is under way, which may have looked too early. */
   runAfresh: () => Promise<void>;
+  /** Begins nothing more, and resolves when the run that is under way has ended. */
   stop: () => Promise<void>;
 };
 
@@ -11,7 +12,7 @@ export type Rounds = {
 export type Repeat = (work: () => Promise<void>, periodMs: number) => () => void;
 
 export const byTimer: Repeat = (work, periodMs) => {
-  const timer = setInterval(() => void work(), periodMs);
+  const timer = setInterval(() => void work(), periodMs).unref();
   return () => clearInterval(timer);
 };
 

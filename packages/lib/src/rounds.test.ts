@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { every } from './every.ts';
+import { every } from './rounds.ts';
 
 /** Work that lasts until it is let go, and the number of runs that began. */
 function slowWork() {
