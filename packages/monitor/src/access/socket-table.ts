@@ -1,6 +1,6 @@
 // Reads the kernel's table of sockets, and finds with it who is behind a connection or a listening port of this
 // machine.
-import { ifPresent } from '@svc/lib/files';
+
 import { readFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { endianness } from 'node:os';
@@ -13,6 +13,7 @@ import {
   type SocketOwner,
   type SocketTable,
 } from '@svc/core';
+import { ifPresent } from '@svc/lib/files';
 
 /** Undefined where the system has no such table. */
 export type ReadSocketTable = () => Promise<SocketTable | undefined>;

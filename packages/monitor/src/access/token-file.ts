@@ -1,8 +1,9 @@
 // The file that holds the token of a daemon that asks for one. It is made when such a daemon starts, and is not there
 // while the daemon goes by users.
-import { ifPresentSync } from '@svc/lib/files';
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ifPresentSync } from '@svc/lib/files';
 
 export function tokenFile(dataDir: string): string {
   return join(dataDir, 'api-token');

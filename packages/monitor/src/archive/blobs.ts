@@ -1,6 +1,6 @@
 // The bytes of archived files: one blob per content, named for its SHA-256, so that no name of a run's file ever
 // becomes a name in the archive, and a blob that is there under its name is whole. Large ones are compressed.
-import { ifPresent } from '@svc/lib/files';
+
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, rename, rm } from 'node:fs/promises';
@@ -9,9 +9,10 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createZstdCompress, createZstdDecompress } from 'node:zlib';
 import { type ArchivedFile, blobName } from '@svc/core';
+import { systemErrorCode } from '@svc/lib/errors';
+import { ifPresent } from '@svc/lib/files';
 import { syncFolder } from '../disk/atomic-write.ts';
 import { makeFolder } from '../disk/make-folder.ts';
-import { systemErrorCode } from '@svc/lib/errors';
 
 /** From here on a file is compressed. */
 const LARGE_BYTES = 64 * 1024;
@@ -84,7 +85,7 @@ export function createBlobFolder(archive: string) {
     /** Whether a blob of that length lies under that name: enough to trust what was synced before it was named. */
     async holds(file: ArchivedFile): Promise<boolean> {
       const stats = await ifPresent(lstat(join(folder, blobName(file))));
-      return stats !== null && stats.isFile() && stats.size === file.storedSize;
+      return stats !== undefined && stats.isFile() && stats.size === file.storedSize;
     },
     /** Reads all of it. */
     async check(file: ArchivedFile): Promise<'ok' | 'missing' | 'damaged'> {

@@ -1,10 +1,11 @@
 // `syncToThoughts`: the summary of an archived run, where the next person or agent looks for it.
-import { ifPresent } from '@svc/lib/files';
+
 import { readFile, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { type ArchiveManifest, handoffName, summaryOf } from '@svc/core';
-import { writeFileAtomically } from '../disk/atomic-write.ts';
 import { systemErrorCode } from '@svc/lib/errors';
+import { ifPresent } from '@svc/lib/files';
+import { writeFileAtomically } from '../disk/atomic-write.ts';
 import { createBlobFolder } from './blobs.ts';
 
 /** A summary is for people: what is longer is not copied. */

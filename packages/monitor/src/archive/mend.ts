@@ -1,11 +1,12 @@
 // Makes index and blobs agree again after a sweep or prune that was cut off. What a manifest names is the archive:
 // the index follows it, and what no manifest names goes.
-import { ifPresent } from '@svc/lib/files';
+
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isTemporaryName, safeSegment } from '@svc/core';
-import { removeTree } from '../disk/remove-tree.ts';
 import { systemErrorCode } from '@svc/lib/errors';
+import { ifPresent } from '@svc/lib/files';
+import { removeTree } from '../disk/remove-tree.ts';
 import type { ArchiveIndex } from './archive-index.ts';
 import { createBlobFolder } from './blobs.ts';
 import { readManifest } from './manifest-file.ts';

@@ -1,12 +1,13 @@
 // What lies in a run's folder. Workers wrote it, so nothing there is trusted: links are never followed, only plain
 // files are read, never more of one than it had when it was opened, and a file is read only when it really lies
 // where its path says.
-import { namesIn } from '@svc/lib/files';
+
 import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { isArchivePath, isTemporaryName, runOfChannel, type SkippedFile } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
+import { namesIn } from '@svc/lib/files';
 
 const MAX_FILES = 100_000;
 const MAX_DEPTH = 64;

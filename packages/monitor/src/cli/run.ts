@@ -1,6 +1,7 @@
 // Runs one command line: parses it, performs the verb, and turns every ending into a documented exit code.
-import { stackOf } from '@svc/lib/errors';
+
 import { CommanderError } from '@commander-js/extra-typings';
+import { stackOf } from '@svc/lib/errors';
 import { Failure } from '../errors.ts';
 import { buildProgram } from './program.ts';
 import { AnswerIsNo, Interrupted, paint, type Terminal } from './terminal.ts';

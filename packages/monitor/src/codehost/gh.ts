@@ -14,8 +14,8 @@ import {
   problemIn,
   readGraphqlAnswer,
 } from '@svc/core';
-import type { CommandEnd, RunCommand } from '@svc/lib/process';
 import { createLimit } from '@svc/lib/limit';
+import type { CommandEnd, RunCommand } from '@svc/lib/process';
 import { type ApiResource, type BudgetFigures, type CallBudget, createCallBudget } from './call-budget.ts';
 
 // What comes of a call: the value, or the problem.

@@ -5,7 +5,7 @@
 //
 //   const reconciler = createReconciler({ gh, watched, … });
 //   setInterval(() => reconciler.run(), RECONCILE_EVERY_MS)
-import { singleFlight } from '@svc/lib/single-flight';
+
 import {
   type AwaitedDeploy,
   callsOfPollingEverything,
@@ -16,6 +16,7 @@ import {
   repoKey,
   repoNameIn,
 } from '@svc/core';
+import { singleFlight } from '@svc/lib/single-flight';
 import { type Gh, type GhResult, parsed } from './gh.ts';
 import { type Reconciled, type ReconcileOptions, reconcilePullRequests } from './reconcile-pull-requests.ts';
 

@@ -4,7 +4,7 @@
 //   webhook   the hook is there, with the types and the secret that we want; nothing more is asked.
 //   polling   there is no channel or no secret, or nobody agreed to a hook; or the code host said no, or did not answer: again after a
 //             while, a short one where the trouble passes by itself, a long one where a person has to act.
-import { messageOf } from '@svc/lib/errors';
+
 import {
   type CodehostProblem,
   codehostProblemWords,
@@ -16,6 +16,7 @@ import {
   repoKey,
   repoNameIn,
 } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
 import type { GhResult } from './gh.ts';
 import { type HookMemory, secretFingerprint } from './hook-memory.ts';
 import type { HookApi } from './hooks.ts';

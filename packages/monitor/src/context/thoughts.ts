@@ -1,13 +1,14 @@
 // `thoughts/` of a new worktree: links into the context store, so that what is written there is in every worktree at
 // once and stays when one is removed. What is there already is never replaced: a folder that the repository has, or
 // that a setup command made, stays as it is.
-import { ifPresent } from '@svc/lib/files';
+
 import { constants } from 'node:fs';
 import { copyFile, lstat, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type RepositoryFacts, SHARED, thoughtsPlace } from '@svc/core';
-import { Failure } from '../errors.ts';
 import { systemErrorCode } from '@svc/lib/errors';
+import { ifPresent } from '@svc/lib/files';
+import { Failure } from '../errors.ts';
 
 export type Thoughts = {
   store: string;

@@ -15,6 +15,7 @@ import {
   repoKey,
 } from '@svc/core';
 import { type RunCommand, runCommand } from '@svc/lib/process';
+import { byTimer, every, type Repeat } from '@svc/lib/rounds';
 import type { Logger } from 'pino';
 import { createGh, type Gh } from '../codehost/gh.ts';
 import { hookMemoryFile, openHookMemory } from '../codehost/hook-memory.ts';
@@ -25,7 +26,6 @@ import { createReplay, type DeliveryReport } from '../codehost/replay.ts';
 import { type Coverage, createSubscriptions } from '../codehost/subscribe.ts';
 import type { EventLog } from '../log/event-log.ts';
 import type { Receiver } from '../receive/receiver.ts';
-import { byTimer, every, type Repeat } from '@svc/lib/rounds';
 
 /** Besides every start and reconnect. */
 const REPLAY_EVERY_MS = 6 * 3_600_000;

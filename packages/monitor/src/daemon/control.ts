@@ -3,8 +3,8 @@
 import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import type { DaemonIdentity, Environment } from '@svc/core';
-import { Failure } from '../errors.ts';
 import { systemErrorCode } from '@svc/lib/errors';
+import { Failure } from '../errors.ts';
 import { usable } from './instance.ts';
 import { linesBehind, logFileOf, openToAppend } from './log-file.ts';
 import { type FoundDaemon, waitForDaemon } from './status.ts';

@@ -1,6 +1,7 @@
 // What carries out the effects of lines: one handler per kind, each the same done twice as done once.
 import { attentionId, type Config, type Effect, type Environment, type EventDraft } from '@svc/core';
 import { type RunCommand, runCommand } from '@svc/lib/process';
+import { every, type Rounds } from '@svc/lib/rounds';
 import type { Logger } from 'pino';
 import { createDescendantProof } from '../deploy/prove-descendant.ts';
 import type { FileLocks } from '../disk/lock.ts';
@@ -22,7 +23,6 @@ import { type MoveEnding, moveTicketHandler } from '../tracker/move-ticket-handl
 import { systemClock } from '../tunnel/session.ts';
 import type { DaemonBoard } from './board.ts';
 import type { CodehostFeed } from './codehost-feed.ts';
-import { every, type Rounds } from '@svc/lib/rounds';
 import { createRemediationHandler } from './remediation.ts';
 
 const KEEP_DONE_MS = 30 * 86_400_000;

@@ -1,8 +1,9 @@
 // The whole examination of `svc doctor`, for the dashboard: the same program, asked for JSON. It looks at files,
 // programs and clouds from outside, as a person would; one at a time, bounded in time.
-import { singleFlight } from '@svc/lib/single-flight';
+
 import type { ApiAnswer, api, Environment } from '@svc/core';
 import { type RunCommand, runCommand } from '@svc/lib/process';
+import { singleFlight } from '@svc/lib/single-flight';
 import { Failure } from '../errors.ts';
 
 type Examination = ApiAnswer<typeof api.examine>;

@@ -1,9 +1,10 @@
 // Who this machine is in its own log: an id that stays, and its name.
-import { ifPresentSync } from '@svc/lib/files';
+
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { EventHost } from '@svc/core';
+import { ifPresentSync } from '@svc/lib/files';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
 
 export async function identifyHost(dataDir: string): Promise<EventHost> {

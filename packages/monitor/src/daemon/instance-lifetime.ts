@@ -6,12 +6,12 @@
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Environment } from '@svc/core';
+import { systemErrorCode } from '@svc/lib/errors';
+import { every } from '@svc/lib/rounds';
 import type { DestinationStream, Logger } from 'pino';
 import type { Machine } from '../config/environment.ts';
 import { Failure } from '../errors.ts';
-import { systemErrorCode } from '@svc/lib/errors';
 import { type Host, notAnswering, remedyFor } from './control.ts';
-import { every } from '@svc/lib/rounds';
 import { claimInstance, type Instance } from './instance.ts';
 import type { RunningDaemon } from './run.ts';
 import { askHealth, type FoundDaemon, findDaemon } from './status.ts';

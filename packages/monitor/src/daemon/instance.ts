@@ -6,11 +6,11 @@ import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync } from 
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DaemonRecord } from '@svc/core';
+import { systemErrorCode } from '@svc/lib/errors';
 import { listenerOf } from '../access/socket-table.ts';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
 import { type Hold, isHeldNow, tryHold } from '../disk/lock.ts';
 import { Failure } from '../errors.ts';
-import { systemErrorCode } from '@svc/lib/errors';
 
 const LOOKS = 5;
 

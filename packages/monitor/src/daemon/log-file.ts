@@ -1,7 +1,7 @@
 // The daemon's own log file as a destination for the logger. At 10 MiB it becomes monitor.log.1, and the one
 // before that goes. Only the daemon that holds the data root writes and rotates. Each line is written at
 // once, so that a crash loses none; a full disk loses lines, which are counted, and never the daemon.
-import { ifPresentSync } from '@svc/lib/files';
+
 import {
   closeSync,
   fchmodSync,
@@ -16,6 +16,7 @@ import {
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemErrorCode } from '@svc/lib/errors';
+import { ifPresentSync } from '@svc/lib/files';
 
 // Reads the daemon's log from its end: the last lines, and what is added. Never the whole file.
 

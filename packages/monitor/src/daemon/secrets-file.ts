@@ -3,8 +3,8 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Environment } from '@svc/core';
-import { relayReadKeyFile, webhookSecretFile } from '../config/locate.ts';
 import { systemErrorCode } from '@svc/lib/errors';
+import { relayReadKeyFile, webhookSecretFile } from '../config/locate.ts';
 
 const feedsWithSecrets = ['codehost', 'tracker'] as const;
 type ByFeed = Record<(typeof feedsWithSecrets)[number], readonly string[]>;

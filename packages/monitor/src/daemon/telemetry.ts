@@ -1,5 +1,6 @@
 // The daemon's telemetry: the ways to the metrics and log backends.
 import { type ApiAnswer, type api, type BackendName, backendOf, type Config, sameJson } from '@svc/core';
+import { every, type Repeat, type Rounds } from '@svc/lib/rounds';
 import type { Logger } from 'pino';
 import type { OtelBackend } from '../http/otel-routes.ts';
 import type { OutboxRow } from '../outbox/outbox-row.ts';
@@ -7,7 +8,6 @@ import type { Settled } from '../outbox/settled.ts';
 import { type Metrics, observeLabelled } from '../telemetry/metrics.ts';
 import { createBackendProbe, PROBE_EVERY_MS } from '../telemetry/probe.ts';
 import { createBackendProxy } from '../telemetry/proxy.ts';
-import { every, type Repeat, type Rounds } from '@svc/lib/rounds';
 
 const titles = { metrics: 'The metrics backend', logs: 'The log backend' } as const;
 

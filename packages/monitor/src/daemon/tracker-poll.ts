@@ -1,12 +1,13 @@
 // The tracker's part of the feeds that needs no delivery: every 5 minutes, one query per team.
-import { messageOf } from '@svc/lib/errors';
+
 import type { ApiAnswer, api, Config } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
+import { every, type Rounds } from '@svc/lib/rounds';
 import type { Logger } from 'pino';
 import type { EventLog } from '../log/event-log.ts';
 import { createTrackerClient } from '../tracker/client.ts';
 import { createTrackerReconciler } from '../tracker/reconcile.ts';
 import { TrackerError } from '../tracker/tracker-error.ts';
-import { every, type Rounds } from '@svc/lib/rounds';
 
 const POLL_EVERY_MS = 300_000;
 

@@ -2,8 +2,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compareBuild, lt, parse } from 'semver';
 import { systemErrorCode } from '@svc/lib/errors';
+import { compareBuild, lt, parse } from 'semver';
 
 export type Drift = { runningVersion: string; latestAvailableVersion: string | null; isStale: boolean };
 

@@ -1,11 +1,12 @@
 // Gives up deploys that are past their deadline. The deadline stands with the worker, and that it has passed
 // becomes a line of the log: nothing is remembered here, so that a restart, a sleep or a clock that was set
 // changes only when it is noticed. Before that, the code host is asked once more: what was missed still counts.
-import { within } from '@svc/lib/timeout';
-import { every } from '@svc/lib/rounds';
+
 import { once } from 'node:events';
 import { type EventDraft, isWaitingForDeploy, scopeOfWorker, type Worker } from '@svc/core';
 import { createLimit } from '@svc/lib/limit';
+import { every } from '@svc/lib/rounds';
+import { within } from '@svc/lib/timeout';
 
 const EVERY_MS = 5_000;
 const ASK_WITHIN_MS = 30_000;

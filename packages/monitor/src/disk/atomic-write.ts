@@ -1,8 +1,9 @@
 // Replaces a file so that a reader sees the old or the new content, never a part, also after a power cut.
-import { ifPresent } from '@svc/lib/files';
+
 import { constants } from 'node:fs';
 import { open, realpath, rename, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { ifPresent } from '@svc/lib/files';
 import { makeFolder } from './make-folder.ts';
 
 export type WriteOptions = {

@@ -1,8 +1,9 @@
 // A file that holds one secret: mode 600 in a folder of mode 700, replaced atomically.
-import { ifPresent } from '@svc/lib/files';
+
 import { readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { systemErrorCode } from '@svc/lib/errors';
+import { ifPresent } from '@svc/lib/files';
 import { syncFolder, writeFileAtomically } from './atomic-write.ts';
 
 /** The secret, or undefined when there is none. */

@@ -3,16 +3,17 @@
 //
 //   const queue = createFindingsQueue({ file, locks });
 //   await queue.append(finding);
-import { ifPresent } from '@svc/lib/files';
+
 import { constants } from 'node:fs';
 import { open, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Finding, findingLine, type ReadFinding, readFindingLine } from '@svc/core';
+import { systemErrorCode } from '@svc/lib/errors';
+import { ifPresent } from '@svc/lib/files';
 import { syncFolder } from '../disk/atomic-write.ts';
 import type { FileLocks } from '../disk/lock.ts';
 import { makeFolder } from '../disk/make-folder.ts';
 import { Failure } from '../errors.ts';
-import { systemErrorCode } from '@svc/lib/errors';
 import { appendLines } from './append-lines.ts';
 import { ticketKey } from './ticket-key.ts';
 

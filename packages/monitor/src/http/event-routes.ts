@@ -2,9 +2,9 @@
 // helpers), POST /api/events/reindex.
 
 import { type ApiAnswer, api, parseEventDraft, type Since } from '@svc/core';
+import { createLimit } from '@svc/lib/limit';
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify';
 import { Failure } from '../errors.ts';
-import { createLimit } from '@svc/lib/limit';
 import { appendHelperFact, type EventLog } from '../log/event-log.ts';
 import type { JqThreads } from '../log/jq-threads.ts';
 import { countQuery, listQuery, streamQuery } from './event-query.ts';

@@ -1,11 +1,12 @@
 // The built web app, read into memory once: what is served is what was there at the start, and a request can
 // name nothing else. `x.br` and `x.gz` beside a file are its compressed forms; what has none is compressed here.
-import { ifPresent } from '@svc/lib/files';
+
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { ifPresent } from '@svc/lib/files';
 
 export type Encoding = 'br' | 'gzip' | 'identity';
 type StaticForm = { bytes: Buffer; etag: string };

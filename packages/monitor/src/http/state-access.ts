@@ -1,6 +1,7 @@
 // What routes know of the state: the board of now, and how to say something and see what came of it.
-import { within } from '@svc/lib/timeout';
+
 import type { Board, EventDraft } from '@svc/core';
+import { within } from '@svc/lib/timeout';
 import { Failure } from '../errors.ts';
 
 /** A follower of the log; see `state/follow-state.ts`. */

@@ -1,6 +1,6 @@
 // GET /api/board: the state of now, or with `at` that of any past moment. GET /api/board/changes: what of it changed
 // since a line, for whoever follows it.
-import { within } from '@svc/lib/timeout';
+
 import {
   type ApiAnswer,
   api,
@@ -12,6 +12,7 @@ import {
   type Since,
   WEEK_MS,
 } from '@svc/core';
+import { within } from '@svc/lib/timeout';
 import type { FastifyPluginCallback } from 'fastify';
 import { Failure } from '../errors.ts';
 import { fieldsOf, textOf } from './request-fields.ts';

@@ -4,12 +4,13 @@
 // - indexed. Found by a hash, and then verified against the line itself.
 // It counts as seen only once its line is durable; a line that could not be written was never seen.
 // The same signed bytes under another id are a line of their own, which says whose repeat it is.
-import { within } from '@svc/lib/timeout';
+
 import type { EventDraft, EventLine } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
+import { within } from '@svc/lib/timeout';
 import type { LineReader } from './line-reader.ts';
 import type { LogEntry } from './log-entry.ts';
 import { LogNotWritable } from './log-errors.ts';
-import { messageOf } from '@svc/lib/errors';
 import type { LogIndex } from './log-index.ts';
 import { deliveryKey, signedKey, term } from './terms.ts';
 

@@ -1,6 +1,6 @@
 // The event log as the rest of the daemon knows it: append, ask, follow. Nothing outside of this room
 // knows files, offsets or tables. Opening it mends what a crash left; closing it loses nothing.
-import { within } from '@svc/lib/timeout';
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type EventCounts,
@@ -11,6 +11,7 @@ import {
   type MissingLines,
   matchesFilter,
 } from '@svc/core';
+import { within } from '@svc/lib/timeout';
 import { Failure } from '../errors.ts';
 import { type CountQuery, createLineCounter } from './count-lines.ts';
 import { type Appended, createDedupe } from './dedupe.ts';

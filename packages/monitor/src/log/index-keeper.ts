@@ -2,6 +2,7 @@
 // one in use. The index can always be made again, so whatever is wrong with it ends in a rebuild. It also is what
 // remembers which lines there were: those that the log has no more are missing.
 import { joinMissing, type MissingLines } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
 import type { Database } from '../disk/sqlite.ts';
 import { isDamage, openDatabase, setDatabaseAside } from '../disk/sqlite.ts';
 import { firstSeqIn } from './find-position.ts';
@@ -10,7 +11,6 @@ import { createIndexStore, type IndexStore } from './index-store.ts';
 import { indexMigrations, otherSide, type Side } from './index-tables.ts';
 import type { LineReader } from './line-reader.ts';
 import type { LiveTail } from './live-tail.ts';
-import { messageOf } from '@svc/lib/errors';
 import { createLogIndex, type LogIndex } from './log-index.ts';
 import type { LogNotice } from './log-notice.ts';
 import { listFilledMonthFiles } from './month-file.ts';

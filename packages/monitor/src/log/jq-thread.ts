@@ -1,6 +1,7 @@
 // The thread in which the daemon runs jq: it answers one question after the other, and can be ended at any moment.
-import { messageOf } from '@svc/lib/errors';
+
 import { parentPort } from 'node:worker_threads';
+import { messageOf } from '@svc/lib/errors';
 import { createJqEngine, JqRefused, JqTooLarge, type LineFilter } from './jq-engine.ts';
 
 export type JqQuestion = { id: number; filter: string; lines: readonly string[] };

@@ -6,6 +6,7 @@
 // - failing: a block could not be stored. Tries again every second; the lines wait in the log, not in memory.
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { MissingLines } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
 import {
   type BlockLines,
   createOpenBlock,
@@ -19,7 +20,6 @@ import type { IndexStore } from './index-store.ts';
 import type { LinePlace } from './line-reader.ts';
 import type { TailOptions } from './live-tail.ts';
 import type { LogEntry } from './log-entry.ts';
-import { messageOf } from '@svc/lib/errors';
 
 export type LogIndex = {
   store: IndexStore;

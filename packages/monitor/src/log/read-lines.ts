@@ -1,8 +1,9 @@
 // Reads the log forwards from any place, over the ends of months, in pieces: memory stays the same however
 // large the files are. Only whole lines come out; what cannot be a line is skipped and told.
-import { ifPresent } from '@svc/lib/files';
+
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ifPresent } from '@svc/lib/files';
 import { LONGEST_LINE_BYTES, type LogEntry, type Position, parseEntry, type RawLine } from './log-entry.ts';
 import { listMonthFiles } from './month-file.ts';
 

@@ -4,11 +4,10 @@
 import { mkdir, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type EventDraft, parseEventDraft } from '@svc/core';
+import { messageOf, systemErrorCode } from '@svc/lib/errors';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
-import { systemErrorCode } from '@svc/lib/errors';
 import { createFolderBell } from './folder-bell.ts';
 import { LogNotWritable } from './log-errors.ts';
-import { messageOf } from '@svc/lib/errors';
 
 /** Files taken at once: as many lines can share one commit. */
 const AT_ONCE = 64;

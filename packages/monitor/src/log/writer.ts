@@ -6,12 +6,12 @@
 //   has caught up. A start believes the clock again (`core/src/log/clock.ts`), so that `ts` can go back there.
 // - The file is that of the line's month, or the newest one where that is of a later month: the order of the files
 //   is the order of `seq`, whatever the clock did.
-import { asError } from '@svc/lib/errors';
+
 import { type EventDraft, type EventLine, type MissingLines, timeToStartFrom } from '@svc/core';
+import { asError, messageOf } from '@svc/lib/errors';
 import type { LineEncoder } from './line-encoder.ts';
 import { LARGEST_COMMIT_BYTES, type LogEntry, type LogTail } from './log-entry.ts';
 import { LogNotWritable } from './log-errors.ts';
-import { messageOf } from '@svc/lib/errors';
 import { endOfMonth, monthFileName } from './month-file.ts';
 import type { MonthWriter } from './month-writer.ts';
 

@@ -3,7 +3,7 @@
 // - reading: finds in the log what rules did before, and writes down which are on now. At start.
 // - following: looks at lines as they become durable. The newest fact says where to go on after a restart.
 // - failing, beside these: the log cannot be written or jq does not answer. It is tried again until it works.
-import { untilItWorks } from '@svc/lib/retry';
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type EventDraft,
@@ -19,9 +19,10 @@ import {
   startAfter,
   switchings,
 } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
+import { untilItWorks } from '@svc/lib/retry';
 import type { EventLog } from '../log/event-log.ts';
 import type { LogEntry } from '../log/log-entry.ts';
-import { messageOf } from '@svc/lib/errors';
 import type { Matches } from './ask-jq.ts';
 import { type ActiveRule, activeRule, evaluate, type Verdict } from './evaluate.ts';
 

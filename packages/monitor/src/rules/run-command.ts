@@ -5,7 +5,7 @@
 // - ended well: done. Ended badly: started again, three times at most, then given up.
 // - started, and nobody knows how it ended, because the daemon was killed or stopped: given up. A person who tries it
 //   again (`svc outbox retry`) has it started once more.
-import { within } from '@svc/lib/timeout';
+
 import {
   commandEnvironment,
   type Effect,
@@ -14,6 +14,7 @@ import {
   type RuleCommand,
 } from '@svc/core';
 import type { Command, CommandEnd, RunCommand } from '@svc/lib/process';
+import { within } from '@svc/lib/timeout';
 import type { EventLog } from '../log/event-log.ts';
 import type { LogEntry } from '../log/log-entry.ts';
 import type { Attempt, Outcome } from '../outbox/attempt.ts';

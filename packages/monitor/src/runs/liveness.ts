@@ -1,6 +1,6 @@
 // Whether the processes of working workers still run. Only edges are told: the end of one that was not known to
 // be dead, and the return of one that was. A worker whose process cannot be told from others stays unknown.
-import { every } from '@svc/lib/rounds';
+
 import {
   type EventDraft,
   isAgentsWork,
@@ -10,6 +10,7 @@ import {
   workerDied,
   workerRevived,
 } from '@svc/core';
+import { every } from '@svc/lib/rounds';
 import { isSameProcess, type ProcessStart, type ReadProcessStarts } from './processes.ts';
 
 /**

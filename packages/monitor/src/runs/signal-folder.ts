@@ -1,12 +1,13 @@
 // Where signal files lie: `<runs folder>/<orchestrator>/workers/<ticket>.json`. Names that could lead elsewhere,
 // links and everything that is not a plain file are left alone and counted. The runs folder itself may be a
 // link: it is configured, what lies in it is not.
-import { ifPresent } from '@svc/lib/files';
+
 import type { Stats } from 'node:fs';
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { safeSegment } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
+import { ifPresent } from '@svc/lib/files';
 
 const MAX_FILES = 20_000;
 const SUFFIX = '.json';
@@ -31,7 +32,7 @@ export function signalPath(runsDir: string, orchestrator: string, ticket: string
 /** Changes when the runs folder is made again; null when it is not there. */
 export async function runsIdentity(runsDir: string): Promise<string | null> {
   const root = await ifPresent(stat(runsDir));
-  return root && identityOf(root);
+  return root === undefined ? null : identityOf(root);
 }
 
 /** The runs that there are; `identity` is null when there is no runs folder. */
@@ -70,13 +71,13 @@ async function lookAtRun(runsDir: string, orchestrator: string): Promise<RunFold
   const path = join(runsDir, orchestrator);
   const workersPath = join(path, 'workers');
   const [run, workers] = await Promise.all([ifPresent(lstat(path)), ifPresent(lstat(workersPath))]);
-  if (run === null) return null;
-  if (!run.isDirectory() || (workers !== null && !workers.isDirectory())) return 'ignored';
+  if (run === undefined) return null;
+  if (!run.isDirectory() || (workers !== undefined && !workers.isDirectory())) return 'ignored';
   return {
     orchestrator,
     path,
     identity: identityOf(run),
-    workers: workers && { path: workersPath, identity: identityOf(workers) },
+    workers: workers === undefined ? null : { path: workersPath, identity: identityOf(workers) },
   };
 }
 

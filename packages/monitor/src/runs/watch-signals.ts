@@ -1,11 +1,11 @@
 // Watches the signal files of all runs and tells the log what changed. Notices of the system make it fast; a
 // rescan finds what they missed, what the configuration changed, and what happened while nobody watched.
-import { every } from '@svc/lib/rounds';
-import { messageOf } from '@svc/lib/errors';
+
 import { type FSWatcher, watch } from 'node:fs';
 import { basename } from 'node:path';
 import { repoOfSignal, type SignalFile, safeSegment } from '@svc/core';
-import { systemErrorCode } from '@svc/lib/errors';
+import { messageOf, systemErrorCode } from '@svc/lib/errors';
+import { every } from '@svc/lib/rounds';
 import {
   foldersToWatch,
   listRuns,

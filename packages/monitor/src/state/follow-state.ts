@@ -7,11 +7,11 @@
 // - degraded, beside any of these: the database cannot be written or the log cannot be read. `progress` says
 //   why; the board goes on while there is room for effects, and everything is tried again.
 
-import { untilItWorks } from '@svc/lib/retry';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Board, EventLine } from '@svc/core';
-import type { LogEntry } from '../log/log-entry.ts';
 import { messageOf } from '@svc/lib/errors';
+import { untilItWorks } from '@svc/lib/retry';
+import type { LogEntry } from '../log/log-entry.ts';
 import { type BoardRules, boardRules, foldOrSkip } from './board-rules.ts';
 import { createHandOver, type HandOver } from './hand-over.ts';
 import { type BoardAndPlace, loadBoard } from './load-board.ts';

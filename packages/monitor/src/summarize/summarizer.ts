@@ -1,6 +1,6 @@
 // Summaries of a run: kept for five minutes, asked for once however many want the same, and no more often than
 // the limiter of the provider lets.
-import { createCache } from '@svc/lib/cache';
+
 import { createHash } from 'node:crypto';
 import {
   type ApiAnswer,
@@ -15,6 +15,7 @@ import {
   type Worker,
   workersOfRun,
 } from '@svc/core';
+import { createCache } from '@svc/lib/cache';
 import { Failure } from '../errors.ts';
 import type { CallModel } from './call-model.ts';
 import type { Limiter } from './limiter.ts';

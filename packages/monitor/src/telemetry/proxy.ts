@@ -1,10 +1,10 @@
 // A way to the metrics or the log backend. Identical questions at the same time are one call; the answer to one
 // about a stretch of time is given again for 15 seconds; a few calls run at once, and some wait in line.
 
-import { createCache } from '@svc/lib/cache';
-import { createFlights } from '@svc/lib/single-flight';
 import type { ProxyRequest } from '@svc/core';
+import { createCache } from '@svc/lib/cache';
 import { createLimit, TooManyWaiting } from '@svc/lib/limit';
+import { createFlights } from '@svc/lib/single-flight';
 import { Failure } from '../errors.ts';
 import { type BackendAnswer, type BackendCall, createBackendCall } from './backend-call.ts';
 

@@ -2,8 +2,9 @@
 // come one after the other, in the order in which they were asked for: the outbox sees to that. Carrying one out
 // again finds the ticket where it should be; should the daemon die between the move and its line, the line is
 // missing and the tracker's own event tells the move.
-import { asError } from '@svc/lib/errors';
+
 import type { Effect, EventDraft } from '@svc/core';
+import { asError } from '@svc/lib/errors';
 import type { Outcome } from '../outbox/attempt.ts';
 import type { TicketMove, TicketMover } from './move-ticket.ts';
 import { TicketNotMoved } from './ticket-not-moved.ts';

@@ -1,6 +1,6 @@
 // Makes a channel at the public relay, or at one that speaks its protocol: it answers `HEAD /new` with a
 // redirect to the channel's own URL. Whoever has that URL may write and read.
-import { messageOf } from '@svc/lib/errors';
+
 import { Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import { basename } from 'node:path';
@@ -13,10 +13,10 @@ import {
   relayUrl,
   retryAfterMs,
 } from '@svc/core';
+import { messageOf, systemErrorCode } from '@svc/lib/errors';
 import { z } from 'zod';
 import { relayReadKeyFile } from '../config/locate.ts';
 import { Failure } from '../errors.ts';
-import { systemErrorCode } from '@svc/lib/errors';
 import type { ProvisionedChannel } from './channel-setup.ts';
 
 // Posts to a channel, as a sender does; through the proxy, where there is one.
@@ -227,7 +227,7 @@ async function jsonIn(response: Response): Promise<unknown> {
 /** What fetch wraps says more than the wrapping. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-  return systemErrorCode(cause) ?? (messageOf(cause));
+  return systemErrorCode(cause) ?? messageOf(cause);
 }
 
 const PUBLIC_CHANNEL_MS = 15_000;

@@ -1,15 +1,16 @@
 // What is kept of channels beside their deliveries. The registry stream has one message per channel and the cursor
 // stream one per named subscriber: the newest is the value. A cursor that is not written for 30 days goes.
-import { within } from '@svc/lib/timeout';
-import { createFlights } from '@svc/lib/single-flight';
+
 import { randomUUID } from 'node:crypto';
+import { createLimit } from '@svc/lib/limit';
+import { createFlights } from '@svc/lib/single-flight';
+import { within } from '@svc/lib/timeout';
 import type { Channel, Engine, Position, SavedCursor } from '../engine/engine.ts';
 import { ChannelTaken, EngineUnavailable } from '../engine/errors.ts';
 import { type Layout, type Names, shardOf } from '../engine/names.ts';
 import { type Publisher, PublishRefused } from '../engine/publisher.ts';
 import type { ShardStates } from '../engine/shards.ts';
 import type { Store, StoredMessage } from '../engine/store.ts';
-import { createLimit } from '@svc/lib/limit';
 import type { ByteLimit } from './byte-limit.ts';
 
 const MAX_REMEMBERED = 50_000;

@@ -2,6 +2,7 @@
 // stored, and acknowledged, before the message that names them: whoever can read the head could read the parts when
 // it was written. They lie in the same stream and age with it; a head whose parts are gone is told as a gap.
 import { hash, randomBytes } from 'node:crypto';
+import { createLimit } from '@svc/lib/limit';
 import type { Connection } from '../engine/connection.ts';
 import type { Delivery, Engine, Position } from '../engine/engine.ts';
 import { EngineUnavailable } from '../engine/errors.ts';
@@ -9,7 +10,6 @@ import { type Layout, type Names, shardOf } from '../engine/names.ts';
 import { type Acknowledgement, HEADERS_BYTES, type Publisher, PublishRefused } from '../engine/publisher.ts';
 import type { ShardStates } from '../engine/shards.ts';
 import type { Store } from '../engine/store.ts';
-import { createLimit } from '@svc/lib/limit';
 import { checkOf } from '../protocol/position.ts';
 import { type BodyParts, decodeFrame, encodeFrame, encodeFrameOfParts } from '../protocol/stored-frame.ts';
 import type { ByteLimit } from './byte-limit.ts';

@@ -18,14 +18,15 @@
 // way at the same time and may be stored in any order; the next batch waits until they are stored.
 //
 // A crash leaves the file as it was: the next process with the same folder stores what is in it.
-import { messageOf } from '@svc/lib/errors';
+
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '@svc/lib/errors';
+import { createLimit, type Limit } from '@svc/lib/limit';
 import type { Logger } from 'pino';
 import type { Delivery, Engine, Published } from '../engine/engine.ts';
 import { EngineUnavailable } from '../engine/errors.ts';
 import { PublishRefused } from '../engine/publisher.ts';
-import { createLimit, type Limit } from '@svc/lib/limit';
 import { type Entry, openHeldFile } from './held-file.ts';
 
 export type Held = { held: true };

@@ -4,7 +4,14 @@ import { Command, CommanderError } from 'commander';
 import { exitCodesInWords, Failure } from './failure.ts';
 import { provisionStreams } from './provision.ts';
 import { serve } from './serve.ts';
-import { provisionSettings, natsSettings, serveSettings, conformSettings, readSettings, type Setting } from './settings.ts';
+import {
+  conformSettings,
+  natsSettings,
+  provisionSettings,
+  readSettings,
+  type Setting,
+  serveSettings,
+} from './settings.ts';
 import type { Terminal } from './terminal.ts';
 import { VERSION } from './version.ts';
 

@@ -1,7 +1,8 @@
 // `svc-relay serve`: the relay process, from settings to its end. It holds no state of its own, apart from the spill:
 // any number of them may run on the same NATS.
-import { messageOf } from '@svc/lib/errors';
+
 import { rmSync, writeFileSync } from 'node:fs';
+import { messageOf } from '@svc/lib/errors';
 import pino from 'pino';
 import { openSpill, type Spill } from '../channels/spill.ts';
 import { createEngine } from '../engine/create-engine.ts';

@@ -1,7 +1,8 @@
 // Settings by flag, else by environment (`SVC_RELAY_<FLAG>`), else by default. One table for the parser, the
 // help and the tests. Secrets have no flag: the list of processes shows every flag to every user.
-import { messageOf } from '@svc/lib/errors';
+
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { messageOf } from '@svc/lib/errors';
 import { type Networks, noNetworks, readNetworks } from '../limits/networks.ts';
 import { Failure } from './failure.ts';
 

@@ -1,9 +1,10 @@
 // One connection to NATS that never gives up, and says since when it is there or not.
-import { within } from '@svc/lib/timeout';
-import { messageOf } from '@svc/lib/errors';
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { credsAuthenticator, errors, type NatsConnection } from '@nats-io/nats-core';
 import { connect, type NodeConnectionOptions } from '@nats-io/transport-node';
+import { messageOf } from '@svc/lib/errors';
+import { within } from '@svc/lib/timeout';
 import { EngineUnavailable, Refused } from './errors.ts';
 import { demandVersion } from './servers.ts';
 

@@ -1,10 +1,10 @@
 // The engine on NATS JetStream, put together. Two connections: one writes, one reads. So a flood of live
 // deliveries cannot hold up an acknowledgement, and a reader that is cut off does not cut off senders.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createLimit } from '@svc/lib/limit';
 import { createByteLimit } from '../channels/byte-limit.ts';
 import { createChannelRegistry, createChannelStatus, createCursors } from '../channels/channels.ts';
 import { createDeliveryPublisher } from '../channels/deliveries.ts';
-import { createLimit } from '@svc/lib/limit';
 import { type NatsOptions, openConnection } from './connection.ts';
 import type { Engine } from './engine.ts';
 import { EngineNotProvisioned, EngineUnavailable } from './errors.ts';

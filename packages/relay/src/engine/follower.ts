@@ -6,8 +6,9 @@
 // - live:     takes what the feed offers, as long as each follows the cursor. A hole: reading.
 // - paused:   the taker is full. Nothing new is kept for it. `resume()`: reading.
 // - closed:   for good.
-import { asError } from '@svc/lib/errors';
+
 import { setTimeout as sleep } from 'node:timers/promises';
+import { asError } from '@svc/lib/errors';
 import { readParts } from '../channels/deliveries.ts';
 import { decodeFrame } from '../protocol/stored-frame.ts';
 import type { FollowOptions, Position, StoredDelivery } from './engine.ts';

@@ -1,7 +1,8 @@
 // Each shard's stream as its leader last told it: the epoch, the range of sequences and the replicas. Followers that
 // start at the same time share one question, which is asked after the last of them began to wait.
-import { messageOf } from '@svc/lib/errors';
+
 import type { StreamInfo } from '@nats-io/jetstream';
+import { messageOf } from '@svc/lib/errors';
 import { EngineUnavailable } from './errors.ts';
 import type { Names } from './names.ts';
 import type { Store } from './store.ts';

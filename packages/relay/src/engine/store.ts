@@ -1,6 +1,6 @@
 // What the engine asks of JetStream, publishing apart. Direct reads are answered by any replica, which may be a little
 // behind, never out of order: it may say "nothing yet" of what the leader has. The others are answered by the leader.
-import { messageOf } from '@svc/lib/errors';
+
 import {
   JetStreamApiCodes,
   JetStreamApiError,
@@ -9,6 +9,7 @@ import {
   type StoredMsg,
   type StreamInfo,
 } from '@nats-io/jetstream';
+import { messageOf } from '@svc/lib/errors';
 import { checkOf } from '../protocol/position.ts';
 import type { Connection } from './connection.ts';
 import { EngineUnavailable } from './errors.ts';

@@ -1,7 +1,8 @@
 // `POST /:channel`: limits, channel, body, engine, answer, in this order. 2xx means that the engine has
 // acknowledged the delivery, or that the spill has it on disk. The bytes are kept as they came, compressed ones too.
-import { messageOf } from '@svc/lib/errors';
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { messageOf } from '@svc/lib/errors';
 import type { Held } from '../channels/spill.ts';
 import type { Delivery, Published } from '../engine/engine.ts';
 import { formatPosition } from '../protocol/position.ts';

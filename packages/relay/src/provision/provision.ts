@@ -1,8 +1,9 @@
 // Streams as code: makes what is missing, changes what differs, says what it did. It never deletes a stream,
 // and it may run again at any time, also while relays serve.
-import { messageOf } from '@svc/lib/errors';
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { JetStreamApiError, type StreamConfig } from '@nats-io/jetstream';
+import { messageOf } from '@svc/lib/errors';
 import { type NatsOptions, openConnection } from '../engine/connection.ts';
 import { EngineUnavailable, Refused } from '../engine/errors.ts';
 import {

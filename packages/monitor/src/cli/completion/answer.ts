@@ -1,9 +1,10 @@
 // What `svc complete -- <words>` prints: a line for each word that may come next, `value<Tab>description`, and at the
 // end `:4`, or `:0` where the shell is to offer files. It is the form that cobra's and tab's scripts use too, so that
 // what completes through them (`npm exec svc`) works.
-import { ifPresentSync } from '@svc/lib/files';
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ifPresentSync } from '@svc/lib/files';
 import { findPlace, type Offered } from './find-place.ts';
 import { isPlainValue } from './plain-value.ts';
 import { type DaemonKind, daemonKinds, type StaticKind, staticKinds, type ValueKind } from './value-kinds.ts';

@@ -1,14 +1,15 @@
 // What is done with the answers, step by step. Each step is the one that a command of its own does, and is named
 // with that command when it fails. Every file is written whole or not at all, so that an end in the middle leaves
 // valid ones, and the next run goes on.
-import { secretFilesIn } from '../../config/locate.ts';
-import { ifPresent } from '@svc/lib/files';
+
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FeedsReport } from '@svc/client';
 import { doctorVerdict, doctorVerdictWords, projectChanges } from '@svc/core';
+import { ifPresent } from '@svc/lib/files';
 import type { Machine } from '../../config/environment.ts';
+import { secretFilesIn } from '../../config/locate.ts';
 import { createConfigStore } from '../../config/store.ts';
 import { type Host, stopDaemon } from '../../daemon/control.ts';
 import { findDaemon } from '../../daemon/status.ts';

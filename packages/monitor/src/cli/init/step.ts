@@ -1,9 +1,7 @@
 // A step of the setup: it is told when it begins and how it ended, and one that fails keeps no other from its
 // turn. What a step says on its way is kept as its details.
-import { asError } from '@svc/lib/errors';
+import { asError, messageOf, systemErrorCode } from '@svc/lib/errors';
 import { Failure } from '../../errors.ts';
-import { systemErrorCode } from '@svc/lib/errors';
-import { messageOf } from '@svc/lib/errors';
 import { paint, type Terminal } from '../terminal.ts';
 import { plainText } from '../text.ts';
 

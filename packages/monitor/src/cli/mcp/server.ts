@@ -1,6 +1,5 @@
 // The MCP server: offers the tools that its scopes allow, and turns every failure of one into a result.
 
-import { stackOf } from '@svc/lib/errors';
 import {
   type CallToolResult,
   type Tool as ListedTool,
@@ -9,6 +8,7 @@ import {
   ProtocolErrorCode,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import { stackOf } from '@svc/lib/errors';
 import { z } from 'zod';
 import { Failure } from '../../errors.ts';
 import { createJqThreads, type JqThreads } from '../../log/jq-threads.ts';

@@ -1,8 +1,9 @@
 // Installs and removes the daemon as a service. Both may be repeated; neither touches a file that is not ours.
-import { ifPresent } from '@svc/lib/files';
+
 import { readFile, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isOwnService, type ServiceFacts, servicePath, serviceProblem } from '@svc/core';
+import { ifPresent } from '@svc/lib/files';
 import type { Machine } from '../../config/environment.ts';
 import { logFileOf } from '../../daemon/log-file.ts';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';

@@ -1,10 +1,11 @@
 // The files that hold secrets: whether they are there, and whether nobody else can read them. Nothing of what
 // they hold is shown.
-import { secretFilesIn } from '../../config/locate.ts';
-import { ifPresent } from '@svc/lib/files';
+
 import { stat } from 'node:fs/promises';
 import type { SetupFinding } from '@svc/core';
+import { ifPresent } from '@svc/lib/files';
 import type { LoadedConfig } from '../../config/load.ts';
+import { secretFilesIn } from '../../config/locate.ts';
 
 const check = 'secrets';
 

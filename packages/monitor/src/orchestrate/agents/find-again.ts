@@ -1,10 +1,11 @@
 // Finds the agents of a run again by their pid files, also those that nobody remembers having started.
-import { namesIn } from '@svc/lib/files';
-import { createLimit } from '@svc/lib/limit';
+
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { safeSegment } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
+import { namesIn } from '@svc/lib/files';
+import { createLimit } from '@svc/lib/limit';
 import type { ProcessStart, ReadProcessStarts } from '../../runs/processes.ts';
 import { endGroup } from '../worktrees/steps.ts';
 import { type PidFile, pidFolder, readPidFile, readPidFileName, wrotePidFile } from './launch.ts';

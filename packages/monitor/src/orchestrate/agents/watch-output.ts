@@ -1,10 +1,11 @@
 // Follows the stream file of an agent and folds its lines. Nothing is kept on disk: after a restart the file is
 // folded again from its start. Reads are bounded, whatever is written; a file that was cut or replaced is read from
 // its start, and what its sessions had told before is not counted twice.
-import { ifPresent } from '@svc/lib/files';
+
 import { constants, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { type AgentStream, noAgentStream, readAgentStream } from '@svc/core';
+import { ifPresent } from '@svc/lib/files';
 
 const CHUNK = 64 * 1024;
 /** A longer line is passed over: what matters is in short ones. */

@@ -1,6 +1,6 @@
 // What the code host knows of a failure: the checks that failed with their summaries, the failing step and the
 // end of its log, or the comments of a review. Whatever it does not tell is left out: the link is enough to begin.
-import { within } from '@svc/lib/timeout';
+
 import {
   CheckJob,
   type CheckRun,
@@ -14,6 +14,7 @@ import {
   repoNameIn,
   withoutControl,
 } from '@svc/core';
+import { within } from '@svc/lib/timeout';
 import { type Gh, parsed } from '../../codehost/gh.ts';
 
 export type TellWorker = Extract<Effect, { kind: 'tell-worker' }>;

@@ -1,10 +1,11 @@
 // The inbox of a worker, `<runs folder>/<orchestrator>/workers/inbox/<ticket>.jsonl`: what it is told, one JSON
 // object in each line, oldest first. Agents know it as SVC_INBOX_FILE. A message is there once, by its key.
-import { ifPresent } from '@svc/lib/files';
+
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type ReactionCause, safeSegment } from '@svc/core';
+import { ifPresent } from '@svc/lib/files';
 import { syncFolder } from '../../disk/atomic-write.ts';
 import { makeFolder } from '../../disk/make-folder.ts';
 import { Failure } from '../../errors.ts';

@@ -1,6 +1,6 @@
 // Carries out one act of the run loop. Acts that take long (a worktree, a verification) go on by themselves; what is
 // under way is in the memory, so that it takes its slot and is not begun again.
-import { messageOf } from '@svc/lib/errors';
+
 import {
   type Act,
   type EventDraft,
@@ -14,6 +14,7 @@ import {
   workerDied,
   workerKey,
 } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
 import type { Logger } from 'pino';
 import type { ReadProcessStarts } from '../../runs/processes.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';

@@ -1,10 +1,11 @@
 // How agents ended, where that decides what is done next: ended because they had gone silent, or never started because
 // their program could not be. Kept beside their pid files, so that a restart before the next look does not take it for
 // a death of another kind.
-import { namesIn } from '@svc/lib/files';
+
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Revivals } from '@svc/core';
+import { namesIn } from '@svc/lib/files';
 import { agentFiles, pidFolder } from '../agents/launch.ts';
 
 type Attempt = { orchestrator: string; ticket: string; attempt: number };

@@ -1,7 +1,6 @@
 // What the run loop sees: the board, and the disk. Nothing of it is kept between two looks but when a process
 // was first found gone.
-import { ifPresent } from '@svc/lib/files';
-import { messageOf } from '@svc/lib/errors';
+
 import { stat } from 'node:fs/promises';
 import {
   awaitingReview,
@@ -19,6 +18,8 @@ import {
   type World,
   workerKey,
 } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
+import { ifPresent } from '@svc/lib/files';
 import type { ReadProcessStarts } from '../../runs/processes.ts';
 import { type FoundAgent, findAgents } from '../agents/find-again.ts';
 import { agentFiles } from '../agents/launch.ts';

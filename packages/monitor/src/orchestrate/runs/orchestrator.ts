@@ -1,8 +1,7 @@
 // Conducts runs: looks at the board and the disk, decides by the one pure rule what is to be done, does it, and looks
 // again when something changed, or after a while. It keeps nothing that a restart would miss: plans stand in the
 // log, agents are found again by their pid files.
-import { every, type Rounds } from '@svc/lib/rounds';
-import { messageOf } from '@svc/lib/errors';
+
 import {
   type Act,
   type AgentStream,
@@ -12,6 +11,8 @@ import {
   usualPatience,
   workerKey,
 } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
+import { every, type Rounds } from '@svc/lib/rounds';
 import type { Logger } from 'pino';
 import type { ReadProcessStarts } from '../../runs/processes.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';

@@ -2,8 +2,7 @@
 // worktrees are filed, where the project has consent; what is not filed stays, and a person is told. When a run is over
 // its summary is written, unless the run wrote one itself. What a daemon that was killed did not come to, the next one
 // does; it asks no model about a run that ended before it started.
-import { ifPresent } from '@svc/lib/files';
-import { messageOf } from '@svc/lib/errors';
+
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -19,6 +18,8 @@ import {
   summaryNames,
   workerKey,
 } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
+import { ifPresent } from '@svc/lib/files';
 import type { Logger } from 'pino';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';

@@ -13,13 +13,13 @@ import {
   repoNameIn,
   secretVariables,
 } from '@svc/core';
+import { systemErrorCode } from '@svc/lib/errors';
+import { createLimit } from '@svc/lib/limit';
 import { type RunCommand, runCommand } from '@svc/lib/process';
 import type { FileLocks } from '../../disk/lock.ts';
 import { Failure } from '../../errors.ts';
-import { systemErrorCode } from '@svc/lib/errors';
 import type { SignalStore } from '../../runs/signal-store.ts';
 import { checkProgram } from '../agents/check-program.ts';
-import { createLimit } from '@svc/lib/limit';
 import { createVerifier, type Verifier } from '../verify/verifier.ts';
 import type { Findings } from '../worktrees/findings.ts';
 import { createGit } from '../worktrees/git.ts';

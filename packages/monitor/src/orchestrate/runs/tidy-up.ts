@@ -1,7 +1,8 @@
 // Removes the worktrees of tickets whose wave is over, unless something in them would be lost. What a daemon that was
 // killed did not come to, the next one does.
-import { messageOf } from '@svc/lib/errors';
+
 import { type Board, type Run, type RunPlan, workerKey } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
 import type { Logger } from 'pino';
 import type { ListedWorktree } from '../worktrees/list.ts';
 import type { RunProjects } from './run-project.ts';

@@ -17,6 +17,7 @@ import {
   tooLarge,
   verdict,
 } from '@svc/core';
+import { createLimit, type Limit } from '@svc/lib/limit';
 import { type RunCommand, runCommand } from '@svc/lib/process';
 import { Failure } from '../../errors.ts';
 import { processStartsOf, type ReadProcessStarts } from '../../runs/processes.ts';
@@ -24,7 +25,6 @@ import type { SignalStore } from '../../runs/signal-store.ts';
 import { createGit } from '../worktrees/git.ts';
 import { type AskGit, createAskGit } from './ask-git.ts';
 import { findCommit } from './find-commit.ts';
-import { type Limit, createLimit } from '@svc/lib/limit';
 import { checkNames, findVerifyPlace, type VerifyPlace } from './place.ts';
 import { readChange } from './read-change.ts';
 import {

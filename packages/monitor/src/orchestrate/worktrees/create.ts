@@ -1,7 +1,7 @@
 // Makes a worktree, in this order: the names are checked, a record is written, git makes branch and folder, the
 // setup runs (where none is configured, the context store is linked too), the workflow context is made, the hooks run, the agent is told that it may trust the folder. Whatever
 // fails on the way, all of it is taken down again.
-import { messageOf } from '@svc/lib/errors';
+
 import { realpath } from 'node:fs/promises';
 import {
   contextProfile,
@@ -11,6 +11,7 @@ import {
   withTicket,
   worktreeNameOf,
 } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
 import { createContextStore } from '../../context/context-store.ts';
 import { initThoughts } from '../../context/thoughts.ts';
 import { Failure } from '../../errors.ts';

@@ -1,8 +1,9 @@
 // What would be lost with a worktree: changes that are not committed, commits that are nowhere else, stashes made
 // on its branch, a rebase or merge in the middle, and findings that are not filed.
-import { ifPresent } from '@svc/lib/files';
+
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ifPresent } from '@svc/lib/files';
 import { type Git, linesOf } from './git.ts';
 import { isAncestor, safeRefs } from './refs.ts';
 

@@ -1,9 +1,10 @@
 // Where the worktrees of a project are: which repository, which base folder. Everything that is made for a
 // worktree lies in the base folder: `<name>/`, and beside them `.records/`, `.logs/` and `.kept/`.
-import { ifPresent } from '@svc/lib/files';
+
 import { lstat, mkdir, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { Config } from '@svc/core';
+import { ifPresent } from '@svc/lib/files';
 import { Failure } from '../../errors.ts';
 import { type Git, gitWorktrees } from './git.ts';
 

@@ -1,9 +1,10 @@
 // What is known of each worktree that was made here: `<base>/.records/<name>.json`. Written before the first thing
 // is made and removed after the last is gone, so that whatever ends the process, what it left is known.
-import { namesIn } from '@svc/lib/files';
+
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { WorktreeRecord } from '@svc/core';
+import { namesIn } from '@svc/lib/files';
 import { readJsonFile } from '../../config/read-json.ts';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
 import { Failure } from '../../errors.ts';

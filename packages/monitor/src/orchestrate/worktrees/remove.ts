@@ -2,11 +2,11 @@
 // what would be lost; without `force` anything at all is a refusal. Then the
 // teardown hooks run, a bundle is kept, and only then something goes. A worktree that was never finished, or whose
 // removal was cut off, needs no force: it was handed to nobody, and the bundle is kept all the same.
-import { lossWords } from './loss-words.ts';
-import { ifPresent } from '@svc/lib/files';
+
 import { copyFile, rm } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import type { EventDraft } from '@svc/core';
+import { ifPresent } from '@svc/lib/files';
 import { removeTree } from '../../disk/remove-tree.ts';
 import { Failure } from '../../errors.ts';
 import {
@@ -21,6 +21,7 @@ import {
 import { type Git, gitWorktrees, LONG_MS } from './git.ts';
 import { isLost, type Losses } from './inspect.ts';
 import { lookForRemoval, lossesOf, recordOf, type State } from './look.ts';
+import { lossWords } from './loss-words.ts';
 import { isThere } from './place.ts';
 import {
   findWorktree,

@@ -1,7 +1,6 @@
 // What a step sees: the environment that svc was started in, as the person's own shell would give it, without our
 // secrets and without what would steer git elsewhere; and the six variables.
 
-import { gitEnvironment } from './git.ts';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type FileHandle, mkdir, open, readdir, readFile, stat } from 'node:fs/promises';
@@ -17,16 +16,18 @@ import {
   makefileNames,
   type SetupVariables,
   secretVariables,
+  withoutSecrets,
 } from '@svc/core';
-import { Failure } from '../../errors.ts';
 import { systemErrorCode } from '@svc/lib/errors';
+import { withoutRepository } from '@svc/lib/git';
+import { Failure } from '../../errors.ts';
 
 export function stepEnvironment(
   environment: Environment,
   config: Config,
   variables: SetupVariables,
 ): Record<string, string> {
-  return { ...gitEnvironment(environment, secretVariables(config)), ...variables };
+  return { ...withoutRepository(withoutSecrets(environment, secretVariables(config))), ...variables };
 }
 
 // The output of a worktree's steps, kept in one file. A step that prints without end does not fill the disk:

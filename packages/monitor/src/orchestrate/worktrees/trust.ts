@@ -2,17 +2,18 @@
 // stop to ask. The one writer of that file here. The agents write it too: their lock (the folder
 // `.claude.json.lock`) is taken as well, and a file that changed under our hands is read again.
 // A file that cannot be read as settings is left alone.
-import { ifPresent } from '@svc/lib/files';
+
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rmdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '@svc/core';
+import { systemErrorCode } from '@svc/lib/errors';
+import { ifPresent } from '@svc/lib/files';
 import { setInJson, unsetInJson } from '../../config/edit-json.ts';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
 import type { FileLocks } from '../../disk/lock.ts';
 import { Failure } from '../../errors.ts';
-import { systemErrorCode } from '@svc/lib/errors';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 const ATTEMPTS = 5;
@@ -104,7 +105,7 @@ async function withAgentsLock<T>(folder: string, work: () => Promise<T>): Promis
   try {
     return await work();
   } finally {
-    await rmdir(folder).catch(ifGone);
+    await ifPresent(rmdir(folder));
   }
 }
 
@@ -119,4 +120,3 @@ async function takeFolder(folder: string): Promise<boolean> {
   if (stats !== undefined && Date.now() - stats.mtimeMs > STALE_LOCK_MS) await ifPresent(rmdir(folder));
   return false;
 }
-

@@ -3,7 +3,14 @@
 // A notification may come more than once: what was told is remembered per notifier only as long as the daemon
 // runs, and a receiver may have taken one whose answer was lost. Told twice is a nuisance, not told is a failure.
 
-import { notificationText, type Environment, isAtLeast, type NotifyConfig, type NotifyEffect, quietMinutesLeft } from '@svc/core';
+import {
+  type Environment,
+  isAtLeast,
+  type NotifyConfig,
+  type NotifyEffect,
+  notificationText,
+  quietMinutesLeft,
+} from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import { type Deliver, type Notification, NotTold } from './delivery.ts';
 import { type Post, post } from './post.ts';

@@ -1,6 +1,7 @@
 // The database of a follower as it is on disk, with the real outbox, opened and closed like by a daemon.
-import { messageOf } from '@svc/lib/errors';
+
 import type { Board, EventLine } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
 import { type Database, openDatabase } from '../../disk/sqlite.ts';
 import { createOutboxStore } from '../../outbox/outbox-store.ts';
 import { openOutboxDatabase } from '../../outbox/outbox-tables.ts';
