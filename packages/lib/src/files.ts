@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { systemErrorCode } from './errors.ts';
 
 /** Whether an error says that a file, or a folder on the way to it, does not exist. */
-export function isMissing(error: unknown): boolean {
+function isMissing(error: unknown): boolean {
   const code = systemErrorCode(error);
   return code === 'ENOENT' || code === 'ENOTDIR';
 }
