@@ -11,6 +11,7 @@ import {
   type MissingLines,
   matchesFilter,
 } from '@svc/core';
+import type { WallClock } from '@svc/lib/clock';
 import { within } from '@svc/lib/timeout';
 import { Failure } from '../errors.ts';
 import { type CountQuery, createLineCounter } from './count-lines.ts';
@@ -27,12 +28,12 @@ import type { LogNotice } from './log-notice.ts';
 import { createMonthWriter } from './month-writer.ts';
 import type { CorruptLine } from './read-lines.ts';
 import { recoverTail } from './recovery.ts';
-import { type Clock, type Commit, createLogWriter, type WriterStats } from './writer.ts';
+import { type Commit, createLogWriter, type WriterStats } from './writer.ts';
 
 export type EventLogOptions = {
   eventsFolder: string;
   databaseFile: string;
-  clock: Clock;
+  clock: WallClock;
   host: EventHost;
   newId: () => string;
   onNotice?: (notice: LogNotice) => void;

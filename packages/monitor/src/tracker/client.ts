@@ -20,6 +20,7 @@ import {
   trackerShapes,
   type WorkflowState,
 } from '@svc/core';
+import type { WallClock } from '@svc/lib/clock';
 import { trackerDocuments } from './documents.ts';
 import { TrackerError } from './tracker-error.ts';
 
@@ -54,7 +55,7 @@ type RequestOptions = {
   token: string;
   apiUrl: string;
   fetch: typeof fetch;
-  clock: { now: () => number };
+  clock: WallClock;
   /** For the whole exchange, the body included. */
   timeoutMs: number;
   maxBytes: number;
@@ -157,7 +158,7 @@ export type TrackerClientOptions = {
   token: string;
   apiUrl: string;
   fetch: typeof fetch;
-  clock: { now: () => number };
+  clock: WallClock;
   timeoutMs?: number;
   maxBytes?: number;
   signal?: AbortSignal;
