@@ -3,6 +3,7 @@
 
 import { rmSync, writeFileSync } from 'node:fs';
 import { messageOf } from '@svc/lib/errors';
+import { createByteBudget } from '@svc/lib/read-body';
 import pino from 'pino';
 import { openSpill, type Spill } from '../channels/spill.ts';
 import { createEngine } from '../engine/create-engine.ts';
@@ -10,7 +11,6 @@ import type { Engine } from '../engine/engine.ts';
 import { createLogger, type Logger } from '../http/logger.ts';
 import { createMetrics } from '../http/metrics.ts';
 import { hashOfKey } from '../http/read-access.ts';
-import { createRoom } from '../http/read-body.ts';
 import { createRelayServer, type RelayServer } from '../http/server.ts';
 import type { Rate } from '../limits/buckets.ts';
 import { createLimits, type Limits, noLimits } from '../limits/limits.ts';
@@ -57,7 +57,7 @@ export async function serve(terminal: Terminal, settings: Settings): Promise<voi
       },
       logger,
       metrics: createMetrics(),
-      room: createRoom(settings.maxUnderWay),
+      budget: createByteBudget(settings.maxUnderWay),
       now: Date.now,
     });
     await listenUntilStopped(terminal, settings, server, engine, logger);

@@ -1,6 +1,8 @@
 // What every route is given: the engine, the limits and the operator's choices.
+
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import type { ByteBudget } from '@svc/lib/read-body';
 import type { Spill } from '../channels/spill.ts';
 import type { Engine } from '../engine/engine.ts';
 import { clientAddress, limitKey } from '../limits/client-address.ts';
@@ -9,7 +11,6 @@ import type { Networks } from '../limits/networks.ts';
 import type { Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 import { publicOrigin } from './public-address.ts';
-import type { Room } from './read-body.ts';
 
 export type RelaySettings = {
   version: string;
@@ -37,7 +38,7 @@ export type RelayParts = {
   settings: RelaySettings;
   logger: Logger;
   metrics: Metrics;
-  room: Room;
+  budget: ByteBudget;
   now: () => number;
 };
 

@@ -1,5 +1,7 @@
 // A relay on a loopback port with an engine in memory, and readers and senders for it.
+
 import { request as httpRequest } from 'node:http';
+import { createByteBudget } from '@svc/lib/read-body';
 import { WAIT_MS } from '@svc/testkit';
 import { onTestFinished } from 'vitest';
 import { EngineUnavailable } from '../../engine/errors.ts';
@@ -7,7 +9,6 @@ import { type Limits, noLimits } from '../../limits/limits.ts';
 import { noNetworks } from '../../limits/networks.ts';
 import { createLogger } from '../logger.ts';
 import { createMetrics } from '../metrics.ts';
-import { createRoom } from '../read-body.ts';
 import type { RelayParts, RelaySettings } from '../relay-parts.ts';
 import { createRelayServer } from '../server.ts';
 import { createMemoryEngine } from './memory-engine.ts';
@@ -42,7 +43,7 @@ export async function relayForTest(
     },
     logger: createLogger({ write: (text) => void logged.push(text) }, 'debug'),
     metrics,
-    room: createRoom(given.roomBytes ?? 100 * 1024 * 1024),
+    budget: createByteBudget(given.roomBytes ?? 100 * 1024 * 1024),
     now: given.now ?? Date.now,
   });
   const port = await server.listen(0, '127.0.0.1');

@@ -1,15 +1,15 @@
-// The body of a request as one buffer of its raw bytes, within limits. Plain listeners: an async iterator
-// costs more than everything else that is done to a delivery of usual size.
+// The body of a request as one buffer of its raw bytes, within limits. Plain listeners: an async iterator costs more
+// than everything else that is done to a delivery of usual size.
 import type { IncomingMessage } from 'node:http';
 
-export const MAX_BODY_BYTES = 25 * 1024 * 1024;
+/** Bytes that may be in memory at once, of all requests that share it. */
+export type ByteBudget = {
+  take: (bytes: number) => boolean;
+  give: (bytes: number) => void;
+  used: () => number;
+};
 
-export type BodyProblem = 'too-large' | 'busy' | 'cut-off';
-
-/** Bodies in memory at once, of all requests. A whole body keeps its room until it is given back. */
-export type Room = { take: (bytes: number) => boolean; give: (bytes: number) => void; used: () => number };
-
-export function createRoom(size: number): Room {
+export function createByteBudget(size: number): ByteBudget {
   let used = 0;
   return {
     take(bytes) {
@@ -24,10 +24,14 @@ export function createRoom(size: number): Room {
   };
 }
 
+/** `busy`: the budget is used up. `cut-off`: the connection went. */
+export type BodyProblem = 'too-large' | 'busy' | 'cut-off';
+
+/** A whole body keeps its part of the budget until the caller gives it back. */
 export function readBody(
   request: IncomingMessage,
-  room: Room,
-  limit = MAX_BODY_BYTES,
+  limit: number,
+  budget: ByteBudget,
 ): Promise<Buffer | BodyProblem> {
   return new Promise((resolve) => {
     let first: Buffer | undefined;
@@ -37,7 +41,8 @@ export function readBody(
       request.removeListener('data', onData);
       request.removeListener('end', onEnd);
       request.removeListener('close', onCut);
-      if (typeof result === 'string') room.give(length);
+      if (typeof result === 'string') budget.give(length);
+      // An error may still follow, when the connection goes: nothing is given back twice.
       length = 0;
       first = undefined;
       parts = undefined;
@@ -45,7 +50,7 @@ export function readBody(
     };
     const onData = (part: Buffer): void => {
       if (length + part.length > limit) return settle('too-large');
-      if (!room.take(part.length)) return settle('busy');
+      if (!budget.take(part.length)) return settle('busy');
       length += part.length;
       if (first === undefined) first = part;
       else (parts ??= [first]).push(part);
