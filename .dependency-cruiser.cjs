@@ -3,7 +3,7 @@ const floors = [
   ['disk'],
   ['access', 'config', 'log', 'tunnel', 'runs', 'outbox', 'context', 'telemetry'],
   ['receive', 'codehost', 'tracker', 'state', 'orchestrate', 'archive'],
-  ['deploy', 'rules', 'summarize', 'feedback', 'http'],
+  ['deploy', 'rules', 'summarize', 'feedback', 'feeds', 'control', 'http'],
   ['daemon'],
   ['cli'],
 ];

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { type RunCommand, runCommand } from '@svc/lib/process';
 import { Config } from '../packages/core/src/index.ts';
-import { createCodehostFeed } from '../packages/monitor/src/daemon/codehost-feed.ts';
+import { createCodehostFeed } from '../packages/monitor/src/feeds/codehost-feed.ts';
 import { openEventLog } from '../packages/monitor/src/log/event-log.ts';
 import { codehostFeed } from '../packages/monitor/src/receive/feed.ts';
 import { createReceiver, type Receiver } from '../packages/monitor/src/receive/receiver.ts';

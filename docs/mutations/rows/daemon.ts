@@ -24,7 +24,7 @@ export const daemon: readonly Mutation[] = [
   {
     row: 'VER-4',
     named: 'drift%s',
-    file: 'packages/monitor/src/daemon/version-drift.ts',
+    file: 'packages/monitor/src/control/version-drift.ts',
     find: 'versions.toSorted(compareBuild)',
     replace: 'versions.toSorted()',
   },

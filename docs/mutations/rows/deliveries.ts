@@ -56,7 +56,7 @@ export const deliveries: readonly Mutation[] = [
   },
   {
     row: 'AUTH-13',
-    file: 'packages/monitor/src/daemon/secrets-file.ts',
+    file: 'packages/monitor/src/control/secrets-file.ts',
     find: 'if ((mode & 0o177) !== 0) {',
     replace: 'if ((mode & 0o007) !== 0) {',
   },

@@ -18,8 +18,8 @@ export const eventLog: readonly Mutation[] = [
   },
   {
     row: 'EVT-3',
-    test: 'packages/monitor/src/daemon/instance.test.ts › a data root has one instance, and another only after it',
-    file: 'packages/monitor/src/daemon/instance.ts',
+    test: 'packages/monitor/src/control/instance.test.ts › a data root has one instance, and another only after it',
+    file: 'packages/monitor/src/control/instance.ts',
     find: 'if (hold === undefined) return undefined;',
     replace: 'if (hold === undefined) return { announce: async () => undefined, withdraw: () => undefined };',
   },

@@ -545,13 +545,13 @@ export const service: readonly Mutation[] = [
   },
   {
     row: 'TUN-2',
-    file: 'packages/monitor/src/daemon/feeds.ts',
+    file: 'packages/monitor/src/feeds/feeds.ts',
     find: 'return (delivery) => receivers[only].receive(delivery);',
     replace: 'return (delivery) => receivers.tracker.receive(delivery);',
   },
   {
     row: 'TUN-3',
-    file: 'packages/monitor/src/daemon/feeds.ts',
+    file: 'packages/monitor/src/feeds/feeds.ts',
     find: "return receivers[isTracker ? 'tracker' : 'codehost'].receive(delivery);",
     replace: "return receivers[isTracker ? 'codehost' : 'codehost'].receive(delivery);",
   },
@@ -571,7 +571,7 @@ export const service: readonly Mutation[] = [
   },
   {
     row: 'SUB-3',
-    file: 'packages/monitor/src/daemon/feeds.ts',
+    file: 'packages/monitor/src/feeds/feeds.ts',
     find: 'if (own && isUsed(own)) await own.up(TUNNEL_PATIENCE_MS);',
     replace: 'void own;',
   },
@@ -583,7 +583,7 @@ export const service: readonly Mutation[] = [
   },
   {
     row: 'AUTH-9',
-    file: 'packages/monitor/src/daemon/tracker-poll.ts',
+    file: 'packages/monitor/src/feeds/tracker-poll.ts',
     find: 'createTrackerClient({ token, apiUrl,',
     replace: 'createTrackerClient({ token: key, apiUrl,',
   },
@@ -678,7 +678,7 @@ export const service: readonly Mutation[] = [
   },
   {
     row: 'LIM-10',
-    file: 'packages/monitor/src/daemon/secrets-file.ts',
+    file: 'packages/monitor/src/control/secrets-file.ts',
     find: 'if ((mode & 0o177) !== 0) {',
     replace: 'if ((mode & 0o022) !== 0) {',
   },
@@ -691,7 +691,7 @@ export const service: readonly Mutation[] = [
   {
     row: 'LIM-14',
     test: 'packages/monitor/e2e/codehost-calls.test.ts › with webhooks: under 50, the first start included',
-    file: 'packages/monitor/src/daemon/codehost-feed.ts',
+    file: 'packages/monitor/src/feeds/codehost-feed.ts',
     find: 'const ROUNDS_APART_MS = 300_000;',
     replace: 'const ROUNDS_APART_MS = 3_000;',
   },

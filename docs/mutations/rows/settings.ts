@@ -280,7 +280,7 @@ export const settings: readonly Mutation[] = [
   },
   {
     row: 'CFG-48',
-    file: 'packages/monitor/src/daemon/codehost-feed.ts',
+    file: 'packages/monitor/src/feeds/codehost-feed.ts',
     find: 'configs().flatMap(({ svc }) => svc.monitor.github.watchRepos);',
     replace: '[];',
   },
@@ -299,7 +299,7 @@ export const settings: readonly Mutation[] = [
   },
   {
     row: 'CFG-51',
-    file: 'packages/monitor/src/daemon/feeds.ts',
+    file: 'packages/monitor/src/feeds/feeds.ts',
     find: 'tracker: first(({ svc }) => svc.monitor.linear.smeeChannel),',
     replace: 'tracker: undefined,',
   },
@@ -630,7 +630,7 @@ export const settings: readonly Mutation[] = [
   },
   {
     row: 'VER-6',
-    file: 'packages/monitor/src/daemon/status.ts',
+    file: 'packages/monitor/src/control/status.ts',
     find: '...(await measureDrift(version ?? ownVersion, machine.pluginCacheRoot)),',
     replace: 'drift: await measureDrift(version ?? ownVersion, machine.pluginCacheRoot),',
   },
@@ -642,7 +642,7 @@ export const settings: readonly Mutation[] = [
   },
   {
     row: 'VER-8',
-    file: 'packages/monitor/src/daemon/version-drift.ts',
+    file: 'packages/monitor/src/control/version-drift.ts',
     find: 'versions.toSorted(compareBuild).at(-1) ?? null',
     replace: "versions.toSorted(compareBuild).at(-1) ?? '0.0.0'",
   },

@@ -87,7 +87,7 @@ export const tracker: readonly Mutation[] = [
   },
   {
     row: 'LIM-3',
-    file: 'packages/monitor/src/daemon/tracker-poll.ts',
+    file: 'packages/monitor/src/feeds/tracker-poll.ts',
     find: 'const POLL_EVERY_MS = 300_000;',
     replace: 'const POLL_EVERY_MS = 30_000;',
   },

@@ -448,14 +448,14 @@ export const waits: readonly Mutation[] = [
   {
     row: 'SPEED-64',
     test: 'packages/monitor/e2e/feeds.test.ts › the hooks wait for the tunnel, and the replay waits for the hooks',
-    file: 'packages/monitor/src/daemon/feeds.ts',
+    file: 'packages/monitor/src/feeds/feeds.ts',
     find: 'if (own && isUsed(own)) await own.up(TUNNEL_PATIENCE_MS);',
     replace: 'if (own && isUsed(own)) void own.up(TUNNEL_PATIENCE_MS);',
   },
   {
     row: 'SPEED-65',
     test: 'packages/monitor/e2e/feeds.test.ts › with nobody looking the tracker is polled every 5 minutes, and the code host every 10',
-    file: 'packages/monitor/src/daemon/tracker-poll.ts',
+    file: 'packages/monitor/src/feeds/tracker-poll.ts',
     find: 'const POLL_EVERY_MS = 300_000;',
     replace: 'const POLL_EVERY_MS = 298_000;',
   },
@@ -483,7 +483,7 @@ export const waits: readonly Mutation[] = [
   {
     row: 'SPEED-69',
     test: 'packages/monitor/e2e/feed-ping.test.ts › a relay that takes the ping and swallows it is found out within the timeout',
-    file: 'packages/monitor/src/daemon/feed-ping.ts',
+    file: 'packages/monitor/src/feeds/feed-ping.ts',
     find: 'if (milliseconds !== null) return { feed, ok: true, milliseconds: Math.round(milliseconds * 10) / 10 };',
     replace:
       'if (timeoutMs > 0) return { feed, ok: true, milliseconds: Math.round((milliseconds ?? 0) * 10) / 10 };',

@@ -13,7 +13,7 @@ import { svcProgram, temporaryFolder, testTerminal, until } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
 import { installVerb, uninstallVerb } from '../src/cli/verbs/monitor.ts';
-import { thisProcess } from '../src/daemon/control.ts';
+import { thisProcess } from '../src/control/control.ts';
 
 const SECRET = 'f'.repeat(64);
 

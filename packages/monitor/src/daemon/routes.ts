@@ -2,6 +2,8 @@
 import type { ApiAnswer, api, Figures } from '@svc/core';
 import type { FastifyPluginCallback } from 'fastify';
 import type { Access } from '../access/access.ts';
+import type { CodehostFeed } from '../feeds/codehost-feed.ts';
+import type { Feeds } from '../feeds/feeds.ts';
 import { accessRoutes } from '../http/access-routes.ts';
 import { archiveRoutes } from '../http/archive-routes.ts';
 import { attentionRoutes } from '../http/attention-routes.ts';
@@ -24,19 +26,17 @@ import { workerHistoryRoutes } from '../http/worker-history-routes.ts';
 import { workerRoutes } from '../http/worker-routes.ts';
 import type { EventLog } from '../log/event-log.ts';
 import type { JqThreads } from '../log/jq-threads.ts';
+import type { Rules } from '../rules/rules.ts';
 import type { SignalStore } from '../runs/signal-store.ts';
 import type { Summaries } from '../summarize/create-summaries.ts';
+import type { Telemetry } from '../telemetry/backends.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { DaemonBoard } from './board.ts';
-import type { CodehostFeed } from './codehost-feed.ts';
 import type { Effects } from './effects.ts';
 import type { createExamination } from './examination.ts';
-import type { Feeds } from './feeds.ts';
 import type { Orchestration } from './orchestration.ts';
 import type { Reports } from './reports.ts';
-import type { Rules } from './rules.ts';
 import type { createSelfCheck } from './self-check.ts';
-import type { Telemetry } from './telemetry.ts';
 import type { Workers } from './workers.ts';
 
 export function daemonRoutes(parts: {

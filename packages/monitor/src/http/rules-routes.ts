@@ -1,12 +1,12 @@
 // GET /api/rules: the rules of this machine, and when each fired last. POST /api/rules/test: when rules would have
 // fired on the log, also those that are off, and one that stands in no configuration yet.
+
 import { type ApiAnswer, api, parseSince, Rule, type Since } from '@svc/core';
 import type { FastifyPluginCallback } from 'fastify';
 import { Failure } from '../errors.ts';
+import type { RuleTestRequest } from '../rules/rules.ts';
 import { whileClientWaits } from './client-waits.ts';
 import { fieldsOf, textOf } from './request-fields.ts';
-
-export type RuleTestRequest = { name: string | undefined; rule: Rule | undefined; since: Since };
 
 const DEFAULT_SINCE = '14d';
 

@@ -3,7 +3,7 @@
 import { type DoctorFinding, type DoctorPart, doctorFinding } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import type { RunCommand } from '@svc/lib/process';
-import type { Host } from '../../daemon/control.ts';
+import type { Host } from '../../control/control.ts';
 import { Failure } from '../../errors.ts';
 
 /** A finding with what mends it, where that is safe. The fix says what it did. */

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { isOwnService, type ServiceFacts, servicePath, serviceProblem } from '@svc/core';
 import { ifPresent } from '@svc/lib/files';
 import type { Machine } from '../../config/environment.ts';
-import { logFileOf } from '../../daemon/log-file.ts';
+import { logFileOf } from '../../control/log-file.ts';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
 import { Failure } from '../../errors.ts';
 import type { ServiceManager } from './manager.ts';

@@ -15,7 +15,7 @@ import { createGh } from '../../codehost/gh.ts';
 import { readMergeFacts } from '../../codehost/merge-facts.ts';
 import { createContextStore } from '../../context/context-store.ts';
 import { worktreeRoot } from '../../context/worktree-root.ts';
-import { type Host, thisProcess } from '../../daemon/control.ts';
+import { type Host, thisProcess } from '../../control/control.ts';
 import { Failure } from '../../errors.ts';
 import { openSession, type Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';

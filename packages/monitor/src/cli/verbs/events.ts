@@ -1,7 +1,7 @@
 // svc events tail | wait-for | list | counts | append | reindex | topics
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { type EventLine, helperRefusal, parseEventDraft, topics, topicsMatching } from '@svc/core';
-import { reindexAlone } from '../../daemon/reindex-alone.ts';
+import { reindexAlone } from '../../control/reindex-alone.ts';
 import { Failure } from '../../errors.ts';
 import { createJqFilter, type LineFilter } from '../../log/jq-filter.ts';
 import { leaveInSpool } from '../../log/spool.ts';

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { isInteractive } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
-import { type Host, thisProcess } from '../../daemon/control.ts';
+import { type Host, thisProcess } from '../../control/control.ts';
 import { Failure } from '../../errors.ts';
 import { ownRelayUrl } from '../../tunnel/provision-channel.ts';
 import type { DoctorTools } from '../doctor/check.ts';

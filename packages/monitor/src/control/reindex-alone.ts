@@ -2,7 +2,7 @@
 import type { Machine } from '../config/environment.ts';
 import { Failure } from '../errors.ts';
 import { openEventLog } from '../log/event-log.ts';
-import { identifyHost } from './host.ts';
+import { identifyHost } from '../log/host.ts';
 import { claimInstance } from './instance.ts';
 
 export async function reindexAlone(

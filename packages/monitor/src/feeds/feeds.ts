@@ -24,7 +24,6 @@ import { createConnect } from '../tunnel/session.ts';
 import { createTunnel, type Tunnel } from '../tunnel/tunnel.ts';
 import type { CodehostFeed } from './codehost-feed.ts';
 import { createFeedPing, type PingResult } from './feed-ping.ts';
-import type { Rebuilt } from './rebuilt.ts';
 import type { TrackerPoll } from './tracker-poll.ts';
 
 // Which edges of a feed need a person: it went blind, or its signatures fail. Both are taken back when the
@@ -87,7 +86,7 @@ export function createFeeds(options: {
   receivers: Record<FeedName, Receiver>;
   log: EventLog;
   codehost: CodehostFeed;
-  tracker: Pick<Rebuilt<TrackerPoll>, 'current'>;
+  tracker: () => TrackerPoll;
   logger: Logger;
 }): Feeds {
   const { secrets, environment, receivers, log, codehost, tracker, logger } = options;
@@ -181,7 +180,7 @@ export function createFeeds(options: {
       })),
       repos: codehost.coverage().map(coverageReport),
       codehost: codehost.figures(),
-      tracker: tracker.current().figures(),
+      tracker: tracker().figures(),
     }),
   };
 }

@@ -1,14 +1,18 @@
 // The state of the world as figures at /metrics: read when they are asked for, kept nowhere.
 import { type Board, feedGrades, workerStatuses } from '@svc/core';
+import { observe, observeLabelled, observeTotal } from '@svc/lib/metrics';
 import type { BudgetFigures } from '../codehost/call-budget.ts';
+import type { Feeds } from '../feeds/feeds.ts';
+import type { LogStats } from '../log/event-log.ts';
 import type { OutboxFigures } from '../outbox/figures.ts';
-import type { SnapshotStore } from '../state/snapshot-store.ts';
-import { type Metrics, observe, observeLabelled, observeTotal } from '../telemetry/metrics.ts';
-import type { Feeds } from './feeds.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { DaemonBoard } from './board.ts';
+import type { Counters } from './counters.ts';
 
 export type StateSources = {
-  board: () => Board;
-  snapshots: () => ReturnType<SnapshotStore['figures']>;
+  counters: Pick<Counters, 'feeds'>;
+  log: () => LogStats;
+  state: DaemonBoard;
   outbox: () => OutboxFigures;
   tunnels: () => ReturnType<Feeds['report']>['tunnels'];
   codehost: () => BudgetFigures;
@@ -18,21 +22,17 @@ export type StateSources = {
   startedAt: string;
 };
 
-export function exposeState(metrics: Metrics, sources: StateSources): void {
-  const { board, tunnels, version } = sources;
+export function exposeMetrics(metrics: Metrics, sources: StateSources): void {
+  const { tunnels, version } = sources;
   observeLabelled(metrics, 'svc_build_info', 'The running version', ['version'], () => [[{ version }, 1]]);
   observe(metrics, 'svc_start_timestamp_seconds', 'When the daemon started', () => {
     return Date.parse(sources.startedAt) / 1000;
   });
-  exposeBoard(metrics, board);
-  observe(
-    metrics,
-    'svc_outbox_oldest_pending_seconds',
-    'Age of the oldest effect that is still to be carried out',
-    () => (sources.outbox().oldestPendingMs ?? 0) / 1000,
-  );
-  observe(metrics, 'svc_snapshots', 'Snapshots of the state', () => sources.snapshots().count);
-  observe(metrics, 'svc_snapshots_bytes', 'Size of the snapshots', () => sources.snapshots().bytes);
+  exposeDeliveries(metrics, sources.counters);
+  exposeLog(metrics, sources.log);
+  exposeFolding(metrics, sources.state);
+  exposeBoard(metrics, sources.state.state.board);
+  exposeOutbox(metrics, sources.outbox);
   observeLabelled(
     metrics,
     'svc_feed_grade',
@@ -47,6 +47,56 @@ export function exposeState(metrics: Metrics, sources: StateSources): void {
     tunnels().flatMap(({ feeds, reconnects }) => feeds.map((feed) => [{ feed }, reconnects] as const)),
   );
   exposeCalls(metrics, sources);
+}
+
+function exposeDeliveries(metrics: Metrics, { feeds }: Pick<Counters, 'feeds'>): void {
+  observeLabelled(
+    metrics,
+    'svc_last_delivery_timestamp_seconds',
+    'When the last delivery of a feed was accepted',
+    ['feed'],
+    () =>
+      (['codehost', 'tracker'] as const).flatMap((feed) => {
+        const { lastAcceptedAt } = feeds[feed];
+        return lastAcceptedAt === null ? [] : [[{ feed }, lastAcceptedAt / 1000] as const];
+      }),
+  );
+}
+
+function exposeLog(metrics: Metrics, stats: () => LogStats): void {
+  observe(metrics, 'svc_log_queue_depth', 'Lines waiting for the disk', () => stats().queued);
+  observe(metrics, 'svc_log_index_lag_lines', 'Durable lines that the index has not seen', () => {
+    const { lastSeq, indexedTo } = stats();
+    return lastSeq - indexedTo;
+  });
+  observe(metrics, 'svc_log_last_seq', 'Seq of the last durable line', () => stats().lastSeq);
+  observe(metrics, 'svc_log_corrupt_lines', 'Lines that could not be read', () => stats().corruptLines);
+  observe(
+    metrics,
+    'svc_log_tail_readers',
+    'Live readers of the log, the index among them',
+    () => stats().tailReaders,
+  );
+}
+
+function exposeFolding(metrics: Metrics, { figures }: DaemonBoard): void {
+  observe(metrics, 'svc_state_lag_lines', 'Durable lines that the board has not folded', () => {
+    const { seq, of } = figures();
+    return of - seq;
+  });
+  observe(metrics, 'svc_snapshots', 'Snapshots of the state', () => figures().snapshots.count);
+  observe(metrics, 'svc_snapshots_bytes', 'Size of the snapshots', () => figures().snapshots.bytes);
+}
+
+function exposeOutbox(metrics: Metrics, outbox: () => OutboxFigures): void {
+  observe(metrics, 'svc_outbox_pending', 'Effects that are still to be carried out', () => outbox().pending);
+  observe(metrics, 'svc_outbox_given_up', 'Effects that were given up', () => outbox().givenUp);
+  observe(
+    metrics,
+    'svc_outbox_oldest_pending_seconds',
+    'Age of the oldest effect that is still to be carried out',
+    () => (outbox().oldestPendingMs ?? 0) / 1000,
+  );
 }
 
 function exposeBoard(metrics: Metrics, board: () => Board): void {

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { temporaryFolder, until } from '@svc/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { readMachine } from '../config/environment.ts';
-import type { Host } from './control.ts';
-import { readRecord } from './instance.ts';
-import { runUntilStopped } from './instance-lifetime.ts';
-import { findDaemon } from './status.ts';
+import type { Host } from '../control/control.ts';
+import { readRecord } from '../control/instance.ts';
+import { findDaemon } from '../control/status.ts';
+import { runUntilStopped } from './lifetime.ts';
 
 class Exit extends Error {}
 

@@ -4,19 +4,22 @@ import {
   type api,
   type Config,
   type ConfigProblem,
+  type Rule,
+  type Since,
   whatItDoes,
   whenItFires,
 } from '@svc/core';
 import type { Logger } from 'pino';
 import { Failure } from '../errors.ts';
-import type { RuleTestRequest } from '../http/rules-routes.ts';
 import type { EventLog } from '../log/event-log.ts';
 import { createJqThreads } from '../log/jq-threads.ts';
-import { type BackTest, backTest } from '../rules/back-test.ts';
-import { filterProblem, filterProblems } from '../rules/filter-problems.ts';
-import { createRuleFollower, type FollowerReport } from '../rules/follow-rules.ts';
-import { selectRules } from '../rules/select-rules.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { type BackTest, backTest } from './back-test.ts';
+import { filterProblem, filterProblems } from './filter-problems.ts';
+import { createRuleFollower, type FollowerReport } from './follow-rules.ts';
+import { selectRules } from './select-rules.ts';
+
+export type RuleTestRequest = { name: string | undefined; rule: Rule | undefined; since: Since };
 
 export type Rules = {
   start: () => void;

@@ -5,6 +5,7 @@ import {
   type ApiAnswer,
   type AwaitedDeploy,
   type api,
+  awaitedDeploys,
   type CodehostProblem,
   type Config,
   type Environment,
@@ -12,7 +13,11 @@ import {
   type HookHold,
   hookHold,
   type KnownPullRequest,
+  knownDeploymentStates,
+  knownPullRequest,
+  pullRequestKey,
   repoKey,
+  watchedPullRequests,
 } from '@svc/core';
 import { type RunCommand, runCommand } from '@svc/lib/process';
 import { byTimer, every, type Repeat } from '@svc/lib/rounds';
@@ -26,6 +31,7 @@ import { createReplay, type DeliveryReport } from '../codehost/replay.ts';
 import { type Coverage, createSubscriptions } from '../codehost/subscribe.ts';
 import type { EventLog } from '../log/event-log.ts';
 import type { Receiver } from '../receive/receiver.ts';
+import type { StateFollower } from '../state/state-follower.ts';
 
 /** Besides every start and reconnect. */
 const REPLAY_EVERY_MS = 6 * 3_600_000;
@@ -42,6 +48,24 @@ export type CodehostView = {
   deploys: () => readonly AwaitedDeploy[];
   deploymentStates: (repo: string, id: number) => ReadonlySet<string> | undefined;
 };
+
+/** From the board. */
+export function codehostView(
+  state: Pick<StateFollower, 'board' | 'reached'>,
+  lastSeq: () => number,
+  now: () => number,
+): CodehostView {
+  return {
+    caughtUp: () => state.reached(lastSeq()),
+    pullRequests: () => watchedPullRequests(state.board(), now()),
+    knownOf(repo, number) {
+      const known = state.board().pullRequests.get(pullRequestKey(repo, number));
+      return known && knownPullRequest(known);
+    },
+    deploys: () => awaitedDeploys(state.board(), now()),
+    deploymentStates: (repo, id) => knownDeploymentStates(state.board(), repo, id),
+  };
+}
 
 export type CodehostFeed = {
   /** Subscribes what is watched, then replays the last hour, then polls. */

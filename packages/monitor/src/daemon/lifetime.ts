@@ -10,11 +10,11 @@ import { systemErrorCode } from '@svc/lib/errors';
 import { every } from '@svc/lib/rounds';
 import type { DestinationStream, Logger } from 'pino';
 import type { Machine } from '../config/environment.ts';
+import { type Host, notAnswering, remedyFor } from '../control/control.ts';
+import { claimInstance, type Instance } from '../control/instance.ts';
+import { askHealth, type FoundDaemon, findDaemon } from '../control/status.ts';
 import { Failure } from '../errors.ts';
-import { type Host, notAnswering, remedyFor } from './control.ts';
-import { claimInstance, type Instance } from './instance.ts';
 import type { RunningDaemon } from './run.ts';
-import { askHealth, type FoundDaemon, findDaemon } from './status.ts';
 
 const EXIT_BUG = 70;
 const EXIT_TAKEN = 6;
@@ -141,7 +141,7 @@ async function portTaken({ dataDir, port }: Machine): Promise<Failure> {
 
 async function logDestination({ logFile, now, host }: LifetimeOptions): Promise<DestinationStream> {
   if (logFile !== undefined) {
-    const { openLogFile } = await import('./log-file.ts');
+    const { openLogFile } = await import('../control/log-file.ts');
     return openLogFile(logFile, now);
   }
   const { destination } = await import('pino');

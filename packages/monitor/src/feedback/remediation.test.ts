@@ -4,9 +4,9 @@ import { type Config, type EventDraft, parseEventDraft, type RemediationEffect }
 import { temporaryFolder, testTracker } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { createFileLocks } from '../disk/lock.ts';
-import { projectFindings } from '../feedback/project-findings.ts';
 import { clientOf, TOKEN } from '../tracker/testing/client-of.ts';
 import { projectConfig } from '../tracker/testing/project-config.ts';
+import { projectFindings } from './project-findings.ts';
 import { createRemediationHandler } from './remediation.ts';
 
 const effect = (more: Partial<RemediationEffect> = {}): RemediationEffect => ({

@@ -11,13 +11,13 @@ import {
   remediationFinding,
   remediationTicket,
 } from '@svc/core';
-import { type FiledTicket, fileOnce, NotFiled, type TicketDestination } from '../feedback/destination.ts';
-import type { AppendFinding } from '../feedback/project-findings.ts';
-import { ticketKey } from '../feedback/ticket-key.ts';
-import { createTrackerDestination } from '../feedback/tracker-destination.ts';
 import type { Attempt, Outcome } from '../outbox/attempt.ts';
 import type { TrackerClient } from '../tracker/client.ts';
 import { TrackerError } from '../tracker/tracker-error.ts';
+import { type FiledTicket, fileOnce, NotFiled, type TicketDestination } from './destination.ts';
+import type { AppendFinding } from './project-findings.ts';
+import { ticketKey } from './ticket-key.ts';
+import { createTrackerDestination } from './tracker-destination.ts';
 
 type Filed = { destination: 'tracker'; filedAs: string; url: string } | { destination: 'finding' };
 

@@ -1,7 +1,7 @@
 // Where the built web app lies: beside the bundled program, or in its own package when the daemon runs from source.
 import { basename, join } from 'node:path';
 import type { Logger } from 'pino';
-import { loadStaticFiles, type StaticFiles } from '../http/load-static-files.ts';
+import { loadStaticFiles, type StaticFiles } from './load-static-files.ts';
 
 /** `folder` is that of this file: `…/dist` in a build. */
 export function dashboardFolder(folder: string = import.meta.dirname): string {

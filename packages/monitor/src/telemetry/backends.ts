@@ -1,18 +1,28 @@
 // The daemon's telemetry: the ways to the metrics and log backends.
-import { type ApiAnswer, type api, type BackendName, backendOf, type Config, sameJson } from '@svc/core';
+import {
+  type ApiAnswer,
+  type api,
+  type BackendChoice,
+  type BackendName,
+  backendOf,
+  type Config,
+  sameJson,
+} from '@svc/core';
+import { observeLabelled } from '@svc/lib/metrics';
 import { every, type Repeat, type Rounds } from '@svc/lib/rounds';
 import type { Logger } from 'pino';
-import type { OtelBackend } from '../http/otel-routes.ts';
 import type { OutboxRow } from '../outbox/outbox-row.ts';
 import type { Settled } from '../outbox/settled.ts';
-import { type Metrics, observeLabelled } from '../telemetry/metrics.ts';
-import { createBackendProbe, PROBE_EVERY_MS } from '../telemetry/probe.ts';
-import { createBackendProxy } from '../telemetry/proxy.ts';
+import type { Metrics } from './metrics.ts';
+import { createBackendProbe, PROBE_EVERY_MS } from './probe.ts';
+import { type BackendProxy, createBackendProxy } from './proxy.ts';
 
 const titles = { metrics: 'The metrics backend', logs: 'The log backend' } as const;
 
+export type Backend = { choice: BackendChoice; proxy: BackendProxy | undefined };
+
 export type Telemetry = {
-  backend: (name: BackendName) => OtelBackend;
+  backend: (name: BackendName) => Backend;
   /** The configuration has changed: other backends, or none. */
   reconfigure: () => Promise<void>;
   /** Counts how an effect ended. */
