@@ -285,9 +285,9 @@ export const commands: readonly Mutation[] = [
   },
   {
     row: 'ARC-6',
-    file: 'packages/monitor/src/archive/source-files.ts',
-    find: "if (code === 'ENOENT' || code === 'ENOTDIR') return [];",
-    replace: "if (code === 'ENOTDIR') return [];",
+    file: 'packages/lib/src/files.ts',
+    find: "return code === 'ENOENT' || code === 'ENOTDIR';",
+    replace: "return code === 'ENOTDIR';",
   },
   {
     row: 'CTX-2',

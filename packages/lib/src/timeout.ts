@@ -17,3 +17,17 @@ export async function within<T, Late>(
     clearTimeout(timer);
   }
 }
+
+/**
+ * Aborts when its caller does, when one of the signals does, or when the time is over. `AbortSignal.any` would not do:
+ * as long as nobody listens to it, Node may collect the signals that it is made of, and then it never aborts.
+ */
+export function endOfWait(milliseconds: number, ...signals: readonly AbortSignal[]): AbortController {
+  const over = new AbortController();
+  const end = (): void => over.abort();
+  for (const signal of [AbortSignal.timeout(milliseconds), ...signals]) {
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true, signal: over.signal });
+  }
+  return over;
+}

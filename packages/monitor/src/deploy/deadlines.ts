@@ -56,7 +56,6 @@ export function watchDeadlines(options: DeadlineOptions): DeadlineWatch {
   }
 
   async function giveUp(worker: Worker): Promise<void> {
-    if (stopping.signal.aborted) return;
     await askOnce(worker);
     if (stopping.signal.aborted) return;
     const latest = [...workers()].find(({ key }) => key === worker.key);
@@ -65,7 +64,11 @@ export function watchDeadlines(options: DeadlineOptions): DeadlineWatch {
 
   async function look(): Promise<void> {
     const overdue = [...workers()].filter(isOverdue);
-    await Promise.all(overdue.map((worker) => limit(() => giveUp(worker)).catch(onFailure)));
+    const giveUpInTurn = (worker: Worker): Promise<void> =>
+      limit(async () => {
+        if (!stopping.signal.aborted) await giveUp(worker);
+      }).catch(onFailure);
+    await Promise.all(overdue.map(giveUpInTurn));
   }
 
   const looks = every(everyMs, look, onFailure);

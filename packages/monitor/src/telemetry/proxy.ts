@@ -3,6 +3,7 @@
 
 import type { ProxyRequest } from '@svc/core';
 import { createCache } from '@svc/lib/cache';
+import { causeOf } from '@svc/lib/fetch';
 import { createLimit, TooManyWaiting } from '@svc/lib/limit';
 import { createFlights } from '@svc/lib/single-flight';
 import { Failure } from '../errors.ts';
@@ -115,9 +116,8 @@ function failureOf(error: unknown, title: string, timeoutMs: number): Failure {
   return new Failure('backend-failed', `${title} cannot be reached: ${reasonOf(error)}.`, remedy, options);
 }
 
-/** `fetch` says only "fetch failed"; the cause has the words. */
 function reasonOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const cause = causeOf(error);
   if (!(cause instanceof Error)) return String(cause);
   const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
   return [code, cause.message].find((words) => words !== '') ?? cause.name;

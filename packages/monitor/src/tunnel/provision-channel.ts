@@ -14,6 +14,7 @@ import {
   retryAfterMs,
 } from '@svc/core';
 import { messageOf, systemErrorCode } from '@svc/lib/errors';
+import { causeOf, readAnswer } from '@svc/lib/fetch';
 import { z } from 'zod';
 import { relayReadKeyFile } from '../config/locate.ts';
 import { Failure } from '../errors.ts';
@@ -119,7 +120,7 @@ export async function otherReaders(
 // comes back is checked, and never printed: the key is a secret.
 
 const OWN_CHANNEL_MS = 15_000;
-const MAX_ANSWER_CHARACTERS = 16 * 1024;
+const MAX_ANSWER_BYTES = 16 * 1024;
 /** Holds the key of a relay that does not make channels for everybody. */
 export const CREATE_KEY_VARIABLE = 'SVC_RELAY_CREATE_KEY';
 
@@ -214,19 +215,18 @@ function notARelay(relay: string, why: string): Failure {
 }
 
 async function jsonIn(response: Response): Promise<unknown> {
-  const text = await response.text();
-  if (text.length > MAX_ANSWER_CHARACTERS) return undefined;
+  const bytes = await readAnswer(response, MAX_ANSWER_BYTES);
+  if (bytes === undefined) return undefined;
   try {
-    return JSON.parse(text);
+    return JSON.parse(bytes.toString('utf8'));
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
 
-/** What fetch wraps says more than the wrapping. */
 function reasonOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  const cause = causeOf(error);
   return systemErrorCode(cause) ?? messageOf(cause);
 }
 

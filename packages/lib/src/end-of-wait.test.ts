@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { until } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { endOfWait } from './watch-events.ts';
+import { endOfWait } from './timeout.ts';
 
 test('a wait ends in time, although nobody listened while memory was collected', async () => {
   setFlagsFromString('--expose-gc');
