@@ -1,4 +1,5 @@
 // The composition root: builds every part with its collaborators and starts them in order.
+
 import type { Environment } from '@svc/core';
 import { rebuilt } from '@svc/lib/rebuilt';
 import type { DestinationStream } from 'pino';
@@ -12,6 +13,7 @@ import { createFeeds } from '../feeds/feeds.ts';
 import { createTrackerPoll } from '../feeds/tracker-poll.ts';
 import { loadDashboard } from '../http/dashboard.ts';
 import { createHttpServer, type OnAnswer } from '../http/server.ts';
+import { boardOf } from '../http/state-access.ts';
 import { createStaticHandler } from '../http/static-handler.ts';
 import { createWebhookHandler } from '../http/webhook-handler.ts';
 import { appendHelperFact, openEventLog } from '../log/event-log.ts';
@@ -176,7 +178,7 @@ async function openDaemon(
       createSummaries({
         configs: configs(),
         environment,
-        state,
+        board: () => boardOf(state),
         fetch,
         now: nowMs,
         logger,
