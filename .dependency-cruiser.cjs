@@ -1,9 +1,9 @@
 // The floors of the house (docs/architecture.md): imports go down only, and there is no circle.
 const floors = [
-  ['disk', 'lib'],
+  ['disk'],
   ['access', 'config', 'log', 'tunnel', 'runs', 'outbox', 'context', 'telemetry'],
   ['receive', 'codehost', 'tracker', 'state', 'orchestrate', 'archive'],
-  ['deploy', 'rules', 'summarize', 'feedback', 'http'],
+  ['deploy', 'rules', 'summarize', 'feedback', 'feeds', 'control', 'http'],
   ['daemon'],
   ['cli'],
 ];
@@ -28,6 +28,13 @@ module.exports = {
       to: { pathNot: '^packages/core/src/|node_modules/zod/' },
     },
     {
+      name: 'lib-is-at-the-bottom',
+      comment: 'lib knows nothing of the product.',
+      severity: 'error',
+      from: { path: '^packages/lib/src/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^(?:packages/(?!lib/)|bench/|chaos/|docs/|release/)' },
+    },
+    {
       name: 'client-stands-alone',
       comment: 'client is published by itself, for browsers too: nothing of ours at run time, no Node built-in.',
       severity: 'error',
@@ -40,7 +47,7 @@ module.exports = {
     {
       name: 'testkit-is-for-tests',
       severity: 'error',
-      from: { path: '^packages/(monitor|core|relay|dashboard)/src/', pathNot: '\\.test\\.ts$|/testing/' },
+      from: { path: '^packages/(monitor|core|relay|dashboard|lib)/src/', pathNot: '\\.test\\.ts$|/testing/' },
       to: { path: '^packages/testkit/|^bench/|^chaos/|/testing/' },
     },
     {

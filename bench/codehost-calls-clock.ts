@@ -2,7 +2,7 @@
 // fast as its work can be carried out. At one moment, plans are carried out one after the other, so that each
 // run of a simulation is the same; then what comes round by timer, all at once, as in the daemon.
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Repeat } from '../packages/monitor/src/daemon/every.ts';
+import type { Repeat } from '@svc/lib/rounds';
 
 type Work = () => void | Promise<void>;
 type Planned = { at: number; work: Work; comesRound: boolean };

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { Agent, type RequestOptions, request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
+import type { RunCommand } from '@svc/lib/process';
 import { nextPage } from '../packages/monitor/src/codehost/gh.ts';
-import type { RunCommand } from '../packages/monitor/src/codehost/run-command.ts';
 
 type Answer = { status: number; head: string; body: string; next: URL | undefined };
 

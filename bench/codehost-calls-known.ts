@@ -12,7 +12,7 @@ import {
   pullRequestKey,
   watchedPullRequests,
 } from '../packages/core/src/index.ts';
-import type { CodehostView } from '../packages/monitor/src/daemon/codehost-feed.ts';
+import type { CodehostView } from '../packages/monitor/src/feeds/codehost-feed.ts';
 import type { EventLog } from '../packages/monitor/src/log/event-log.ts';
 
 type Merge = { repo: string; sha: string; knownAt: number; isOut: boolean };

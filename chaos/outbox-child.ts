@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '@svc/lib/clock';
 import type { Effect } from '../packages/core/src/index.ts';
 import { writeFileAtomically } from '../packages/monitor/src/disk/atomic-write.ts';
 import type { Database } from '../packages/monitor/src/disk/sqlite.ts';
@@ -12,7 +13,6 @@ import type { Handlers, Outcome } from '../packages/monitor/src/outbox/attempt.t
 import { createOutboxStore, type OutboxStore } from '../packages/monitor/src/outbox/outbox-store.ts';
 import { openOutboxDatabase } from '../packages/monitor/src/outbox/outbox-tables.ts';
 import { createOutboxRunner } from '../packages/monitor/src/outbox/runner.ts';
-import { systemClock } from '../packages/monitor/src/tunnel/session.ts';
 import { appendDelivery, foldChaosLine, gaveUpDraft, inputDraft, newBoard } from './outbox-fold.ts';
 import type { KillPoint, PlannedKill } from './outbox-plan.ts';
 

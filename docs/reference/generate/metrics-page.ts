@@ -1,12 +1,14 @@
 // docs/reference/metrics.md: every metric of the daemon and of the relay. Both are started in memory and a temporary
 // folder, and what they register is written down: labels stand in the registry alone, not in what /metrics prints.
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createByteBudget } from '@svc/lib/read-body';
 import { readMachine } from '../../../packages/monitor/src/config/environment.ts';
 import { runDaemon } from '../../../packages/monitor/src/daemon/run.ts';
 import { createMetrics } from '../../../packages/relay/src/http/metrics.ts';
-import { createRoom } from '../../../packages/relay/src/http/read-body.ts';
+
 import { createLogger } from '../../../packages/relay/src/http/relay-parts.ts';
 import { createRelayServer } from '../../../packages/relay/src/http/server.ts';
 import { createMemoryEngine } from '../../../packages/relay/src/http/testing/memory-engine.ts';
@@ -102,7 +104,7 @@ async function startRelay(): Promise<void> {
     },
     logger: createLogger({ write: () => undefined }, 'debug'),
     metrics: createMetrics(),
-    room: createRoom(1),
+    budget: createByteBudget(1),
     now: Date.now,
   });
 }

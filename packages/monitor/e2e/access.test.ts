@@ -20,7 +20,7 @@ import {
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type ReadSocketTable, readSocketTable } from '../src/access/socket-table.ts';
 import { runCommandLine } from '../src/cli/run.ts';
-import { claimInstance } from '../src/daemon/instance.ts';
+import { claimInstance } from '../src/control/instance.ts';
 import { type InProcessDaemon, startInProcess } from './in-process-daemon.ts';
 import { registeredRoutes } from './registered-routes.ts';
 

@@ -6,7 +6,7 @@ import type { BoardView } from '@svc/core';
 import { temporaryFolder, testTerminal, until } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
-import { claimInstance } from '../src/daemon/instance.ts';
+import { claimInstance } from '../src/control/instance.ts';
 import { testRepository } from '../src/orchestrate/worktrees/testing/repository.ts';
 import { startInProcess } from './in-process-daemon.ts';
 

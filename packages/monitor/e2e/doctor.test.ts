@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { codehostExample, svcProgram, temporaryFolder, testTracker, until } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { claimInstance } from '../src/daemon/instance.ts';
+import { claimInstance } from '../src/control/instance.ts';
 import { testRepository } from '../src/orchestrate/worktrees/testing/repository.ts';
 import { covered, feedWorld, SECRET } from './feed-world.ts';
 import { startInProcess } from './in-process-daemon.ts';

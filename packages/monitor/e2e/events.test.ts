@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { temporaryFolder, testTerminal, until, WAIT_MS } from '@svc/testkit';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
-import { claimInstance } from '../src/daemon/instance.ts';
+import { claimInstance } from '../src/control/instance.ts';
 import { type InProcessDaemon, startInProcess } from './in-process-daemon.ts';
 import { waitersOf } from './waiters.ts';
 

@@ -2,6 +2,7 @@
 // and that the daemon goes on. A half-open connection takes 75 s to be told from an idle one: tunnel.test.ts has that row.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { RunCommand } from '@svc/lib/process';
 import {
   codehostExample,
   startHostileRelay,
@@ -11,7 +12,6 @@ import {
   untilHolds,
 } from '@svc/testkit';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { RunCommand } from '../src/codehost/run-command.ts';
 import { covered, type FeedWorld, facts, feedWorld } from './feed-world.ts';
 import type { InProcessDaemon } from './in-process-daemon.ts';
 
@@ -22,7 +22,7 @@ const NOWHERE = 'http://127.0.0.1:9';
 
 /** How programs are run; other than as always in the tests of a program that hangs. */
 const programs = vi.hoisted(() => ({ run: undefined as ((real: RunCommand) => RunCommand) | undefined }));
-vi.mock(import('../src/codehost/run-command.ts'), async (original) => {
+vi.mock(import('@svc/lib/process'), async (original) => {
   const { runCommand } = await original();
   return { runCommand: (command) => (programs.run?.(runCommand) ?? runCommand)(command) };
 });

@@ -4,6 +4,7 @@ import { createHmac } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { systemClock } from '@svc/lib/clock';
 import {
   codehostExample,
   ghEnvironment,
@@ -15,7 +16,6 @@ import {
   untilHolds,
 } from '@svc/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { systemClock } from '../src/tunnel/session.ts';
 import { covered, facts, SECRET, feedWorld as world } from './feed-world.ts';
 import { startInProcess } from './in-process-daemon.ts';
 

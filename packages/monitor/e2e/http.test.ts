@@ -4,9 +4,9 @@ import { existsSync, mkdirSync, readdirSync, readlinkSync, writeFileSync } from 
 import { createServer, request, Server } from 'node:http';
 import { connect, type ListenOptions, Server as NetServer } from 'node:net';
 import { text as readAll } from 'node:stream/consumers';
+import { systemErrorCode } from '@svc/lib/errors';
 import { codehostExample, temporaryFolder, until, WAIT_MS } from '@svc/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { systemErrorCode } from '../src/errors.ts';
 import { startInProcess } from './in-process-daemon.ts';
 import { registeredRoutes } from './registered-routes.ts';
 

@@ -6,7 +6,7 @@ import { temporaryFolder } from '@svc/testkit';
 import { onTestFinished } from 'vitest';
 import type { ReadSocketTable } from '../src/access/socket-table.ts';
 import { readMachine } from '../src/config/environment.ts';
-import { claimInstance } from '../src/daemon/instance.ts';
+import { claimInstance } from '../src/control/instance.ts';
 import { runDaemon } from '../src/daemon/run.ts';
 
 export type InProcessDaemon = Awaited<ReturnType<typeof startInProcess>>;

@@ -19,7 +19,7 @@ import {
 } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
-import { claimInstance } from '../src/daemon/instance.ts';
+import { claimInstance } from '../src/control/instance.ts';
 import { processEnvironment, storyDaemon } from './story-daemon.ts';
 import { waitersOf } from './waiters.ts';
 

@@ -18,7 +18,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type ServerProcess, startServer } from '../../testkit/src/daemon/server-process.ts';
 import { runCommandLine } from '../src/cli/run.ts';
 import { relayReadKeyFile, webhookSecretFile } from '../src/config/locate.ts';
-import { fillSecrets } from '../src/daemon/secrets-file.ts';
+import { fillSecrets } from '../src/control/secrets-file.ts';
 import { facts } from './feed-world.ts';
 import { type InProcessDaemon, startInProcess } from './in-process-daemon.ts';
 

@@ -8,12 +8,12 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { createCommand } from '@commander-js/extra-typings';
 import { programOfService } from '@svc/core';
+import type { CommandEnd, RunCommand } from '@svc/lib/process';
 import { svcProgram, temporaryFolder, testTerminal, until } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
 import { installVerb, uninstallVerb } from '../src/cli/verbs/monitor.ts';
-import type { CommandEnd, RunCommand } from '../src/codehost/run-command.ts';
-import { thisProcess } from '../src/daemon/control.ts';
+import { thisProcess } from '../src/control/control.ts';
 
 const SECRET = 'f'.repeat(64);
 

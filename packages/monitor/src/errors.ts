@@ -76,9 +76,3 @@ export class Failure extends Error {
     return failures[this.code].status;
   }
 }
-
-/** The error code of a failed system call (`ENOENT`, `ENOSPC`, …). */
-export function systemErrorCode(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
-}

@@ -1,5 +1,6 @@
 // Reads the kernel's table of sockets, and finds with it who is behind a connection or a listening port of this
 // machine.
+
 import { readFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { endianness } from 'node:os';
@@ -12,7 +13,7 @@ import {
   type SocketOwner,
   type SocketTable,
 } from '@svc/core';
-import { systemErrorCode } from '../errors.ts';
+import { ifPresent } from '@svc/lib/files';
 
 /** Undefined where the system has no such table. */
 export type ReadSocketTable = () => Promise<SocketTable | undefined>;
@@ -20,18 +21,11 @@ export type ReadSocketTable = () => Promise<SocketTable | undefined>;
 const LITTLE_ENDIAN = endianness() === 'LE';
 
 export const readSocketTable: ReadSocketTable = async () => {
-  const [tcp, tcp6] = await Promise.all([readIfThere('/proc/net/tcp'), readIfThere('/proc/net/tcp6')]);
+  const [tcp, tcp6] = await Promise.all(
+    ['/proc/net/tcp', '/proc/net/tcp6'].map((path) => ifPresent(readFile(path, 'latin1'))),
+  );
   return tcp === undefined ? undefined : { tcp, tcp6: tcp6 ?? '' };
 };
-
-async function readIfThere(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'latin1');
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
-}
 
 /** Who listens on a port of 127.0.0.1; `no-table` where the system cannot say. */
 export async function listenerOf(port: number): Promise<SocketOwner | undefined | 'no-table'> {

@@ -1,8 +1,9 @@
 // The file that holds the token of a daemon that asks for one. It is made when such a daemon starts, and is not there
 // while the daemon goes by users.
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemErrorCode } from '../errors.ts';
+import { ifPresentSync } from '@svc/lib/files';
 
 export function tokenFile(dataDir: string): string {
   return join(dataDir, 'api-token');
@@ -10,12 +11,7 @@ export function tokenFile(dataDir: string): string {
 
 /** Undefined where the daemon asks for none. */
 export function readToken(dataDir: string): string | undefined {
-  try {
-    return readFileSync(tokenFile(dataDir), 'utf8').trim();
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+  return ifPresentSync(() => readFileSync(tokenFile(dataDir), 'utf8').trim());
 }
 
 /** The header that a program sends. */

@@ -1,5 +1,6 @@
 // The bytes of archived files: one blob per content, named for its SHA-256, so that no name of a run's file ever
 // becomes a name in the archive, and a blob that is there under its name is whole. Large ones are compressed.
+
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, rename, rm } from 'node:fs/promises';
@@ -8,9 +9,10 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createZstdCompress, createZstdDecompress } from 'node:zlib';
 import { type ArchivedFile, blobName } from '@svc/core';
+import { systemErrorCode } from '@svc/lib/errors';
+import { ifPresent } from '@svc/lib/files';
 import { syncFolder } from '../disk/atomic-write.ts';
 import { makeFolder } from '../disk/make-folder.ts';
-import { systemErrorCode } from '../errors.ts';
 
 /** From here on a file is compressed. */
 const LARGE_BYTES = 64 * 1024;
@@ -82,8 +84,8 @@ export function createBlobFolder(archive: string) {
     read,
     /** Whether a blob of that length lies under that name: enough to trust what was synced before it was named. */
     async holds(file: ArchivedFile): Promise<boolean> {
-      const stats = await whenThere(lstat(join(folder, blobName(file))));
-      return stats !== null && stats.isFile() && stats.size === file.storedSize;
+      const stats = await ifPresent(lstat(join(folder, blobName(file))));
+      return stats !== undefined && stats.isFile() && stats.size === file.storedSize;
     },
     /** Reads all of it. */
     async check(file: ArchivedFile): Promise<'ok' | 'missing' | 'damaged'> {
@@ -101,7 +103,7 @@ export function createBlobFolder(archive: string) {
     /** Names in the folder that none of these files has. */
     async extra(files: readonly ArchivedFile[]): Promise<string[]> {
       const known = new Set(files.map(blobName));
-      const names = (await whenThere(readdir(folder))) ?? [];
+      const names = (await ifPresent(readdir(folder))) ?? [];
       return names.filter((name) => !known.has(name));
     },
     /** Removes blobs and half-written ones that none of these files has. Anything else stays for a person to see. */
@@ -166,13 +168,4 @@ async function openBlob(path: string, file: ArchivedFile): Promise<AsyncIterable
 /** The unpacker's own failures have codes such as ZSTD_error_corruption_detected, or Z_BUF_ERROR for a cut blob. */
 function isUnpacking(error: unknown): boolean {
   return /^(?:ZSTD_|Z_|ERR_ZLIB|ERR__ERROR_)/.test(systemErrorCode(error) ?? '');
-}
-
-async function whenThere<T>(work: Promise<T>): Promise<T | null> {
-  try {
-    return await work;
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return null;
-    throw error;
-  }
 }

@@ -1,9 +1,11 @@
 // `syncToThoughts`: the summary of an archived run, where the next person or agent looks for it.
+
 import { readFile, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { type ArchiveManifest, handoffName, summaryOf } from '@svc/core';
+import { systemErrorCode } from '@svc/lib/errors';
+import { ifPresent } from '@svc/lib/files';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
-import { systemErrorCode } from '../errors.ts';
 import { createBlobFolder } from './blobs.ts';
 
 /** A summary is for people: what is longer is not copied. */
@@ -36,7 +38,7 @@ export async function copySummary({
   const text = Buffer.concat(chunks).toString('utf8');
   const path = join(folder, 'thoughts', 'shared', 'handoffs', handoffName(manifest.orchestrator, summary));
   try {
-    if ((await textOf(path)) === text) return { state: 'same', path };
+    if ((await ifPresent(readFile(path, 'utf8'))) === text) return { state: 'same', path };
     await writeFileAtomically(path, text);
     return { state: 'written', path };
   } catch (error) {
@@ -53,14 +55,5 @@ async function isFolder(path: string | null): Promise<boolean> {
   } catch (error) {
     if (systemErrorCode(error) === undefined) throw error;
     return false;
-  }
-}
-
-async function textOf(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return undefined;
-    throw error;
   }
 }

@@ -4,8 +4,8 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ArchiveManifest } from '@svc/core';
+import { systemErrorCode } from '@svc/lib/errors';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
-import { systemErrorCode } from '../errors.ts';
 
 const MAX_BYTES = 256 * 1024 * 1024;
 export const MANIFEST_NAME = 'manifest.json';

@@ -1,10 +1,12 @@
 // Makes index and blobs agree again after a sweep or prune that was cut off. What a manifest names is the archive:
 // the index follows it, and what no manifest names goes.
+
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isTemporaryName, safeSegment } from '@svc/core';
+import { systemErrorCode } from '@svc/lib/errors';
+import { ifPresent } from '@svc/lib/files';
 import { removeTree } from '../disk/remove-tree.ts';
-import { systemErrorCode } from '../errors.ts';
 import type { ArchiveIndex } from './archive-index.ts';
 import { createBlobFolder } from './blobs.ts';
 import { readManifest } from './manifest-file.ts';
@@ -65,10 +67,5 @@ export async function removeArchive(root: string, orchestrator: string): Promise
 }
 
 async function entriesOf(root: string) {
-  try {
-    return await readdir(root, { withFileTypes: true });
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return [];
-    throw error;
-  }
+  return (await ifPresent(readdir(root, { withFileTypes: true }))) ?? [];
 }

@@ -1,7 +1,8 @@
 // Where the archive lies, and its index; for the verbs of the archive and for the daemon.
 import { isAbsolute, join } from 'node:path';
+import { systemErrorCode } from '@svc/lib/errors';
 import { DatabaseFromNewerVersion, isDamage } from '../disk/sqlite.ts';
-import { Failure, systemErrorCode } from '../errors.ts';
+import { Failure } from '../errors.ts';
 import { type ArchiveIndex, openArchiveIndex } from './archive-index.ts';
 
 export function rootFrom(configured: string, home: string): string {

@@ -2,10 +2,11 @@
 import { mkdir, open, readdir, rename, utimes } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { ArchiveManifest } from '@svc/core';
+import { systemErrorCode } from '@svc/lib/errors';
 import { syncFolder } from '../disk/atomic-write.ts';
 import type { FileLocks } from '../disk/lock.ts';
 import { removeTree } from '../disk/remove-tree.ts';
-import { Failure, systemErrorCode } from '../errors.ts';
+import { Failure } from '../errors.ts';
 import { BlobDamaged, type BlobFolder, createBlobFolder } from './blobs.ts';
 import { readManifest } from './manifest-file.ts';
 

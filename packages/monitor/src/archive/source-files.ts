@@ -1,11 +1,13 @@
 // What lies in a run's folder. Workers wrote it, so nothing there is trusted: links are never followed, only plain
 // files are read, never more of one than it had when it was opened, and a file is read only when it really lies
 // where its path says.
+
 import { type BigIntStats, constants } from 'node:fs';
-import { type FileHandle, lstat, open, readdir, realpath } from 'node:fs/promises';
+import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { isArchivePath, isTemporaryName, runOfChannel, type SkippedFile } from '@svc/core';
-import { systemErrorCode } from '../errors.ts';
+import { systemErrorCode } from '@svc/lib/errors';
+import { namesIn } from '@svc/lib/files';
 
 const MAX_FILES = 100_000;
 const MAX_DEPTH = 64;
@@ -124,16 +126,6 @@ const SLOWEST_TICK_MS = 2_000;
 function identityOf({ dev, ino, size, mtimeNs, ctimeNs, ctimeMs }: BigIntStats): string | null {
   if (Date.now() - Number(ctimeMs) <= SLOWEST_TICK_MS) return null;
   return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return (await readdir(folder)).toSorted();
-  } catch (error) {
-    const code = systemErrorCode(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
-    throw error;
-  }
 }
 
 function skip({ skipped }: Found, path: string, reason: string): void {

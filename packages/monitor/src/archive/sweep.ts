@@ -2,10 +2,11 @@
 // whoever owns them. Sweeping again changes nothing; a sweep that was cut off is finished by the next.
 import { join } from 'node:path';
 import { type ArchiveManifest, archiveSizes, EVENTS_PATH, type WorkerStatus, whyNotEnded } from '@svc/core';
+import { systemErrorCode } from '@svc/lib/errors';
 import type { FileLocks } from '../disk/lock.ts';
 import { makeFolder } from '../disk/make-folder.ts';
 import { removeTree } from '../disk/remove-tree.ts';
-import { Failure, systemErrorCode } from '../errors.ts';
+import { Failure } from '../errors.ts';
 import { readSignal } from '../runs/read-signal.ts';
 import { listRuns, listSignals, type RunFolder } from '../runs/signal-folder.ts';
 import type { ArchiveIndex, IndexedRun } from './archive-index.ts';

@@ -3,7 +3,7 @@
 import { ApiFailure, type Client, createClient } from '@svc/client';
 import { authorization, readToken } from '../access/token-file.ts';
 import type { Machine } from '../config/environment.ts';
-import { findDaemon } from '../daemon/status.ts';
+import { findDaemon } from '../control/status.ts';
 import { Failure, isFailureCode } from '../errors.ts';
 
 /** Long enough for a reindex of a large log. */

@@ -1,8 +1,8 @@
 // Hands a helper's fact to the daemon; while none runs, or when it cannot take it, the fact waits in the spool.
 // What a helper did is done, whether or not it could be told: a fact that cannot be left anywhere is a warning.
 import type { EventDraft } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
 import type { Machine } from '../config/environment.ts';
-import { messageOf } from '../log/log-errors.ts';
 import { leaveInSpool } from '../log/spool.ts';
 import { connectDaemon, type DaemonClient } from './daemon-client.ts';
 import type { Terminal } from './terminal.ts';

@@ -1,5 +1,7 @@
 // Runs one command line: parses it, performs the verb, and turns every ending into a documented exit code.
+
 import { CommanderError } from '@commander-js/extra-typings';
+import { stackOf } from '@svc/lib/errors';
 import { Failure } from '../errors.ts';
 import { buildProgram } from './program.ts';
 import { AnswerIsNo, Interrupted, paint, type Terminal } from './terminal.ts';
@@ -28,7 +30,7 @@ function exitCodeOf(terminal: Terminal, error: unknown): number {
     if (error.remedy !== undefined) terminal.err(error.remedy);
     return error.exitCode;
   }
-  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const stack = stackOf(error);
   terminal.err(
     `${paint(terminal, 'red', 'This is a bug in svc. Please report it with these lines:')}\n${stack}`,
   );

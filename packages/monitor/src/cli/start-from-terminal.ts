@@ -1,16 +1,16 @@
 // What the verbs that start the daemon share: its environment with the secrets filled in, and version drift.
 import { type Environment, formatProblem } from '@svc/core';
 import { loadProjects } from '../config/projects.ts';
-import { type Host, type Started, startDaemon } from '../daemon/control.ts';
-import { fillSecrets } from '../daemon/secrets-file.ts';
-import { findDaemon } from '../daemon/status.ts';
+import { type Host, type Started, startDaemon } from '../control/control.ts';
+import { fillSecrets } from '../control/secrets-file.ts';
+import { findDaemon } from '../control/status.ts';
 import {
   type Drift,
   type DriftWarning,
   driftWarning,
   measureDrift,
   ownVersion,
-} from '../daemon/version-drift.ts';
+} from '../control/version-drift.ts';
 import { readSecrets } from '../receive/secrets.ts';
 import { readKeyVariables } from '../tunnel/provision-channel.ts';
 import type { Session } from './session.ts';

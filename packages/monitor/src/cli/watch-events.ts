@@ -6,9 +6,9 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { matchesFilter } from '@svc/core';
+import { systemErrorCode } from '@svc/lib/errors';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { Machine } from '../config/environment.ts';
-import { systemErrorCode } from '../errors.ts';
 import { followLog } from '../log/follow.ts';
 import { connectDaemon, type DaemonClient } from './daemon-client.ts';
 import { type Conditions, pointText } from './event-conditions.ts';
@@ -18,20 +18,6 @@ const SILENCE_MS = 45_000;
 const LOOK_FOR_DAEMON_MS = 1_000;
 
 export type WatchedLine = { seq: number; text: string };
-
-/**
- * Ends when it is told to, with one of the signals, or when the time is over. Not by `AbortSignal.any`: as long as nobody
- * listens to it, Node may collect the signals that it is made of, and then it never ends.
- */
-export function endOfWait(milliseconds: number, ...signals: readonly AbortSignal[]): AbortController {
-  const over = new AbortController();
-  const end = (): void => over.abort();
-  for (const signal of [AbortSignal.timeout(milliseconds), ...signals]) {
-    if (signal.aborted) end();
-    else signal.addEventListener('abort', end, { once: true, signal: over.signal });
-  }
-  return over;
-}
 
 /** Batches of lines that meet the conditions, in order; ends when the signal does. */
 export async function* watchEvents(

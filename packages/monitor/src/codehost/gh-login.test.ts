@@ -1,10 +1,10 @@
 // The real client program against the fake code host, and scripted ones for what the fake does not tell.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runCommand } from '@svc/lib/process';
 import { codehostForTest, ghEnvironment, temporaryFolder, testToken, WAIT_MS } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { checkGhLogin } from './gh-login.ts';
-import { runCommand } from './run-command.ts';
 
 function login(environment: Record<string, string>, timeoutMs = WAIT_MS) {
   return checkGhLogin({ environment, run: runCommand, now: Date.now, timeoutMs });

@@ -2,8 +2,8 @@
 // host that cannot be reached for a token that is no longer valid, and one login of several that is broken for
 // all: where it says no, the code host itself is asked once.
 import { type Environment, plainWords } from '@svc/core';
+import type { RunCommand } from '@svc/lib/process';
 import { createGh, done, environmentForGh, failed, type GhResult } from './gh.ts';
-import type { RunCommand } from './run-command.ts';
 
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 1024 * 1024;

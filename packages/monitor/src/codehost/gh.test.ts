@@ -1,6 +1,7 @@
 // The real client program against the fake code host.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Command, runCommand } from '@svc/lib/process';
 import {
   codehostForTest,
   type FakeCodehost,
@@ -13,7 +14,6 @@ import {
 import { describe, expect, test } from 'vitest';
 import { createCallBudget } from './call-budget.ts';
 import { createGh, type GhOptions } from './gh.ts';
-import { type Command, runCommand } from './run-command.ts';
 
 const hooks = 'repos/acme/web/hooks';
 

@@ -14,9 +14,9 @@ import {
   problemIn,
   readGraphqlAnswer,
 } from '@svc/core';
-import { createGate } from '../lib/gate.ts';
+import { createLimit } from '@svc/lib/limit';
+import type { CommandEnd, RunCommand } from '@svc/lib/process';
 import { type ApiResource, type BudgetFigures, type CallBudget, createCallBudget } from './call-budget.ts';
-import type { CommandEnd, RunCommand } from './run-command.ts';
 
 // What comes of a call: the value, or the problem.
 
@@ -254,7 +254,7 @@ export function createGh(options: GhOptions): Gh {
   const { run, now, timeoutMs = TIMEOUT_MS, listTimeoutMs = LIST_TIMEOUT_MS, maxBytes = MAX_BYTES } = options;
   const environment = environmentForGh(options.environment);
   const budget = options.budget ?? createCallBudget({ now });
-  const gate = createGate(AT_ONCE);
+  const limit = createLimit(AT_ONCE);
 
   /** Budget, program, answer: the one way out. */
   async function call<Value>(given: Call<Value>): Promise<GhResult<Value>> {
@@ -280,17 +280,17 @@ export function createGh(options: GhOptions): Gh {
     unanswered: budget.unanswered,
     figures: budget.figures,
     request: ({ method = 'GET', path, body, secrets = [] }) =>
-      gate(() =>
+      limit(() =>
         call({ args: ['-X', method, path], body, secrets, resource: 'core', timeoutMs, read: readOne }),
       ),
     text: (path) =>
-      gate(() => call({ args: ['-X', 'GET', path], resource: 'core', timeoutMs, read: readText })),
+      limit(() => call({ args: ['-X', 'GET', path], resource: 'core', timeoutMs, read: readText })),
     list(path) {
       const args = ['-X', 'GET', path, '--paginate', '--jq', ITEMS];
-      return gate(() => call({ args, resource: 'core', timeoutMs: listTimeoutMs, read: readList }));
+      return limit(() => call({ args, resource: 'core', timeoutMs: listTimeoutMs, read: readList }));
     },
     graphql: (query, variables) =>
-      gate(() =>
+      limit(() =>
         call({
           args: ['graphql'],
           body: { query, variables },

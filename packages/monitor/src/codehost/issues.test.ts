@@ -1,9 +1,10 @@
 // Issues through the real client program against the fake code host.
+
+import { type Command, runCommand } from '@svc/lib/process';
 import { codehostForTest, ghEnvironment, testToken } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { createGh } from './gh.ts';
 import { createIssueApi } from './issues.ts';
-import { type Command, runCommand } from './run-command.ts';
 
 async function house() {
   const codehost = await codehostForTest();

@@ -9,13 +9,13 @@ import {
   knownPullRequest,
   pullRequestKey,
 } from '@svc/core';
+import { runCommand } from '@svc/lib/process';
 import { codehostForTest, ghEnvironment, temporaryFolder, testToken } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openEventLog } from '../log/event-log.ts';
 import { createGh } from './gh.ts';
 import { createReconciler, type Watched } from './reconcile.ts';
 import { NEWEST_PER_REPO, PULL_REQUESTS_PER_CALL, reconcileQueries } from './reconcile-pull-requests.ts';
-import { runCommand } from './run-command.ts';
 
 /** A code host, a log, and a reconciler that knows what the log says. */
 async function world({ covered = [] as string[] } = {}) {

@@ -5,6 +5,7 @@
 //
 //   const reconciler = createReconciler({ gh, watched, … });
 //   setInterval(() => reconciler.run(), RECONCILE_EVERY_MS)
+
 import {
   type AwaitedDeploy,
   callsOfPollingEverything,
@@ -15,6 +16,7 @@ import {
   repoKey,
   repoNameIn,
 } from '@svc/core';
+import { singleFlight } from '@svc/lib/single-flight';
 import { type Gh, type GhResult, parsed } from './gh.ts';
 import { type Reconciled, type ReconcileOptions, reconcilePullRequests } from './reconcile-pull-requests.ts';
 
@@ -149,7 +151,6 @@ export function createReconciler(
   const reconcileDeploys = createDeployReconciler(options);
   let measuredAt = now();
   let polledEverything = 0;
-  let running: Promise<Reconciled> | undefined;
   /** Repositories that were looked at once whole: of others the log may not know what was open before. */
   const met = new Set<string>();
 
@@ -160,7 +161,7 @@ export function createReconciler(
     measuredAt += elapsedMs;
   }
 
-  async function runOnce(withDeploys: boolean): Promise<Reconciled> {
+  async function run({ deploys: withDeploys } = { deploys: true }): Promise<Reconciled> {
     const watched = await options.watched();
     measure(watched);
     const { pullRequests } = watched;
@@ -180,14 +181,7 @@ export function createReconciler(
   }
 
   return {
-    async run({ deploys } = { deploys: true }) {
-      running ??= runOnce(deploys);
-      try {
-        return await running;
-      } finally {
-        running = undefined;
-      }
-    },
+    run: singleFlight(run),
     meter() {
       const { calls } = gh.figures();
       return { made: calls, avoided: Math.max(polledEverything - calls, 0) };

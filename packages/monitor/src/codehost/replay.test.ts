@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { runCommand } from '@svc/lib/process';
 import {
   codehostExample,
   codehostForTest,
@@ -21,7 +22,6 @@ import { createGh } from './gh.ts';
 import { openHookMemory } from './hook-memory.ts';
 import { createHookApi } from './hooks.ts';
 import { createReplay } from './replay.ts';
-import { runCommand } from './run-command.ts';
 import { createSubscriptions } from './subscribe.ts';
 
 const secret = '5ec7e7'.repeat(10);

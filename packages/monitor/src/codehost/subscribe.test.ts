@@ -2,12 +2,12 @@
 // specification.
 import { join } from 'node:path';
 import { codehostEventTypes } from '@svc/core';
+import { runCommand } from '@svc/lib/process';
 import { codehostForTest, type FakeCodehost, ghEnvironment, temporaryFolder, testToken } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import { createGh, type GhOptions } from './gh.ts';
 import { openHookMemory } from './hook-memory.ts';
 import { createHookApi, unsubscribe } from './hooks.ts';
-import { runCommand } from './run-command.ts';
 import { createSubscriptions, type SubscriptionOptions, type SubscriptionWarning } from './subscribe.ts';
 
 const channelUrl = 'http://127.0.0.1:9/AbC123';

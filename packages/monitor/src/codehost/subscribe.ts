@@ -4,6 +4,7 @@
 //   webhook   the hook is there, with the types and the secret that we want; nothing more is asked.
 //   polling   there is no channel or no secret, or nobody agreed to a hook; or the code host said no, or did not answer: again after a
 //             while, a short one where the trouble passes by itself, a long one where a person has to act.
+
 import {
   type CodehostProblem,
   codehostProblemWords,
@@ -15,6 +16,7 @@ import {
   repoKey,
   repoNameIn,
 } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
 import type { GhResult } from './gh.ts';
 import { type HookMemory, secretFingerprint } from './hook-memory.ts';
 import type { HookApi } from './hooks.ts';
@@ -192,7 +194,7 @@ function warningFor(repo: string, during: Attempt, problem: CodehostProblem): Su
 
 /** No harm for now: the next start gives the hook its secret once more. */
 function notRemembered(repo: string, error: unknown): SubscriptionWarning {
-  const why = error instanceof Error ? error.message : String(error);
+  const why = messageOf(error);
   return {
     repo,
     message: `The hook of ${repo} is set, but that cannot be remembered: ${why}.`,

@@ -1,6 +1,7 @@
 // The configuration that the daemon uses, kept up to date: every file of every project is looked at twice a second, and
 // a change is applied without a restart. What was valid last is kept in the data folder, so that a file that is broken
 // when the daemon starts weakens nothing.
+
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -13,8 +14,8 @@ import {
   type ResolvedValue,
   sameJson,
 } from '@svc/core';
+import { messageOf, systemErrorCode } from '@svc/lib/errors';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
-import { systemErrorCode } from '../errors.ts';
 import type { Machine } from './environment.ts';
 import { type KnownProjects, loadProjects, type Projects, type ServedProject } from './projects.ts';
 
@@ -154,7 +155,7 @@ function stateOf(files: readonly string[]): string {
 }
 
 function notWritten(path: string, what: string, error: unknown): ConfigProblem {
-  const why = systemErrorCode(error) ?? (error instanceof Error ? error.message : String(error));
+  const why = systemErrorCode(error) ?? messageOf(error);
   const remedy = 'Free space, or make the folder writable; it is tried again by itself.';
   return {
     severity: 'error',

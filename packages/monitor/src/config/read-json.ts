@@ -1,8 +1,8 @@
 // Reads a JSON file strictly and keeps the line of every key, so that a message can name the place.
 import { type FileHandle, open } from 'node:fs/promises';
 import type { ConfigProblem, KeyPath } from '@svc/core';
+import { systemErrorCode } from '@svc/lib/errors';
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
-import { systemErrorCode } from '../errors.ts';
 
 const MAX_BYTES = 1024 * 1024;
 const MAX_DEPTH = 64;

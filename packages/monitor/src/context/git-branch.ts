@@ -1,13 +1,14 @@
 // The branch that is checked out in a worktree, read from git's own files: a shell may ask at every prompt, and
 // starting git takes longer than all the rest.
+
 import { readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { systemErrorCode } from '../errors.ts';
+import { ifPresentSync } from '@svc/lib/files';
 
 /** Null where there is no repository, or no branch is checked out. */
 export function gitBranch(root: string): string | null {
   const folder = gitFolder(root);
-  const head = folder && readIfThere(join(folder, 'HEAD'));
+  const head = folder && readIfPresent(join(folder, 'HEAD'));
   return /^ref: refs\/heads\/(.+)$/.exec(head?.trim() ?? '')?.[1] ?? null;
 }
 
@@ -15,16 +16,10 @@ export function gitBranch(root: string): string | null {
 function gitFolder(root: string): string | undefined {
   const place = join(root, '.git');
   if (statSync(place, { throwIfNoEntry: false })?.isDirectory()) return place;
-  const named = /^gitdir: (.+)$/.exec(readIfThere(place)?.trim() ?? '')?.[1];
+  const named = /^gitdir: (.+)$/.exec(readIfPresent(place)?.trim() ?? '')?.[1];
   return named === undefined ? undefined : resolve(root, named);
 }
 
-function readIfThere(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    const code = systemErrorCode(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw error;
-  }
+function readIfPresent(file: string): string | undefined {
+  return ifPresentSync(() => readFileSync(file, 'utf8'));
 }

@@ -1,11 +1,14 @@
 // `thoughts/` of a new worktree: links into the context store, so that what is written there is in every worktree at
 // once and stays when one is removed. What is there already is never replaced: a folder that the repository has, or
 // that a setup command made, stays as it is.
+
 import { constants } from 'node:fs';
 import { copyFile, lstat, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type RepositoryFacts, SHARED, thoughtsPlace } from '@svc/core';
-import { Failure, systemErrorCode } from '../errors.ts';
+import { systemErrorCode } from '@svc/lib/errors';
+import { ifPresent } from '@svc/lib/files';
+import { Failure } from '../errors.ts';
 
 export type Thoughts = {
   store: string;
@@ -90,7 +93,7 @@ async function makeFolders(at: string, names: readonly string[]): Promise<boolea
 
 /** Copies files that are not there; links and what is no plain file are left. */
 async function addMissing(from: string, to: string): Promise<number> {
-  const stats = await whenThere(lstat(from));
+  const stats = await ifPresent(lstat(from));
   if (stats?.isFile()) return (await unlessThere(copyFile(from, to, constants.COPYFILE_EXCL))) ? 1 : 0;
   if (!stats?.isDirectory()) return 0;
   await mkdir(to, { recursive: true });
@@ -105,15 +108,6 @@ async function unlessThere(work: Promise<unknown>): Promise<boolean> {
     return true;
   } catch (error) {
     if (systemErrorCode(error) === 'EEXIST') return false;
-    throw error;
-  }
-}
-
-async function whenThere<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }

@@ -1,10 +1,14 @@
 // What carries out the effects of lines: one handler per kind, each the same done twice as done once.
 import { attentionId, type Config, type Effect, type Environment, type EventDraft } from '@svc/core';
+import { systemClock } from '@svc/lib/clock';
+import { type RunCommand, runCommand } from '@svc/lib/process';
+import { every, type Rounds } from '@svc/lib/rounds';
 import type { Logger } from 'pino';
-import { type RunCommand, runCommand } from '../codehost/run-command.ts';
 import { createDescendantProof } from '../deploy/prove-descendant.ts';
 import type { FileLocks } from '../disk/lock.ts';
 import { projectFindings } from '../feedback/project-findings.ts';
+import { createRemediationHandler } from '../feedback/remediation.ts';
+import type { CodehostFeed } from '../feeds/codehost-feed.ts';
 import type { EventLog } from '../log/event-log.ts';
 import { createWorkerTeller } from '../orchestrate/reactions/tell-worker.ts';
 import type { Outcome } from '../outbox/attempt.ts';
@@ -19,11 +23,7 @@ import type { SignalStore } from '../runs/signal-store.ts';
 import { createTrackerClient, type TrackerClient } from '../tracker/client.ts';
 import { createTicketMover } from '../tracker/move-ticket.ts';
 import { type MoveEnding, moveTicketHandler } from '../tracker/move-ticket-handler.ts';
-import { systemClock } from '../tunnel/session.ts';
 import type { DaemonBoard } from './board.ts';
-import type { CodehostFeed } from './codehost-feed.ts';
-import { every, type Rounds } from './every.ts';
-import { createRemediationHandler } from './remediation.ts';
 
 const KEEP_DONE_MS = 30 * 86_400_000;
 const PRUNE_EVERY_MS = 86_400_000;

@@ -1,5 +1,5 @@
+import type { CommandEnd, RunCommand } from '@svc/lib/process';
 import { expect, test, vi } from 'vitest';
-import type { CommandEnd, RunCommand } from '../codehost/run-command.ts';
 import { createExamination } from './examination.ts';
 
 const answer = JSON.stringify({ ok: false, broken: 1, warnings: 0, unknown: 0, findings: [] });

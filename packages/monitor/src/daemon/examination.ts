@@ -1,7 +1,9 @@
 // The whole examination of `svc doctor`, for the dashboard: the same program, asked for JSON. It looks at files,
 // programs and clouds from outside, as a person would; one at a time, bounded in time.
+
 import type { ApiAnswer, api, Environment } from '@svc/core';
-import { type RunCommand, runCommand } from '../codehost/run-command.ts';
+import { type RunCommand, runCommand } from '@svc/lib/process';
+import { singleFlight } from '@svc/lib/single-flight';
 import { Failure } from '../errors.ts';
 
 type Examination = ApiAnswer<typeof api.examine>;
@@ -18,7 +20,6 @@ export function createExamination(options: {
   run?: RunCommand;
 }): () => Promise<Examination> {
   const { program, environment, run = runCommand } = options;
-  let underWay: Promise<Examination> | null = null;
 
   async function examine(): Promise<Examination> {
     const [file, ...words] = program;
@@ -41,8 +42,5 @@ export function createExamination(options: {
     return JSON.parse(end.stdout) as Examination;
   }
 
-  return () => {
-    underWay ??= examine().finally(() => (underWay = null));
-    return underWay;
-  };
+  return singleFlight(examine);
 }

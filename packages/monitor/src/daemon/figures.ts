@@ -1,16 +1,16 @@
 // The daemon's figures for `GET /api/figures`, from the same sources as /metrics.
-import type { Figures, RecentTimes } from '@svc/core';
+import type { Figures } from '@svc/core';
 import type { BudgetFigures } from '../codehost/call-budget.ts';
+import type { Counters } from './counters.ts';
 
 export function createFigures(sources: {
   startedAt: string;
   codehost: () => BudgetFigures;
   meter: () => { avoided: number };
   trackerCalls: () => { poll: number; move: number };
-  deliveries: () => RecentTimes;
-  commits: () => RecentTimes;
-  lines: () => number;
+  counters: Pick<Counters, 'deliveries' | 'commits' | 'lines'>;
 }): () => Figures {
+  const { counters } = sources;
   return () => {
     const { calls, callsInLastHour, callsPerHour, quotas, pausedUntil } = sources.codehost();
     return {
@@ -29,9 +29,9 @@ export function createFigures(sources: {
         pausedUntil,
       },
       tracker: sources.trackerCalls(),
-      deliveries: sources.deliveries(),
-      commits: sources.commits(),
-      lines: sources.lines(),
+      deliveries: counters.deliveries(),
+      commits: counters.commits(),
+      lines: counters.lines(),
     };
   };
 }

@@ -13,159 +13,77 @@ import {
   secretProblem,
 } from '@svc/core';
 import type { LogStats } from '../log/event-log.ts';
-import type { LogNotice } from '../log/log-notice.ts';
+import type { Orchestrator } from '../orchestrate/runs/orchestrator.ts';
 import type { OutboxFigures } from '../outbox/figures.ts';
 import type { FeedName } from '../receive/feed.ts';
-import type { Outcome } from '../receive/receiver.ts';
 import type { Secrets } from '../receive/secrets.ts';
-import type { FollowerReport } from '../rules/follow-rules.ts';
+import type { Rules } from '../rules/rules.ts';
 import type { SignalFigures } from '../runs/watch-signals.ts';
-import { type Metrics, observe, observeLabelled } from '../telemetry/metrics.ts';
 import type { DaemonBoard } from './board.ts';
+import type { Counters } from './counters.ts';
 
-const KEPT_NOTICES = 20;
 const RESTART = 'Run: svc monitor restart. Then put back what is missing from a copy (docs/moving.md)';
 const FREE_DISK = 'Free disk space and check the data folder; it goes on by itself.';
 
-/** What becomes of the log: the board, the outbox, signal files (null until they are watched), runs and rules. */
-type StateFigures = {
-  board: DaemonBoard['figures'];
-  outbox: () => OutboxFigures;
-  signals: () => SignalFigures | null;
-  runs: () => { agents: number; problem: string | null };
-  rules: () => FollowerReport;
-};
-
 type Health = ApiAnswer<typeof api.getHealth>;
 
-type FeedFigures = { lastAcceptedAt: number | null; outcomes: Partial<Record<Outcome, number>> };
-
-export function createHealth(options: {
+/** Built last, from finished parts. Signal files are null until they are watched. */
+export type HealthParts = {
   identity: { instance: string; pid: number; version: string; startedAt: string; port: number; url: string };
   projects: () => { folders: string[]; problems: ConfigProblem[] };
-  /** Filters of rules that jq does not take. */
-  ruleProblems: () => readonly ConfigProblem[];
   secrets: () => Secrets;
   dataRootTrouble: () => string | null;
   access: () => Health['access'];
-  metrics: Metrics;
+  counters: Counters;
+  log: () => LogStats;
+  board: DaemonBoard['figures'];
+  outbox: () => OutboxFigures;
+  signals: () => SignalFigures | null;
+  runs: Pick<Orchestrator, 'running' | 'problem'>;
+  rules: () => Pick<Rules, 'problems' | 'report'>;
+  feeds: () => NonNullable<Health['sources']>;
+  telemetry: () => NonNullable<Health['telemetry']>;
   now: () => Date;
-}) {
-  const { identity, metrics, now } = options;
-  const feeds: Record<FeedName, FeedFigures> = {
-    codehost: { lastAcceptedAt: null, outcomes: {} },
-    tracker: { lastAcceptedAt: null, outcomes: {} },
-  };
-  const notices: (LogNotice & { at: string })[] = [];
-  let logStats: (() => LogStats) | undefined;
-  let feedsReport: (() => NonNullable<Health['sources']>) | undefined;
-  let telemetryReport: (() => NonNullable<Health['telemetry']>) | undefined;
-  let spoolRejected = 0;
-  let stateFigures: StateFigures | undefined;
+};
+
+export function createHealth(parts: HealthParts): () => Health {
+  const { counters, now } = parts;
 
   const feedReport = (name: FeedName): Health['feeds'][FeedName] => {
-    const { lastAcceptedAt, outcomes } = feeds[name];
+    const { lastAcceptedAt, outcomes } = counters.feeds[name];
     const last = lastAcceptedAt === null ? null : new Date(lastAcceptedAt).toISOString();
-    return { ...receiverState(name, options.secrets()[name]), lastAcceptedAt: last, outcomes };
+    return { ...receiverState(name, parts.secrets()[name]), lastAcceptedAt: last, outcomes };
   };
-  observeLabelled(
-    metrics,
-    'svc_last_delivery_timestamp_seconds',
-    'When the last delivery of a feed was accepted',
-    ['feed'],
-    () =>
-      (['codehost', 'tracker'] as const).flatMap((feed) => {
-        const { lastAcceptedAt } = feeds[feed];
-        return lastAcceptedAt === null ? [] : [[{ feed }, lastAcceptedAt / 1000] as const];
-      }),
-  );
 
-  const report = (): Health => {
-    const stats = logStats?.();
-    const log = stats && logReport(stats, notices);
-    const dataRoot = standing(options.dataRootTrouble(), RESTART);
-    const clock = stats && clockReport(stats.clockBehindMs, now().getTime());
-    const { folders, problems: found } = options.projects();
-    const problems = [...found, ...options.ruleProblems()];
-    const configuration = { folders, problems: problems.map(reportProblem) };
+  return () => {
+    const stats = parts.log();
+    const log = logReport(stats, [...counters.notices]);
+    const dataRoot = standing(parts.dataRootTrouble(), RESTART);
+    const clock = clockReport(stats.clockBehindMs, now().getTime());
+    const { folders, problems: found } = parts.projects();
+    const problems = [...found, ...parts.rules().problems];
     const receivers = { codehost: feedReport('codehost'), tracker: feedReport('tracker') };
-    const work = stateFigures && stateReport(stateFigures);
+    const work = workReport(parts);
     const broken =
       problems.some(({ severity }) => severity === 'error') ||
-      dataRoot.state !== 'live' ||
-      log?.state !== 'live' ||
-      clock?.state !== 'live' ||
+      [dataRoot, log, clock].some(({ state }) => state !== 'live') ||
       Object.values(receivers).some(({ receiver }) => receiver === 'degraded') ||
-      Object.values(work ?? {}).some(({ state }) => state === 'degraded');
+      Object.values(work).some(({ state }) => state === 'degraded');
     return {
       status: broken ? 'degraded' : 'ok',
-      ...identity,
+      ...parts.identity,
       now: now().toISOString(),
-      configuration,
-      access: options.access(),
+      configuration: { folders, problems: problems.map(reportProblem) },
+      access: parts.access(),
       feeds: receivers,
       dataRoot,
-      ...(log && { log }),
-      ...(clock && { clock }),
+      log,
+      clock,
       ...work,
-      spool: spoolReport(spoolRejected),
-      ...(feedsReport && { sources: feedsReport() }),
-      ...(telemetryReport && { telemetry: telemetryReport() }),
+      spool: spoolReport(counters.spoolRejected()),
+      sources: parts.feeds(),
+      telemetry: parts.telemetry(),
     };
-  };
-
-  return {
-    report,
-    noteDelivery(feed: FeedName, outcome: Outcome): void {
-      const figures = feeds[feed];
-      figures.outcomes[outcome] = (figures.outcomes[outcome] ?? 0) + 1;
-      metrics.deliveries.add({ feed, outcome });
-      if (outcome === 'accepted') figures.lastAcceptedAt = now().getTime();
-    },
-    noteLog(notice: LogNotice): void {
-      notices.push({ ...notice, at: now().toISOString() });
-      if (notices.length > KEPT_NOTICES) notices.shift();
-    },
-    noteSpool(rejected: number): void {
-      spoolRejected += rejected;
-    },
-    watchState(figures: StateFigures): void {
-      stateFigures = figures;
-      const { board, outbox } = figures;
-      observe(metrics, 'svc_state_lag_lines', 'Durable lines that the board has not folded', () => {
-        const { seq, of } = board();
-        return of - seq;
-      });
-      observe(
-        metrics,
-        'svc_outbox_pending',
-        'Effects that are still to be carried out',
-        () => outbox().pending,
-      );
-      observe(metrics, 'svc_outbox_given_up', 'Effects that were given up', () => outbox().givenUp);
-    },
-    watchFeeds(read: () => NonNullable<Health['sources']>): void {
-      feedsReport = read;
-    },
-    watchTelemetry(read: () => NonNullable<Health['telemetry']>): void {
-      telemetryReport = read;
-    },
-    watchLog(stats: () => LogStats): void {
-      logStats = stats;
-      observe(metrics, 'svc_log_queue_depth', 'Lines waiting for the disk', () => stats().queued);
-      observe(metrics, 'svc_log_index_lag_lines', 'Durable lines that the index has not seen', () => {
-        const { lastSeq, indexedTo } = stats();
-        return lastSeq - indexedTo;
-      });
-      observe(metrics, 'svc_log_last_seq', 'Seq of the last durable line', () => stats().lastSeq);
-      observe(metrics, 'svc_log_corrupt_lines', 'Lines that could not be read', () => stats().corruptLines);
-      observe(
-        metrics,
-        'svc_log_tail_readers',
-        'Live readers of the log, the index among them',
-        () => stats().tailReaders,
-      );
-    },
   };
 }
 
@@ -176,9 +94,9 @@ function receiverState(feed: FeedName, secrets: FeedSecrets) {
   return { receiver: isSet ? ('degraded' as const) : ('disabled' as const), ...problem };
 }
 
-function stateReport({ board, outbox, signals, runs, rules }: StateFigures) {
-  const { problem, ...conducted } = runs();
-  const { problem: rulesProblem, ...followed } = rules();
+/** What becomes of the lines: the board, the outbox, signal files, runs and rules. */
+function workReport({ board, outbox, signals, runs, rules }: HealthParts) {
+  const { problem: rulesProblem, ...followed } = rules().report();
   const state = board();
   const pending = outbox();
   const files = signals();
@@ -195,8 +113,8 @@ function stateReport({ board, outbox, signals, runs, rules }: StateFigures) {
       ...standing(files?.problem ?? null, 'Check the folder of runs and its permissions.'),
     },
     runs: {
-      ...conducted,
-      ...standing(problem, 'In the project of the run: svc config validate; see: svc monitor logs'),
+      agents: runs.running(),
+      ...standing(runs.problem(), 'In the project of the run: svc config validate; see: svc monitor logs'),
     },
     rules: {
       ...followed,

@@ -1,6 +1,8 @@
 // Every route of the daemon, each with the parts that answer it.
 import type { ApiAnswer, api, Figures } from '@svc/core';
 import type { Access } from '../access/access.ts';
+import type { CodehostFeed } from '../feeds/codehost-feed.ts';
+import type { Feeds } from '../feeds/feeds.ts';
 import { attentionRoutes, boardRoutes } from '../http/board-routes.ts';
 import {
   accessRoutes,
@@ -12,6 +14,7 @@ import {
   outboxRoutes,
   rulesRoutes,
 } from '../http/daemon-routes.ts';
+
 import { eventRoutes } from '../http/event-routes.ts';
 import { otelRoutes } from '../http/otel-routes.ts';
 import type { Routes } from '../http/route.ts';
@@ -20,19 +23,17 @@ import { summaryRoutes } from '../http/summary-routes.ts';
 import { phaseRoutes, workerHistoryRoutes, workerRoutes } from '../http/ticket-routes.ts';
 import type { EventLog } from '../log/event-log.ts';
 import type { JqThreads } from '../log/jq-threads.ts';
+import type { Rules } from '../rules/rules.ts';
 import type { SignalStore } from '../runs/signal-store.ts';
 import type { Summaries } from '../summarize/create-summaries.ts';
+import type { Telemetry } from '../telemetry/backends.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { DaemonBoard } from './board.ts';
-import type { CodehostFeed } from './codehost-feed.ts';
 import type { Effects } from './effects.ts';
 import type { createExamination } from './examination.ts';
-import type { Feeds } from './feeds.ts';
 import type { Orchestration } from './orchestration.ts';
 import type { Reports } from './reports.ts';
-import type { Rules } from './rules.ts';
 import type { createSelfCheck } from './self-check.ts';
-import type { Telemetry } from './telemetry.ts';
 import type { Workers } from './workers.ts';
 
 export function daemonRoutes(parts: {

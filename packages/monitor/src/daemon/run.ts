@@ -1,46 +1,46 @@
 // The composition root: builds every part with its collaborators and starts them in order.
-import { type Config, type Environment, type EventDraft, formatProblem } from '@svc/core';
+
+import type { Environment } from '@svc/core';
+import { rebuilt } from '@svc/lib/rebuilt';
 import type { DestinationStream } from 'pino';
 import { createAccess } from '../access/access.ts';
 import type { ReadSocketTable } from '../access/socket-table.ts';
+import { createConfigAttention } from '../config/config-attention.ts';
 import type { Machine } from '../config/environment.ts';
-import { openLiveConfig } from '../config/live.ts';
 import { createFileLocks } from '../disk/lock.ts';
+import { codehostView, createCodehostFeed } from '../feeds/codehost-feed.ts';
+import { createFeeds } from '../feeds/feeds.ts';
+import { createTrackerPoll } from '../feeds/tracker-poll.ts';
+import { loadDashboard } from '../http/dashboard.ts';
 import { createHttpServer, type OnAnswer } from '../http/server.ts';
+import { boardOf } from '../http/state-access.ts';
 import { createStaticHandler } from '../http/static-handler.ts';
 import { createWebhookHandler } from '../http/webhook-handler.ts';
 import { appendHelperFact, openEventLog } from '../log/event-log.ts';
+import { identifyHost } from '../log/host.ts';
 import { createJqThreads } from '../log/jq-threads.ts';
 import { watchSpool } from '../log/spool.ts';
 import { codehostFeed, type Feed, trackerFeed } from '../receive/feed.ts';
 import { createReceiver } from '../receive/receiver.ts';
-import { readSecrets, type Secrets } from '../receive/secrets.ts';
+import { createRules } from '../rules/rules.ts';
 import { createSignalStore } from '../runs/signal-store.ts';
 import { createSummaries } from '../summarize/create-summaries.ts';
 import { createModelFigures } from '../summarize/figures.ts';
+import { createTelemetry } from '../telemetry/backends.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
-import { createRecentTimes } from '../telemetry/recent-times.ts';
 import { openBoard } from './board.ts';
-import { createCodehostFeed } from './codehost-feed.ts';
-import { codehostView } from './codehost-view.ts';
-import { createConfigAttention } from './config-attention.ts';
-import { loadDashboard } from './dashboard.ts';
+import { createCounters } from './counters.ts';
 import { createEffects } from './effects.ts';
 import { createExamination } from './examination.ts';
-import { createFeeds } from './feeds.ts';
+import { exposeMetrics } from './expose-metrics.ts';
 import { createFigures } from './figures.ts';
 import { createHealth } from './health.ts';
-import { identifyHost } from './host.ts';
 import { createOrchestration } from './orchestration.ts';
-import { rebuilt } from './rebuilt.ts';
 import { createReports } from './reports.ts';
 import { daemonRoutes } from './routes.ts';
-import { createRules } from './rules.ts';
 import { createSelfCheck } from './self-check.ts';
-import { exposeState } from './state-metrics.ts';
-import { createTelemetry } from './telemetry.ts';
-import { createTrackerPoll } from './tracker-poll.ts';
+import { openSettings } from './settings.ts';
 import { createWorkers } from './workers.ts';
 
 export type DaemonOptions = {
@@ -88,25 +88,6 @@ async function openDaemon(
   const nowMs = (): number => now().getTime();
   const logger = createLogger(options.logTo);
   opened.defer(() => logger.info('daemon stopped'));
-  const metrics = createMetrics();
-  const live = await openLiveConfig({
-    machine,
-    environment,
-    folder: options.folder,
-    onFailure: (error) => logger.error({ err: error }, 'a change of the configuration could not be applied'),
-  });
-  /** Each is logged when it appears, not again at every change. */
-  let logged = new Set<string>();
-  const logProblems = (): void => {
-    const problems = new Set(live.current().problems.map(formatProblem));
-    for (const problem of problems) if (!logged.has(problem)) logger.warn({ problem }, 'configuration');
-    logged = problems;
-  };
-  logProblems();
-  const configs = (): Config[] => live.current().configs;
-  const machineWide = (): Config => live.current().machineWide;
-  let secretsNow = readSecrets(configs(), environment);
-  const secrets = (): Secrets => secretsNow;
   const identity = {
     instance: crypto.randomUUID(),
     pid,
@@ -115,24 +96,21 @@ async function openDaemon(
     port: 0,
     url: '',
   };
-  const access = await createAccess({ dataDir: machine.dataDir, read: options.socketTable, now: nowMs });
-  const health = createHealth({
-    identity,
-    projects: live.current,
-    ruleProblems: () => rules.current().problems,
-    secrets,
-    dataRootTrouble: options.dataRootTrouble,
-    access: access.report,
-    metrics,
-    now,
-  });
 
+  // The configuration.
+  const settings = await openSettings({ machine, environment, folder: options.folder, logger });
+  const { live, configs, machineWide, secrets } = settings;
+  const committedChannel = (): string | undefined => live.current().committedChannel;
+  const ticketPrefixes = (): string[] =>
+    configs().flatMap(({ svc }) => svc.project.ticketPrefix ?? svc.tracker.teamKey ?? []);
+
+  // The log, and the board that is folded from it.
+  const access = await createAccess({ dataDir: machine.dataDir, read: options.socketTable, now: nowMs });
   const host = await identifyHost(machine.dataDir);
+  const metrics = createMetrics();
+  const counters = createCounters({ metrics, now });
   const telemetry = createTelemetry({ configs, metrics, logger, now });
   opened.defer(telemetry.stop);
-  health.watchTelemetry(telemetry.status);
-  const times = { deliveries: createRecentTimes(), commits: createRecentTimes() };
-  let durableLines = 0;
   const log = openEventLog({
     eventsFolder: machine.eventsDir,
     databaseFile: machine.databaseFile,
@@ -141,23 +119,16 @@ async function openDaemon(
     newId: () => crypto.randomUUID(),
     onNotice(notice) {
       logger.warn(notice, 'event log');
-      health.noteLog(notice);
+      counters.noteLog(notice);
     },
-    onCommit({ lines, milliseconds }) {
-      times.commits.note(milliseconds);
-      durableLines += lines;
-      metrics.commitSeconds.observe(milliseconds / 1000);
-      metrics.lines.inc(lines);
-    },
+    onCommit: counters.noteCommit,
   });
   opened.defer(log.close);
-  health.watchLog(log.stats);
   const board = openBoard({ log, machine, now: nowMs, logger });
   opened.defer(board.close);
   const { state } = board;
 
-  const ticketPrefixes = (): string[] =>
-    configs().flatMap(({ svc }) => svc.project.ticketPrefix ?? svc.tracker.teamKey ?? []);
+  // What comes in: deliveries, hooks, polling.
   const receiverOf = (feed: Feed) =>
     createReceiver({
       feed,
@@ -165,13 +136,13 @@ async function openDaemon(
       log,
       ticketPrefixes,
       now: nowMs,
-      onOutcome: (outcome) => health.noteDelivery(feed.name, outcome),
-      onAccepted: (milliseconds) => times.deliveries.note(milliseconds),
+      onOutcome: (outcome) => counters.noteDelivery(feed.name, outcome),
+      onAccepted: counters.noteAccepted,
     });
   const receivers = { codehost: receiverOf(codehostFeed), tracker: receiverOf(trackerFeed) };
   const codehost = await createCodehostFeed({
     configs,
-    committedChannel: () => live.current().committedChannel,
+    committedChannel,
     environment,
     dataDir: machine.dataDir,
     secrets: () => secrets().codehost,
@@ -182,6 +153,38 @@ async function openDaemon(
     now: nowMs,
     view: codehostView(state, log.lastSeq, nowMs),
   });
+  const tracker = await rebuilt(
+    () => configs().map(({ svc }) => svc.tracker),
+    () => createTrackerPoll({ configs: configs(), apiUrl: machine.trackerApiUrl, log, logger, now: nowMs }),
+  );
+  const feeds = createFeeds({
+    configs,
+    committedChannel,
+    secrets,
+    environment,
+    hostId: host.id,
+    receivers,
+    log,
+    codehost,
+    tracker: tracker.current,
+    logger,
+  });
+
+  // What acts on the lines: runs, effects, workers, rules, summaries.
+  const modelFigures = createModelFigures(metrics.registry);
+  const summaries = await rebuilt(
+    () => configs().map(({ svc, ai }) => [svc.ai, ai, svc.projectKey, svc.repository, svc.tracker.teamKey]),
+    () =>
+      createSummaries({
+        configs: configs(),
+        environment,
+        board: () => boardOf(state),
+        fetch,
+        now: nowMs,
+        logger,
+        figures: modelFigures,
+      }),
+  );
   const locks = createFileLocks({ folder: machine.locksDir });
   const signals = createSignalStore({ runsDir: machine.runsDir, locks, now });
   const orchestration = createOrchestration({
@@ -196,6 +199,7 @@ async function openDaemon(
     logger,
     now,
   });
+  const { orchestrator } = orchestration;
   const effects = createEffects({
     configs,
     machineWide,
@@ -218,7 +222,7 @@ async function openDaemon(
     state,
     log,
     codehost,
-    willRevive: orchestration.orchestrator.willRevive,
+    willRevive: orchestrator.willRevive,
     logger,
     now,
   });
@@ -226,58 +230,6 @@ async function openDaemon(
     () => [machineWide().svc.rules, machineWide().svc.commands],
     () =>
       createRules({ config: machineWide(), log, eventsDir: machine.eventsDir, metrics, logger, now: nowMs }),
-  );
-  health.watchState({
-    board: board.figures,
-    outbox: effects.figures,
-    signals: workers.figures,
-    runs: () => ({
-      agents: orchestration.orchestrator.running(),
-      problem: orchestration.orchestrator.problem(),
-    }),
-    rules: () => rules.current().report(),
-  });
-  const tracker = await rebuilt(
-    () => configs().map(({ svc }) => svc.tracker),
-    () => createTrackerPoll({ configs: configs(), apiUrl: machine.trackerApiUrl, log, logger, now: nowMs }),
-  );
-  const feeds = createFeeds({
-    configs,
-    committedChannel: () => live.current().committedChannel,
-    secrets,
-    environment,
-    hostId: host.id,
-    receivers,
-    log,
-    codehost,
-    tracker,
-    logger,
-  });
-  health.watchFeeds(feeds.report);
-  const trackerCalls = () => ({ poll: tracker.current().calls(), move: effects.trackerCalls() });
-  exposeState(metrics, {
-    board: state.board,
-    snapshots: () => board.figures().snapshots,
-    outbox: effects.figures,
-    tunnels: () => feeds.report().tunnels,
-    codehost: codehost.gh.figures,
-    trackerCalls,
-    version,
-    startedAt: identity.startedAt,
-  });
-  const modelFigures = createModelFigures(metrics.registry);
-  const summaries = await rebuilt(
-    () => configs().map(({ svc, ai }) => [svc.ai, ai, svc.projectKey, svc.repository, svc.tracker.teamKey]),
-    () =>
-      createSummaries({
-        configs: configs(),
-        environment,
-        state,
-        fetch,
-        now: nowMs,
-        logger,
-        figures: modelFigures,
-      }),
   );
   const configAttention = createConfigAttention({
     problems: () => live.current().problems,
@@ -291,8 +243,7 @@ async function openDaemon(
       .catch((error: unknown) => logger.error({ err: error }, 'attention of the configuration'));
   };
   live.onChange(async () => {
-    secretsNow = readSecrets(configs(), environment);
-    logProblems();
+    settings.applyChange();
     await rules.reconfigure();
     await tracker.reconfigure();
     await summaries.reconfigure();
@@ -300,21 +251,46 @@ async function openDaemon(
     feeds.reconfigure();
     updateAttention();
   });
-  const onAnswer: OnAnswer = (route, method, status) => metrics.requests.add({ route, method, status });
-  const takeDelivery = createWebhookHandler({
-    receivers: [receivers.codehost, receivers.tracker],
-    logger,
-    onAnswer,
+
+  // What is answered, from finished parts.
+  const trackerCalls = () => ({ poll: tracker.current().calls(), move: effects.trackerCalls() });
+  exposeMetrics(metrics, {
+    counters,
+    log: log.stats,
+    state: board,
+    outbox: effects.figures,
+    tunnels: () => feeds.report().tunnels,
+    codehost: codehost.gh.figures,
+    trackerCalls,
+    version,
+    startedAt: identity.startedAt,
+  });
+  const health = createHealth({
+    identity,
+    projects: live.current,
+    secrets,
+    dataRootTrouble: options.dataRootTrouble,
+    access: access.report,
+    counters,
+    log: log.stats,
+    board: board.figures,
+    outbox: effects.figures,
+    signals: workers.figures,
+    runs: orchestrator,
+    rules: rules.current,
+    feeds: feeds.report,
+    telemetry: telemetry.status,
+    now,
   });
   const jq = createJqThreads();
-  const showDashboard = createStaticHandler({ files: loadDashboard(logger), onAnswer });
+  const onAnswer: OnAnswer = (route, method, status) => metrics.requests.add({ route, method, status });
   const server = createHttpServer({
     logger,
     access,
-    deliver: takeDelivery,
-    show: showDashboard,
+    deliver: createWebhookHandler({ receivers: [receivers.codehost, receivers.tracker], logger, onAnswer }),
+    show: createStaticHandler({ files: loadDashboard(logger), onAnswer }),
     routes: daemonRoutes({
-      health: health.report,
+      health,
       access,
       metrics,
       log,
@@ -346,9 +322,7 @@ async function openDaemon(
         codehost: codehost.gh.figures,
         meter: codehost.meter,
         trackerCalls,
-        deliveries: () => times.deliveries.figures(),
-        commits: () => times.commits.figures(),
-        lines: () => durableLines,
+        counters,
       }),
       life: identity.instance,
       version,
@@ -356,15 +330,8 @@ async function openDaemon(
     }),
     onAnswer,
   });
-  // A full disk must not keep the daemon from starting or stopping; health shows that the log is failing.
-  const tell = async (draft: EventDraft): Promise<void> => {
-    await log
-      .append(draft)
-      .catch((error: unknown) => logger.error({ err: error }, `${draft.event} is not in the log`));
-  };
-  const ofDaemon = (event: 'monitor.daemon.started' | 'monitor.daemon.stopped'): EventDraft => {
-    return { event, source: 'monitor', via: 'local', scope: {}, detail: { pid, version } };
-  };
+
+  // Everything starts. What is started last is stopped first.
   log.ready.then(
     () => logger.info({ lastSeq: log.lastSeq() }, 'the index is up to date'),
     (error: unknown) => logger.error({ err: error }, 'the index cannot catch up'),
@@ -375,33 +342,39 @@ async function openDaemon(
   opened.defer(jq.close);
   identity.port = await server.listen(machine.port);
   identity.url = `http://127.0.0.1:${identity.port}`;
-  await tell(ofDaemon('monitor.daemon.started'));
-  opened.defer(() => tell(ofDaemon('monitor.daemon.stopped')));
+  // A full disk must not keep the daemon from starting or stopping; health shows that the log is failing.
+  const tell = async (event: 'monitor.daemon.started' | 'monitor.daemon.stopped'): Promise<void> => {
+    await log
+      .append({ event, source: 'monitor', via: 'local', scope: {}, detail: { pid, version } })
+      .catch((error: unknown) => logger.error({ err: error }, `${event} is not in the log`));
+  };
+  await tell('monitor.daemon.started');
+  opened.defer(() => tell('monitor.daemon.stopped'));
   const spool = watchSpool({
     folder: machine.spoolDir,
     appendOnce: (draft) => appendHelperFact(log, draft),
     onDrained(drained) {
       logger.info(drained, 'spool drained');
-      health.noteSpool(drained.rejected.length);
+      counters.noteSpool(drained.rejected.length);
     },
     onFailure: (error) => logger.error({ err: error }, 'the spool cannot be read'),
   });
   opened.defer(spool.close);
-  const started = (part: { start: () => void; stop: () => Promise<void> | void }): void => {
+  const start = (part: { start: () => void; stop: () => Promise<void> | void }): void => {
     part.start();
     opened.defer(part.stop);
   };
   effects.start();
-  started(workers);
-  started(orchestration.orchestrator);
-  started(rules);
+  start(workers);
+  start(orchestrator);
+  start(rules);
   opened.defer(server.close);
   // A provider that is being asked would hold up whoever waits for its answer.
-  started(summaries);
+  start(summaries);
   telemetry.start();
-  started(tracker);
+  start(tracker);
   // What has arrived through the tunnels is handed over before anything else closes.
-  started(feeds);
+  start(feeds);
   updateAttention();
   logger.info({ ...identity, dataDir: machine.dataDir }, 'daemon started');
   return identity;

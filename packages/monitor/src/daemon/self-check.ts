@@ -1,5 +1,6 @@
 // What only the daemon can try of itself: a line written and read back, through the index and from its file,
 // and a signed delivery of its own to each receiver, over HTTP like any other. Bounded in time; never rejects.
+
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,14 +12,15 @@ import {
   secretProblem,
   type TriedDelivery,
 } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
+import { within } from '@svc/lib/timeout';
 import { Failure } from '../errors.ts';
+import { selfTestRequest } from '../feeds/feed-ping.ts';
 import type { EventLog } from '../log/event-log.ts';
-import { messageOf } from '../log/log-errors.ts';
 import { listFilledMonthFiles } from '../log/month-file.ts';
 import { codehostFeed, type Feed, trackerFeed } from '../receive/feed.ts';
 import type { Secrets } from '../receive/secrets.ts';
 import { readSummarySettings } from '../summarize/settings.ts';
-import { selfTestRequest } from './feed-ping.ts';
 
 const PATIENCE_MS = 5_000;
 const LOOK_AGAIN_MS = 50;
@@ -41,19 +43,19 @@ export function createSelfCheck(options: {
   async function tryLog(by: string | undefined): Promise<SelfCheck['log']> {
     const started = performance.now();
     const detail = by === undefined ? {} : { by };
-    const written = await within(
+    const written = await endOf(
       patienceMs,
       log.append({ event: 'monitor.daemon.checked', source: 'monitor', via: 'local', scope: {}, detail }),
     );
     if (!written.ok)
       return { ok: false, step: 'write', why: written.why, remedy: written.remedy ?? CHECK_DISK };
     const line = written.value;
-    const found = await within(patienceMs, foundByIndex(log, line, patienceMs / 2));
+    const found = await endOf(patienceMs, foundByIndex(log, line, patienceMs / 2));
     if (!found.ok || !found.value) {
       const why = found.ok ? `line ${line.seq} was not found within ${patienceMs / 2000} s` : found.why;
       return { ok: false, step: 'index', why, remedy: 'Build the index anew: svc events reindex' };
     }
-    const inFile = await within(patienceMs, isInFile(options.eventsDir, line));
+    const inFile = await endOf(patienceMs, isInFile(options.eventsDir, line));
     if (!inFile.ok || !inFile.value) {
       const why = inFile.ok ? `line ${line.seq} is not at the end of its file` : inFile.why;
       return { ok: false, step: 'file', why, remedy: CHECK_DISK };
@@ -72,7 +74,7 @@ export function createSelfCheck(options: {
     const started = performance.now();
     const { headers, body } = selfTestRequest(name, crypto.randomUUID(), secret);
     const { 'Content-Length': _, ...sent } = headers;
-    const answered = await within(
+    const answered = await endOf(
       patienceMs,
       options.fetch(options.url() + path, {
         method: 'POST',
@@ -150,12 +152,7 @@ async function isInFile(eventsDir: string, line: EventLine): Promise<boolean> {
 
 type Ended<T> = { ok: true; value: T } | { ok: false; why: string; remedy?: string | undefined };
 
-async function within<T>(milliseconds: number, work: Promise<T>): Promise<Ended<T>> {
-  const enough = new AbortController();
-  const late = sleep(milliseconds, undefined, { signal: enough.signal }).then(
-    (): Ended<T> => ({ ok: false, why: `it did not end within ${milliseconds / 1000} s` }),
-    (): Ended<T> => ({ ok: false, why: 'it was ended' }),
-  );
+function endOf<T>(milliseconds: number, work: Promise<T>): Promise<Ended<T>> {
   const done = work.then(
     (value): Ended<T> => ({ ok: true, value }),
     (error: unknown): Ended<T> => ({
@@ -164,11 +161,10 @@ async function within<T>(milliseconds: number, work: Promise<T>): Promise<Ended<
       remedy: error instanceof Failure ? error.remedy : undefined,
     }),
   );
-  try {
-    return await Promise.race([done, late]);
-  } finally {
-    enough.abort();
-  }
+  return within(done, milliseconds, () => ({
+    ok: false as const,
+    why: `it did not end within ${milliseconds / 1000} s`,
+  }));
 }
 
 function sinceThen(started: number): number {

@@ -1,8 +1,12 @@
 // Gives up deploys that are past their deadline. The deadline stands with the worker, and that it has passed
 // becomes a line of the log: nothing is remembered here, so that a restart, a sleep or a clock that was set
 // changes only when it is noticed. Before that, the code host is asked once more: what was missed still counts.
-import { setTimeout as sleep } from 'node:timers/promises';
+
+import { once } from 'node:events';
 import { type EventDraft, isWaitingForDeploy, scopeOfWorker, type Worker } from '@svc/core';
+import { createLimit } from '@svc/lib/limit';
+import { every } from '@svc/lib/rounds';
+import { within } from '@svc/lib/timeout';
 
 const EVERY_MS = 5_000;
 const ASK_WITHIN_MS = 30_000;
@@ -39,19 +43,16 @@ export function watchDeadlines(options: DeadlineOptions): DeadlineWatch {
     askWithinMs = ASK_WITHIN_MS,
   } = options;
   const stopping = new AbortController();
-  let looking: Promise<void> | undefined;
+  const stopped = once(stopping.signal, 'abort');
+  const limit = createLimit(AT_ONCE);
 
   const isOverdue = (worker: Worker): boolean =>
     isWaitingForDeploy(worker) && worker.deploy !== null && now() >= Date.parse(worker.deploy.deadline);
 
   /** A code host that cannot be asked keeps no worker waiting for ever. */
   async function askOnce(worker: Worker): Promise<void> {
-    const enough = new AbortController();
-    const patience = sleep(askWithinMs, undefined, {
-      signal: AbortSignal.any([enough.signal, stopping.signal]),
-    }).catch(() => undefined);
-    await Promise.race([askAgain(worker).catch(onFailure), patience]);
-    enough.abort();
+    const asked = askAgain(worker).catch(onFailure);
+    await within(Promise.race([asked, stopped]), askWithinMs, () => undefined);
   }
 
   async function giveUp(worker: Worker): Promise<void> {
@@ -63,27 +64,19 @@ export function watchDeadlines(options: DeadlineOptions): DeadlineWatch {
 
   async function look(): Promise<void> {
     const overdue = [...workers()].filter(isOverdue);
-    for (let first = 0; first < overdue.length && !stopping.signal.aborted; first += AT_ONCE) {
-      const some = overdue.slice(first, first + AT_ONCE);
-      await Promise.all(some.map((worker) => giveUp(worker).catch(onFailure)));
-    }
+    const giveUpInTurn = (worker: Worker): Promise<void> =>
+      limit(async () => {
+        if (!stopping.signal.aborted) await giveUp(worker);
+      }).catch(onFailure);
+    await Promise.all(overdue.map(giveUpInTurn));
   }
 
-  const lookNow = (): Promise<void> => {
-    looking ??= look()
-      .catch(onFailure)
-      .finally(() => {
-        looking = undefined;
-      });
-    return looking;
-  };
-  const timer = setInterval(() => void lookNow(), everyMs);
+  const looks = every(everyMs, look, onFailure);
   return {
-    lookNow,
+    lookNow: looks.runNow,
     async stop() {
-      clearInterval(timer);
       stopping.abort();
-      await looking;
+      await looks.stop();
     },
   };
 }

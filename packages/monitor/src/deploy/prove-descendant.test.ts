@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type EventDraft, foldLine, parseEventDraft } from '@svc/core';
+import { type RunCommand, runCommand } from '@svc/lib/process';
 import {
   codehostForTest,
   type FakeCodehost,
@@ -16,7 +17,6 @@ import {
 } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { createGh } from '../codehost/gh.ts';
-import { type RunCommand, runCommand } from '../codehost/run-command.ts';
 import { createDescendantProof } from './prove-descendant.ts';
 
 const gitEnvironment = {

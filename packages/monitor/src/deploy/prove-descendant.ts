@@ -1,6 +1,7 @@
 // Whether a deployed commit contains a merge. Git in the worker's worktree is asked first, when it has both
 // commits and their whole history: it costs nothing, and commits mean the same everywhere. Else the code host
 // compares them. The answer never changes, so that it is told to the log once.
+
 import { isAbsolute } from 'node:path';
 import {
   type CodehostProblem,
@@ -10,8 +11,9 @@ import {
   type EventDraft,
   repoNameIn,
 } from '@svc/core';
+import { createGitRunner } from '@svc/lib/git';
+import type { CommandEnd, RunCommand } from '@svc/lib/process';
 import type { Gh } from '../codehost/gh.ts';
-import type { CommandEnd, RunCommand } from '../codehost/run-command.ts';
 import type { Attempt, Outcome } from '../outbox/attempt.ts';
 
 const GIT_TIMEOUT_MS = 10_000;
@@ -31,16 +33,19 @@ export function createDescendantProof(options: {
   append: (draft: EventDraft) => Promise<unknown>;
   now: () => number;
 }): (effect: ProveDescendant, attempt: Pick<Attempt, 'signal'>) => Promise<Outcome> {
-  const { run, gh, append, now } = options;
-  const environment = environmentForGit(options.environment);
+  const { gh, append, now } = options;
+  const { PATH, HOME } = options.environment;
+  // Git needs nothing else, and it must not fetch, ask or write.
+  const runGit = createGitRunner(options.run, {
+    ...(PATH !== undefined && { PATH }),
+    ...(HOME !== undefined && { HOME }),
+  });
 
   /** Undefined when the local repository cannot tell. */
   async function askGit(folder: string, { mergeSha, sha }: Pair, signal: AbortSignal) {
     const git = (...args: string[]): Promise<CommandEnd> =>
-      run({
-        file: 'git',
-        args: ['-C', folder, ...args],
-        environment,
+      runGit(folder, args, {
+        environment: { GIT_OPTIONAL_LOCKS: '0', GIT_NO_LAZY_FETCH: '1', GIT_NO_REPLACE_OBJECTS: '1' },
         timeoutMs: GIT_TIMEOUT_MS,
         maxBytes: MAX_BYTES,
         signal,
@@ -99,17 +104,4 @@ function later(problem: CodehostProblem, now: number): Extract<Outcome, { failed
 
 function statusIn(json: unknown): unknown {
   return typeof json === 'object' && json !== null && 'status' in json ? json.status : undefined;
-}
-
-/** Nothing of ours steers git to another repository, and nothing makes it fetch, ask or write. */
-function environmentForGit({ PATH, HOME }: Environment): Record<string, string> {
-  return {
-    ...(PATH !== undefined && { PATH }),
-    ...(HOME !== undefined && { HOME }),
-    LC_ALL: 'C',
-    GIT_TERMINAL_PROMPT: '0',
-    GIT_OPTIONAL_LOCKS: '0',
-    GIT_NO_LAZY_FETCH: '1',
-    GIT_NO_REPLACE_OBJECTS: '1',
-  };
 }

@@ -1,8 +1,9 @@
 // Replaces a file so that a reader sees the old or the new content, never a part, also after a power cut.
+
 import { constants } from 'node:fs';
 import { open, realpath, rename, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { systemErrorCode } from '../errors.ts';
+import { ifPresent } from '@svc/lib/files';
 import { makeFolder } from './make-folder.ts';
 
 export type WriteOptions = {
@@ -55,25 +56,13 @@ export async function syncFolder(folder: string): Promise<void> {
 
 /** A linked file is replaced where it really lies, so that the link stays a link. */
 async function throughLinks(path: string): Promise<string> {
-  return whenThere(realpath(path), path);
+  return (await ifPresent(realpath(path))) ?? path;
 }
 
 async function modeOf(path: string): Promise<number | undefined> {
-  return whenThere(
-    stat(path).then((stats) => stats.mode & 0o777),
-    undefined,
-  );
+  return ifPresent(stat(path).then((stats) => stats.mode & 0o777));
 }
 
 async function removeIfThere(path: string): Promise<void> {
-  await whenThere(unlink(path), undefined);
-}
-
-async function whenThere<T, F>(work: Promise<T>, otherwise: F): Promise<T | F> {
-  try {
-    return await work;
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return otherwise;
-    throw error;
-  }
+  await ifPresent(unlink(path));
 }

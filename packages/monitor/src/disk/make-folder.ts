@@ -1,7 +1,7 @@
 // Folders whose names survive a power cut: a durable file in a folder that is gone is gone too.
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { systemErrorCode } from '../errors.ts';
+import { systemErrorCode } from '@svc/lib/errors';
 
 /** Makes a folder where there is none, and those above it. Their names are durable when it returns. */
 export function makeFolder(folder: string, mode: number): void {

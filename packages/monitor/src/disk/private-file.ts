@@ -2,7 +2,7 @@
 // its other files (`-wal`, `-shm`) the mode of the database.
 import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { systemErrorCode } from '../errors.ts';
+import { systemErrorCode } from '@svc/lib/errors';
 import { makeFolder } from './make-folder.ts';
 
 /**

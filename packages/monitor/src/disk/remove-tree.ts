@@ -2,7 +2,7 @@
 // written to. Links are removed, never followed.
 import { chmod, lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { systemErrorCode } from '../errors.ts';
+import { systemErrorCode } from '@svc/lib/errors';
 
 export async function removeTree(path: string): Promise<void> {
   try {

@@ -1,18 +1,15 @@
 // A file that holds one secret: mode 600 in a folder of mode 700, replaced atomically.
+
 import { readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { systemErrorCode } from '../errors.ts';
+import { systemErrorCode } from '@svc/lib/errors';
+import { ifPresent } from '@svc/lib/files';
 import { syncFolder, writeFileAtomically } from './atomic-write.ts';
 
 /** The secret, or undefined when there is none. */
 export async function readSecretFile(path: string): Promise<string | undefined> {
-  try {
-    const secret = (await readFile(path, 'utf8')).trim();
-    return secret === '' ? undefined : secret;
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+  const secret = (await ifPresent(readFile(path, 'utf8')))?.trim();
+  return secret === '' ? undefined : secret;
 }
 
 export async function writeSecretFile(path: string, secret: string): Promise<void> {

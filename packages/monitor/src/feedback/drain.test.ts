@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Finding } from '@svc/core';
+import { runCommand } from '@svc/lib/process';
 import {
   codehostForTest,
   type FakeCodehost,
@@ -13,7 +14,6 @@ import {
 import { describe, expect, test } from 'vitest';
 import { createGh } from '../codehost/gh.ts';
 import { createIssueApi } from '../codehost/issues.ts';
-import { runCommand } from '../codehost/run-command.ts';
 import { createFileLocks } from '../disk/lock.ts';
 import { clientOf, TOKEN } from '../tracker/testing/client-of.ts';
 import { createCodehostDestination } from './codehost-destination.ts';

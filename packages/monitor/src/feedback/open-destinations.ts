@@ -2,9 +2,9 @@
 // broken off when the person interrupts, because then nobody would know what became of them; they are short.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config, Environment } from '@svc/core';
+import { runCommand } from '@svc/lib/process';
 import { createGh } from '../codehost/gh.ts';
 import { createIssueApi } from '../codehost/issues.ts';
-import { runCommand } from '../codehost/run-command.ts';
 import { createTrackerClient } from '../tracker/client.ts';
 import { createCodehostDestination } from './codehost-destination.ts';
 import { NotFiled, type TicketDestination } from './destination.ts';

@@ -3,14 +3,17 @@
 //
 //   const queue = createFindingsQueue({ file, locks });
 //   await queue.append(finding);
+
 import { constants } from 'node:fs';
-import { type FileHandle, open, unlink, writeFile } from 'node:fs/promises';
+import { open, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Finding, findingLine, type ReadFinding, readFindingLine } from '@svc/core';
+import { systemErrorCode } from '@svc/lib/errors';
+import { ifPresent } from '@svc/lib/files';
 import { syncFolder } from '../disk/atomic-write.ts';
 import type { FileLocks } from '../disk/lock.ts';
 import { makeFolder } from '../disk/make-folder.ts';
-import { Failure, systemErrorCode } from '../errors.ts';
+import { Failure } from '../errors.ts';
 import { appendLines } from './append-lines.ts';
 import { ticketKey } from './ticket-key.ts';
 
@@ -67,22 +70,12 @@ function notWritable(file: string, error: unknown): unknown {
 
 /** Gone for good when this resolves, also after a power cut. */
 export async function removeFile(file: string): Promise<void> {
-  try {
-    await unlink(file);
-    await syncFolder(dirname(file));
-  } catch (error) {
-    if (systemErrorCode(error) !== 'ENOENT') throw error;
-  }
+  await ifPresent(unlink(file).then(() => syncFolder(dirname(file))));
 }
 
 export async function textOf(file: string): Promise<string> {
-  let handle: FileHandle;
-  try {
-    handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW);
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return '';
-    throw error;
-  }
+  const handle = await ifPresent(open(file, constants.O_RDONLY | constants.O_NOFOLLOW));
+  if (handle === undefined) return '';
   try {
     const { size } = await handle.stat();
     if (size > LARGEST_FILE)

@@ -2,12 +2,13 @@
 // is asked: without consent all of them stay, and so do those that cannot be filed.
 import { dirname, join } from 'node:path';
 import { type Config, type Environment, type EventDraft, type FilingConsent, filingConsent } from '@svc/core';
+import { systemErrorCode } from '@svc/lib/errors';
+import { namesIn } from '@svc/lib/files';
 import { worktreeRoot } from '../context/worktree-root.ts';
 import { leadsOut } from '../disk/leads-out.ts';
 import type { FileLocks } from '../disk/lock.ts';
-import { Failure, systemErrorCode } from '../errors.ts';
+import { Failure } from '../errors.ts';
 import type { Findings } from '../orchestrate/worktrees/findings.ts';
-import { namesIn } from '../orchestrate/worktrees/records.ts';
 import { drainQueue, reasonsOf } from './drain.ts';
 import { createDrainJournal, journalFile } from './journal.ts';
 import { openDestinations } from './open-destinations.ts';

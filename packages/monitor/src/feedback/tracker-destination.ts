@@ -1,7 +1,7 @@
 // Tickets at the issue tracker. Each has an id of our choosing, so that the tracker itself refuses a second one,
 // also when the first is still on its way.
 import { priorityOf } from '@svc/core';
-import { messageOf } from '../log/log-errors.ts';
+import { messageOf } from '@svc/lib/errors';
 import type { TrackerClient } from '../tracker/client.ts';
 import { TrackerError } from '../tracker/tracker-error.ts';
 import { type FiledTicket, NotFiled, type TicketDestination } from './destination.ts';

@@ -1,5 +1,4 @@
 // The board of now or of any past moment, what of it changed, what needs a person, and a person's answer to that.
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type AttentionItem,
   api,
@@ -11,6 +10,7 @@ import {
   type Since,
   WEEK_MS,
 } from '@svc/core';
+import { within } from '@svc/lib/timeout';
 import { Failure } from '../errors.ts';
 import { momentIn, type Routes, route } from './route.ts';
 import { type Append, boardOf, type StateAccess, say } from './state-access.ts';
@@ -50,11 +50,12 @@ export function boardRoutes(options: {
 /** Not for ever: the line may be one of another log. */
 async function reached(state: StateAccess, seq: number | undefined): Promise<void> {
   if (seq === undefined || seq <= state.board().seq) return;
-  const enough = new AbortController();
-  const late = sleep(PATIENCE_MS, undefined, { signal: enough.signal }).catch(() => undefined);
   // A follower that stops rejects; the answer is then what the board has.
-  await Promise.race([state.reached(seq).catch(() => undefined), late]);
-  enough.abort();
+  await within(
+    state.reached(seq).catch(() => undefined),
+    PATIENCE_MS,
+    () => undefined,
+  );
 }
 
 /** An id holds slashes, so it is a field of the body. */

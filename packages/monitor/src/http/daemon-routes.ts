@@ -14,6 +14,7 @@ import type { ArchiveIndex } from '../archive/archive-index.ts';
 import { listRuns } from '../archive/list-runs.ts';
 import { archivedManifest } from '../archive/restore.ts';
 import { Failure } from '../errors.ts';
+import type { RuleTestRequest } from '../rules/rules.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { type Asked, momentIn, type Routes, route, whileClientWaits } from './route.ts';
 
@@ -78,8 +79,6 @@ export function outboxRoutes(options: {
     });
   };
 }
-
-export type RuleTestRequest = { name: string | undefined; rule: Rule | undefined; since: Since };
 
 export function rulesRoutes(options: {
   list: () => ApiAnswer<typeof api.listRules>;

@@ -1,10 +1,16 @@
 // Lines of the log: found by the index, counted, and live; and the facts that helpers report.
 import type { IncomingHttpHeaders } from 'node:http';
-import { api, type EventFilter, parseEventDraft, type Since, topicsOfGlob } from '@svc/core';
+import { type ApiAnswer, api, type EventFilter, parseEventDraft, type Since, topicsOfGlob } from '@svc/core';
 import { Failure } from '../errors.ts';
-import { createGate } from '../lib/gate.ts';
+
 import type { CountQuery } from '../log/count-lines.ts';
 import { appendHelperFact, type EventLog, PAGE_BYTES } from '../log/event-log.ts';
+// GET /api/events and /api/events/counts (from the index), GET /api/events/stream (live), POST /api/events (facts of
+// helpers), POST /api/events/reindex.
+
+import { createLimit } from '@svc/lib/limit';
+import type { FastifyPluginCallback, FastifyRequest } from 'fastify';
+
 import type { JqThreads } from '../log/jq-threads.ts';
 import type { LogEntry } from '../log/log-entry.ts';
 import { streamEvents } from './event-stream.ts';
@@ -28,7 +34,7 @@ export function eventRoutes(options: {
   const open = new Set<AbortController>();
   /** Whoever is cut off comes back to where it was. */
   const unsent = createUnsentLimit(maxUnsentBytes);
-  const atOnce = createGate(LISTS_AT_ONCE);
+  const atOnce = createLimit(LISTS_AT_ONCE);
   const pages: Pick<EventLog, 'list'> = { list: (query) => atOnce(() => log.list(query)) };
   return (app) => {
     // A stream never ends by itself; its client resumes at the next daemon.

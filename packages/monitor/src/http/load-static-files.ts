@@ -1,11 +1,12 @@
 // The built web app, read into memory once: what is served is what was there at the start, and a request can
 // name nothing else. `x.br` and `x.gz` beside a file are its compressed forms; what has none is compressed here.
+
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { systemErrorCode } from '../errors.ts';
+import { ifPresent } from '@svc/lib/files';
 
 export type Encoding = 'br' | 'gzip' | 'identity';
 type StaticForm = { bytes: Buffer; etag: string };
@@ -79,20 +80,10 @@ async function filesBelow(folder: string): Promise<Map<string, string>> {
 
 /** Folder by folder: the runtime's own recursive listing follows links in some versions and not in others. */
 async function* walk(folder: string): AsyncGenerator<string> {
-  for (const entry of await entriesOf(folder)) {
+  for (const entry of (await ifPresent(readdir(folder, { withFileTypes: true }))) ?? []) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) yield* walk(path);
     else if (entry.isFile()) yield path;
-  }
-}
-
-async function entriesOf(folder: string) {
-  try {
-    return await readdir(folder, { withFileTypes: true });
-  } catch (error) {
-    const code = systemErrorCode(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
-    throw error;
   }
 }
 

@@ -3,7 +3,6 @@
 import {
   type ApiAnswer,
   api,
-  type BackendChoice,
   type BackendName,
   type ProxyReading,
   readLogsRequest,
@@ -11,16 +10,15 @@ import {
 } from '@svc/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Failure } from '../errors.ts';
+import type { Backend } from '../telemetry/backends.ts';
 import type { BackendProxy } from '../telemetry/proxy.ts';
 import { type Routes, route } from './route.ts';
-
-export type OtelBackend = { choice: BackendChoice; proxy: BackendProxy | undefined };
 
 /** A query and a few short values, each byte of it written as three. */
 const MAX_FORM = 64 * 1024;
 
 export function otelRoutes(options: {
-  backend: (name: BackendName) => OtelBackend;
+  backend: (name: BackendName) => Backend;
   status: () => ApiAnswer<typeof api.getTelemetry>;
 }): Routes {
   const answerWith = (name: BackendName, read: (given: Record<string, unknown>) => ProxyReading) => ({
@@ -46,7 +44,7 @@ export function otelRoutes(options: {
   };
 }
 
-function proxyOf({ choice, proxy }: OtelBackend, name: BackendName): BackendProxy {
+function proxyOf({ choice, proxy }: Backend, name: BackendName): BackendProxy {
   if (proxy !== undefined) return proxy;
   const { why, remedy } = choice.use ? { why: 'it has stopped', remedy: undefined } : choice;
   throw new Failure('not-configured', `There is no ${name} backend: ${why}.`, remedy);

@@ -1,16 +1,19 @@
 // The HTTP server. Deliveries are answered on node:http itself, because they come by the thousand; every
 // other route is Fastify's. Both stand behind the same guard, limits and headers. Deliveries are signed, and taken from
 // everybody; all else is answered to whom `access` lets in.
+
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { pipeline, Transform } from 'node:stream';
-import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import { systemErrorCode } from '@svc/lib/errors';
+import { type ByteBudget, createByteBudget } from '@svc/lib/read-body';
+import Fastify, { type FastifyInstance, type FastifyPluginCallback, type FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import type { Access, Refusal } from '../access/access.ts';
-import { Failure, systemErrorCode } from '../errors.ts';
+import { Failure } from '../errors.ts';
 import { refusalOf, refusalOfSite } from './guard.ts';
-import { createRoom, type Room } from './read-body.ts';
+
 import type { Routes } from './route.ts';
 
 const MAX_JSON_BODY = 1024 * 1024;
@@ -90,7 +93,7 @@ export function createHttpServer(
     );
     done();
   });
-  limitBodies(app, createRoom(MAX_JSON_UNDER_WAY));
+  limitBodies(app, createByteBudget(MAX_JSON_UNDER_WAY));
   limitAnswers(app, createUnsentLimit(MAX_UNSENT_BYTES));
   for (const routes of options.routes) app.register(async (scope) => routes(scope));
   return {
@@ -201,15 +204,15 @@ function createTurns() {
   };
 }
 
-/** A body has its room from its first byte until its request is answered or gone. */
-function limitBodies(app: FastifyInstance, room: Room): void {
+/** A body has its part of the budget from its first byte until its request is answered or gone. */
+function limitBodies(app: FastifyInstance, budget: ByteBudget): void {
   app.addHook('preParsing', (request, reply, body, done) => {
     if (request.method === 'GET' || request.method === 'HEAD') return done(null, body);
     let taken = 0;
-    reply.raw.once('close', () => room.give(taken));
+    reply.raw.once('close', () => budget.give(taken));
     const counted = new Transform({
       transform(part: Buffer, _encoding, next) {
-        if (!room.take(part.length))
+        if (!budget.take(part.length))
           return next(new Failure('busy', 'Too many requests are under way.', 'Try again in a moment.'));
         taken += part.length;
         next(null, part);

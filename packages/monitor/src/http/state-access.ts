@@ -1,6 +1,7 @@
 // What routes know of the state: the board of now, and how to say something and see what came of it.
-import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { Board, EventDraft } from '@svc/core';
+import { within } from '@svc/lib/timeout';
 import { Failure } from '../errors.ts';
 
 /** A follower of the log; see `state/follow-state.ts`. */
@@ -33,15 +34,12 @@ export async function say(
   patienceMs = PATIENCE_MS,
 ): Promise<number> {
   const { seq } = await append(draft);
-  const enough = new AbortController();
-  const late = sleep(patienceMs, 'late' as const, { signal: enough.signal }).catch(() => undefined);
-  const seen = await Promise.race([state.reached(seq).then(() => 'seen' as const), late]).finally(() =>
-    enough.abort(),
-  );
-  if (seen !== 'late') return seq;
-  throw new Failure(
-    'state-not-ready',
-    `It is written down as line ${seq}, but the state has not come that far.`,
-    'It takes effect by itself; look again in a moment.',
-  );
+  await within(state.reached(seq), patienceMs, () => {
+    throw new Failure(
+      'state-not-ready',
+      `It is written down as line ${seq}, but the state has not come that far.`,
+      'It takes effect by itself; look again in a moment.',
+    );
+  });
+  return seq;
 }

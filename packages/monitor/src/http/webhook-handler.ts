@@ -1,7 +1,9 @@
 // The receivers on node:http: reads the raw body within limits, hands it on, answers. Nothing of a
 // framework stands between a burst of deliveries and the log.
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { canonicalPath } from '@svc/core';
+import { type BodyProblem, type ByteBudget, createByteBudget, readBody } from '@svc/lib/read-body';
 import type { Logger } from 'pino';
 import {
   type Answer,
@@ -11,7 +13,6 @@ import {
   tooBusy,
   tooLarge,
 } from '../receive/receiver.ts';
-import { type Body, createRoom, type Room, readBody } from './read-body.ts';
 import { answerJson, type DirectHandler, type OnAnswer } from './server.ts';
 
 const MAX_BODY_BYTES = 25 * 1024 * 1024;
@@ -20,7 +21,7 @@ const MAX_BYTES_UNDER_WAY = 100 * 1024 * 1024;
 
 const refusals = {
   'too-large': () => tooLarge(MAX_BODY_BYTES),
-  'no-room': tooBusy,
+  busy: tooBusy,
   'cut-off': cutOff,
 } as const;
 
@@ -33,7 +34,7 @@ export function createWebhookHandler(options: {
   const byPath = new Map<string, Receiver>(
     options.receivers.map((receiver) => [receiver.feed.path, receiver]),
   );
-  const room = createRoom(MAX_BYTES_UNDER_WAY);
+  const budget = createByteBudget(MAX_BYTES_UNDER_WAY);
 
   return (request, response) => {
     const receiver = request.method === 'POST' ? byPath.get(canonicalPath(pathOf(request))) : undefined;
@@ -43,7 +44,7 @@ export function createWebhookHandler(options: {
       send(request, response, given);
       onAnswer(receiver.feed.path, 'POST', given.status, performance.now() - started);
     };
-    take(receiver, request, room).then(answer, (error: unknown) => {
+    take(receiver, request, budget).then(answer, (error: unknown) => {
       logger.error({ err: error }, 'a delivery failed');
       answer(failedToAnswer());
     });
@@ -51,26 +52,26 @@ export function createWebhookHandler(options: {
   };
 }
 
-async function take(receiver: Receiver, request: IncomingMessage, room: Room): Promise<Answer> {
+async function take(receiver: Receiver, request: IncomingMessage, budget: ByteBudget): Promise<Answer> {
   const refused = receiver.refuseEarly(request.headers);
   if (refused) return refused;
   if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES)
     return receiver.refuse(tooLarge(MAX_BODY_BYTES));
-  return handOn(receiver, request, room, await readBody(request, MAX_BODY_BYTES, room));
+  return handOn(receiver, request, budget, await readBody(request, MAX_BODY_BYTES, budget));
 }
 
 /** Not async: the bytes of the body must not live until the disk has answered. */
 function handOn(
   receiver: Receiver,
   request: IncomingMessage,
-  room: Room,
-  body: Body,
+  budget: ByteBudget,
+  body: Buffer | BodyProblem,
 ): Promise<Answer> | Answer {
-  if (!body.ok) return receiver.refuse(refusals[body.why]());
+  if (typeof body === 'string') return receiver.refuse(refusals[body]());
   try {
-    return receiver.receive({ headers: request.headers, body: body.bytes });
+    return receiver.receive({ headers: request.headers, body });
   } finally {
-    room.give(body.bytes.length);
+    budget.give(body.length);
   }
 }
 

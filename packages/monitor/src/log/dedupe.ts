@@ -4,11 +4,13 @@
 // - indexed. Found by a hash, and then verified against the line itself.
 // It counts as seen only once its line is durable; a line that could not be written was never seen.
 // The same signed bytes under another id are a line of their own, which says whose repeat it is.
-import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { EventDraft, EventLine } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
+import { within } from '@svc/lib/timeout';
 import type { LineReader } from './line-reader.ts';
 import type { LogEntry } from './log-entry.ts';
-import { LogNotWritable, messageOf } from './log-errors.ts';
+import { LogNotWritable } from './log-errors.ts';
 import type { LogIndex } from './log-index.ts';
 import { deliveryKey, signedKey, term } from './terms.ts';
 
@@ -59,12 +61,11 @@ export function createDedupe({
   }
 
   async function becomingReady(): Promise<void> {
-    const waited = sleep(patienceMs, 'late' as const, { ref: false });
-    if ((await Promise.race([ready, waited])) === 'late') {
+    await within(ready, patienceMs, () => {
       throw new LogNotWritable('the index is still being brought up to date', {
         remedy: 'Wait and send again.',
       });
-    }
+    });
   }
 
   function findIndexed(key: string): Line | null {

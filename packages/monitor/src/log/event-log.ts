@@ -1,6 +1,7 @@
 // The event log as the rest of the daemon knows it: append, ask, follow. Nothing outside of this room
 // knows files, offsets or tables. Opening it mends what a crash left; closing it loses nothing.
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type EventCounts,
   type EventDraft,
@@ -10,6 +11,8 @@ import {
   type MissingLines,
   matchesFilter,
 } from '@svc/core';
+import type { WallClock } from '@svc/lib/clock';
+import { within } from '@svc/lib/timeout';
 import { Failure } from '../errors.ts';
 import { type CountQuery, createLineCounter } from './count-lines.ts';
 import { type Appended, createDedupe } from './dedupe.ts';
@@ -25,12 +28,12 @@ import type { LogNotice } from './log-notice.ts';
 import { createMonthWriter } from './month-writer.ts';
 import type { CorruptLine } from './read-lines.ts';
 import { recoverTail } from './recovery.ts';
-import { type Clock, type Commit, createLogWriter, type WriterStats } from './writer.ts';
+import { type Commit, createLogWriter, type WriterStats } from './writer.ts';
 
 export type EventLogOptions = {
   eventsFolder: string;
   databaseFile: string;
-  clock: Clock;
+  clock: WallClock;
   host: EventHost;
   newId: () => string;
   onNotice?: (notice: LogNotice) => void;
@@ -166,12 +169,8 @@ export function openEventLog(options: EventLogOptions): EventLog {
   /** The index, which has seen what is durable already if that does not take long. */
   async function freshIndex(): Promise<LogIndex> {
     const index = keeper.index();
-    if (index.lastSeq() < tail.lastSeq()) {
-      await Promise.race([
-        index.reached(tail.lastSeq()),
-        sleep(INDEX_PATIENCE_MS, undefined, { ref: false }),
-      ]);
-    }
+    if (index.lastSeq() < tail.lastSeq())
+      await within(index.reached(tail.lastSeq()), INDEX_PATIENCE_MS, () => undefined);
     return index;
   }
 

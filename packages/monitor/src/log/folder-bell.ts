@@ -3,7 +3,7 @@
 // A change between two calls of `next` is never lost: the second returns at once.
 import { type FSWatcher, watch } from 'node:fs';
 import { basename } from 'node:path';
-import { systemErrorCode } from '../errors.ts';
+import { systemErrorCode } from '@svc/lib/errors';
 
 export type FolderBell = {
   /** Resolves at the next change, the next poll, or when closed. */

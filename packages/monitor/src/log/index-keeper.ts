@@ -1,7 +1,10 @@
 // Looks after the index: opens it, throws it away when it does not fit the log, and rebuilds it beside the
 // one in use. The index can always be made again, so whatever is wrong with it ends in a rebuild. It also is what
 // remembers which lines there were: those that the log has no more are missing.
+
 import { joinMissing, type MissingLines } from '@svc/core';
+import type { WallClock } from '@svc/lib/clock';
+import { messageOf } from '@svc/lib/errors';
 import type { Database } from '../disk/sqlite.ts';
 import { isDamage, openDatabase, setDatabaseAside } from '../disk/sqlite.ts';
 import { firstSeqIn } from './find-position.ts';
@@ -10,11 +13,9 @@ import { createIndexStore, type IndexStore } from './index-store.ts';
 import { indexMigrations, otherSide, type Side } from './index-tables.ts';
 import type { LineReader } from './line-reader.ts';
 import type { LiveTail } from './live-tail.ts';
-import { messageOf } from './log-errors.ts';
 import { createLogIndex, type LogIndex } from './log-index.ts';
 import type { LogNotice } from './log-notice.ts';
 import { listFilledMonthFiles } from './month-file.ts';
-import type { Clock } from './writer.ts';
 
 export type IndexKeeper = {
   index: () => LogIndex;
@@ -41,7 +42,7 @@ export type RebuildOptions = {
 export type IndexKeeperOptions = {
   folder: string;
   path: string;
-  clock: Clock;
+  clock: WallClock;
   tail: LiveTail;
   reader: LineReader;
   notice: (notice: LogNotice) => void;

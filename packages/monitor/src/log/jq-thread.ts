@@ -1,5 +1,7 @@
 // The thread in which the daemon runs jq: it answers one question after the other, and can be ended at any moment.
+
 import { parentPort } from 'node:worker_threads';
+import { messageOf } from '@svc/lib/errors';
 import { createJqEngine, JqRefused, JqTooLarge, type LineFilter } from './jq-engine.ts';
 
 export type JqQuestion = { id: number; filter: string; lines: readonly string[] };
@@ -15,7 +17,7 @@ async function answerTo({ id, filter, lines }: JqQuestion): Promise<JqAnswer> {
     if (last?.text !== filter) last = { text: filter, filter: await createJqEngine(filter) };
     return { id, ok: true, matches: last.filter(lines) };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const isRefused = error instanceof JqRefused;
     const isTooLarge = error instanceof JqTooLarge;
     return { id, ok: false, why: isRefused ? 'refused' : isTooLarge ? 'too-large' : 'failed', message };

@@ -3,7 +3,9 @@
 // - none: nobody has asked for a while. Left with the first question.
 // - at work: a question is under way, others wait. Left when all are answered.
 // - idle: it is kept for a while, since whoever filters asks again.
+
 import { Worker } from 'node:worker_threads';
+import { asError } from '@svc/lib/errors';
 import { Failure } from '../errors.ts';
 import { refuseImpossible, unusable } from './jq-filter.ts';
 import type { JqAnswer, JqQuestion } from './jq-thread.ts';
@@ -56,7 +58,7 @@ export function createJqThreads({
       if (thread === fresh) settle(answer);
     });
     fresh.on('error', (error) => {
-      if (thread === fresh) failed(error instanceof Error ? error : new Error(String(error)));
+      if (thread === fresh) failed(asError(error));
     });
     isWarm = false;
     // Loading jq does not count as the time of whoever asks first.

@@ -24,7 +24,3 @@ export class TailCutOff extends Error {
     this.lastSeq = lastSeq;
   }
 }
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

@@ -4,8 +4,11 @@
 // - behind: there are durable lines that it has not seen. Entered at start and with every commit.
 // - current: it has seen all. `reached` resolves here.
 // - failing: a block could not be stored. Tries again every second; the lines wait in the log, not in memory.
+
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { MissingLines } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
+import { createProgress } from '@svc/lib/progress';
 import {
   type BlockLines,
   createOpenBlock,
@@ -19,7 +22,6 @@ import type { IndexStore } from './index-store.ts';
 import type { LinePlace } from './line-reader.ts';
 import type { TailOptions } from './live-tail.ts';
 import type { LogEntry } from './log-entry.ts';
-import { messageOf } from './log-errors.ts';
 
 export type LogIndex = {
   store: IndexStore;
@@ -61,9 +63,9 @@ export function createLogIndex({
   retryMs = 1_000,
 }: LogIndexOptions): LogIndex {
   const stop = new AbortController();
-  const waiting = new Set<{ seq: number; resolve: () => void; reject: (error: Error) => void }>();
   const stored = store.lastBlock();
   let lastSeq = stored === null ? 0 : seqAt(stored, stored.count - 1);
+  const progress = createProgress(lastSeq, 'The index was closed');
   const holes = holesIn(store);
   let block: OpenBlock | null = null;
   let failing: string | null = null;
@@ -104,11 +106,7 @@ export function createLogIndex({
       noteHole(holes, lastSeq, entry.line.seq);
       lastSeq = entry.line.seq;
     }
-    for (const reader of waiting) {
-      if (reader.seq > lastSeq) continue;
-      waiting.delete(reader);
-      reader.resolve();
-    }
+    progress.reach(lastSeq);
     onProgress?.(lastSeq);
   }
 
@@ -153,11 +151,7 @@ export function createLogIndex({
     },
     holes: () => holes,
     failing: () => failing,
-    reached(seq) {
-      if (seq <= lastSeq) return Promise.resolve();
-      if (stop.signal.aborted) return Promise.reject(new Error('The index was closed'));
-      return new Promise((resolve, reject) => waiting.add({ seq, resolve, reject }));
-    },
+    reached: progress.reached,
     firstSeqFrom: (time) =>
       store.firstSeqFrom(time) ??
       (block !== null && block.lastTime() >= time ? block.lines.firstSeq : lastSeq + 1),
@@ -176,8 +170,7 @@ export function createLogIndex({
     async close() {
       stop.abort();
       await running;
-      for (const reader of waiting) reader.reject(new Error('The index was closed'));
-      waiting.clear();
+      progress.close();
       if (block !== null && block.lines.count > 0) await put(block);
     },
   };

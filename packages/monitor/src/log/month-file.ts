@@ -1,7 +1,7 @@
 // The files of the log: one per UTC month, named so that the order of the names is the order of time.
 import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemErrorCode } from '../errors.ts';
+import { systemErrorCode } from '@svc/lib/errors';
 
 const pattern = /^\d{4}-(?:0[1-9]|1[0-2])\.jsonl$/;
 

@@ -1,8 +1,9 @@
 // Reads the log forwards from any place, over the ends of months, in pieces: memory stays the same however
 // large the files are. Only whole lines come out; what cannot be a line is skipped and told.
-import { type FileHandle, open } from 'node:fs/promises';
+
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { systemErrorCode } from '../errors.ts';
+import { ifPresent } from '@svc/lib/files';
 import { LONGEST_LINE_BYTES, type LogEntry, type Position, parseEntry, type RawLine } from './log-entry.ts';
 import { listMonthFiles } from './month-file.ts';
 
@@ -50,8 +51,8 @@ export async function* readFileLines(
   options: ReadOptions & { file: string; offset: number },
 ): AsyncGenerator<RawLine[]> {
   const { folder, file, offset, signal, onCorrupt, chunkBytes = CHUNK } = options;
-  const month = await openIfThere(join(folder, file));
-  if (month === null) return;
+  const month = await ifPresent(open(join(folder, file), 'r'));
+  if (month === undefined) return;
   try {
     const splitter = createLineSplitter({ file, offset, chunkBytes, onCorrupt });
     for (;;) {
@@ -64,15 +65,6 @@ export async function* readFileLines(
     }
   } finally {
     await month.close();
-  }
-}
-
-async function openIfThere(path: string): Promise<FileHandle | null> {
-  try {
-    return await open(path, 'r');
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return null;
-    throw error;
   }
 }
 

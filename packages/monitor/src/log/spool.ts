@@ -4,10 +4,10 @@
 import { mkdir, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type EventDraft, parseEventDraft } from '@svc/core';
+import { messageOf, systemErrorCode } from '@svc/lib/errors';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
-import { systemErrorCode } from '../errors.ts';
 import { createFolderBell } from './folder-bell.ts';
-import { LogNotWritable, messageOf } from './log-errors.ts';
+import { LogNotWritable } from './log-errors.ts';
 
 /** Files taken at once: as many lines can share one commit. */
 const AT_ONCE = 64;

@@ -6,14 +6,16 @@
 //   has caught up. A start believes the clock again (`core/src/log/clock.ts`), so that `ts` can go back there.
 // - The file is that of the line's month, or the newest one where that is of a later month: the order of the files
 //   is the order of `seq`, whatever the clock did.
+
 import { type EventDraft, type EventLine, type MissingLines, timeToStartFrom } from '@svc/core';
+import type { WallClock } from '@svc/lib/clock';
+import { asError, messageOf } from '@svc/lib/errors';
 import type { LineEncoder } from './line-encoder.ts';
 import { LARGEST_COMMIT_BYTES, type LogEntry, type LogTail } from './log-entry.ts';
-import { LogNotWritable, messageOf } from './log-errors.ts';
+import { LogNotWritable } from './log-errors.ts';
 import { endOfMonth, monthFileName } from './month-file.ts';
 import type { MonthWriter } from './month-writer.ts';
 
-export type Clock = { now(): number };
 export type Commit = { lines: number; bytes: number; milliseconds: number };
 
 export type WriterStats = {
@@ -42,7 +44,7 @@ export type LogWriter = {
 };
 
 export type LogWriterOptions = {
-  clock: Clock;
+  clock: WallClock;
   tail: LogTail;
   encode: LineEncoder;
   month: MonthWriter;
@@ -159,7 +161,7 @@ export function createLogWriter({
         taken.push(waiting);
         length += bytes + 1;
       } catch (error) {
-        waiting.reject(error instanceof Error ? error : new Error(messageOf(error)));
+        waiting.reject(asError(error));
       }
     }
     queue = looked === queue.length ? [] : queue.slice(looked);
@@ -227,7 +229,7 @@ export function createLogWriter({
 }
 
 /** The time of lines: never earlier than that of the line before, except for the first after a start. */
-function createLineTime(clock: Clock, newestLine: number) {
+function createLineTime(clock: WallClock, newestLine: number) {
   let last = timeToStartFrom(newestLine, clock.now());
   let current = { time: -1, ts: '', file: '' };
   let monthEnds = 0;

@@ -1,6 +1,8 @@
 // One attempt at an effect. It always ends: with the handler's answer, its error, or the end of patience.
+
 import type { Effect } from '@svc/core';
-import { messageOf } from '../log/log-errors.ts';
+import type { Clock } from '@svc/lib/clock';
+import { messageOf } from '@svc/lib/errors';
 import type { OutboxRow } from './outbox-row.ts';
 
 /** What came of an attempt. `done` says in a few words what happened: `written`, `already`, `skipped: …`. */
@@ -44,11 +46,7 @@ function refuse(failed: string): () => Promise<Outcome> {
   return () => Promise.resolve({ failed, permanent: true });
 }
 
-export type OutboxClock = {
-  now: () => number;
-  /** Calls back once; the answer cancels it. */
-  after: (milliseconds: number, call: () => void) => () => void;
-};
+export type OutboxClock = Pick<Clock, 'now' | 'after'>;
 
 export type RunningAttempt = {
   end: Promise<Outcome>;

@@ -5,7 +5,9 @@
 // The rows stand in a file that can be lost, and the cursor with them. A fresh outbox on a log that has lines
 // therefore begins at the log's end: carrying out months of old effects again would be far worse than leaving
 // the last few to reconciliation, which finds out by itself what still differs. `started` says that it was so.
+
 import { cutText, type Effect, LONGEST_RETRY_WAIT_MS, orderKeyOf } from '@svc/core';
+import type { WallClock } from '@svc/lib/clock';
 import type { Database } from '../disk/sqlite.ts';
 import { type OutboxRow, type OutboxState, toRow } from './outbox-row.ts';
 
@@ -70,7 +72,7 @@ export function createOutboxStore({
 }: {
   database: Database;
   lastSeq: number;
-  clock: { now: () => number };
+  clock: WallClock;
 }): OutboxStore {
   const opened = begin(database, lastSeq);
   const sql = {

@@ -5,7 +5,7 @@
 // - done, or given up: after a failure that is permanent, or when patience is over. Giving up is told.
 // A kill at any point leaves the row pending, and it is carried out again: handlers are idempotent.
 import { isPatienceOver, retryWaitMs } from '@svc/core';
-import { messageOf } from '../log/log-errors.ts';
+import { messageOf } from '@svc/lib/errors';
 import { type Handlers, handlerFor, type OutboxClock, type Outcome, startAttempt } from './attempt.ts';
 import { type OutboxFigures, outboxFigures } from './figures.ts';
 import type { OutboxRow } from './outbox-row.ts';

@@ -1,8 +1,8 @@
 // Which rules have a filter that jq does not take. Only jq can tell, in a thread with a deadline: a filter that never
 // ends must not hold up whoever loads a configuration.
 import type { ConfigProblem, Rule, RuleProblem } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
 import { Failure } from '../errors.ts';
-import { messageOf } from '../log/log-errors.ts';
 import type { Matches } from './ask-jq.ts';
 
 export async function filterProblems(

@@ -3,7 +3,8 @@
 // - reading: finds in the log what rules did before, and writes down which are on now. At start.
 // - following: looks at lines as they become durable. The newest fact says where to go on after a restart.
 // - failing, beside these: the log cannot be written or jq does not answer. It is tried again until it works.
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type EventDraft,
   emptyRuleBook,
@@ -18,9 +19,10 @@ import {
   startAfter,
   switchings,
 } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
+import { untilItWorks } from '@svc/lib/retry';
 import type { EventLog } from '../log/event-log.ts';
 import type { LogEntry } from '../log/log-entry.ts';
-import { messageOf } from '../log/log-errors.ts';
 import type { Matches } from './ask-jq.ts';
 import { type ActiveRule, activeRule, evaluate, type Verdict } from './evaluate.ts';
 
@@ -77,21 +79,21 @@ export function createRuleFollower({
   let batchBegan: number | null = null;
   let running: Promise<void> | undefined;
 
-  /** Again and again until it works; null when it is stopped before. */
-  async function untilItWorks<T>(work: () => Promise<T>): Promise<T | null> {
-    while (!signal.aborted) {
-      try {
-        const result = await work();
-        failing = null;
-        return result;
-      } catch (error) {
+  /** Tries again until it works or this is stopped. */
+  function keepTrying<T>(work: () => Promise<T>): Promise<T | undefined> {
+    const noted = async (): Promise<T> => {
+      const result = await work();
+      failing = null;
+      return result;
+    };
+    return untilItWorks(noted, {
+      pauseMs: RETRY_MS,
+      signal,
+      onFailure(error) {
         if (failing === null) onFailure(error);
         failing = messageOf(error);
-        // Rejects only when it is stopped, which ends the pause.
-        await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
-      }
-    }
-    return null;
+      },
+    });
   }
 
   async function readBook(): Promise<RuleBook> {
@@ -108,7 +110,7 @@ export function createRuleFollower({
 
   /** A fact of ours; it is known here as soon as it is durable. */
   async function tell(draft: EventDraft): Promise<void> {
-    await untilItWorks(async () => {
+    await keepTrying(async () => {
       const appended = await log.appendOnce(draft);
       if (!appended.duplicate) foldRuleFact(book, appended.line);
     });
@@ -125,7 +127,7 @@ export function createRuleFollower({
   }
 
   async function look(entries: readonly LogEntry[]): Promise<void> {
-    const verdicts = await untilItWorks(() =>
+    const verdicts = await keepTrying(() =>
       evaluate({ rules: active, firings: book.firings, entries, matches }),
     );
     for (const verdict of verdicts ?? []) {
@@ -152,7 +154,7 @@ export function createRuleFollower({
 
   async function run(): Promise<void> {
     mode = 'reading';
-    book = (await untilItWorks(readBook)) ?? book;
+    book = (await keepTrying(readBook)) ?? book;
     for (const switching of switchings(book, rules)) await tell(switchDraft(switching, book));
     if (signal.aborted) return;
     active = rules.map((rule) => activeRule(rule, recordOf(book, rule.name).since));
@@ -162,7 +164,7 @@ export function createRuleFollower({
     }
     scannedTo = startAfter(book, rules);
     mode = 'following';
-    await untilItWorks(follow);
+    await keepTrying(follow);
   }
 
   function problem(behind: number): string | null {

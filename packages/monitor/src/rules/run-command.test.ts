@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Effect } from '@svc/core';
+import { type CommandEnd, type RunCommand, runCommand } from '@svc/lib/process';
 import { temporaryFolder, until, WAIT_MS } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { type CommandEnd, type RunCommand, runCommand } from '../codehost/run-command.ts';
 import { draft, openTestLog, readAllLines } from '../log/testing/sample-log.ts';
 import { createRuleCommands } from './run-command.ts';
 

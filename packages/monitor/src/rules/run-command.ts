@@ -5,7 +5,7 @@
 // - ended well: done. Ended badly: started again, three times at most, then given up.
 // - started, and nobody knows how it ended, because the daemon was killed or stopped: given up. A person who tries it
 //   again (`svc outbox retry`) has it started once more.
-import { setTimeout as sleep } from 'node:timers/promises';
+
 import {
   commandEnvironment,
   type Effect,
@@ -13,7 +13,8 @@ import {
   type EventDraft,
   type RuleCommand,
 } from '@svc/core';
-import type { Command, CommandEnd, RunCommand } from '../codehost/run-command.ts';
+import type { Command, CommandEnd, RunCommand } from '@svc/lib/process';
+import { within } from '@svc/lib/timeout';
 import type { EventLog } from '../log/event-log.ts';
 import type { LogEntry } from '../log/log-entry.ts';
 import type { Attempt, Outcome } from '../outbox/attempt.ts';
@@ -116,7 +117,7 @@ export function createRuleCommands(options: {
       const known = running.get(key);
       const begun = known === undefined ? await begin(effect) : { end: known };
       if (!('end' in begun)) return begun;
-      const result = await within(begun.end, waitMs).catch((error: unknown) => {
+      const result = await within(begun.end, waitMs, () => undefined).catch((error: unknown) => {
         // How it ended could not be written down: the next attempt finds that out.
         running.delete(key);
         throw error;
@@ -184,11 +185,4 @@ function factOf(
     scope: ticket === null ? {} : { ticket },
     detail: { rule, command, key, run, ...more },
   };
-}
-
-/** Undefined when it takes longer. */
-async function within<T>(work: Promise<T>, milliseconds: number): Promise<T | undefined> {
-  const enough = new AbortController();
-  const late = sleep(milliseconds, undefined, { signal: enough.signal }).catch(() => undefined);
-  return Promise.race([work, late]).finally(() => enough.abort());
 }

@@ -1,5 +1,6 @@
 // Whether the processes of working workers still run. Only edges are told: the end of one that was not known to
 // be dead, and the return of one that was. A worker whose process cannot be told from others stays unknown.
+
 import {
   type EventDraft,
   isAgentsWork,
@@ -9,6 +10,7 @@ import {
   workerDied,
   workerRevived,
 } from '@svc/core';
+import { every } from '@svc/lib/rounds';
 import { isSameProcess, type ProcessStart, type ReadProcessStarts } from './processes.ts';
 
 /**
@@ -76,18 +78,8 @@ export function createLiveness({
   confirmMs?: number;
 }): Liveness {
   const memories = new Map<string, Memory>();
-  let checking: Promise<void> | null = null;
   let confirmTimer: NodeJS.Timeout | null = null;
   let stopped = false;
-
-  function check(): Promise<void> {
-    checking ??= look()
-      .catch((error: unknown) => onProblem?.(error))
-      .finally(() => {
-        checking = null;
-      });
-    return checking;
-  }
 
   async function look(): Promise<void> {
     const watched = new Map<string, WatchedWorker & { pid: number }>();
@@ -163,21 +155,19 @@ export function createLiveness({
     if (stopped || confirmTimer !== null) return;
     confirmTimer = setTimeout(() => {
       confirmTimer = null;
-      void check();
+      void looks.runNow();
     }, confirmMs + TIMERS_MAY_BE_EARLY_MS);
     confirmTimer.unref();
   }
 
-  const timer = setInterval(() => void check(), everyMs);
-  timer.unref();
-  void check();
+  const looks = every(everyMs, look, (error) => onProblem?.(error));
+  void looks.runNow();
   return {
-    check,
+    check: looks.runNow,
     async stop() {
       stopped = true;
-      clearInterval(timer);
       if (confirmTimer !== null) clearTimeout(confirmTimer);
-      await checking;
+      await looks.stop();
     },
   };
 }

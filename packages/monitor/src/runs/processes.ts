@@ -1,8 +1,8 @@
 // When processes started, so that a pid that was given to another process is not taken for the one it was.
-import { execFile } from 'node:child_process';
+
 import { readFile } from 'node:fs/promises';
-import { promisify } from 'node:util';
-import { systemErrorCode } from '../errors.ts';
+import { systemErrorCode } from '@svc/lib/errors';
+import { runCommand } from '@svc/lib/process';
 
 /** The unit of start times in /proc; the kernel keeps it at 100 per second for programs. */
 const TICKS_PER_SECOND = 100;
@@ -67,8 +67,6 @@ function exists(pid: number): boolean {
   }
 }
 
-const run = promisify(execFile);
-
 /** One call for all: `ps` tells times of whole seconds. */
 export const startsFromPs: ReadProcessStarts = async (pids) => {
   const starts = new Map<number, ProcessStart>(pids.map((pid) => [pid, { state: 'gone' }]));
@@ -89,19 +87,16 @@ export const startsFromPs: ReadProcessStarts = async (pids) => {
 };
 
 async function psOutput(args: string[]): Promise<string> {
-  try {
-    const { stdout } = await run('/bin/ps', args, {
-      env: { LC_ALL: 'C', TZ: 'UTC' },
-      timeout: PS_TIMEOUT_MS,
-      maxBuffer: PS_MAX_BYTES,
-    });
-    return stdout;
-  } catch (error) {
-    // It ends with 1 when none of the processes is there.
-    if (error instanceof Error && 'code' in error && error.code === 1 && 'stdout' in error)
-      return String(error.stdout);
-    throw error;
-  }
+  const end = await runCommand({
+    file: '/bin/ps',
+    args,
+    environment: { LC_ALL: 'C', TZ: 'UTC' },
+    timeoutMs: PS_TIMEOUT_MS,
+    maxBytes: PS_MAX_BYTES,
+  });
+  // It ends with 1 when none of the processes is there.
+  if (end.ended === 'exit' && end.exitCode <= 1) return end.stdout;
+  throw new Error(`ps did not answer (${end.ended === 'exit' ? end.exitCode : end.ended})`);
 }
 
 // Whether a process is the one that a signal file names. Workers write its start as they know it: a time as text,

@@ -5,8 +5,8 @@ import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, lstat, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { canonicalJson, SignalFile } from '@svc/core';
+import { systemErrorCode } from '@svc/lib/errors';
 import { parseJson } from '../config/read-json.ts';
-import { systemErrorCode } from '../errors.ts';
 import type { SignalPlace } from './signal-folder.ts';
 
 const MAX_BYTES = 1024 * 1024;

@@ -1,11 +1,13 @@
 // Where signal files lie: `<runs folder>/<orchestrator>/workers/<ticket>.json`. Names that could lead elsewhere,
 // links and everything that is not a plain file are left alone and counted. The runs folder itself may be a
 // link: it is configured, what lies in it is not.
+
 import type { Stats } from 'node:fs';
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { safeSegment } from '@svc/core';
-import { systemErrorCode } from '../errors.ts';
+import { systemErrorCode } from '@svc/lib/errors';
+import { ifPresent } from '@svc/lib/files';
 
 const MAX_FILES = 20_000;
 const SUFFIX = '.json';
@@ -29,15 +31,15 @@ export function signalPath(runsDir: string, orchestrator: string, ticket: string
 
 /** Changes when the runs folder is made again; null when it is not there. */
 export async function runsIdentity(runsDir: string): Promise<string | null> {
-  const root = await whenThere(stat(runsDir));
-  return root && identityOf(root);
+  const root = await ifPresent(stat(runsDir));
+  return root === undefined ? null : identityOf(root);
 }
 
 /** The runs that there are; `identity` is null when there is no runs folder. */
 export async function listRuns(runsDir: string): Promise<RunFolders> {
   const found: RunFolders = { identity: await runsIdentity(runsDir), runs: [], ignored: 0, problems: [] };
   if (found.identity === null) return found;
-  const entries = (await whenThere(readdir(runsDir, { withFileTypes: true }))) ?? [];
+  const entries = (await ifPresent(readdir(runsDir, { withFileTypes: true }))) ?? [];
   for (const entry of entries) {
     // Files beside the runs, and hidden folders, are none of ours.
     if (entry.isFile() || entry.name.startsWith('.')) continue;
@@ -68,14 +70,14 @@ export function foldersToWatch(runsDir: string, { identity, runs }: RunFolders):
 async function lookAtRun(runsDir: string, orchestrator: string): Promise<RunFolder | 'ignored' | null> {
   const path = join(runsDir, orchestrator);
   const workersPath = join(path, 'workers');
-  const [run, workers] = await Promise.all([whenThere(lstat(path)), whenThere(lstat(workersPath))]);
-  if (run === null) return null;
-  if (!run.isDirectory() || (workers !== null && !workers.isDirectory())) return 'ignored';
+  const [run, workers] = await Promise.all([ifPresent(lstat(path)), ifPresent(lstat(workersPath))]);
+  if (run === undefined) return null;
+  if (!run.isDirectory() || (workers !== undefined && !workers.isDirectory())) return 'ignored';
   return {
     orchestrator,
     path,
     identity: identityOf(run),
-    workers: workers && { path: workersPath, identity: identityOf(workers) },
+    workers: workers === undefined ? null : { path: workersPath, identity: identityOf(workers) },
   };
 }
 
@@ -92,7 +94,7 @@ export async function listSignals(runs: readonly RunFolder[]): Promise<SignalPla
   for (const { orchestrator, workers } of runs) {
     if (workers === null) continue;
     try {
-      const entries = (await whenThere(readdir(workers.path, { withFileTypes: true }))) ?? [];
+      const entries = (await ifPresent(readdir(workers.path, { withFileTypes: true }))) ?? [];
       for (const entry of entries) {
         const place = placeOf(orchestrator, workers.path, entry.name);
         if (place === null) continue;
@@ -125,14 +127,4 @@ function identityOf({ dev, ino, birthtimeMs }: Stats): string {
 function problemOf(error: unknown): string {
   if (systemErrorCode(error) === undefined || !(error instanceof Error)) throw error;
   return error.message;
-}
-
-async function whenThere<T>(work: Promise<T>): Promise<T | null> {
-  try {
-    return await work;
-  } catch (error) {
-    const code = systemErrorCode(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
-    throw error;
-  }
 }

@@ -2,6 +2,7 @@
 // A file that cannot be understood or is not there gets a grace before that is told, because some writers
 // truncate and write, or remove and make anew. A look that failed is repeated until it succeeds.
 import type { SignalFile } from '@svc/core';
+import { createLimit } from '@svc/lib/limit';
 import { identityNow, readSignal, type SignalReading } from './read-signal.ts';
 import type { SignalPlace } from './signal-folder.ts';
 import type { SignalTeller } from './signal-teller.ts';
@@ -51,8 +52,7 @@ export function createSignalLooks({
   onFailure: (error: unknown) => void;
 }): SignalLooks {
   const states = new Map<string, FileState>();
-  const waiting: (() => void)[] = [];
-  let running = 0;
+  const limit = createLimit(AT_ONCE);
   let stopped = false;
 
   function stateOf(place: SignalPlace): FileState {
@@ -93,7 +93,7 @@ export function createSignalLooks({
       state.again = true;
       return state.look;
     }
-    state.look = inTurn(() => look(state))
+    state.look = limit(() => look(state))
       .catch((error: unknown) => {
         onFailure(error);
         lookIn(state, retryMs);
@@ -106,18 +106,8 @@ export function createSignalLooks({
     return state.look;
   }
 
-  async function inTurn(work: () => Promise<void>): Promise<void> {
-    if (running >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
-    running += 1;
-    try {
-      if (!stopped) await work();
-    } finally {
-      running -= 1;
-      waiting.shift()?.();
-    }
-  }
-
   async function look(state: FileState): Promise<void> {
+    if (stopped) return;
     const { place, content } = state;
     const unchanged = content?.identity && content.identity === (await identityNow(place.path));
     if (unchanged && teller.isTold(place, content)) return;

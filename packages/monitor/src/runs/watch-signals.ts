@@ -1,9 +1,11 @@
 // Watches the signal files of all runs and tells the log what changed. Notices of the system make it fast; a
 // rescan finds what they missed, what the configuration changed, and what happened while nobody watched.
+
 import { type FSWatcher, watch } from 'node:fs';
 import { basename } from 'node:path';
 import { repoOfSignal, type SignalFile, safeSegment } from '@svc/core';
-import { systemErrorCode } from '../errors.ts';
+import { messageOf, systemErrorCode } from '@svc/lib/errors';
+import { every } from '@svc/lib/rounds';
 import {
   foldersToWatch,
   listRuns,
@@ -148,9 +150,7 @@ export function watchSignals(options: WatchSignalsOptions): SignalWatcher {
   let scanTookMs = 0;
   let scanProblem: string | null = null;
   let lookProblem: { message: string; at: number } | null = null;
-  let scanning: Promise<void> | null = null;
   let scanTimer: NodeJS.Timeout | null = null;
-  let polling: Promise<void> | null = null;
   let stopped = false;
 
   const looks = createSignalLooks({
@@ -189,19 +189,9 @@ export function watchSignals(options: WatchSignalsOptions): SignalWatcher {
     if (stopped || scanTimer !== null) return;
     scanTimer = setTimeout(() => {
       scanTimer = null;
-      void rescan();
+      void scans.runAfresh();
     }, debounceMs);
     scanTimer.unref();
-  }
-
-  /** One scan at a time; a second one waits, because the first may have looked too early. */
-  function rescan(): Promise<void> {
-    const before = scanning ?? Promise.resolve();
-    const mine = before.then(scan).finally(() => {
-      if (scanning === mine) scanning = null;
-    });
-    scanning = mine;
-    return mine;
   }
 
   async function scan(): Promise<void> {
@@ -252,23 +242,16 @@ export function watchSignals(options: WatchSignalsOptions): SignalWatcher {
 
   async function poll(): Promise<void> {
     const unwatched = watches.missing().folders > 0 && scanTookMs < CHEAP_SCAN_MS;
-    if (unwatched || (await runsIdentity(runsDir)) !== rootIdentity) await rescan();
+    if (unwatched || (await runsIdentity(runsDir)) !== rootIdentity) await scans.runAfresh();
   }
 
-  const rescanTimer = setInterval(() => void rescan(), rescanMs);
-  const pollTimer = setInterval(() => {
-    polling ??= poll()
-      .catch((error: unknown) => onProblem?.(error))
-      .finally(() => {
-        polling = null;
-      });
-  }, pollMs);
-  rescanTimer.unref();
-  pollTimer.unref();
-  void rescan();
+  const failed = (error: unknown): void => onProblem?.(error);
+  const scans = every(rescanMs, scan, failed);
+  const polls = every(pollMs, poll, failed);
+  void scans.runNow();
 
   return {
-    rescan,
+    rescan: scans.runAfresh,
     async see({ orchestrator, ticket }) {
       if (!safeSegment(orchestrator) || !safeSegment(ticket)) return;
       const place = { orchestrator, ticket, path: signalPath(runsDir, orchestrator, ticket) };
@@ -283,13 +266,11 @@ export function watchSignals(options: WatchSignalsOptions): SignalWatcher {
     }),
     async stop() {
       stopped = true;
-      clearInterval(rescanTimer);
-      clearInterval(pollTimer);
       if (scanTimer !== null) clearTimeout(scanTimer);
       watches.close();
       await looks.stop();
-      await polling;
-      await scanning;
+      await polls.stop();
+      await scans.stop();
       watches.close();
     },
   };
@@ -308,8 +289,4 @@ function problemOf(
 
 function recent(problem: { message: string; at: number } | null, withinMs: number): string | null {
   return problem !== null && performance.now() - problem.at < withinMs ? problem.message : null;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

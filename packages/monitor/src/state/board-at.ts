@@ -3,62 +3,13 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Board, Since } from '@svc/core';
+import { createLimit, TooManyWaiting } from '@svc/lib/limit';
 import { Failure } from '../errors.ts';
 import type { EventLog } from '../log/event-log.ts';
 import { type BoardRules, boardRules, foldOrSkip } from './board-rules.ts';
 import { type BoardAndPlace, loadBoard } from './load-board.ts';
 import { createShare } from './share-entities.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
-
-// Lets so many in at once; others wait in order, up to a bound, until it is their turn or their signal ends
-// the waiting.
-
-type Turns = {
-  /** Resolves, when it is one's turn, with how to end it. */
-  next: (signal?: AbortSignal) => Promise<() => void>;
-};
-
-function createTurns({ mostAtOnce, mostWaiting }: { mostAtOnce: number; mostWaiting: number }): Turns {
-  let inside = 0;
-  const waiting = new Set<() => void>();
-
-  function enter(): () => void {
-    inside += 1;
-    let left = false;
-    return () => {
-      if (left) return;
-      left = true;
-      inside -= 1;
-      const [first] = waiting;
-      first?.();
-    };
-  }
-
-  return {
-    next(signal) {
-      if (inside < mostAtOnce) return Promise.resolve(enter());
-      if (waiting.size >= mostWaiting) {
-        return Promise.reject(new Failure('busy', 'Too many past moments are being asked for at once.'));
-      }
-      return new Promise((resolve, reject) => {
-        const admit = (): void => {
-          leave();
-          resolve(enter());
-        };
-        const giveUp = (): void => {
-          leave();
-          reject(signal?.reason as Error);
-        };
-        const leave = (): void => {
-          waiting.delete(admit);
-          signal?.removeEventListener('abort', giveUp);
-        };
-        waiting.add(admit);
-        signal?.addEventListener('abort', giveUp);
-      });
-    },
-  };
-}
 
 /**
  * The board behind this line, or behind the last line (in the order of `seq`) that was accepted at this moment or
@@ -89,7 +40,7 @@ export function createBoardAt({
   kept = 1,
   keptMs = 60_000,
 }: BoardAtOptions): BoardAt {
-  const turns = createTurns({ mostAtOnce, mostWaiting });
+  const limit = createLimit(mostAtOnce, mostWaiting);
   const results = new Set<BoardAndPlace>();
   let forgetting: NodeJS.Timeout | undefined;
 
@@ -143,12 +94,11 @@ export function createBoardAt({
   }
 
   return async (moment, signal) => {
-    const done = await turns.next(signal);
     try {
-      signal?.throwIfAborted();
-      return await make(moment, signal);
-    } finally {
-      done();
+      return await limit(() => make(moment, signal), signal);
+    } catch (error) {
+      if (!(error instanceof TooManyWaiting)) throw error;
+      throw new Failure('busy', 'Too many past moments are being asked for at once.');
     }
   };
 }

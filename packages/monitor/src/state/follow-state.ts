@@ -7,52 +7,17 @@
 // - degraded, beside any of these: the database cannot be written or the log cannot be read. `progress` says
 //   why; the board goes on while there is room for effects, and everything is tried again.
 
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Board, EventLine } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
+import { createProgress } from '@svc/lib/progress';
+import { untilItWorks } from '@svc/lib/retry';
 import type { LogEntry } from '../log/log-entry.ts';
-import { messageOf } from '../log/log-errors.ts';
 import { type BoardRules, boardRules, foldOrSkip } from './board-rules.ts';
 import { createHandOver, type HandOver } from './hand-over.ts';
 import { type BoardAndPlace, loadBoard } from './load-board.ts';
 import type { SnapshotMark, SnapshotStore } from './snapshot-store.ts';
 import type { StateChange, StateFollower, StateOptions } from './state-follower.ts';
-
-// Those who wait until a line is folded.
-
-type LineWaiters = {
-  reached: (seq: number) => Promise<void>;
-  /** Everything up to this line is folded. */
-  reach: (seq: number) => void;
-  close: () => void;
-};
-
-function createLineWaiters(): LineWaiters {
-  const waiting = new Set<{ seq: number; resolve: () => void; reject: (error: Error) => void }>();
-  /** Below 0 until it is known where the folding starts. */
-  let reachedSeq = -1;
-  let closed = false;
-
-  return {
-    reached(seq) {
-      if (seq <= reachedSeq) return Promise.resolve();
-      if (closed) return Promise.reject(new Error('The state is not followed any more'));
-      return new Promise((resolve, reject) => waiting.add({ seq, resolve, reject }));
-    },
-    reach(seq) {
-      reachedSeq = seq;
-      for (const waiter of waiting) {
-        if (waiter.seq > seq) continue;
-        waiting.delete(waiter);
-        waiter.resolve();
-      }
-    },
-    close() {
-      closed = true;
-      for (const { reject } of waiting) reject(new Error('The state is not followed any more'));
-      waiting.clear();
-    },
-  };
-}
 
 // Takes a snapshot of the board every so many lines, beside the folding. One that cannot be stored is given
 // up; the next is tried a minute later.
@@ -129,7 +94,8 @@ export function followState(options: StateOptions): StateFollower {
   const { log, snapshots, outbox, now, onFailure, rules = boardRules } = options;
   const every = options.snapshotEvery ?? SNAPSHOT_EVERY;
   const stopped = new AbortController();
-  const waiters = createLineWaiters();
+  /** Below 0 until it is known where the folding starts. */
+  const folded = createProgress(-1, 'The state is not followed any more');
   const listeners = new Set<(change: StateChange) => void>();
   const startOfLife = log.lastSeq();
   let place: BoardAndPlace = { board: rules.emptyBoard(), seq: 0 };
@@ -140,21 +106,21 @@ export function followState(options: StateOptions): StateFollower {
   let taker: SnapshotTaker | null = null;
   let isLive = false;
 
-  /** Again and again until it works or this is stopped: without it nothing can go on. */
-  async function untilItWorks<T>(work: () => T | Promise<T>): Promise<T | null> {
-    while (!stopped.signal.aborted) {
-      try {
-        const result = await work();
-        failing = null;
-        return result;
-      } catch (error) {
+  /** Without it nothing can go on: tries again until it works or this is stopped. */
+  function keepTrying<T>(work: () => Promise<T>): Promise<T | undefined> {
+    const noted = async (): Promise<T> => {
+      const result = await work();
+      failing = null;
+      return result;
+    };
+    return untilItWorks(noted, {
+      pauseMs: READ_AGAIN_MS,
+      signal: stopped.signal,
+      onFailure(error) {
         if (failing === null) onFailure(error);
         failing = messageOf(error);
-        // Rejects only when it is stopped, which ends the pause.
-        await sleep(READ_AGAIN_MS, undefined, { signal: stopped.signal }).catch(() => undefined);
-      }
-    }
-    return null;
+      },
+    });
   }
 
   async function load(): Promise<void> {
@@ -172,7 +138,7 @@ export function followState(options: StateOptions): StateFollower {
       ...(mostWaiting !== undefined && { mostWaiting }),
     });
     taker = createSnapshotTaker({ snapshots, rules, every, from: loaded.seq, now, onFailure });
-    waiters.reach(loaded.seq);
+    folded.reach(loaded.seq);
   }
 
   /** Without a readable store the whole log is folded: slower, and just as right. */
@@ -214,7 +180,7 @@ export function followState(options: StateOptions): StateFollower {
       began = performance.now();
     }
     handOver?.flush();
-    waiters.reach(place.seq);
+    folded.reach(place.seq);
   }
 
   function noteBroken(error: unknown): void {
@@ -249,19 +215,19 @@ export function followState(options: StateOptions): StateFollower {
   }
 
   async function run(): Promise<void> {
-    await untilItWorks(load);
-    await untilItWorks(follow);
+    await keepTrying(load);
+    await keepTrying(follow);
   }
 
   const running = run();
-  const ready = waiters.reached(startOfLife);
+  const ready = folded.reached(startOfLife);
   // Whoever does not wait for it has no use for the rejection.
   ready.catch(() => undefined);
 
   return {
     board: () => place.board,
     ready,
-    reached: waiters.reached,
+    reached: folded.reached,
     progress: () => ({
       seq: place.seq,
       of: log.lastSeq(),
@@ -280,7 +246,7 @@ export function followState(options: StateOptions): StateFollower {
       stopped.abort();
       handOver?.stop();
       await running;
-      waiters.close();
+      folded.close();
       handOver?.stop();
       if (taker !== null && place.seq - taker.lastSeq() >= Math.min(every, WORTH_A_SNAPSHOT)) snapshot();
       await taker?.idle();

@@ -5,7 +5,7 @@
 // - failing: the outbox could not store a batch. It is tried again, ever less often; what lines ask for
 //   meanwhile waits in memory, up to a bound at which whoever folds has to wait (`room`).
 import { backoffMs, type Effect } from '@svc/core';
-import { messageOf } from '../log/log-errors.ts';
+import { messageOf } from '@svc/lib/errors';
 
 export type EffectTaker = {
   /** Stores the effects and the cursor, both or neither; throws when it cannot. */

@@ -1,9 +1,8 @@
 // Everything that asks models, built from the configuration: what the routes need, and what the daemon starts
 // and stops. Keys are read here, once.
 import { setTimeout as sleepFor } from 'node:timers/promises';
-import { type Config, createConsent, type Environment, type ProviderName } from '@svc/core';
+import { type Board, type Config, createConsent, type Environment, type ProviderName } from '@svc/core';
 import type { Logger } from 'pino';
-import { boardOf, type StateAccess } from '../http/state-access.ts';
 import { type Briefing, createBriefing } from './briefing.ts';
 import { createCallModel } from './call-model.ts';
 import type { ModelFigures } from './figures.ts';
@@ -19,11 +18,11 @@ export type Summaries = {
   stop: () => void;
 };
 
-/** `createSummaries({ configs, environment, state, fetch, now, logger, figures })` */
 export function createSummaries(options: {
   configs: readonly Config[];
   environment: Environment;
-  state: StateAccess;
+  /** Fails while the log is still being read. */
+  board: () => Board;
   fetch: typeof globalThis.fetch;
   now: () => number;
   logger: Logger;
@@ -31,9 +30,8 @@ export function createSummaries(options: {
   /** Of one call with its retry. */
   timeoutMs?: number;
 }): Summaries {
-  const { configs, environment, state, fetch, now, logger, figures, timeoutMs } = options;
+  const { configs, environment, board, fetch, now, logger, figures, timeoutMs } = options;
   const isAllowed = createConsent(configs);
-  const board = () => boardOf(state);
   const callModel = createCallModel({ fetch, now, logger, figures, ...(timeoutMs && { timeoutMs }) });
   const newLimiter = (): Limiter =>
     createLimiter({

@@ -1,5 +1,6 @@
 // Summaries of a run: kept for five minutes, asked for once however many want the same, and no more often than
 // the limiter of the provider lets.
+
 import { createHash } from 'node:crypto';
 import {
   type ApiAnswer,
@@ -14,6 +15,7 @@ import {
   type Worker,
   workersOfRun,
 } from '@svc/core';
+import { createCache } from '@svc/lib/cache';
 import { Failure } from '../errors.ts';
 import type { CallModel } from './call-model.ts';
 import type { Limiter } from './limiter.ts';
@@ -21,44 +23,6 @@ import { ModelFailure } from './model-failure.ts';
 import type { Access, SummarySettings } from './settings.ts';
 import { createSharedCalls } from './shared-calls.ts';
 import { failureFor, tooManyRequests } from './summary-failure.ts';
-
-// Answers kept for a while, at most so many; the oldest goes first.
-
-export type BoundedCache<Value> = {
-  get: (key: string) => Value | undefined;
-  set: (key: string, value: Value) => void;
-  size: () => number;
-};
-
-export function createBoundedCache<Value>({
-  now,
-  lifetimeMs,
-  most,
-}: {
-  now: () => number;
-  lifetimeMs: number;
-  most: number;
-}): BoundedCache<Value> {
-  const entries = new Map<string, { value: Value; until: number }>();
-  return {
-    get(key) {
-      const entry = entries.get(key);
-      if (entry === undefined) return undefined;
-      if (now() < entry.until) return entry.value;
-      entries.delete(key);
-      return undefined;
-    },
-    set(key, value) {
-      entries.delete(key);
-      for (const oldest of entries.keys()) {
-        if (entries.size < most) break;
-        entries.delete(oldest);
-      }
-      entries.set(key, { value, until: now() + lifetimeMs });
-    },
-    size: () => entries.size,
-  };
-}
 
 const SUMMARY_LIFETIME_MS = 5 * 60_000;
 const MOST_SUMMARIES = 200;
@@ -86,7 +50,7 @@ export function createSummarizer(options: {
   now: () => number;
 }): Summarizer {
   const { settings, board, isAllowed, limiterOf, callModel, now } = options;
-  const cache = createBoundedCache<Summary>({ now, lifetimeMs: SUMMARY_LIFETIME_MS, most: MOST_SUMMARIES });
+  const cache = createCache<Summary>({ now, lifetimeMs: SUMMARY_LIFETIME_MS, most: MOST_SUMMARIES });
   const calls = createSharedCalls<Summary>();
   const isOn = (): boolean => settings.providers.size > 0;
 

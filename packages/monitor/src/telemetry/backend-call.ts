@@ -1,6 +1,7 @@
 // One call to a configured backend, and to nothing else: the base address is the configuration's, the path is one
 // of a fixed list, and nothing of the caller's request but the checked parameters is passed on. A redirect is
 // an error, never followed.
+import { readAnswer } from '@svc/lib/fetch';
 import { Failure } from '../errors.ts';
 
 export type BackendAnswer = { status: number; body: Buffer };
@@ -48,7 +49,9 @@ export function createBackendCall(options: {
       await response.body?.cancel();
       throw failed(`${title} answers with a redirect, which is not followed`);
     }
-    const body = await readWithin(response, maxBytes, title);
+    const body = await readAnswer(response, maxBytes);
+    if (body === undefined)
+      throw failed(`${title} answers with more than ${maxBytes} bytes`, 'Ask for less.');
     return judge({ status, body }, response.headers.get('content-type') ?? '', title);
   };
 }
@@ -65,18 +68,6 @@ function readBase(text: string): { address: string; authorization: { Authorizati
   if (url.username === '' && url.password === '') return { address, authorization: {} };
   const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
   return { address, authorization: { Authorization: `Basic ${Buffer.from(pair).toString('base64')}` } };
-}
-
-async function readWithin(response: Response, maxBytes: number, title: string): Promise<Buffer> {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const part of response.body ?? []) {
-    length += part.length;
-    // Leaving the loop closes the connection.
-    if (length > maxBytes) throw failed(`${title} answers with more than ${maxBytes} bytes`, 'Ask for less.');
-    parts.push(part);
-  }
-  return Buffer.concat(parts, length);
 }
 
 /** Its own answer, also to a question that it cannot read; everything else is a failure of the backend. */

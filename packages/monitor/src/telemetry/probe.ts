@@ -1,7 +1,7 @@
 // Whether a backend is there. It is looked for every so often, so that one which starts later comes up by itself,
 // and what questions to it find out counts at once.
 import type { BackendChoice, BackendName } from '@svc/core';
-import { messageOf } from '../log/log-errors.ts';
+import { messageOf } from '@svc/lib/errors';
 import { shownAddress } from './backend-call.ts';
 import type { BackendProxy, ProxyOutcome } from './proxy.ts';
 

@@ -2,55 +2,12 @@
 // about a stretch of time is given again for 15 seconds; a few calls run at once, and some wait in line.
 
 import type { ProxyRequest } from '@svc/core';
+import { createCache } from '@svc/lib/cache';
+import { causeOf } from '@svc/lib/fetch';
+import { createLimit, TooManyWaiting } from '@svc/lib/limit';
+import { createFlights } from '@svc/lib/single-flight';
 import { Failure } from '../errors.ts';
 import { type BackendAnswer, type BackendCall, createBackendCall } from './backend-call.ts';
-
-// Answers for a short while, within bounds of number and size; the oldest go first.
-
-type AnswerCache = {
-  find: (key: string) => BackendAnswer | undefined;
-  keep: (key: string, answer: BackendAnswer) => void;
-};
-
-function createAnswerCache(options: {
-  keepMs: number;
-  mostEntries: number;
-  mostBytes: number;
-  now: () => number;
-}): AnswerCache {
-  const { keepMs, mostEntries, mostBytes, now } = options;
-  /** In the order of their age. */
-  const entries = new Map<string, { answer: BackendAnswer; bytes: number; until: number }>();
-  let bytes = 0;
-
-  function remove(key: string): void {
-    bytes -= entries.get(key)?.bytes ?? 0;
-    entries.delete(key);
-  }
-
-  function removeOld(): void {
-    for (const [key, { until }] of entries) {
-      // A clock that was set back must not make an answer live for ever.
-      if (until > now() && until <= now() + keepMs && entries.size <= mostEntries && bytes <= mostBytes)
-        return;
-      remove(key);
-    }
-  }
-
-  return {
-    find(key) {
-      removeOld();
-      return entries.get(key)?.answer;
-    },
-    keep(key, answer) {
-      remove(key);
-      const size = answer.body.length + key.length * 2;
-      entries.set(key, { answer, bytes: size, until: now() + keepMs });
-      bytes += size;
-      removeOld();
-    },
-  };
-}
 
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -92,79 +49,49 @@ export function createBackendProxy(options: BackendProxyOptions): BackendProxy {
     fetch: options.fetch ?? fetch,
     maxBytes: options.maxBytes ?? MAX_BYTES,
   });
-  const cache: AnswerCache = createAnswerCache({
-    keepMs: CACHE_MS,
-    mostEntries: CACHE_ENTRIES,
-    mostBytes: CACHE_BYTES,
+  const cache = createCache<BackendAnswer>({
     now,
+    lifetimeMs: CACHE_MS,
+    most: CACHE_ENTRIES,
+    mostBytes: CACHE_BYTES,
+    bytesOf: (key, { body }) => body.length + key.length * 2,
   });
   const stopping = new AbortController();
-  const flights = new Map<string, Promise<BackendAnswer>>();
-  const line: (() => void)[] = [];
-  let inside = 0;
+  const flights = createFlights<BackendAnswer>();
+  const limit = createLimit(atOnce, mostWaiting);
 
-  /** The time in line counts: whoever asked is told within the timeout. */
-  async function inTurn(path: string, parameters: Parameters<BackendCall>[1]): Promise<BackendAnswer> {
+  /** The time in line counts: whoever asked is answered within the timeout. */
+  function inTurn(path: string, parameters: Parameters<BackendCall>[1]): Promise<BackendAnswer> {
     const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), stopping.signal]);
-    if (inside >= atOnce) await turn(signal);
-    else inside += 1;
-    try {
-      return await call(path, parameters, signal);
-    } finally {
-      const next = line.shift();
-      if (next === undefined) inside -= 1;
-      else next();
-    }
-  }
-
-  /** Resolves with a place of one that has left; rejects, without one, when the time is over. */
-  function turn(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const enter = (): void => {
-        signal.removeEventListener('abort', leave);
-        resolve();
-      };
-      const leave = (): void => {
-        line.splice(line.indexOf(enter), 1);
-        reject(signal.reason);
-      };
-      signal.addEventListener('abort', leave, { once: true });
-      line.push(enter);
-    });
+    return limit(() => call(path, parameters, signal), signal);
   }
 
   async function fly(key: string, { path, parameters, isRange }: Parameters<BackendProxy['ask']>[0]) {
     try {
       const answer = await inTurn(path, parameters);
-      if (isRange && answer.status === 200) cache.keep(key, answer);
+      if (isRange && answer.status === 200) cache.set(key, answer);
       onOutcome('answered', null);
       return answer;
     } catch (error) {
+      if (error instanceof TooManyWaiting) {
+        onOutcome('busy', null);
+        throw new Failure('busy', `Too many questions to ${title} wait for an answer.`, 'Ask again later.');
+      }
       const failure = failureOf(error, title, timeoutMs);
       onOutcome(failure.code === 'backend-slow' ? 'slow' : 'failed', failure.message);
       throw failure;
-    } finally {
-      flights.delete(key);
     }
   }
 
   return {
     async ask(request) {
       const key = JSON.stringify([request.path, request.parameters]);
-      const kept = request.isRange ? cache.find(key) : undefined;
+      const kept = request.isRange ? cache.get(key) : undefined;
       if (kept !== undefined) {
         onOutcome('cached', null);
         return kept;
       }
-      const under = flights.get(key);
-      if (under !== undefined) return under;
-      if (line.length >= mostWaiting) {
-        onOutcome('busy', null);
-        throw new Failure('busy', `Too many questions to ${title} wait for an answer.`, 'Ask again later.');
-      }
-      const flight = fly(key, request);
-      flights.set(key, flight);
-      return flight;
+      return flights(key, () => fly(key, request));
     },
     async look(path) {
       const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), stopping.signal]);
@@ -189,9 +116,8 @@ function failureOf(error: unknown, title: string, timeoutMs: number): Failure {
   return new Failure('backend-failed', `${title} cannot be reached: ${reasonOf(error)}.`, remedy, options);
 }
 
-/** `fetch` says only "fetch failed"; the cause has the words. */
 function reasonOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const cause = causeOf(error);
   if (!(cause instanceof Error)) return String(cause);
   const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
   return [code, cause.message].find((words) => words !== '') ?? cause.name;

@@ -20,6 +20,9 @@ import {
   trackerShapes,
   type WorkflowState,
 } from '@svc/core';
+import type { WallClock } from '@svc/lib/clock';
+import { systemErrorCode } from '@svc/lib/errors';
+import { causeOf, readAnswer } from '@svc/lib/fetch';
 import { trackerDocuments } from './documents.ts';
 import { TrackerError } from './tracker-error.ts';
 
@@ -54,7 +57,7 @@ type RequestOptions = {
   token: string;
   apiUrl: string;
   fetch: typeof fetch;
-  clock: { now: () => number };
+  clock: WallClock;
   /** For the whole exchange, the body included. */
   timeoutMs: number;
   maxBytes: number;
@@ -86,10 +89,15 @@ function createTrackerRequester(options: RequestOptions): TrackerRequester {
     });
     const header = (name: string) => response.headers.get(name);
     quota = readTrackerQuota(header) ?? quota;
-    const text = await boundedText(response, maxBytes);
-    if (text === undefined)
+    const bytes = await readAnswer(response, maxBytes);
+    if (bytes === undefined)
       return failed({ kind: 'malformed', message: `its answer has more than ${maxBytes} bytes` });
-    return readTrackerAnswer({ status: response.status, header, body: text, receivedAt: clock.now() });
+    return readTrackerAnswer({
+      status: response.status,
+      header,
+      body: bytes.toString('utf8'),
+      receivedAt: clock.now(),
+    });
   };
 
   return {
@@ -115,18 +123,6 @@ function authorizationFor(token: string): string {
   return token.startsWith('lin_oauth_') ? `Bearer ${token}` : token;
 }
 
-async function boundedText(response: Response, maxBytes: number): Promise<string | undefined> {
-  const decoder = new TextDecoder();
-  let text = '';
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > maxBytes) return undefined;
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
-}
-
 function withoutToken(problem: TrackerProblem, token: string): TrackerProblem {
   return { ...problem, message: problem.message.replaceAll(token, '[token]') };
 }
@@ -140,8 +136,7 @@ function reasonOf(error: unknown, timeoutMs: number): string {
   if (!(error instanceof Error)) return 'no connection';
   if (error.name === 'AbortError') return 'interrupted';
   if (error.name === 'TimeoutError') return `no answer within ${timeoutMs / 1000} s`;
-  const cause = error.cause;
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined;
+  const code = systemErrorCode(causeOf(error));
   return `no connection, or it broke${code === undefined ? '' : ` (${code})`}`;
 }
 
@@ -157,7 +152,7 @@ export type TrackerClientOptions = {
   token: string;
   apiUrl: string;
   fetch: typeof fetch;
-  clock: { now: () => number };
+  clock: WallClock;
   timeoutMs?: number;
   maxBytes?: number;
   signal?: AbortSignal;

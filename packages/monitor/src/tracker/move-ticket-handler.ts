@@ -2,7 +2,9 @@
 // come one after the other, in the order in which they were asked for: the outbox sees to that. Carrying one out
 // again finds the ticket where it should be; should the daemon die between the move and its line, the line is
 // missing and the tracker's own event tells the move.
+
 import type { Effect, EventDraft } from '@svc/core';
+import { asError } from '@svc/lib/errors';
 import type { Outcome } from '../outbox/attempt.ts';
 import type { TicketMove, TicketMover } from './move-ticket.ts';
 import { TicketNotMoved } from './ticket-not-moved.ts';
@@ -56,7 +58,7 @@ export function moveTicketHandler(
         endings.set(effect.key, { state: 'ended', move });
         return { done: sentence(move) };
       } catch (thrown) {
-        const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+        const error = asError(thrown);
         const isFinal = error instanceof TicketNotMoved && error.permanent;
         endings.set(effect.key, { state: isFinal ? 'given-up' : 'retrying', error });
         if (!(error instanceof TicketNotMoved)) throw error;

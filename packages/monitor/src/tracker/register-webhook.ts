@@ -19,6 +19,7 @@ import {
   type TrackerWebhook,
   trackerResourceTypes,
 } from '@svc/core';
+import type { WallClock } from '@svc/lib/clock';
 import type { ConfigStore } from '../config/store.ts';
 import { readSecretFile, removeSecretFile, writeSecretFile } from '../disk/secret-file.ts';
 import { Failure } from '../errors.ts';
@@ -107,7 +108,7 @@ export type RegisterOptions = {
   provisionChannel: () => Promise<string>;
   /** The tracker secret file. */
   secretFile: string;
-  clock: { now: () => number };
+  clock: WallClock;
   newSecret?: () => string;
   /** One line of progress for a person. */
   tell: (line: string) => void;

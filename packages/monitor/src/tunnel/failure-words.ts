@@ -1,6 +1,6 @@
 // Why the relay could not be reached, in words; and what to do, where a person can do something.
 import type { Refusal } from '@svc/core';
-import { systemErrorCode } from '../errors.ts';
+import { systemErrorCode } from '@svc/lib/errors';
 import type { ReadKey } from './provision-channel.ts';
 
 export type Failure = { why: string; remedy?: string; refusal?: Refusal };

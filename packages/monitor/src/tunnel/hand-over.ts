@@ -6,8 +6,8 @@
 // own position only when all before it are settled, and otherwise the last one that is; a crash between two
 // writes then costs a repetition, which is recognised, and never a delivery.
 import { backoffMs } from '@svc/core';
+import type { Clock } from '@svc/lib/clock';
 import type { Receive, ReceiverAnswer, TunnelDelivery } from './delivery.ts';
-import type { TunnelClock } from './session.ts';
 
 export type Settled = 'accepted' | 'duplicate' | 'unauthorised' | 'refused' | 'failed';
 
@@ -46,7 +46,7 @@ const MAX_FAILURES = 3;
 export function createHandOver(options: {
   channel: string;
   receive: Receive;
-  clock: TunnelClock;
+  clock: Clock;
   random: () => number;
   atOnce?: number;
   /** Called with the reason when deliveries have to wait, and with null when they go on. */

@@ -2,10 +2,10 @@
 // and counted. It outlives connections: what has arrived is not asked for again.
 
 import { type FeedConditions, isRelayPosition, SELF_TEST_HEADER } from '@svc/core';
+import type { Clock } from '@svc/lib/clock';
 import type { Logger } from 'pino';
 import { type Receive, readDelivery, type TunnelDelivery } from './delivery.ts';
 import { createHandOver, type Settled } from './hand-over.ts';
-import type { TunnelClock } from './session.ts';
 
 // How often something happened within the last hour, in sixty slots: a flood takes no memory.
 
@@ -121,7 +121,7 @@ export function createInbox(options: {
   feed: string;
   channelKey: string;
   receive: Receive;
-  clock: TunnelClock;
+  clock: Clock;
   random: () => number;
   selfTest: SelfTest | undefined;
   logger: Pick<Logger, 'warn' | 'error'>;

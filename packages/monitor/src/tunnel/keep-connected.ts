@@ -8,17 +8,11 @@ import {
   type RelayTraits,
   type TunnelEvent,
 } from '@svc/core';
+import type { Clock } from '@svc/lib/clock';
 import type { StreamFrame } from './event-stream.ts';
 import { wordsForError } from './failure-words.ts';
 import type { ReadKey } from './provision-channel.ts';
-import {
-  type Connect,
-  type Ending,
-  openSession,
-  type Session,
-  type TunnelClock,
-  watchClock,
-} from './session.ts';
+import { type Connect, type Ending, openSession, type Session, watchClock } from './session.ts';
 
 export type Connection = {
   /** Whether the relay keeps deliveries, bytes and positions. */
@@ -43,7 +37,7 @@ const HEARTBEATS_OF_PATIENCE = 2.5;
 export function keepConnected(options: {
   channel: string;
   connect: Connect;
-  clock: TunnelClock;
+  clock: Clock;
   random: () => number;
   readKey: ReadKey | undefined;
   subscriber: string | undefined;

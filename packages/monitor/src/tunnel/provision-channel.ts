@@ -1,5 +1,6 @@
 // Makes a channel at the public relay, or at one that speaks its protocol: it answers `HEAD /new` with a
 // redirect to the channel's own URL. Whoever has that URL may write and read.
+
 import { Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import { basename } from 'node:path';
@@ -12,9 +13,11 @@ import {
   relayUrl,
   retryAfterMs,
 } from '@svc/core';
+import { messageOf, systemErrorCode } from '@svc/lib/errors';
+import { causeOf, readAnswer } from '@svc/lib/fetch';
 import { z } from 'zod';
 import { relayReadKeyFile } from '../config/locate.ts';
-import { Failure, systemErrorCode } from '../errors.ts';
+import { Failure } from '../errors.ts';
 import type { ProvisionedChannel } from './channel-setup.ts';
 
 // Posts to a channel, as a sender does; through the proxy, where there is one.
@@ -117,7 +120,7 @@ export async function otherReaders(
 // comes back is checked, and never printed: the key is a secret.
 
 const OWN_CHANNEL_MS = 15_000;
-const MAX_ANSWER_CHARACTERS = 16 * 1024;
+const MAX_ANSWER_BYTES = 16 * 1024;
 /** Holds the key of a relay that does not make channels for everybody. */
 export const CREATE_KEY_VARIABLE = 'SVC_RELAY_CREATE_KEY';
 
@@ -212,20 +215,19 @@ function notARelay(relay: string, why: string): Failure {
 }
 
 async function jsonIn(response: Response): Promise<unknown> {
-  const text = await response.text();
-  if (text.length > MAX_ANSWER_CHARACTERS) return undefined;
+  const bytes = await readAnswer(response, MAX_ANSWER_BYTES);
+  if (bytes === undefined) return undefined;
   try {
-    return JSON.parse(text);
+    return JSON.parse(bytes.toString('utf8'));
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
 
-/** What fetch wraps says more than the wrapping. */
 function reasonOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-  return systemErrorCode(cause) ?? (cause instanceof Error ? cause.message : String(cause));
+  const cause = causeOf(error);
+  return systemErrorCode(cause) ?? messageOf(cause);
 }
 
 const PUBLIC_CHANNEL_MS = 15_000;
@@ -240,7 +242,7 @@ export async function provisionChannel(relay: string, get: typeof fetch): Promis
       signal: AbortSignal.timeout(PUBLIC_CHANNEL_MS),
     });
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new Failure(
       'relay-unavailable',
       `The relay ${relay} cannot be reached: ${why}.`,

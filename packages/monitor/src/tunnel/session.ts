@@ -1,4 +1,5 @@
 // One connection to the channel, from dialling to its end. It never throws: however it ends, it says how.
+
 import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import {
@@ -10,29 +11,11 @@ import {
   relayTraits,
   retryAfterMs,
 } from '@svc/core';
+import type { Clock } from '@svc/lib/clock';
 import { MAX_FRAME_BYTES } from './delivery.ts';
 import { createEventStream, type StreamFrame } from './event-stream.ts';
 import { wordsForError, wordsForStatus } from './failure-words.ts';
 import type { ReadKey } from './provision-channel.ts';
-
-// The tunnel's clocks: the wall for what is shown, the monotonic one for patience, and timers. A machine that
-// sleeps makes the two clocks disagree, and that is how the tunnel knows.
-
-export type TunnelClock = {
-  now: () => number;
-  monotonic: () => number;
-  /** Calls back once; the answer cancels it. */
-  after: (milliseconds: number, call: () => void) => () => void;
-};
-
-export const systemClock: TunnelClock = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
-  after(milliseconds, call) {
-    const timer = setTimeout(call, milliseconds).unref();
-    return () => clearTimeout(timer);
-  },
-};
 
 // A regular look at the clocks. When they disagree, or the look itself comes far too late, the machine slept
 // or its clock was set: every connection from before is worth nothing.
@@ -41,7 +24,7 @@ const JUMP_MS = 60_000;
 
 /** Calls `onLook` every `everyMs`, and `onWoke` first where time has jumped. Returns the stop. */
 export function watchClock(options: {
-  clock: TunnelClock;
+  clock: Clock;
   everyMs: number;
   onLook: () => void;
   onWoke: () => void;
@@ -157,7 +140,7 @@ const DIAL_PATIENCE_MS = 15_000;
 export function openSession(options: {
   channel: string;
   connect: Connect;
-  clock: TunnelClock;
+  clock: Clock;
   readKey: ReadKey | undefined;
   /** What a relay of ours shall call us in its status. */
   subscriber: string | undefined;

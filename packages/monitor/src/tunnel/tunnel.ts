@@ -32,6 +32,7 @@ import {
   type TunnelEvent,
   type TunnelMode,
 } from '@svc/core';
+import { type Clock, systemClock } from '@svc/lib/clock';
 import type { Logger } from 'pino';
 import { addressFingerprint } from '../config/report.ts';
 import { type Receive } from './delivery.ts';
@@ -39,7 +40,7 @@ import type { StreamFrame } from './event-stream.ts';
 import { createInbox, type InboxReport, type SelfTest } from './inbox.ts';
 import { type Connection, type KeptConnection, keepConnected } from './keep-connected.ts';
 import type { ReadKey } from './provision-channel.ts';
-import { type Connect, createConnect, systemClock, type TunnelClock } from './session.ts';
+import { type Connect, createConnect } from './session.ts';
 
 export type TunnelOptions = {
   /** Whose deliveries come this way; a name for people. */
@@ -58,7 +59,7 @@ export type TunnelOptions = {
   readKey?: ReadKey | undefined;
   /** The name under which a relay of ours shows how far this machine has read. */
   subscriber?: string | undefined;
-  clock?: TunnelClock;
+  clock?: Clock;
   /** From 0 up to 1. */
   random?: () => number;
   connect?: Connect;

@@ -1,6 +1,10 @@
 // What is kept of channels beside their deliveries. The registry stream has one message per channel and the cursor
 // stream one per named subscriber: the newest is the value. A cursor that is not written for 30 days goes.
+
 import { randomUUID } from 'node:crypto';
+import { createLimit } from '@svc/lib/limit';
+import { createFlights } from '@svc/lib/single-flight';
+import { within } from '@svc/lib/timeout';
 import {
   type Channel,
   ChannelTaken,
@@ -16,7 +20,6 @@ import {
 import { type Publisher, PublishRefused } from '../engine/publisher.ts';
 import type { ShardStates } from '../engine/shards.ts';
 import type { Store, StoredMessage } from '../engine/store.ts';
-import { createGate } from '../lib/gate.ts';
 import type { ByteLimit } from './byte-limit.ts';
 
 const MAX_REMEMBERED = 50_000;
@@ -52,7 +55,8 @@ export function createChannelRegistry(
   const { publisher, store, names } = tools;
   /** `found` is resolved: it is handed out for every delivery. */
   const remembered = new Map<string, { channel: Channel; found: Promise<Channel>; at: number }>();
-  const lookups = new Map<string, Promise<Channel | undefined>>();
+  /** One for all that ask meanwhile. */
+  const lookups = createFlights<Channel | undefined>();
 
   function remember(channel: Channel): void {
     remembered.delete(channel.id);
@@ -72,16 +76,13 @@ export function createChannelRegistry(
     return channel;
   }
 
-  /** One for all that ask meanwhile. */
-  function startLookup(id: string, known: Channel | undefined): Promise<Channel | undefined> {
-    const lookup = lookUp(id)
-      .catch((error: unknown) => {
-        if (known !== undefined && error instanceof EngineUnavailable) return known;
-        throw error;
-      })
-      .finally(() => lookups.delete(id));
-    lookups.set(id, lookup);
-    return lookup;
+  async function lookUpOrKnown(id: string, known: Channel | undefined): Promise<Channel | undefined> {
+    try {
+      return await lookUp(id);
+    } catch (error) {
+      if (known !== undefined && error instanceof EngineUnavailable) return known;
+      throw error;
+    }
   }
 
   return {
@@ -89,9 +90,9 @@ export function createChannelRegistry(
       const known = remembered.get(id);
       const age = known === undefined ? 0 : now() - known.at;
       if (known !== undefined && age < REMEMBER_MS) return known.found;
-      const lookup = lookups.get(id) ?? startLookup(id, known?.channel);
+      const lookup = lookups(id, () => lookUpOrKnown(id, known?.channel));
       if (known === undefined || age >= COUNTS_MEANWHILE_MS)
-        return withinMs === undefined ? lookup : inTime(lookup, withinMs);
+        return withinMs === undefined ? lookup : within(lookup, withinMs, () => notInTime(withinMs));
       // Should it fail for another reason than the engine, the next one that waits for it is told.
       lookup.catch(() => remembered.delete(id));
       return known.found;
@@ -122,15 +123,8 @@ export function createChannelRegistry(
   };
 }
 
-async function inTime(lookup: Promise<Channel | undefined>, withinMs: number): Promise<Channel | undefined> {
-  const timer = Promise.withResolvers<never>();
-  const late = new EngineUnavailable(`a channel was not found out within ${withinMs} ms`);
-  const timeout = setTimeout(() => timer.reject(late), withinMs);
-  try {
-    return await Promise.race([lookup, timer.promise]);
-  } finally {
-    clearTimeout(timeout);
-  }
+function notInTime(withinMs: number): never {
+  throw new EngineUnavailable(`a channel was not found out within ${withinMs} ms`);
 }
 
 function readChannel(id: string, data: Uint8Array): Channel {
@@ -166,8 +160,8 @@ export function createCursors(tools: Tools): Pick<Engine, 'saveCursor' | 'cursor
     async cursors(channelId) {
       const info = await store.info(names.cursorStream, names.cursor(channelId, '*'));
       const subjects = Object.keys(info?.state.subjects ?? {}).slice(0, MAX_CURSORS);
-      const gate = createGate(READS_AT_ONCE);
-      const found = await Promise.all(subjects.map((subject) => gate(() => read(subject))));
+      const limit = createLimit(READS_AT_ONCE);
+      const found = await Promise.all(subjects.map((subject) => limit(() => read(subject))));
       return found.filter((cursor) => cursor !== undefined);
     },
   };
@@ -184,7 +178,7 @@ export function createChannelStatus(given: {
   layout: Layout;
 }): Pick<Engine, 'status' | 'countAfter'> {
   const { store, shards, byteLimit, names, layout } = given;
-  const gate = createGate(STATUS_AT_ONCE);
+  const limit = createLimit(STATUS_AT_ONCE);
 
   const placeOf = (channelId: string) => {
     const shard = shardOf(channelId, layout);
@@ -209,9 +203,9 @@ export function createChannelStatus(given: {
   }
 
   return {
-    status: (channelId) => gate(() => status(channelId)),
+    status: (channelId) => limit(() => status(channelId)),
     countAfter: (channelId, position) =>
-      gate(async () => {
+      limit(async () => {
         const { shard, stream, subject } = placeOf(channelId);
         const { epoch, last } = await shards.fresh(shard);
         // A position of another life of the stream has everything still before it.

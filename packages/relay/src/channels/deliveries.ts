@@ -2,6 +2,7 @@
 // stored, and acknowledged, before the message that names them: whoever can read the head could read the parts when
 // it was written. They lie in the same stream and age with it; a head whose parts are gone is told as a gap.
 import { hash, randomBytes } from 'node:crypto';
+import { createLimit } from '@svc/lib/limit';
 import type { Connection } from '../engine/connection.ts';
 import {
   type Delivery,
@@ -16,7 +17,7 @@ import {
 import { type Acknowledgement, HEADERS_BYTES, type Publisher, PublishRefused } from '../engine/publisher.ts';
 import type { ShardStates } from '../engine/shards.ts';
 import type { Store } from '../engine/store.ts';
-import { createGate } from '../lib/gate.ts';
+
 import { type BodyParts, checkOf, decodeFrame, encodeFrame, encodeFrameOfParts } from '../protocol/frame.ts';
 
 import type { ByteLimit } from './byte-limit.ts';
@@ -99,7 +100,7 @@ export function createDeliveryPublisher(given: {
 
   /** What was stored of a channel since a time, by check and time of receipt, as far as it was looked through. */
   const lookedThrough = new Map<string, { since: number; upTo: number; found: Map<string, number> }>();
-  const looking = createGate(1);
+  const looking = createLimit(1);
 
   /** The sequence of a delivery whose id the stream may have forgotten. Undefined when it is not stored. */
   async function findStored(

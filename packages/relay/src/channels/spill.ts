@@ -18,13 +18,15 @@
 // way at the same time and may be stored in any order; the next batch waits until they are stored.
 //
 // A crash leaves the file as it was: the next process with the same folder stores what is in it.
+
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '@svc/lib/errors';
+import { createLimit, type Limit } from '@svc/lib/limit';
 import type { Logger } from 'pino';
 import { type Delivery, type Engine, EngineUnavailable, type Published } from '../engine/engine.ts';
 
 import { PublishRefused } from '../engine/publisher.ts';
-import { createGate, type Gate } from '../lib/gate.ts';
 import { type Entry, openHeldFile } from './held-file.ts';
 
 export type Held = { held: true };
@@ -86,7 +88,7 @@ type Post = {
   deadline: number;
 };
 type Waiting = Post & PromiseWithResolvers<Published | Held>;
-type Shard = { batches: Entry[][]; gate: Gate; storing: boolean };
+type Shard = { batches: Entry[][]; limit: Limit; storing: boolean };
 
 export async function openSpill(options: Options): Promise<Spill> {
   const { folder, maxBytes, engine, logger, now: clock = Date.now } = options;
@@ -95,7 +97,7 @@ export async function openSpill(options: Options): Promise<Spill> {
   /** Those in `holding`. */
   const shards = new Map<number, Shard>();
   /** One at a time changes the file. */
-  const writing = createGate(1);
+  const writing = createLimit(1);
   const own = randomBytes(9).toString('base64url');
   let unnamed = 0;
   let waiting: Waiting[] = [];
@@ -109,7 +111,7 @@ export async function openSpill(options: Options): Promise<Spill> {
   let closed = false;
 
   function enter(shard: number): Shard {
-    const entered = { batches: [], gate: createGate(STORED_AT_ONCE), storing: false };
+    const entered = { batches: [], limit: createLimit(STORED_AT_ONCE), storing: false };
     shards.set(shard, entered);
     return entered;
   }
@@ -186,7 +188,7 @@ export async function openSpill(options: Options): Promise<Spill> {
       total += posts.length;
       for (const post of posts) post.resolve({ held: true });
     } catch (error) {
-      failed = `the spill cannot be written: ${wordsOf(error)}`;
+      failed = `the spill cannot be written: ${messageOf(error)}`;
       logger.error({ why: failed }, 'deliveries cannot be held');
       for (const post of posts) refuse(post, failed);
     }
@@ -208,7 +210,7 @@ export async function openSpill(options: Options): Promise<Spill> {
     shard.storing = true;
     for (let some = shard.batches[0]; some !== undefined; some = shard.batches[0]) {
       const began = performance.now();
-      await Promise.all(some.map((entry) => shard.gate(() => storeEntry(entry))));
+      await Promise.all(some.map((entry) => shard.limit(() => storeEntry(entry))));
       if (closed) return;
       batchMs = performance.now() - began;
       entries -= some.length;
@@ -244,7 +246,7 @@ export async function openSpill(options: Options): Promise<Spill> {
       } catch (error) {
         if (closed) return;
         if (!isElection(error))
-          logger.error({ why: wordsOf(error) }, 'a held delivery cannot be stored; it is tried again');
+          logger.error({ why: messageOf(error) }, 'a held delivery cannot be stored; it is tried again');
       }
       await sleep(retryMs);
       if (closed) return;
@@ -257,7 +259,7 @@ export async function openSpill(options: Options): Promise<Spill> {
       await file.empty();
       failed = null;
     } catch (error) {
-      failed = `the spill cannot be emptied: ${wordsOf(error)}`;
+      failed = `the spill cannot be emptied: ${messageOf(error)}`;
       logger.error({ why: failed }, 'deliveries cannot be held');
     }
   }
@@ -312,8 +314,4 @@ const sizeOf = ({ delivery }: Post): number => delivery.body.length + 1024;
 /** Something that passes; a stream that refuses a message will refuse it again. */
 function isElection(error: unknown): boolean {
   return error instanceof EngineUnavailable && !(error.cause instanceof PublishRefused);
-}
-
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,5 @@
 // The command line: commands, flags and help, all from the table of settings.
+import { stackOf } from '@svc/lib/errors';
 import { Command, CommanderError } from 'commander';
 import { provision } from '../provision/provision.ts';
 import { exitCodesInWords, Failure, withEngine } from './failure.ts';
@@ -31,7 +32,7 @@ export async function runCommandLine(terminal: Terminal, words: readonly string[
       if (error.remedy !== undefined) terminal.err(error.remedy);
       return error.exitCode;
     }
-    const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    const stack = stackOf(error);
     terminal.err(`This is a bug in svc-relay. Please report it with these lines:\n${stack}`);
     return EXIT_BUG;
   }

@@ -1,13 +1,16 @@
 // `svc-relay serve`: the relay process, from settings to its end. It holds no state of its own, apart from the spill:
 // any number of them may run on the same NATS.
+
 import { rmSync, writeFileSync } from 'node:fs';
+import { messageOf } from '@svc/lib/errors';
+import { createByteBudget } from '@svc/lib/read-body';
 import pino from 'pino';
 import { openSpill, type Spill } from '../channels/spill.ts';
 import { createEngine } from '../engine/create-engine.ts';
 import type { Engine } from '../engine/engine.ts';
 import { createMetrics } from '../http/metrics.ts';
 import { hashOfKey } from '../http/read-access.ts';
-import { createRoom } from '../http/read-body.ts';
+
 import { createLogger, type Logger } from '../http/relay-parts.ts';
 import { createRelayServer, type RelayServer } from '../http/server.ts';
 import { createLimits, type Limits, noLimits, type Rate } from '../limits/limits.ts';
@@ -55,7 +58,7 @@ export async function serve(terminal: Terminal, settings: Settings): Promise<voi
       },
       logger,
       metrics: createMetrics(),
-      room: createRoom(settings.maxUnderWay),
+      budget: createByteBudget(settings.maxUnderWay),
       now: Date.now,
     });
     await listenUntilStopped(terminal, settings, server, engine, logger);
@@ -70,7 +73,7 @@ async function spillOf({ spill, maxSpill }: Settings, engine: Engine, logger: Lo
   try {
     return await openSpill({ folder: spill, maxBytes: maxSpill, engine, logger });
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new Failure(
       'file-unusable',
       `The relay cannot hold deliveries in ${spill}: ${why}.`,
@@ -106,7 +109,7 @@ async function listen(server: RelayServer, { port, host }: Settings): Promise<nu
   try {
     return await server.listen(port, host);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new Failure(
       'cannot-listen',
       `The relay cannot listen on ${host}:${port}: ${why}.`,

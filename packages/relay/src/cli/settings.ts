@@ -1,7 +1,10 @@
 // Settings by flag, else by environment (`SVC_RELAY_<FLAG>`), else by default. One table for the parser, the
 // help and the tests. Secrets have no flag: the list of processes shows every flag to every user.
+
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { messageOf } from '@svc/lib/errors';
 import { type Networks, noNetworks, readNetworks } from '../limits/limits.ts';
+
 import { Failure } from './failure.ts';
 
 type Reader<T> = (text: string) => T | undefined;
@@ -417,7 +420,7 @@ export function readTextFile(path: string, what: string, forbiddenMode = 0): str
     }
   } catch (error) {
     if (error instanceof Failure) throw error;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new Failure('file-unusable', `The ${what} cannot be read: ${why}.`, undefined, { cause: error });
   }
 }

@@ -1,7 +1,10 @@
 // One connection to NATS that never gives up, and says since when it is there or not.
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { credsAuthenticator, errors, type NatsConnection } from '@nats-io/nats-core';
 import { connect, type NodeConnectionOptions } from '@nats-io/transport-node';
+import { messageOf } from '@svc/lib/errors';
+import { within } from '@svc/lib/timeout';
 import { EngineUnavailable, Refused } from './engine.ts';
 
 const SETTLE_WITHIN_MS = 500;
@@ -75,14 +78,15 @@ export async function openConnection(options: NatsOptions, purpose: string): Pro
         () => true,
         () => true,
       );
-      const late = sleep(ALIVE_WITHIN_MS, false, { ref: false });
-      if (!(await Promise.race([lives, late])) && state.connected && !nats.isClosed()) await nats.reconnect();
+      const isAlive = await within(lives, ALIVE_WITHIN_MS, () => false);
+      if (!isAlive && state.connected && !nats.isClosed()) await nats.reconnect();
       doubted = false;
     },
     async close() {
       // The library writes once more when it closes. On a socket that the server has just ended, that would be
       // an error event which nobody hears any more, and the end of the process. A flush finds out before.
-      await Promise.race([nats.flush().catch(() => 'lost'), sleep(SETTLE_WITHIN_MS)]);
+      const flushed = nats.flush().catch(() => undefined);
+      await within(flushed, SETTLE_WITHIN_MS, () => undefined);
       await nats.close();
     },
   };
@@ -105,7 +109,7 @@ async function firstConnection(options: NatsOptions, purpose: string): Promise<N
       if (error instanceof Refused) throw error;
       const refused = error instanceof errors.AuthorizationError;
       if (refused || performance.now() + RETRY_MS > end) {
-        const words = `NATS at ${options.servers.join(', ')} cannot be used: ${wordsOf(error)}`;
+        const words = `NATS at ${options.servers.join(', ')} cannot be used: ${messageOf(error)}`;
         throw new EngineUnavailable(words, { cause: error });
       }
       await sleep(RETRY_MS);
@@ -135,10 +139,6 @@ function connectOptions(options: NatsOptions, purpose: string): NodeConnectionOp
     }),
     ...(tls !== undefined && { tls }),
   };
-}
-
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 // What the relay demands of the NATS servers, and what it can find out about them.

@@ -1,10 +1,11 @@
 // The engine on NATS JetStream, put together. Two connections: one writes, one reads. So a flood of live
 // deliveries cannot hold up an acknowledgement, and a reader that is cut off does not cut off senders.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createLimit } from '@svc/lib/limit';
 import { createByteLimit } from '../channels/byte-limit.ts';
 import { createChannelRegistry, createChannelStatus, createCursors } from '../channels/channels.ts';
 import { createDeliveryPublisher } from '../channels/deliveries.ts';
-import { createGate } from '../lib/gate.ts';
+
 import { type NatsOptions, openConnection, serverWarnings } from './connection.ts';
 import {
   DEFAULT_PREFIX,
@@ -68,8 +69,8 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
       names,
       layout,
       budget: { bytesLeft: KEEP_BYTES },
-      pages: createGate(PAGES_AT_ONCE),
-      largeBodies: createGate(LARGE_BODIES_AT_ONCE),
+      pages: createLimit(PAGES_AT_ONCE),
+      largeBodies: createLimit(LARGE_BODIES_AT_ONCE),
       trimmedBelow: byteLimit.trimmedBelow,
     },
     { ...feedTiming, ...options.timing },

@@ -1,7 +1,7 @@
 // What feeds and followers are made of. They are plain records, and what is done with them are functions: there may be
 // tens of thousands of each in a process, nearly all of them waiting.
 import type { Subscription } from '@nats-io/nats-core';
-import type { Gate } from '../lib/gate.ts';
+import type { Limit } from '@svc/lib/limit';
 import type { Connection } from './connection.ts';
 import type { FollowOptions, Layout, Names, StoredDelivery } from './engine.ts';
 
@@ -18,8 +18,8 @@ export type FeedTools = {
   /** What rings and paused followers keep in memory, all together. */
   budget: { bytesLeft: number };
   /** Pages, and large bodies, that are read at the same time: their memory is bounded. */
-  pages: Gate;
-  largeBodies: Gate;
+  pages: Limit;
+  largeBodies: Limit;
   /** The sequence below which the channel's own limit of bytes has removed deliveries. */
   trimmedBelow: (channelId: string) => Promise<number>;
 };

@@ -4,9 +4,8 @@
 // because a replica was behind when a follower stopped reading. So a shard is checked after each of those, and now
 // and then.
 import type { Msg } from '@nats-io/nats-core';
-import { createGate } from '../lib/gate.ts';
+import { createLimit } from '@svc/lib/limit';
 import { checkOf, decodeFrame } from '../protocol/frame.ts';
-
 import { EngineClosed, EngineUnavailable, type Follower, type FollowOptions, shardOf } from './engine.ts';
 
 import type { Feed, FeedTools, FollowerState, Live } from './feed.ts';
@@ -28,7 +27,7 @@ const RING_BYTES = 2 * 1024 * 1024;
 export function createFeeds(tools: FeedTools, timing: FeedTiming) {
   const { connection, shards, store, layout, names, budget } = tools;
   const feeds = new Map<string, Feed>();
-  const checks = createGate(CHECKS_AT_ONCE);
+  const checks = createLimit(CHECKS_AT_ONCE);
   /** Those that may have missed something, and those that nobody follows at the moment. */
   const doubtful = new Set<Feed>();
   const idle = new Set<Feed>();

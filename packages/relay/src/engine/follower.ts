@@ -6,7 +6,9 @@
 // - live:     takes what the feed offers, as long as each follows the cursor. A hole: reading.
 // - paused:   the taker is full. Nothing new is kept for it. `resume()`: reading.
 // - closed:   for good.
+
 import { setTimeout as sleep } from 'node:timers/promises';
+import { asError } from '@svc/lib/errors';
 import { readParts } from '../channels/deliveries.ts';
 import { decodeFrame } from '../protocol/frame.ts';
 import {
@@ -46,7 +48,7 @@ export function createFollowing(
         await (is(me, 'starting') ? begin(me) : readOn(me));
         failures = 0;
       } catch (error) {
-        if (!(error instanceof EngineUnavailable)) end(me, wrapped(error));
+        if (!(error instanceof EngineUnavailable)) end(me, asError(error));
         failures += 1;
         await sleep(Math.min(LONGEST_PAUSE_MS, 50 * 2 ** failures));
       }
@@ -178,7 +180,7 @@ export function createFollowing(
       if (!me.options.onDelivery(stored) && !is(me, 'closed')) me.mode = 'paused';
     } catch (error) {
       // It may come from the callback of the connection, which must go on for the others.
-      end(me, wrapped(error));
+      end(me, asError(error));
     }
   }
 
@@ -274,10 +276,6 @@ function passOver(me: FollowerState, seq: number): void {
   me.options.onGap({ requested: positionOf(me), oldest: { epoch: me.epoch, seq: seq + 1 } });
   moveTo(me, seq);
   me.anchorNeeded = true;
-}
-
-function wrapped(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }
 
 // Where a follower begins, and whether something after its position is lost.

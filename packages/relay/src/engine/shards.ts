@@ -1,6 +1,8 @@
 // Each shard's stream as its leader last told it: the epoch, the range of sequences and the replicas. Followers that
 // start at the same time share one question, which is asked after the last of them began to wait.
+
 import type { StreamInfo } from '@nats-io/jetstream';
+import { messageOf } from '@svc/lib/errors';
 import { EngineUnavailable, type Names } from './engine.ts';
 
 import type { Store } from './store.ts';
@@ -49,7 +51,7 @@ export function createShardStates(store: Store, names: Names) {
       if (before !== undefined && before.epoch !== epoch) for (const listener of listeners) listener(shard);
       return state;
     } catch (error) {
-      failures.set(shard, error instanceof Error ? error.message : String(error));
+      failures.set(shard, messageOf(error));
       throw error;
     }
   }

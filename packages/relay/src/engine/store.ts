@@ -1,5 +1,6 @@
 // What the engine asks of JetStream, publishing apart. Direct reads are answered by any replica, which may be a little
 // behind, never out of order: it may say "nothing yet" of what the leader has. The others are answered by the leader.
+
 import {
   JetStreamApiCodes,
   JetStreamApiError,
@@ -8,7 +9,9 @@ import {
   type StoredMsg,
   type StreamInfo,
 } from '@nats-io/jetstream';
+import { messageOf } from '@svc/lib/errors';
 import { checkOf } from '../protocol/frame.ts';
+
 import type { Connection } from './connection.ts';
 import { EngineUnavailable } from './engine.ts';
 
@@ -62,7 +65,7 @@ export async function createStore(connection: Connection) {
     } catch (error) {
       // What JetStream itself refuses was answered.
       if (!(error instanceof JetStreamApiError)) void connection.doubt();
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       throw new EngineUnavailable(`${what}: ${why}`, { cause: error });
     }
   }

@@ -1,6 +1,7 @@
 // The relay's own figures, in Prometheus format at /metrics. No label names a channel or an address. What is
 // counted on the hot path is a plain number, handed to Prometheus when it asks.
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { createTally, observeTotal } from '@svc/lib/metrics';
+import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
@@ -9,33 +10,40 @@ export function createMetrics() {
   collectDefaultMetrics({ register: registry });
   const bytes = { posted: 0, delivered: 0 };
   const counts = { delivered: 0, gaps: 0 };
-  total(
-    registry,
-    'svc_relay_post_bytes_total',
-    'Bytes of bodies that were stored or held',
-    () => bytes.posted,
-  );
-  total(registry, 'svc_relay_delivered_total', 'Deliveries written to subscribers', () => counts.delivered);
-  total(registry, 'svc_relay_delivered_bytes_total', 'Bytes of those, framed', () => bytes.delivered);
-  total(registry, 'svc_relay_gaps_total', 'Subscribers told that something is missing', () => counts.gaps);
+  const total = (name: string, help: string, read: () => number): void =>
+    observeTotal({ registry }, name, help, [], () => [[{}, read()]]);
+  total('svc_relay_post_bytes_total', 'Bytes of bodies that were stored or held', () => bytes.posted);
+  total('svc_relay_delivered_total', 'Deliveries written to subscribers', () => counts.delivered);
+  total('svc_relay_delivered_bytes_total', 'Bytes of those, framed', () => bytes.delivered);
+  total('svc_relay_gaps_total', 'Subscribers told that something is missing', () => counts.gaps);
   return {
     registry,
     bytes,
     counts,
-    posts: createTally(registry, 'svc_relay_posts_total', 'Posts by outcome', 'outcome'),
+    posts: createTally(
+      { registry },
+      { name: 'svc_relay_posts_total', help: 'Posts by outcome', labelNames: ['outcome'] },
+    ),
     subscriptions: createTally(
-      registry,
-      'svc_relay_subscriptions_total',
-      'Subscriptions asked for, by outcome',
-      'outcome',
+      { registry },
+      {
+        name: 'svc_relay_subscriptions_total',
+        help: 'Subscriptions asked for, by outcome',
+        labelNames: ['outcome'],
+      },
     ),
     ended: createTally(
-      registry,
-      'svc_relay_subscriptions_ended_total',
-      'Streams that ended, by reason',
-      'reason',
+      { registry },
+      {
+        name: 'svc_relay_subscriptions_ended_total',
+        help: 'Streams that ended, by reason',
+        labelNames: ['reason'],
+      },
     ),
-    created: createTally(registry, 'svc_relay_channels_created_total', 'Channels made, by kind', 'kind'),
+    created: createTally(
+      { registry },
+      { name: 'svc_relay_channels_created_total', help: 'Channels made, by kind', labelNames: ['kind'] },
+    ),
     postSeconds: new Histogram({
       name: 'svc_relay_post_seconds',
       help: 'From the head of a post to its answer, for those that were stored or held',
@@ -43,52 +51,4 @@ export function createMetrics() {
       registers: [registry],
     }),
   };
-}
-
-export type Tally = { add: (value: string) => void };
-
-function createTally(registry: Registry, name: string, help: string, label: string): Tally {
-  const counts = new Map<string, number>();
-  registry.registerMetric(
-    new Counter({
-      name,
-      help,
-      labelNames: [label],
-      registers: [],
-      collect() {
-        this.reset();
-        for (const [value, count] of counts) this.inc({ [label]: value }, count);
-      },
-    }),
-  );
-  return { add: (value) => void counts.set(value, (counts.get(value) ?? 0) + 1) };
-}
-
-/** A figure that only grows, read when it is asked for. */
-export function total(registry: Registry, name: string, help: string, read: () => number): void {
-  registry.registerMetric(
-    new Counter({
-      name,
-      help,
-      registers: [],
-      collect() {
-        this.reset();
-        this.inc(read());
-      },
-    }),
-  );
-}
-
-/** A figure that is read when it is asked for. */
-export function observe(registry: Registry, name: string, help: string, read: () => number): void {
-  registry.registerMetric(
-    new Gauge({
-      name,
-      help,
-      registers: [],
-      collect() {
-        this.set(read());
-      },
-    }),
-  );
 }

@@ -1,11 +1,12 @@
 // Making channels. `POST /new` makes one with a read key, told once and never again; with `{"open": true}` one
 // that whoever knows its address can read. `GET|HEAD /new` is how clients of the public relay do it: they bring
 // no key, ever, so it makes open channels, and only where the operator wants them.
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createByteBudget, readBody } from '@svc/lib/read-body';
 import { newChannelId } from '../protocol/frame.ts';
 import { answerJson, type RefusalCode, refuse } from './answer.ts';
 import { bringsKey, hashOfKey, newKey } from './read-access.ts';
-import { createRoom, readBody } from './read-body.ts';
 
 import { limitKeyOf, originOf, type RelayParts } from './relay-parts.ts';
 
@@ -30,7 +31,7 @@ export function createNewChannel(parts: RelayParts) {
       createdAt: now(),
     });
     const kind = readKey === null ? 'open' : 'keyed';
-    metrics.created.add(kind);
+    metrics.created.add({ kind });
     logger.info({ kind }, 'a channel was made');
     return id;
   }
@@ -55,7 +56,7 @@ export function createNewChannel(parts: RelayParts) {
     async create(request: IncomingMessage, response: ServerResponse): Promise<void> {
       const refused = refusal(request);
       if (refused !== undefined) return refuse(request, response, refused.code, refused.waitMs);
-      const body = await readBody(request, createRoom(MAX_WISH_BYTES), MAX_WISH_BYTES);
+      const body = await readBody(request, MAX_WISH_BYTES, createByteBudget(MAX_WISH_BYTES));
       const wish = typeof body === 'string' ? undefined : wishIn(body.toString());
       if (wish === undefined) return refuse(request, response, 'bad-request');
       const readKey = wish.open ? null : newKey();

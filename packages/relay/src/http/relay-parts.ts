@@ -3,12 +3,12 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import type { ByteBudget } from '@svc/lib/read-body';
 import pino, { type DestinationStream, type Logger } from 'pino';
 import type { Spill } from '../channels/spill.ts';
 import type { Engine } from '../engine/engine.ts';
 import { clientAddress, type Limits, limitKey, type Networks } from '../limits/limits.ts';
 import type { Metrics } from './metrics.ts';
-import type { Room } from './read-body.ts';
 
 export type RelaySettings = {
   version: string;
@@ -36,7 +36,7 @@ export type RelayParts = {
   settings: RelaySettings;
   logger: Logger;
   metrics: Metrics;
-  room: Room;
+  budget: ByteBudget;
   now: () => number;
 };
 

@@ -4,13 +4,15 @@
 //   GET  /:channel          stream, or a page      POST     /new   make a channel with a read key
 //   GET  /:channel/status   what is stored         GET      /healthz, /readyz, /metrics
 //   POST /:channel/cursor   a named subscriber says how far it is
+
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { observe, observeTotal } from '@svc/lib/metrics';
 import { isChannelId } from '../protocol/frame.ts';
+
 import { refuse } from './answer.ts';
 import { createCursorKeeper } from './cursor-keeper.ts';
-import { observe, total } from './metrics.ts';
 import { createNewChannel } from './new-channel.ts';
 import { createChannelStatus, createOperations } from './operations.ts';
 
@@ -182,22 +184,21 @@ async function closeGently(server: Server, endStreams: () => Promise<void>, with
   }
 }
 
-function observeParts({ engine, spill, metrics, room, now }: RelayParts, subscribers: Subscribers): void {
-  const { registry } = metrics;
-  observe(registry, 'svc_relay_subscribers', 'Streams that are open', subscribers.count);
-  observe(registry, 'svc_relay_unsent_bytes', 'Bytes that wait for subscribers', subscribers.unsentBytes);
-  observe(registry, 'svc_relay_bytes_under_way', 'Bodies in memory', room.used);
-  observe(registry, 'svc_relay_engine_connected', 'Whether the engine is connected', () =>
+function observeParts({ engine, spill, metrics, budget, now }: RelayParts, subscribers: Subscribers): void {
+  observe(metrics, 'svc_relay_subscribers', 'Streams that are open', subscribers.count);
+  observe(metrics, 'svc_relay_unsent_bytes', 'Bytes that wait for subscribers', subscribers.unsentBytes);
+  observe(metrics, 'svc_relay_bytes_under_way', 'Bodies in memory', budget.used);
+  observe(metrics, 'svc_relay_engine_connected', 'Whether the engine is connected', () =>
     engine.health().connected ? 1 : 0,
   );
   observe(
-    registry,
+    metrics,
     'svc_relay_engine_streams',
     'Streams of the engine that answered last',
     () => engine.health().streams,
   );
   observe(
-    registry,
+    metrics,
     'svc_relay_engine_replicas_behind',
     'Replicas of streams that are offline or not up to date',
     () => engine.health().behind.length,
@@ -205,13 +206,15 @@ function observeParts({ engine, spill, metrics, room, now }: RelayParts, subscri
   if (spill === null) return;
   const { state } = spill;
   const ageOf = (at: number | null): number => (at === null ? 0 : Math.max(0, now() - at) / 1000);
-  total(registry, 'svc_relay_spilled_total', 'Posts that were held on disk', () => state().total);
-  observe(registry, 'svc_relay_spilled_waiting', 'Held posts not stored yet', () => state().waiting);
-  observe(registry, 'svc_relay_spilled_bytes', 'Size of the file that holds them', () => state().bytes);
-  observe(registry, 'svc_relay_spilled_oldest_seconds', 'Age of the oldest held post not stored yet', () =>
+  observeTotal(metrics, 'svc_relay_spilled_total', 'Posts that were held on disk', [], () => [
+    [{}, state().total],
+  ]);
+  observe(metrics, 'svc_relay_spilled_waiting', 'Held posts not stored yet', () => state().waiting);
+  observe(metrics, 'svc_relay_spilled_bytes', 'Size of the file that holds them', () => state().bytes);
+  observe(metrics, 'svc_relay_spilled_oldest_seconds', 'Age of the oldest held post not stored yet', () =>
     ageOf(state().oldestAt),
   );
-  observe(registry, 'svc_relay_spilled_refusing', 'Whether no more posts can be held', () =>
+  observe(metrics, 'svc_relay_spilled_refusing', 'Whether no more posts can be held', () =>
     state().refusing === null ? 0 : 1,
   );
 }

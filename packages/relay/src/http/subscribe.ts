@@ -113,7 +113,7 @@ export function createSubscribe(parts: RelayParts, subscribers: Subscribers) {
       // with its connection, and a frame goes out as it is.
       head: `${head}${new Date(now()).toUTCString()}\r\n\r\n`,
     });
-    metrics.subscriptions.add('opened');
+    metrics.subscriptions.add({ outcome: 'opened' });
     follow(subscriber, start.after);
   }
 
@@ -147,7 +147,7 @@ export function createSubscribe(parts: RelayParts, subscribers: Subscribers) {
     const refused = 'code' in result ? result : tooMany(request, channel);
     if (refused === undefined && !('code' in result)) return open(request, response, channel, query, result);
     const { code, waitMs } = refused ?? { code: 'failed' as const, waitMs: undefined };
-    metrics.subscriptions.add(code);
+    metrics.subscriptions.add({ outcome: code });
     refuse(request, response, code, waitMs);
   };
 }

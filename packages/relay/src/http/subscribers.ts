@@ -260,7 +260,7 @@ export function createSubscribers(options: {
       if (subscriber.reason === 'taken-over') cursors.drop(subscriber.cursor);
       else cursors.release(subscriber.cursor);
     }
-    metrics.ended.add(subscriber.reason);
+    metrics.ended.add({ reason: subscriber.reason });
   }
 
   function end(subscriber: Subscriber, reason: EndReason): void {

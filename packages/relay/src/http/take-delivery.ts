@@ -1,16 +1,20 @@
 // `POST /:channel`: limits, channel, body, engine, answer, in this order. 2xx means that the engine has
 // acknowledged the delivery, or that the spill has it on disk. The bytes are kept as they came, compressed ones too.
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { messageOf } from '@svc/lib/errors';
+import { readBody } from '@svc/lib/read-body';
 import type { Held } from '../channels/spill.ts';
 import type { Delivery, Published } from '../engine/engine.ts';
 import { formatPosition, messageIdOf, senderPatienceMs, travellingHeaders } from '../protocol/frame.ts';
 
 import { type RefusalCode, refuse } from './answer.ts';
-import { MAX_BODY_BYTES, readBody } from './read-body.ts';
+
 import { addressOf, channelInLogs, isEngineUnavailable, limitKeyOf, type RelayParts } from './relay-parts.ts';
 
 /** However long the body took to arrive, the engine gets this much time. */
 const LEAST_PATIENCE_MS = 500;
+const MAX_BODY_BYTES = 25 * 1024 * 1024;
 
 type Refused = { code: RefusalCode; waitMs?: number };
 
@@ -24,7 +28,7 @@ export type TakeDelivery = (
 ) => void;
 
 export function createTakeDelivery(parts: RelayParts): TakeDelivery {
-  const { engine, spill, limits, settings, logger, metrics, room, now } = parts;
+  const { engine, spill, limits, settings, logger, metrics, budget, now } = parts;
 
   function early(request: IncomingMessage, address: string, at: number): Refused | undefined {
     if (settings.allowedSenders?.has(addressOf(request, settings)) === false)
@@ -52,7 +56,7 @@ export function createTakeDelivery(parts: RelayParts): TakeDelivery {
     const waitMs = limits.delivery(channel, receivedAt);
     if (waitMs > 0) return { code: 'rate-limited', waitMs };
     if (awaited) response.writeContinue();
-    const body = await readBody(request, room);
+    const body = await readBody(request, MAX_BODY_BYTES, budget);
     if (typeof body === 'string') return { code: body };
     limits.weigh(channel, address, body.length, receivedAt);
     const delivery: Delivery = {
@@ -70,13 +74,13 @@ export function createTakeDelivery(parts: RelayParts): TakeDelivery {
       metrics.postSeconds.observe((now() - receivedAt) / 1000);
       return published;
     } finally {
-      room.give(body.length);
+      budget.give(body.length);
     }
   }
 
   function failed(error: unknown, channel: string): Refused {
     if (isEngineUnavailable(error)) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       logger.warn(
         { channel: channelInLogs(channel), why },
         'the engine did not acknowledge a delivery in time',
@@ -90,12 +94,12 @@ export function createTakeDelivery(parts: RelayParts): TakeDelivery {
   return (request, response, channel, query, awaited) => {
     const answer = (result: Refused | Published | Held): void => {
       if ('code' in result) {
-        metrics.posts.add(result.code);
+        metrics.posts.add({ outcome: result.code });
         refuse(request, response, result.code, result.waitMs);
         return;
       }
-      if ('held' in result) metrics.posts.add('held');
-      else metrics.posts.add(result.duplicate ? 'duplicate' : 'stored');
+      if ('held' in result) metrics.posts.add({ outcome: 'held' });
+      else metrics.posts.add({ outcome: result.duplicate ? 'duplicate' : 'stored' });
       confirm(response, result);
     };
     take(request, response, channel, query, awaited)

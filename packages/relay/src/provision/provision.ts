@@ -1,9 +1,12 @@
 // Streams as code: makes what is missing, changes what differs, says what it did. It never deletes a stream,
 // and it may run again at any time, also while relays serve.
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { JetStreamApiError, type StreamConfig } from '@nats-io/jetstream';
+import { messageOf } from '@svc/lib/errors';
 import { isClustered, type NatsOptions, openConnection } from '../engine/connection.ts';
+
 import {
   DEFAULT_PREFIX,
   EngineUnavailable,
@@ -14,6 +17,7 @@ import {
   readLayout,
   writeLayout,
 } from '../engine/engine.ts';
+
 import { createPublisher, type Publisher } from '../engine/publisher.ts';
 import { createStore, type Store } from '../engine/store.ts';
 
@@ -157,7 +161,7 @@ function change(name: string, work: () => Promise<unknown>): Promise<void> {
     try {
       await work();
     } catch (error) {
-      const words = `${name}: ${error instanceof Error ? error.message : String(error)}`;
+      const words = `${name}: ${messageOf(error)}`;
       if (!(error instanceof JetStreamApiError) || error.status === 503) throw new EngineUnavailable(words);
       const remedy = remedies[error.code] ?? 'See the log of the NATS server.';
       throw new Refused('provision-refused', `${words} (${error.code})`, remedy);

@@ -1,8 +1,10 @@
 // What `svc complete -- <words>` prints: a line for each word that may come next, `value<Tab>description`, and at the
 // end `:4`, or `:0` where the shell is to offer files. It is the form that cobra's and tab's scripts use too, so that
 // what completes through them (`npm exec svc`) works.
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ifPresentSync } from '@svc/lib/files';
 import { findPlace, type Offered } from './find-place.ts';
 import { isPlainValue } from './plain-value.ts';
 import { type DaemonKind, daemonKinds, type StaticKind, staticKinds, type ValueKind } from './value-kinds.ts';
@@ -12,20 +14,11 @@ import { VOCABULARY_FILE, type Vocabulary } from './vocabulary.ts';
 
 /** `folder` is that of this file: `…/dist` in a build, which is the only one that has the file. */
 export async function readVocabulary(folder: string = import.meta.dirname): Promise<Vocabulary> {
-  const text = readIfThere(join(folder, VOCABULARY_FILE));
+  const text = ifPresentSync(() => readFileSync(join(folder, VOCABULARY_FILE), 'utf8'));
   if (text !== undefined) return JSON.parse(text) as Vocabulary;
   // Slower, and never behind the source.
   const { makeVocabulary } = await import('./make-vocabulary.ts');
   return makeVocabulary();
-}
-
-function readIfThere(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
 }
 
 const FILES = ':0';

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { ArchiveList, BoardView, Environment } from '@svc/core';
 import { authorization, readToken } from '../../access/token-file.ts';
 import { readMachine } from '../../config/environment.ts';
-import { isHeld, isOurs, readRecord } from '../../daemon/instance.ts';
+import { isHeld, isOurs, readRecord } from '../../control/instance.ts';
 import { Failure } from '../../errors.ts';
 import { plainText } from '../text.ts';
 import type { Offered } from './find-place.ts';

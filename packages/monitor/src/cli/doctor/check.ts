@@ -1,10 +1,10 @@
 // A check of the doctor: looks at one part for a bounded time. Whatever hinders it is told as `unknown`, with the
 // reason; the other checks go on.
 import { type DoctorFinding, type DoctorPart, doctorFinding } from '@svc/core';
-import type { RunCommand } from '../../codehost/run-command.ts';
-import type { Host } from '../../daemon/control.ts';
+import { messageOf } from '@svc/lib/errors';
+import type { RunCommand } from '@svc/lib/process';
+import type { Host } from '../../control/control.ts';
 import { Failure } from '../../errors.ts';
-import { messageOf } from '../../log/log-errors.ts';
 
 /** A finding with what mends it, where that is safe. The fix says what it did. */
 export type Found = DoctorFinding & { fix?: () => Promise<string> };

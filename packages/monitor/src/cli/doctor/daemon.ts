@@ -2,8 +2,8 @@
 import { connect } from 'node:net';
 import { type DoctorFinding, doctorFinding } from '@svc/core';
 import type { Machine } from '../../config/environment.ts';
-import { remedyFor } from '../../daemon/control.ts';
-import { askHealth, type FoundDaemon, findDaemon } from '../../daemon/status.ts';
+import { remedyFor } from '../../control/control.ts';
+import { askHealth, type FoundDaemon, findDaemon } from '../../control/status.ts';
 import type { Session } from '../session.ts';
 import { startFromTerminal } from '../start-from-terminal.ts';
 import type { Terminal } from '../terminal.ts';

@@ -1,7 +1,7 @@
 // Every check, side by side, each within its own time.
 import { type DoctorFinding, doctorFinding, inDoctorOrder } from '@svc/core';
-import { runCommand } from '../../codehost/run-command.ts';
-import { thisProcess } from '../../daemon/control.ts';
+import { runCommand } from '@svc/lib/process';
+import { thisProcess } from '../../control/control.ts';
 import { checkService } from '../service/installed.ts';
 import { managerIfAny } from '../service/this-machine.ts';
 import { openSession, type Session } from '../session.ts';

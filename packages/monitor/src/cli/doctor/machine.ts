@@ -3,9 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { readdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type DoctorFinding, doctorFinding, judgeDisk, roomRemedy } from '@svc/core';
+import { messageOf, systemErrorCode } from '@svc/lib/errors';
 import type { Machine } from '../../config/environment.ts';
-import { systemErrorCode } from '../../errors.ts';
-import { messageOf } from '../../log/log-errors.ts';
 import type { DoctorTools } from './check.ts';
 
 export async function checkDisk(

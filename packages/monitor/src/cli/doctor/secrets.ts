@@ -1,12 +1,13 @@
 // The modes of the files that hold secrets, and of the folders of configuration and data. Nothing of what they hold
 // is read.
+
 import { chmod, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { doctorFinding } from '@svc/core';
+import { systemErrorCode } from '@svc/lib/errors';
 import { hookMemoryFile } from '../../codehost/hook-memory.ts';
 import type { Machine } from '../../config/environment.ts';
 import { secretFilesIn } from '../../config/locate.ts';
-import { systemErrorCode } from '../../errors.ts';
 import { modeOf, readableByOthers } from '../setup-checks/secrets.ts';
 import { type Found, fixableBy } from './check.ts';
 

@@ -8,8 +8,8 @@ import {
   type TrackerTeam,
   type WorkflowState,
 } from '@svc/core';
+import { type RunCommand, runCommand } from '@svc/lib/process';
 import { createGh } from '../../codehost/gh.ts';
-import { type RunCommand, runCommand } from '../../codehost/run-command.ts';
 import { Failure } from '../../errors.ts';
 import { createGit } from '../../orchestrate/worktrees/git.ts';
 import { createTrackerClient, type TrackerClient } from '../../tracker/client.ts';

@@ -1,17 +1,18 @@
 // What is done with the answers, step by step. Each step is the one that a command of its own does, and is named
 // with that command when it fails. Every file is written whole or not at all, so that an end in the middle leaves
 // valid ones, and the next run goes on.
+
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer } from '@svc/client';
 import { doctorVerdict, doctorVerdictWords, projectChanges } from '@svc/core';
+import { ifPresent } from '@svc/lib/files';
 import type { Machine } from '../../config/environment.ts';
 import { secretFilesIn } from '../../config/locate.ts';
 import { createConfigStore } from '../../config/store.ts';
-import { type Host, stopDaemon } from '../../daemon/control.ts';
-import { findDaemon } from '../../daemon/status.ts';
-import { systemErrorCode } from '../../errors.ts';
+import { type Host, stopDaemon } from '../../control/control.ts';
+import { findDaemon } from '../../control/status.ts';
 import { openTracker } from '../../tracker/open-tracker.ts';
 import { resolveTrackerIds, trackerGroup } from '../../tracker/resolve-ids.ts';
 import { connectDaemon, daemonAt } from '../daemon-client.ts';
@@ -40,14 +41,8 @@ async function watchFiles(files: readonly string[]): Promise<() => Promise<strin
 }
 
 async function digestOf(file: string): Promise<string | undefined> {
-  try {
-    return createHash('sha256')
-      .update(await readFile(file))
-      .digest('hex');
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+  const bytes = await ifPresent(readFile(file));
+  return bytes && createHash('sha256').update(bytes).digest('hex');
 }
 
 // A daemon that has just started needs a moment to connect to the relay and to make its hooks. What it says of

@@ -1,7 +1,7 @@
 // A step of the setup: it is told when it begins and how it ended, and one that fails keeps no other from its
 // turn. What a step says on its way is kept as its details.
-import { Failure, systemErrorCode } from '../../errors.ts';
-import { messageOf } from '../../log/log-errors.ts';
+import { asError, messageOf, systemErrorCode } from '@svc/lib/errors';
+import { Failure } from '../../errors.ts';
 import { paint, type Terminal } from '../terminal.ts';
 import { plainText } from '../text.ts';
 
@@ -84,7 +84,7 @@ export function createSteps(terminal: Terminal, tell: (line: string) => void): S
           again: end.again ?? null,
         };
       } catch (thrown) {
-        const error = asError(thrown);
+        const error = failureOf(thrown);
         firstError ??= error;
         const remedy = error instanceof Failure ? (error.remedy ?? null) : null;
         report = { step, outcome: 'failed', what: messageOf(error), details, remedy, again };
@@ -99,11 +99,11 @@ export function createSteps(terminal: Terminal, tell: (line: string) => void): S
 }
 
 /** What the system says of a file or of the network is no bug. */
-function asError(thrown: unknown): Error {
+function failureOf(thrown: unknown): Error {
   if (thrown instanceof Failure) return thrown;
   if (systemErrorCode(thrown) !== undefined)
     return new Failure('file-unusable', messageOf(thrown), undefined, { cause: thrown });
-  return thrown instanceof Error ? thrown : new Error(messageOf(thrown));
+  return asError(thrown);
 }
 
 function plain(text: string): string {

@@ -8,6 +8,7 @@ import {
   ProtocolErrorCode,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import { stackOf } from '@svc/lib/errors';
 import { z } from 'zod';
 import { Failure } from '../../errors.ts';
 import { createJqThreads, type JqThreads } from '../../log/jq-threads.ts';
@@ -51,7 +52,7 @@ export function problemOf(error: unknown, terminal: Pick<Terminal, 'err'>): Tool
     const { code, message, remedy = null } = error;
     return { code, message, remedy };
   }
-  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const stack = stackOf(error);
   terminal.err(`svc mcp: a call failed by a bug:\n${stack}`);
   return {
     code: 'bug',

@@ -2,9 +2,9 @@
 // service managers themselves are not run here.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Command, CommandEnd } from '@svc/lib/process';
 import { temporaryFolder } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
-import type { Command, CommandEnd } from '../../codehost/run-command.ts';
 import { readMachine } from '../../config/environment.ts';
 import { factsFor, installService, uninstallService } from './install.ts';
 import { checkService, findService } from './installed.ts';

@@ -1,11 +1,13 @@
 // Installs and removes the daemon as a service. Both may be repeated; neither touches a file that is not ours.
+
 import { readFile, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isOwnService, type ServiceFacts, servicePath, serviceProblem } from '@svc/core';
+import { ifPresent } from '@svc/lib/files';
 import type { Machine } from '../../config/environment.ts';
-import { logFileOf } from '../../daemon/log-file.ts';
+import { logFileOf } from '../../control/log-file.ts';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
-import { Failure, systemErrorCode } from '../../errors.ts';
+import { Failure } from '../../errors.ts';
 import type { ServiceManager } from './manager.ts';
 
 /** Of one start, or for tests: they are not this machine's. */
@@ -30,14 +32,8 @@ export function factsFor(
 }
 
 /** The file of the service, when it is there. */
-export async function readService(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    const code = systemErrorCode(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw error;
-  }
+export function readService(file: string): Promise<string | undefined> {
+  return ifPresent(readFile(file, 'utf8'));
 }
 
 export type Installed = { changed: boolean; wasActive: boolean };

@@ -11,7 +11,7 @@ import {
   type ServiceFacts,
   systemdUnit,
 } from '@svc/core';
-import type { RunCommand } from '../../codehost/run-command.ts';
+import type { RunCommand } from '@svc/lib/process';
 import { Failure } from '../../errors.ts';
 
 const TIMEOUT_MS = 30_000;

@@ -1,7 +1,7 @@
 // The service manager of the machine that svc runs on, for the person who runs it.
 import { userInfo } from 'node:os';
-import { runCommand } from '../../codehost/run-command.ts';
-import { systemErrorCode } from '../../errors.ts';
+import { systemErrorCode } from '@svc/lib/errors';
+import { runCommand } from '@svc/lib/process';
 import type { Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { findService, type InstalledService } from './installed.ts';

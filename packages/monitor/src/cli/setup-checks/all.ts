@@ -9,13 +9,14 @@ import {
   type SetupCheck,
   type SetupFinding,
 } from '@svc/core';
+import { systemErrorCode } from '@svc/lib/errors';
+import { runCommand } from '@svc/lib/process';
 import { createGh } from '../../codehost/gh.ts';
 import { readMergeFacts } from '../../codehost/merge-facts.ts';
-import { runCommand } from '../../codehost/run-command.ts';
 import { createContextStore } from '../../context/context-store.ts';
 import { worktreeRoot } from '../../context/worktree-root.ts';
-import { type Host, thisProcess } from '../../daemon/control.ts';
-import { Failure, systemErrorCode } from '../../errors.ts';
+import { type Host, thisProcess } from '../../control/control.ts';
+import { Failure } from '../../errors.ts';
 import { openSession, type Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { checkDaemon } from './daemon.ts';

@@ -2,8 +2,8 @@
 // it is said on standard error and the check goes on. Never a reason to fail, unless a start was asked for.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isInteractive, meansYes, type SetupFinding } from '@svc/core';
-import { type Host, remedyFor } from '../../daemon/control.ts';
-import { type FoundDaemon, findDaemon } from '../../daemon/status.ts';
+import { type Host, remedyFor } from '../../control/control.ts';
+import { type FoundDaemon, findDaemon } from '../../control/status.ts';
 import { connectDaemon } from '../daemon-client.ts';
 import type { Session } from '../session.ts';
 import { startFromTerminal } from '../start-from-terminal.ts';

@@ -1,7 +1,7 @@
 // The programs that the work is done with: git with a repository around the project, gh with its login.
 import { codehostProblemWords, passesByItself, type SetupFinding } from '@svc/core';
+import { runCommand } from '@svc/lib/process';
 import { checkGhLogin } from '../../codehost/gh-login.ts';
-import { runCommand } from '../../codehost/run-command.ts';
 import { createGit, gitWorktrees } from '../../orchestrate/worktrees/git.ts';
 import type { Terminal } from '../terminal.ts';
 

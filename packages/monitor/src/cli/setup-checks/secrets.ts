@@ -1,10 +1,11 @@
 // The files that hold secrets: whether they are there, and whether nobody else can read them. Nothing of what
 // they hold is shown.
+
 import { stat } from 'node:fs/promises';
 import type { SetupFinding } from '@svc/core';
+import { ifPresent } from '@svc/lib/files';
 import type { LoadedConfig } from '../../config/load.ts';
 import { secretFilesIn } from '../../config/locate.ts';
-import { systemErrorCode } from '../../errors.ts';
 
 const check = 'secrets';
 
@@ -76,11 +77,6 @@ function tokenFinding({ values, files }: LoadedConfig, file: string): SetupFindi
 
 /** The permissions, or undefined when there is no such file. */
 export async function modeOf(path: string): Promise<number | undefined> {
-  try {
-    return (await stat(path)).mode & 0o777;
-  } catch (error) {
-    const code = systemErrorCode(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw error;
-  }
+  const stats = await ifPresent(stat(path));
+  return stats && stats.mode & 0o777;
 }

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { type SetupFinding, setupChecks, setupVerdict } from '@svc/core';
-import type { Host } from '../../daemon/control.ts';
+import type { Host } from '../../control/control.ts';
 import { setupFindings } from '../setup-checks/all.ts';
 import { AnswerIsNo, paint, printJson, type Terminal } from '../terminal.ts';
 import { plainText } from '../text.ts';

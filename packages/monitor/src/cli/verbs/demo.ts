@@ -6,7 +6,7 @@ import { constants } from 'node:os';
 import { basename, join } from 'node:path';
 import { type CommandUnknownOpts, InvalidArgumentError } from '@commander-js/extra-typings';
 import type { Environment } from '@svc/core';
-import { type Host, thisProcess } from '../../daemon/control.ts';
+import { type Host, thisProcess } from '../../control/control.ts';
 import { Failure } from '../../errors.ts';
 import type { Terminal } from '../terminal.ts';
 import { verb } from '../verb.ts';

@@ -1,8 +1,8 @@
 // svc doctor
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { doctorVerdict, doctorVerdictWords } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
 import { Failure } from '../../errors.ts';
-import { messageOf } from '../../log/log-errors.ts';
 import type { DoctorTools, Found } from '../doctor/check.ts';
 import { doctorTools, examine } from '../doctor/examine.ts';
 import { onOneLine, partWidth, printFinding } from '../doctor/print-finding.ts';

@@ -1,7 +1,8 @@
 // svc events tail | wait-for | list | counts | append | reindex | topics
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { type EventLine, helperRefusal, parseEventDraft, topics, topicsMatching } from '@svc/core';
-import { reindexAlone } from '../../daemon/reindex-alone.ts';
+import { endOfWait } from '@svc/lib/timeout';
+import { reindexAlone } from '../../control/reindex-alone.ts';
 import { Failure } from '../../errors.ts';
 import { createJqFilter, type LineFilter } from '../../log/jq-filter.ts';
 import { leaveInSpool } from '../../log/spool.ts';
@@ -13,7 +14,7 @@ import { needDaemon, openSession } from '../session.ts';
 import { AnswerIsNo, printJson, printTable, type Terminal } from '../terminal.ts';
 import { eventSummary, plainJson, utcText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
-import { endOfWait, type WatchedLine, watchEvents } from '../watch-events.ts';
+import { type WatchedLine, watchEvents } from '../watch-events.ts';
 
 // svc events append: a helper's fact into the log. When no daemon runs it waits in the spool.
 

@@ -8,11 +8,11 @@ import {
   judgeHealth,
   meansYes,
 } from '@svc/core';
-import { type Host, remedyFor, stopDaemon, thisProcess } from '../../daemon/control.ts';
-import { runUntilStopped } from '../../daemon/instance-lifetime.ts';
-import { followLines, lastLines, logFileOf } from '../../daemon/log-file.ts';
-import { findDaemon, reportStatus, type StatusReport, waitForDaemon } from '../../daemon/status.ts';
-import { driftWarning, ownVersion } from '../../daemon/version-drift.ts';
+import { type Host, remedyFor, stopDaemon, thisProcess } from '../../control/control.ts';
+import { followLines, lastLines, logFileOf } from '../../control/log-file.ts';
+import { findDaemon, reportStatus, type StatusReport, waitForDaemon } from '../../control/status.ts';
+import { driftWarning, ownVersion } from '../../control/version-drift.ts';
+import { runUntilStopped } from '../../daemon/lifetime.ts';
 import { Failure } from '../../errors.ts';
 import { daemonAt } from '../daemon-client.ts';
 import { printFinding } from '../doctor/print-finding.ts';

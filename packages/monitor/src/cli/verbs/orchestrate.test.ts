@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testTerminal } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { claimInstance } from '../../daemon/instance.ts';
+import { claimInstance } from '../../control/instance.ts';
 import { startRunServer } from '../../http/testing/run-server.ts';
 import { ownLine, RUN, runWorld } from '../../orchestrate/runs/testing/run-world.ts';
 import { runCommandLine } from '../run.ts';

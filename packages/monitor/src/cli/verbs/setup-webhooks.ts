@@ -9,16 +9,16 @@ import {
   relayUrl,
   repoKey,
 } from '@svc/core';
+import { runCommand } from '@svc/lib/process';
 import { createGh } from '../../codehost/gh.ts';
 import { hookMemoryFile, openHookMemory } from '../../codehost/hook-memory.ts';
 import { createHookApi, unsubscribe } from '../../codehost/hooks.ts';
-import { runCommand } from '../../codehost/run-command.ts';
 import { relayReadKeyFile, webhookSecretFile } from '../../config/locate.ts';
 import { committedChannel } from '../../config/projects.ts';
 import { createConfigStore } from '../../config/store.ts';
-import { identifyHost } from '../../daemon/host.ts';
 import { readSecretFile } from '../../disk/secret-file.ts';
 import { Failure } from '../../errors.ts';
+import { identifyHost } from '../../log/host.ts';
 import { deregisterTrackerWebhook } from '../../tracker/deregister-webhook.ts';
 import { openTracker } from '../../tracker/open-tracker.ts';
 import { registerTrackerWebhook } from '../../tracker/register-webhook.ts';

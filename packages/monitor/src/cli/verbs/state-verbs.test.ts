@@ -14,7 +14,7 @@ import {
   testTerminal,
 } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { claimInstance } from '../../daemon/instance.ts';
+import { claimInstance } from '../../control/instance.ts';
 import { type StateServerOptions, startStateServer } from '../../http/testing/state-server.ts';
 import { runCommandLine } from '../run.ts';
 

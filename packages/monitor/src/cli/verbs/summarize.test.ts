@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { boardWithRun, modelsForTest, sampleTime, testTerminal } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { claimInstance } from '../../daemon/instance.ts';
+import { claimInstance } from '../../control/instance.ts';
 import {
   CANARY,
   type SummaryServerOptions,

@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type CommandEnd, runCommand } from '@svc/lib/process';
 import { temporaryFolder } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { type CommandEnd, runCommand } from '../../codehost/run-command.ts';
 import { checkProgram } from './check-program.ts';
 
 const PATH = '/usr/bin:/bin';

@@ -1,7 +1,7 @@
 // Whether the program of an agent can be started at all, asked before anything is made for it. The question is put by
 // the shell and in the environment that would start the agent, so that the answer is the same.
 import { errorTail, inOneLine } from '@svc/core';
-import type { RunCommand } from '../../codehost/run-command.ts';
+import type { RunCommand } from '@svc/lib/process';
 import { Failure } from '../../errors.ts';
 
 const ASK = 'cd "$1" || exit 1; exec "$2" --version';

@@ -1,8 +1,11 @@
 // Finds the agents of a run again by their pid files, also those that nobody remembers having started.
+
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { safeSegment } from '@svc/core';
-import { systemErrorCode } from '../../errors.ts';
+import { systemErrorCode } from '@svc/lib/errors';
+import { namesIn } from '@svc/lib/files';
+import { createLimit } from '@svc/lib/limit';
 import type { ProcessStart, ReadProcessStarts } from '../../runs/processes.ts';
 import { endGroup } from '../worktrees/steps.ts';
 import { type PidFile, pidFolder, readPidFile, readPidFileName, wrotePidFile } from './launch.ts';
@@ -67,16 +70,14 @@ async function pidFiles(folder: string): Promise<Found[]> {
     return whose === undefined ? [] : [{ ...whose, path: join(folder, name) }];
   });
   if (named.length > MOST_FILES) throw new Error(`${folder} has more than ${MOST_FILES} pid files.`);
-  const found: Found[] = [];
-  for (let from = 0; from < named.length; from += READERS) {
-    const some = named.slice(from, from + READERS);
-    const files = await Promise.all(some.map(({ path }) => readPidFile(path)));
-    for (const [index, { ticket, attempt }] of some.entries()) {
-      const file = files[index];
-      if (file) found.push({ ticket, attempt, file });
-    }
-  }
-  return found;
+  const limit = createLimit(READERS);
+  const found = await Promise.all(
+    named.map(async ({ ticket, attempt, path }) => {
+      const file = await limit(() => readPidFile(path));
+      return file ? [{ ticket, attempt, file }] : [];
+    }),
+  );
+  return found.flat();
 }
 
 function stateOf(file: PidFile, starts: ReadonlyMap<number, ProcessStart>, now: Date): AgentState {
@@ -88,16 +89,6 @@ function stateOf(file: PidFile, starts: ReadonlyMap<number, ProcessStart>, now: 
   if (start.state === 'unknown') return { state: 'unknown', pid, problem: start.problem };
   if (start.state === 'gone' || !wrotePidFile(start, file)) return gone;
   return { state: 'running', pid, startedAt: new Date(start.startedAt).toISOString() };
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    const code = systemErrorCode(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
-    throw error;
-  }
 }
 
 // Ends what an agent left running when nobody was there to see its end. The agent is gone and its pid proves

@@ -9,7 +9,8 @@ import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { safeSegment } from '@svc/core';
-import { Failure, systemErrorCode } from '../../errors.ts';
+import { systemErrorCode } from '@svc/lib/errors';
+import { Failure } from '../../errors.ts';
 import { isSameProcess, type ProcessStart, type ReadProcessStarts } from '../../runs/processes.ts';
 import { endGroup } from '../worktrees/steps.ts';
 

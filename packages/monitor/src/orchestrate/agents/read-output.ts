@@ -5,7 +5,8 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorTail, type OutputLine, readOutputLine, type WorkerOutput } from '@svc/core';
-import { Failure, systemErrorCode } from '../../errors.ts';
+import { systemErrorCode } from '@svc/lib/errors';
+import { Failure } from '../../errors.ts';
 import { agentFiles } from './launch.ts';
 
 /** Read at once. A longer line is given in pieces that are not understood. */

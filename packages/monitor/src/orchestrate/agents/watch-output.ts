@@ -1,10 +1,11 @@
 // Follows the stream file of an agent and folds its lines. Nothing is kept on disk: after a restart the file is
 // folded again from its start. Reads are bounded, whatever is written; a file that was cut or replaced is read from
 // its start, and what its sessions had told before is not counted twice.
+
 import { constants, type Stats } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { type AgentStream, noAgentStream, readAgentStream } from '@svc/core';
-import { systemErrorCode } from '../../errors.ts';
+import { ifPresent } from '@svc/lib/files';
 
 const CHUNK = 64 * 1024;
 /** A longer line is passed over: what matters is in short ones. */
@@ -60,8 +61,8 @@ export function watchOutput({
   }
 
   async function readOn(): Promise<void> {
-    const handle = await openIfThere(path);
-    if (handle === null) return;
+    const handle = await ifPresent(open(path, flags));
+    if (handle === undefined) return;
     const before = stream;
     try {
       const stats = await handle.stat();
@@ -134,13 +135,4 @@ function lineReader(): LineReader {
 
 function identityOf({ dev, ino }: Stats): string {
   return `${dev}:${ino}`;
-}
-
-async function openIfThere(path: string): Promise<FileHandle | null> {
-  try {
-    return await open(path, flags);
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return null;
-    throw error;
-  }
 }

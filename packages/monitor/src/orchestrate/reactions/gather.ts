@@ -1,6 +1,6 @@
 // What the code host knows of a failure: the checks that failed with their summaries, the failing step and the
 // end of its log, or the comments of a review. Whatever it does not tell is left out: the link is enough to begin.
-import { setTimeout as sleep } from 'node:timers/promises';
+
 import {
   CheckJob,
   type CheckRun,
@@ -14,6 +14,7 @@ import {
   repoNameIn,
   withoutControl,
 } from '@svc/core';
+import { within } from '@svc/lib/timeout';
 import { type Gh, parsed } from '../../codehost/gh.ts';
 
 export type TellWorker = Extract<Effect, { kind: 'tell-worker' }>;
@@ -35,10 +36,8 @@ export async function gatherFailure(
 ): Promise<string[]> {
   if (repoNameIn(effect.repo) === undefined) return [];
   const parts: string[] = [];
-  const enough = new AbortController();
-  const late = sleep(patienceMs, undefined, { signal: enough.signal }).catch(() => undefined);
   const asked = effect.cause === 'checks' ? ofChecks(gh, effect, parts) : ofReview(gh, effect, parts);
-  await Promise.race([asked, late]).finally(() => enough.abort());
+  await within(asked, patienceMs, () => undefined);
   return [...parts];
 }
 

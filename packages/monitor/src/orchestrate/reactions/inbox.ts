@@ -1,12 +1,14 @@
 // The inbox of a worker, `<runs folder>/<orchestrator>/workers/inbox/<ticket>.jsonl`: what it is told, one JSON
 // object in each line, oldest first. Agents know it as SVC_INBOX_FILE. A message is there once, by its key.
+
 import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type ReactionCause, safeSegment } from '@svc/core';
+import { ifPresent } from '@svc/lib/files';
 import { syncFolder } from '../../disk/atomic-write.ts';
 import { makeFolder } from '../../disk/make-folder.ts';
-import { Failure, systemErrorCode } from '../../errors.ts';
+import { Failure } from '../../errors.ts';
 
 /** More is not read: a worker is told few things, and each is bounded. */
 const MAX_BYTES = 1024 * 1024;
@@ -74,14 +76,8 @@ function messageIn(line: string): { key?: unknown; at?: unknown } | undefined {
 }
 
 async function readInbox(path: string): Promise<string> {
-  let handle: FileHandle;
-  try {
-    handle = await open(path, reading);
-  } catch (error) {
-    const code = systemErrorCode(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') return '';
-    throw error;
-  }
+  const handle = await ifPresent(open(path, reading));
+  if (handle === undefined) return '';
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(MAX_BYTES), 0, MAX_BYTES, 0);
     return buffer.toString('utf8', 0, bytesRead);

@@ -2,6 +2,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { EventDraft, Run, Worker } from '@svc/core';
+import { runCommand } from '@svc/lib/process';
 import {
   codehostForTest,
   ghEnvironment,
@@ -13,7 +14,6 @@ import {
 } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { createGh, failed, type Gh } from '../../codehost/gh.ts';
-import { runCommand } from '../../codehost/run-command.ts';
 import { processStartsOf, type ReadProcessStarts } from '../../runs/processes.ts';
 import { agentFiles } from '../agents/launch.ts';
 import type { TellWorker } from './gather.ts';

@@ -10,7 +10,8 @@ import {
   readPlan,
   safeSegment,
 } from '@svc/core';
-import { Failure, systemErrorCode } from '../../errors.ts';
+import { systemErrorCode } from '@svc/lib/errors';
+import { Failure } from '../../errors.ts';
 import type { RunProjects } from './run-project.ts';
 
 export type RunWish = {

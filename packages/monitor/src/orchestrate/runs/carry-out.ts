@@ -1,5 +1,6 @@
 // Carries out one act of the run loop. Acts that take long (a worktree, a verification) go on by themselves; what is
 // under way is in the memory, so that it takes its slot and is not begun again.
+
 import {
   type Act,
   type EventDraft,
@@ -13,6 +14,7 @@ import {
   workerDied,
   workerKey,
 } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
 import type { Logger } from 'pino';
 import type { ReadProcessStarts } from '../../runs/processes.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
@@ -147,7 +149,7 @@ export function createCarryOut(options: {
     error: unknown,
   ): Promise<void> {
     const { orchestrator, ticket, wave } = act;
-    const problem = error instanceof Error ? error.message : String(error);
+    const problem = messageOf(error);
     logger.error({ err: error, ticket, orchestrator, base }, 'an agent could not be started');
     const at = now().toISOString();
     const made = await signals.create({

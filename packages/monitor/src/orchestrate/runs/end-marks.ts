@@ -1,10 +1,11 @@
 // How agents ended, where that decides what is done next: ended because they had gone silent, or never started because
 // their program could not be. Kept beside their pid files, so that a restart before the next look does not take it for
 // a death of another kind.
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Revivals } from '@svc/core';
-import { systemErrorCode } from '../../errors.ts';
+import { namesIn } from '@svc/lib/files';
 import { agentFiles, pidFolder } from '../agents/launch.ts';
 
 type Attempt = { orchestrator: string; ticket: string; attempt: number };
@@ -26,14 +27,4 @@ export async function endMarks(runsDir: string, orchestrator: string): Promise<M
     for (const end of ['hanging', 'unstartable'] as const)
       if (name.endsWith(suffixes[end])) marks.set(name.slice(0, -suffixes[end].length), end);
   return marks;
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    const code = systemErrorCode(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
-    throw error;
-  }
 }

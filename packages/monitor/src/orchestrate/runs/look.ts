@@ -1,5 +1,6 @@
 // What the run loop sees: the board, and the disk. Nothing of it is kept between two looks but when a process
 // was first found gone.
+
 import { stat } from 'node:fs/promises';
 import {
   awaitingReview,
@@ -17,7 +18,8 @@ import {
   type World,
   workerKey,
 } from '@svc/core';
-import { systemErrorCode } from '../../errors.ts';
+import { messageOf } from '@svc/lib/errors';
+import { ifPresent } from '@svc/lib/files';
 import type { ReadProcessStarts } from '../../runs/processes.ts';
 import { type FoundAgent, findAgents } from '../agents/find-again.ts';
 import { agentFiles } from '../agents/launch.ts';
@@ -91,7 +93,7 @@ export function createLook({
         const limits = isOpen ? limitsOf(await projects.of(plan.project), plan) : limitsOfOver;
         runs.push({ run, plan, limits, awaitingReview: reviewLoad(board, planned, plan.project) });
       } catch (error) {
-        const problem = error instanceof Error ? error.message : String(error);
+        const problem = messageOf(error);
         unreadable.push({ orchestrator: run.orchestrator, problem });
       }
     }
@@ -191,10 +193,5 @@ function inUtc(time: string): string {
 }
 
 async function changedAt(path: string): Promise<string> {
-  try {
-    return (await stat(path)).mtime.toISOString();
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return '';
-    throw error;
-  }
+  return (await ifPresent(stat(path)))?.mtime.toISOString() ?? '';
 }

@@ -1,6 +1,7 @@
 // Conducts runs: looks at the board and the disk, decides by the one pure rule what is to be done, does it, and looks
 // again when something changed, or after a while. It keeps nothing that a restart would miss: plans stand in the
 // log, agents are found again by their pid files.
+
 import {
   type Act,
   type AgentStream,
@@ -10,6 +11,8 @@ import {
   usualPatience,
   workerKey,
 } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
+import { every, type Rounds } from '@svc/lib/rounds';
 import type { Logger } from 'pino';
 import type { ReadProcessStarts } from '../../runs/processes.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
@@ -184,9 +187,8 @@ export function createOrchestrator(options: {
   const leftovers = createLeftovers({ logger });
   let last: { look: Look; acts: Act[] } | null = null;
   let problem: string | null = null;
-  let looking: Promise<void> | null = null;
-  let again = false;
-  let timer: NodeJS.Timeout | null = null;
+  /** One at a time: two looks at once could both see a free slot. */
+  let looks: Rounds | null = null;
   let unsubscribe: (() => void) | null = null;
 
   const carryOut = createCarryOut({
@@ -211,7 +213,7 @@ export function createOrchestrator(options: {
   }
 
   function failed(error: unknown): void {
-    problem = error instanceof Error ? error.message : String(error);
+    problem = messageOf(error);
     logger.error({ err: error }, 'runs cannot be conducted');
   }
 
@@ -229,25 +231,14 @@ export function createOrchestrator(options: {
     ends.follow(seen);
   }
 
-  /** One at a time: two looks at once could both see a free slot. */
-  async function lookUntilQuiet(): Promise<void> {
-    do {
-      again = false;
-      await lookOnce().catch(failed);
-    } while (again && !stopping.signal.aborted);
-    looking = null;
-  }
-
   function wake(): void {
-    if (stopping.signal.aborted || timer === null) return;
-    again = true;
-    looking ??= lookUntilQuiet();
+    if (!stopping.signal.aborted) void looks?.runAfresh();
   }
 
   async function begin(): Promise<void> {
     await state.ready;
     if (stopping.signal.aborted) return;
-    timer = setInterval(wake, options.everyMs ?? LOOK_EVERY_MS);
+    looks = every(options.everyMs ?? LOOK_EVERY_MS, lookOnce, failed);
     unsubscribe = state.onChange(({ lines }) => {
       if (lines.some(({ event }) => !event.startsWith('monitor.'))) wake();
       if (lines.some(({ event, source }) => event === 'feedback.drained' && source === 'cli'))
@@ -264,8 +255,7 @@ export function createOrchestrator(options: {
       });
     },
     async lookNow() {
-      wake();
-      await looking;
+      if (!stopping.signal.aborted) await looks?.runAfresh();
     },
     holds: (orchestrator) =>
       (last?.acts ?? []).filter(
@@ -284,9 +274,8 @@ export function createOrchestrator(options: {
     problem: () => problem,
     async stop() {
       stopping.abort();
-      if (timer !== null) clearInterval(timer);
       unsubscribe?.();
-      await looking;
+      await looks?.stop();
       await Promise.all(memory.jobs);
       await ends.stop();
       await costs.stop();

@@ -2,6 +2,7 @@
 // worktrees are filed, where the project has consent; what is not filed stays, and a person is told. When a run is over
 // its summary is written, unless the run wrote one itself. What a daemon that was killed did not come to, the next one
 // does; it asks no model about a run that ended before it started.
+
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -17,9 +18,10 @@ import {
   summaryNames,
   workerKey,
 } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
+import { ifPresent } from '@svc/lib/files';
 import type { Logger } from 'pino';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
-import { systemErrorCode } from '../../errors.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
 import { shellQuoted } from '../worktrees/bundle.ts';
 import type { FiledFindings } from '../worktrees/findings.ts';
@@ -73,7 +75,7 @@ export function createRunEnds(options: {
 
   function withoutText(error: unknown): ModelText {
     if (!stopping.aborted) logger.warn({ err: error }, 'no model wrote about a run');
-    return { problem: error instanceof Error ? error.message : String(error) };
+    return { problem: messageOf(error) };
   }
 
   async function fileFindings({ orchestrator, plan }: Of, ticket: string | null): Promise<void> {
@@ -179,12 +181,7 @@ function isOver({ state }: Run): boolean {
 
 async function isAnyThere(paths: readonly string[]): Promise<boolean> {
   for (const path of paths) {
-    try {
-      await stat(path);
-      return true;
-    } catch (error) {
-      if (systemErrorCode(error) !== 'ENOENT') throw error;
-    }
+    if ((await ifPresent(stat(path))) !== undefined) return true;
   }
   return false;
 }

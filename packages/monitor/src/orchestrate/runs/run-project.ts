@@ -13,12 +13,13 @@ import {
   repoNameIn,
   secretVariables,
 } from '@svc/core';
-import { type RunCommand, runCommand } from '../../codehost/run-command.ts';
+import { systemErrorCode } from '@svc/lib/errors';
+import { createLimit } from '@svc/lib/limit';
+import { type RunCommand, runCommand } from '@svc/lib/process';
 import type { FileLocks } from '../../disk/lock.ts';
-import { Failure, systemErrorCode } from '../../errors.ts';
+import { Failure } from '../../errors.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
 import { checkProgram } from '../agents/check-program.ts';
-import { type Gate, oneAtATime } from '../verify/one-at-a-time.ts';
 import { createVerifier, type Verifier } from '../verify/verifier.ts';
 import type { Findings } from '../worktrees/findings.ts';
 import { createGit } from '../worktrees/git.ts';
@@ -96,7 +97,7 @@ const originOf = /[:/]([A-Za-z0-9][A-Za-z0-9_-]*\/[A-Za-z0-9._-]+?)(?:\.git)?\/?
 export function createRunProjects(options: RunProjectOptions): RunProjects {
   const { loadConfig, run = runCommand } = options;
   // The tests of two projects at once would slow each other down.
-  const gate: Gate = oneAtATime();
+  const limit = createLimit(1);
   const known = new Map<string, { settings: string; project: Promise<Omit<RunProject, 'problems'>> }>();
 
   async function repoOf(folder: string, config: Config, environment: Environment): Promise<string | null> {
@@ -116,7 +117,7 @@ export function createRunProjects(options: RunProjectOptions): RunProjects {
       config,
       worktrees: createWorktrees({ ...options, environment, projectFolder: folder, config, findings, run }),
       findings,
-      verifier: createVerifier({ ...options, environment, config, gate, run }),
+      verifier: createVerifier({ ...options, environment, config, limit, run }),
       repo: await repoOf(folder, config, environment),
       checkAgent: () =>
         checkProgram({

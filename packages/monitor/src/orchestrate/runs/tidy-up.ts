@@ -1,6 +1,8 @@
 // Removes the worktrees of tickets whose wave is over, unless something in them would be lost. What a daemon that was
 // killed did not come to, the next one does.
+
 import { type Board, type Run, type RunPlan, workerKey } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
 import type { Logger } from 'pino';
 import type { ListedWorktree } from '../worktrees/list.ts';
 import type { RunProjects } from './run-project.ts';
@@ -38,7 +40,7 @@ export function createTidyUp({
       try {
         await worktrees.remove(name, { signal: stopping, scope: { orchestrator, ticket: name } });
       } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
+        const why = messageOf(error);
         logger.info({ worker: workerKey(orchestrator, name), why }, 'a worktree stays');
       }
     }

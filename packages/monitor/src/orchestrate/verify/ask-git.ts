@@ -1,12 +1,13 @@
 // Git for verification: answers of any size that is wanted, nothing of the merged commit run on the way (hooks),
 // and no commit shown as another.
-import type { Environment } from '@svc/core';
-import type { RunCommand } from '../../codehost/run-command.ts';
+import { type Environment, withoutSecrets } from '@svc/core';
+import { createGitRunner, gitEndWords, lastLines } from '@svc/lib/git';
+import type { RunCommand } from '@svc/lib/process';
 import { Failure } from '../../errors.ts';
-import { askWhole, isHalfWritten, silentGitEnvironment } from '../worktrees/git.ts';
 
 const TIMEOUT_MS = 120_000;
 const MAX_BYTES = 64 * 1024 * 1024;
+const noForeignCode = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false'];
 
 export type GitReply = { exitCode: number; stdout: string; stderr: string } | 'too-large';
 
@@ -26,37 +27,18 @@ export function createAskGit({
   /** Variables that hold secrets, besides those that always do. */
   secretNames: readonly string[];
 }): AskGit {
-  const own = {
-    ...silentGitEnvironment(environment, secretNames),
-    GIT_NO_REPLACE_OBJECTS: '1',
-  };
-  const askOnce: AskGit = async (
-    folder,
-    args,
-    { timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, signal } = {},
-  ) => {
-    const end = await run({
-      file: 'git',
-      args: ['-C', folder, '-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false', ...args],
-      environment: own,
+  const runGit = createGitRunner(run, withoutSecrets(environment, secretNames));
+  return async (folder, args, { timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, signal } = {}) => {
+    const end = await runGit(folder, [...noForeignCode, ...args], {
+      environment: { GIT_NO_REPLACE_OBJECTS: '1' },
       timeoutMs,
       maxBytes,
       signal,
     });
     if (end.ended === 'exit') return end;
     if (end.ended === 'too-large') return 'too-large';
-    const how = end.ended === 'not-started' ? `could not be started (${end.reason})` : wordsOf(end.ended);
-    throw new Failure('file-unusable', `git ${args[0] ?? ''} in ${folder} ${how}.`);
+    throw new Failure('file-unusable', `git ${args[0] ?? ''} in ${folder} ${gitEndWords(end)}.`);
   };
-  return (folder, args, options) =>
-    askWhole(
-      () => askOnce(folder, args, options),
-      (reply) => reply !== 'too-large' && isHalfWritten(reply),
-    );
-}
-
-function wordsOf(ended: 'timeout' | 'stopped'): string {
-  return ended === 'timeout' ? 'took too long' : 'was stopped';
 }
 
 /** The standard output of what has to succeed. */
@@ -65,9 +47,5 @@ export async function mustAnswer(reply: Promise<GitReply>, what: string): Promis
   if (answer === 'too-large')
     throw new Failure('file-unusable', `${what}: git answered more than can be read.`);
   if (answer.exitCode === 0) return answer.stdout;
-  throw new Failure('file-unusable', `${what}: git failed (${answer.exitCode}): ${lastWords(answer.stderr)}`);
-}
-
-export function lastWords(text: string): string {
-  return text.trim().split('\n').slice(-3).join(' ').slice(0, 600);
+  throw new Failure('file-unusable', `${what}: git failed (${answer.exitCode}): ${lastLines(answer.stderr)}`);
 }

@@ -1,7 +1,8 @@
 // Makes sure that the repository has a merged commit and the one that it is compared with: its first parent, which
 // is right for a merge and for a squash. What is missing is fetched, once.
+import { lastLines } from '@svc/lib/git';
 import { Failure } from '../../errors.ts';
-import { type AskGit, lastWords, mustAnswer } from './ask-git.ts';
+import { type AskGit, mustAnswer } from './ask-git.ts';
 
 const FETCH_MS = 5 * 60_000;
 
@@ -66,7 +67,7 @@ async function fetchCommit(
     const reply = await git(folder, [...fetch, ...what], { timeoutMs: FETCH_MS, signal });
     if (reply === 'too-large') continue;
     if (reply.exitCode === 0) return `${remote} does not have it`;
-    why = lastWords(reply.stderr);
+    why = lastLines(reply.stderr);
   }
   return why;
 }

@@ -17,14 +17,14 @@ import {
   tooLarge,
   verdict,
 } from '@svc/core';
-import { type RunCommand, runCommand } from '../../codehost/run-command.ts';
+import { createLimit, type Limit } from '@svc/lib/limit';
+import { type RunCommand, runCommand } from '@svc/lib/process';
 import { Failure } from '../../errors.ts';
 import { processStartsOf, type ReadProcessStarts } from '../../runs/processes.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
 import { createGit } from '../worktrees/git.ts';
 import { type AskGit, createAskGit } from './ask-git.ts';
 import { findCommit } from './find-commit.ts';
-import { type Gate, oneAtATime } from './one-at-a-time.ts';
 import { checkNames, findVerifyPlace, type VerifyPlace } from './place.ts';
 import { readChange } from './read-change.ts';
 import {
@@ -79,11 +79,11 @@ export function createVerifier(options: {
   run?: RunCommand;
   processStarts?: ReadProcessStarts;
   /** Who may work now; to be shared by the verifiers of all projects. */
-  gate?: Gate;
+  limit?: Limit;
   testTimeoutMs?: number;
   setupTimeoutMs?: number;
 }): Verifier {
-  const { config, environment, runsDir, signals, append, now, gate = oneAtATime() } = options;
+  const { config, environment, runsDir, signals, append, now, limit = createLimit(1) } = options;
   const run = options.run ?? runCommand;
   const secretNames = secretVariables(config);
   const git = createAskGit({ run, environment, secretNames });
@@ -105,7 +105,7 @@ export function createVerifier(options: {
       return await alone(place.worktree, async () => {
         const known = await readResult(place.result, worker);
         if (known !== undefined) return tell(known, false);
-        return gate(async () => {
+        return limit(async () => {
           if (signal?.aborted) throw stopped();
           await append(startedDraft(worker, `Verifying ${mergeSha}`));
           const result = await compute(request, place);

@@ -3,10 +3,10 @@
 // it is small, and is checked before anything goes.
 import { mkdir, open, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { namesIn } from '@svc/lib/files';
 import { Failure } from '../../errors.ts';
 import { type Git, LONG_MS, linesOf } from './git.ts';
 import { type Tip } from './inspect.ts';
-import { namesIn } from './records.ts';
 import { safeRefs } from './refs.ts';
 
 const KEPT_DAYS = 30;

@@ -1,6 +1,7 @@
 // Makes a worktree, in this order: the names are checked, a record is written, git makes branch and folder, the
 // setup runs (where none is configured, the context store is linked too), the workflow context is made, the hooks run, the agent is told that it may trust the folder. Whatever
 // fails on the way, all of it is taken down again.
+
 import { realpath } from 'node:fs/promises';
 import {
   contextProfile,
@@ -10,6 +11,7 @@ import {
   withTicket,
   worktreeNameOf,
 } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
 import { createContextStore } from '../../context/context-store.ts';
 import { initThoughts } from '../../context/thoughts.ts';
 import { Failure } from '../../errors.ts';
@@ -229,7 +231,7 @@ async function undone(room: Room, record: WorktreeRecord, path: string, error: u
       ? `The worktree is removed again; its branch ${record.branch} has new commits and stays.`
       : 'Nothing of the worktree is left.';
   } catch (failure) {
-    const why = failure instanceof Error ? failure.message : String(failure);
+    const why = messageOf(failure);
     after = `It is half made, because it could not be removed again: ${why}\nTry: svc worktree remove ${record.name}`;
   }
   if (!(error instanceof Failure)) return error;

@@ -1,23 +1,12 @@
-// Runs git for worktrees: no shell, bounded in time and output, never asking, never steered to another repository
-// by a variable that happens to be set. Each argument from outside stands behind a `--` or is a whole ref. Git runs
-// the repository's hooks, which see what git sees: none of our secrets.
-
-import { setTimeout as sleep } from 'node:timers/promises';
+// Git for worktrees. It runs the repository's hooks, which see what git sees: none of our secrets.
 import { type Environment, withoutSecrets } from '@svc/core';
-import type { CommandEnd, RunCommand } from '../../codehost/run-command.ts';
+import { createGitRunner, type GitOptions, gitEndWords, lastLines } from '@svc/lib/git';
+import type { RunCommand } from '@svc/lib/process';
 import { Failure } from '../../errors.ts';
 
-const MAX_BYTES = 16 * 1024 * 1024;
-const TIMEOUT_MS = 60_000;
 /** A checkout of a large repository, or a bundle of one. */
 export const LONG_MS = 30 * 60_000;
 
-type GitOptions = {
-  timeoutMs?: number;
-  environment?: Readonly<Record<string, string>>;
-  input?: string;
-  signal?: AbortSignal | undefined;
-};
 type GitAnswer = { exitCode: number; stdout: string; stderr: string };
 
 export type Git = {
@@ -37,27 +26,17 @@ export function createGit({
   /** Variables that hold secrets, besides those that always do. */
   secretNames: readonly string[];
 }): Git {
-  const own = silentGitEnvironment(environment, secretNames);
+  const runGit = createGitRunner(run, withoutSecrets(environment, secretNames));
 
-  const ask: Git['ask'] = (folder, args, options) =>
-    askWhole(() => askOnce(folder, args, options), isHalfWritten);
-
-  async function askOnce(
-    folder: string,
-    args: readonly string[],
-    options: GitOptions = {},
-  ): Promise<GitAnswer> {
-    const end = await run({
-      file: 'git',
-      args: ['-C', folder, ...args],
-      environment: { ...own, ...options.environment },
-      timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
-      maxBytes: MAX_BYTES,
-      ...(options.input !== undefined && { input: options.input }),
-      signal: options.signal,
-    });
+  async function ask(folder: string, args: readonly string[], options?: GitOptions): Promise<GitAnswer> {
+    const end = await runGit(folder, args, options);
     if (end.ended === 'exit') return end;
-    throw new Failure('file-unusable', `git ${args[0] ?? ''} in ${folder} ${endWords(end)}.`, remedyOf(end));
+    const isMissing = end.ended === 'not-started' && end.reason === 'ENOENT';
+    throw new Failure(
+      'file-unusable',
+      `git ${args[0] ?? ''} in ${folder} ${gitEndWords(end)}.`,
+      isMissing ? 'Install git.' : undefined,
+    );
   }
 
   return {
@@ -76,72 +55,6 @@ export function createGit({
 /** The lines of an answer whose records end with a line break. */
 export function linesOf(text: string): string[] {
   return text.split('\n').filter((line) => line !== '');
-}
-
-function endWords(end: Exclude<CommandEnd, { ended: 'exit' }>): string {
-  switch (end.ended) {
-    case 'not-started':
-      return `could not be started (${end.reason})`;
-    case 'timeout':
-      return 'took too long';
-    case 'too-large':
-      return 'answered more than can be read';
-    case 'stopped':
-      return 'was stopped';
-  }
-}
-
-function remedyOf(end: CommandEnd): string | undefined {
-  return end.ended === 'not-started' && end.reason === 'ENOENT' ? 'Install git.' : undefined;
-}
-
-function lastLines(text: string): string {
-  return text.trim().split('\n').slice(-3).join(' ').slice(0, 600);
-}
-
-/** `git rev-parse --local-env-vars`: they say which repository, index or settings are meant. */
-const local =
-  /^GIT_(?:ALTERNATE_OBJECT_DIRECTORIES|CONFIG|CONFIG_PARAMETERS|CONFIG_COUNT|OBJECT_DIRECTORY|DIR|WORK_TREE|IMPLICIT_WORK_TREE|GRAFT_FILE|INDEX_FILE|NO_REPLACE_OBJECTS|REPLACE_REF_BASE|PREFIX|SHALLOW_FILE|COMMON_DIR|NAMESPACE|INTERNAL_SUPER_PREFIX|QUARANTINE_PATH)$/;
-
-export function gitEnvironment(
-  environment: Environment,
-  secretNames: readonly string[],
-): Record<string, string> {
-  const entries = Object.entries(withoutSecrets(environment, secretNames));
-  return Object.fromEntries(entries.filter(([name]) => !local.test(name)));
-}
-
-/** For git as we run it ourselves: in words that we know, never asking. */
-export function silentGitEnvironment(
-  environment: Environment,
-  secretNames: readonly string[],
-): Record<string, string> {
-  const never = { LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_EDITOR: 'false' };
-  return { ...gitEnvironment(environment, secretNames), ...never };
-}
-
-// Git reads what it knows of all worktrees for nearly everything, also of one that another git is just writing down;
-// it then gives up. That is over in a moment, and the same question is asked again.
-
-const TIMES = 40;
-const PAUSE_MS = 50;
-const halfWritten = /\bworktrees\/[^/\s]+\/(?:commondir|gitdir)\b/;
-
-export function isHalfWritten(answer: { exitCode: number; stderr: string }): boolean {
-  return answer.exitCode !== 0 && halfWritten.test(answer.stderr);
-}
-
-/** `ask` must be right to repeat: it did nothing, or says anew what is left to do. */
-export async function askWhole<Answer>(
-  ask: () => Promise<Answer>,
-  isWorthAnother: (answer: Answer) => boolean,
-  pauseMs = PAUSE_MS,
-): Promise<Answer> {
-  for (let left = TIMES; ; left -= 1) {
-    const answer = await ask();
-    if (left === 0 || !isWorthAnother(answer)) return answer;
-    await sleep(pauseMs);
-  }
 }
 
 // What git itself knows of the worktrees of a repository. The first one is the main one.

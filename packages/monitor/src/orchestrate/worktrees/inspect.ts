@@ -1,8 +1,9 @@
 // What would be lost with a worktree: changes that are not committed, commits that are nowhere else, stashes made
 // on its branch, a rebase or merge in the middle, and findings that are not filed.
-import { access } from 'node:fs/promises';
+
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { systemErrorCode } from '../../errors.ts';
+import { ifPresent } from '@svc/lib/files';
 import { type Git, linesOf } from './git.ts';
 import { isAncestor, safeRefs } from './refs.ts';
 
@@ -151,12 +152,7 @@ const operations = [
 async function operationIn(git: Git, worktree: string): Promise<string | null> {
   const folder = (await git.run(worktree, ['rev-parse', '--absolute-git-dir'])).replace(/\n$/, '');
   for (const [file, words] of operations) {
-    try {
-      await access(join(folder, file));
-      return words;
-    } catch (error) {
-      if (systemErrorCode(error) !== 'ENOENT') throw error;
-    }
+    if ((await ifPresent(stat(join(folder, file)))) !== undefined) return words;
   }
   return null;
 }

@@ -1,9 +1,11 @@
 // Where the worktrees of a project are: which repository, which base folder. Everything that is made for a
 // worktree lies in the base folder: `<name>/`, and beside them `.records/`, `.logs/` and `.kept/`.
+
 import { lstat, mkdir, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { Config } from '@svc/core';
-import { Failure, systemErrorCode } from '../../errors.ts';
+import { ifPresent } from '@svc/lib/files';
+import { Failure } from '../../errors.ts';
 import { type Git, gitWorktrees } from './git.ts';
 
 export type Place = {
@@ -71,14 +73,7 @@ export function folderIn(base: string, folder: string): string {
 
 /** Whether something is at the path, a link that leads nowhere included. */
 export async function isThere(path: string): Promise<boolean> {
-  try {
-    await lstat(path);
-    return true;
-  } catch (error) {
-    const code = systemErrorCode(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') return false;
-    throw error;
-  }
+  return (await ifPresent(lstat(path))) !== undefined;
 }
 
 export function isInside(folder: string, path: string): boolean {

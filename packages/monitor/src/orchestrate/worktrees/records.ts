@@ -1,11 +1,13 @@
 // What is known of each worktree that was made here: `<base>/.records/<name>.json`. Written before the first thing
 // is made and removed after the last is gone, so that whatever ends the process, what it left is known.
-import { readdir, rm } from 'node:fs/promises';
+
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { WorktreeRecord } from '@svc/core';
+import { namesIn } from '@svc/lib/files';
 import { readJsonFile } from '../../config/read-json.ts';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
-import { Failure, systemErrorCode } from '../../errors.ts';
+import { Failure } from '../../errors.ts';
 
 export type Records = {
   read: (name: string) => Promise<WorktreeRecord | undefined>;
@@ -35,14 +37,4 @@ export function createRecords(base: string): Records {
       return (await namesIn(folder)).filter((file) => /^[^.].*\.json$/.test(file)).map((f) => f.slice(0, -5));
     },
   };
-}
-
-/** The names in a folder; none when it is not there. */
-export async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return (await readdir(folder)).toSorted();
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return [];
-    throw error;
-  }
 }

@@ -2,11 +2,13 @@
 // what would be lost; without `force` anything at all is a refusal. Then the
 // teardown hooks run, a bundle is kept, and only then something goes. A worktree that was never finished, or whose
 // removal was cut off, needs no force: it was handed to nobody, and the bundle is kept all the same.
+
 import { copyFile, rm } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import type { EventDraft } from '@svc/core';
+import { ifPresent } from '@svc/lib/files';
 import { removeTree } from '../../disk/remove-tree.ts';
-import { Failure, systemErrorCode } from '../../errors.ts';
+import { Failure } from '../../errors.ts';
 import {
   keepBundle,
   pruneKept,
@@ -76,11 +78,7 @@ async function snapshotOf(options: {
 
 async function copyIndex(git: Git, worktree: string, to: string): Promise<void> {
   const index = (await git.run(worktree, ['rev-parse', '--git-path', 'index'])).replace(/\n$/, '');
-  try {
-    await copyFile(resolve(worktree, index), to);
-  } catch (error) {
-    if (systemErrorCode(error) !== 'ENOENT') throw error;
-  }
+  await ifPresent(copyFile(resolve(worktree, index), to));
 }
 
 /** A repository inside the worktree is only named by a commit, its files are not in it. */

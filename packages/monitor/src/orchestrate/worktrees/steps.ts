@@ -16,16 +16,18 @@ import {
   makefileNames,
   type SetupVariables,
   secretVariables,
+  withoutSecrets,
 } from '@svc/core';
-import { Failure, systemErrorCode } from '../../errors.ts';
-import { gitEnvironment } from './git.ts';
+import { systemErrorCode } from '@svc/lib/errors';
+import { withoutRepository } from '@svc/lib/git';
+import { Failure } from '../../errors.ts';
 
 export function stepEnvironment(
   environment: Environment,
   config: Config,
   variables: SetupVariables,
 ): Record<string, string> {
-  return { ...gitEnvironment(environment, secretVariables(config)), ...variables };
+  return { ...withoutRepository(withoutSecrets(environment, secretVariables(config))), ...variables };
 }
 
 // The output of a worktree's steps, kept in one file. A step that prints without end does not fill the disk:

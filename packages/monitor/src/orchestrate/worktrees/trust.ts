@@ -2,15 +2,18 @@
 // stop to ask. The one writer of that file here. The agents write it too: their lock (the folder
 // `.claude.json.lock`) is taken as well, and a file that changed under our hands is read again.
 // A file that cannot be read as settings is left alone.
+
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rmdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '@svc/core';
+import { systemErrorCode } from '@svc/lib/errors';
+import { ifPresent } from '@svc/lib/files';
 import { setInJson, unsetInJson } from '../../config/edit-json.ts';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
 import type { FileLocks } from '../../disk/lock.ts';
-import { Failure, systemErrorCode } from '../../errors.ts';
+import { Failure } from '../../errors.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 const ATTEMPTS = 5;
@@ -102,7 +105,7 @@ async function withAgentsLock<T>(folder: string, work: () => Promise<T>): Promis
   try {
     return await work();
   } finally {
-    await rmdir(folder).catch(ifGone);
+    await ifPresent(rmdir(folder));
   }
 }
 
@@ -113,12 +116,7 @@ async function takeFolder(folder: string): Promise<boolean> {
   } catch (error) {
     if (systemErrorCode(error) !== 'EEXIST') throw error;
   }
-  const age = await stat(folder).then(({ mtimeMs }) => Date.now() - mtimeMs, ifGone);
-  if (age !== undefined && age > STALE_LOCK_MS) await rmdir(folder).catch(ifGone);
+  const stats = await ifPresent(stat(folder));
+  if (stats !== undefined && Date.now() - stats.mtimeMs > STALE_LOCK_MS) await ifPresent(rmdir(folder));
   return false;
-}
-
-function ifGone(error: unknown): undefined {
-  if (systemErrorCode(error) !== 'ENOENT') throw error;
-  return undefined;
 }

@@ -5,7 +5,7 @@
 //   await worktrees.remove('ABC-12');
 import { join } from 'node:path';
 import { type Config, type Environment, secretVariables } from '@svc/core';
-import { type RunCommand, runCommand } from '../../codehost/run-command.ts';
+import { type RunCommand, runCommand } from '@svc/lib/process';
 import type { FileLocks } from '../../disk/lock.ts';
 import { processStartsOf } from '../../runs/processes.ts';
 import { type CreateOptions, createWorktree, type MadeWorktree } from './create.ts';

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { NotifyConfig, NotifyEffect } from '@svc/core';
+import { runCommand } from '@svc/lib/process';
 import { temporaryFolder, WAIT_MS } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { runCommand } from '../../codehost/run-command.ts';
 import type { Handlers } from '../attempt.ts';
 import { createNotifier, type NotifierOptions, type RunProgram } from './notify.ts';
 

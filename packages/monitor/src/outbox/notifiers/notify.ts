@@ -11,7 +11,7 @@ import {
   notificationText,
   quietMinutesLeft,
 } from '@svc/core';
-import { messageOf } from '../../log/log-errors.ts';
+import { messageOf } from '@svc/lib/errors';
 import { type Deliver, type Notification, NotTold } from './delivery.ts';
 import { type Post, post } from './post.ts';
 

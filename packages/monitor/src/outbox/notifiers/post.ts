@@ -1,4 +1,6 @@
 // One POST to whoever wants to be told: bounded in time, never redirected, nothing read of the answer.
+import { systemErrorCode } from '@svc/lib/errors';
+import { causeOf } from '@svc/lib/fetch';
 import { NotTold } from './delivery.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -43,9 +45,8 @@ async function send(fetch: typeof globalThis.fetch, url: string, init: RequestIn
 /** The URL may be a secret of its own, so it is never part of the words. */
 function reasonOf(error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError') return 'no answer in time';
-  const cause = error instanceof Error ? error.cause : undefined;
-  const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
-  return `no connection, or it broke${code}`;
+  const code = systemErrorCode(causeOf(error));
+  return `no connection, or it broke${code === undefined ? '' : ` (${code})`}`;
 }
 
 /** Seconds or a date. */

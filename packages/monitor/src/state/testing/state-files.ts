@@ -1,5 +1,7 @@
 // The database of a follower as it is on disk, with the real outbox, opened and closed like by a daemon.
+
 import type { Board, EventLine } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
 import { type Database, openDatabase } from '../../disk/sqlite.ts';
 import { createOutboxStore } from '../../outbox/outbox-store.ts';
 import { openOutboxDatabase } from '../../outbox/outbox-tables.ts';
@@ -54,7 +56,7 @@ export function follow(files: StateFiles, options: Pick<StateOptions, 'log'> & P
     snapshots: files.snapshots,
     outbox: files.outbox,
     now: () => 0,
-    onFailure: (error) => failures.push(error instanceof Error ? error.message : String(error)),
+    onFailure: (error) => failures.push(messageOf(error)),
     rules: smallRules,
     retryMs: () => 1,
     ...options,

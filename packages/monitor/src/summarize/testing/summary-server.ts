@@ -1,11 +1,14 @@
 // The routes of summaries and the briefing on a real server, over a board that a test made, with the real SDK
 // against a local server that speaks as the vendors do. The key is a canary: no test may find it in a log, an
 // error or an answer.
+
 import { type Board, type Config, foldLine, resolveConfig } from '@svc/core';
 import { pino } from 'pino';
 import { expect, onTestFinished } from 'vitest';
 import { createHttpServer } from '../../http/server.ts';
+import { boardOf } from '../../http/state-access.ts';
 import { summaryRoutes } from '../../http/summary-routes.ts';
+
 import { answersEverybody } from '../../http/testing/answers-everybody.ts';
 import { createMetrics } from '../../telemetry/metrics.ts';
 import type { Briefing } from '../briefing.ts';
@@ -64,7 +67,12 @@ export async function startSummaryServer(options: SummaryServerOptions) {
   const summaries = createSummaries({
     configs: [projectWith(options), ...(options.otherProjects ?? [])],
     environment: options.environment ?? { MODEL_KEY: CANARY },
-    state: { board: () => board, reached: async () => undefined, progress: () => ({ ready, seq: 1, of: 2 }) },
+    board: () =>
+      boardOf({
+        board: () => board,
+        reached: async () => undefined,
+        progress: () => ({ ready, seq: 1, of: 2 }),
+      }),
     async fetch(...request) {
       const answer = await callProvider(...request);
       await held;

@@ -1,11 +1,13 @@
 // A relay on a loopback port with an engine in memory, and readers and senders for it.
+
 import { request as httpRequest } from 'node:http';
+import { createByteBudget } from '@svc/lib/read-body';
 import { WAIT_MS } from '@svc/testkit';
 import { onTestFinished } from 'vitest';
 import { EngineUnavailable } from '../../engine/engine.ts';
 import { type Limits, noLimits, noNetworks } from '../../limits/limits.ts';
 import { createMetrics } from '../metrics.ts';
-import { createRoom } from '../read-body.ts';
+
 import { createLogger, type RelayParts, type RelaySettings } from '../relay-parts.ts';
 
 import { createRelayServer } from '../server.ts';
@@ -41,7 +43,7 @@ export async function relayForTest(
     },
     logger: createLogger({ write: (text) => void logged.push(text) }, 'debug'),
     metrics,
-    room: createRoom(given.roomBytes ?? 100 * 1024 * 1024),
+    budget: createByteBudget(given.roomBytes ?? 100 * 1024 * 1024),
     now: given.now ?? Date.now,
   });
   const port = await server.listen(0, '127.0.0.1');

@@ -2,12 +2,13 @@
 // from where the next call goes on, so that no event falls between two calls.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventLine } from '@svc/core';
+import { endOfWait } from '@svc/lib/timeout';
 import { z } from 'zod';
 import { type Conditions, pointText } from '../../event-conditions.ts';
 import { findBlindness } from '../../feed-sight.ts';
 import { needDaemon, openSession } from '../../session.ts';
 import { eventSummary } from '../../text.ts';
-import { endOfWait, type WatchedLine, watchEvents } from '../../watch-events.ts';
+import { type WatchedLine, watchEvents } from '../../watch-events.ts';
 import { type ToolContext, tool } from '../tool.ts';
 import { conditionsOf, eventInput, eventLine } from './event-input.ts';
 

@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { createCache } from './cache.ts';
+
+test('it holds so many, the oldest goes first, and each only for its time', () => {
+  let time = 0;
+  const cache = createCache<number>({ now: () => time, lifetimeMs: 100, most: 3 });
+  for (const [index, key] of ['a', 'b', 'c', 'a', 'd'].entries()) cache.set(key, index);
+  expect(cache.size()).toBe(3);
+  expect(['a', 'b', 'c', 'd'].map(cache.get)).toEqual([3, undefined, 2, 4]);
+  time = 99;
+  expect(cache.get('d')).toBe(4);
+  time = 100;
+  expect(cache.get('d')).toBeUndefined();
+});

@@ -1,0 +1,50 @@
+// Lets a fixed number of works run at once; the others wait in order.
+
+/** The signal ends only the waiting: a waiter that leaves rejects with its reason. */
+export type Limit = <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
+
+/** Nothing was started: as many wait as may wait. */
+export class TooManyWaiting extends Error {
+  constructor() {
+    super('too many are waiting');
+    this.name = 'TooManyWaiting';
+  }
+}
+
+export function createLimit(atOnce: number, mostWaiting = Number.POSITIVE_INFINITY): Limit {
+  const waiting = new Set<() => void>();
+  let running = 0;
+
+  function wait(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const enter = (): void => {
+        signal?.removeEventListener('abort', leave);
+        resolve();
+      };
+      const leave = (): void => {
+        waiting.delete(enter);
+        reject(signal?.reason as Error);
+      };
+      waiting.add(enter);
+      signal?.addEventListener('abort', leave, { once: true });
+    });
+  }
+
+  return async (work, signal) => {
+    signal?.throwIfAborted();
+    if (running < atOnce) running += 1;
+    else if (waiting.size < mostWaiting) await wait(signal);
+    else throw new TooManyWaiting();
+    try {
+      return await work();
+    } finally {
+      // The first that waits takes over this place.
+      const [next] = waiting;
+      if (next === undefined) running -= 1;
+      else {
+        waiting.delete(next);
+        next();
+      }
+    }
+  };
+}

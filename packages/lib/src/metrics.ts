@@ -1,0 +1,90 @@
+// Figures in Prometheus format that are read when they are asked for.
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+type Registered = { registry: Registry };
+
+/** A counter with labels for hot paths: a number in a map, handed to Prometheus only when it is asked for. */
+export type Tally<Label extends string> = { add: (labels: Readonly<Record<Label, string | number>>) => void };
+
+export function createTally<Label extends string>(
+  { registry }: Registered,
+  options: { name: string; help: string; labelNames: readonly Label[] },
+): Tally<Label> {
+  const { name, help, labelNames } = options;
+  const counts = new Map<string, number>();
+  registry.registerMetric(
+    new Counter({
+      name,
+      help,
+      labelNames: [...labelNames],
+      registers: [],
+      collect() {
+        this.reset();
+        for (const [key, count] of counts) {
+          const values = key.split('\n');
+          const labels = labelNames.map((label, index) => [label, values[index] ?? ''] as const);
+          this.inc(Object.fromEntries(labels) as Record<Label, string>, count);
+        }
+      },
+    }),
+  );
+  return {
+    add(labels) {
+      let key = '';
+      for (const label of labelNames) key = key === '' ? String(labels[label]) : `${key}\n${labels[label]}`;
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    },
+  };
+}
+
+/** A gauge that is read when it is asked for. */
+export function observe(metrics: Registered, name: string, help: string, read: () => number): void {
+  observeLabelled(metrics, name, help, [], () => [[{}, read()]]);
+}
+
+type Labels = Record<string, string>;
+
+/** The same with labels: one value for each set of them. */
+export function observeLabelled(
+  { registry }: Registered,
+  name: string,
+  help: string,
+  labelNames: readonly string[],
+  read: () => readonly (readonly [Labels, number])[],
+): void {
+  registry.registerMetric(
+    new Gauge({
+      name,
+      help,
+      labelNames: [...labelNames],
+      registers: [],
+      collect() {
+        // What there was at the last reading and is no more has no value.
+        this.reset();
+        for (const [labels, value] of read()) this.set(labels, value);
+      },
+    }),
+  );
+}
+
+/** A number that only grows and is kept elsewhere. Its name ends in `_total`. */
+export function observeTotal(
+  { registry }: Registered,
+  name: string,
+  help: string,
+  labelNames: readonly string[],
+  read: () => readonly (readonly [Labels, number])[],
+): void {
+  registry.registerMetric(
+    new Counter({
+      name,
+      help,
+      labelNames: [...labelNames],
+      registers: [],
+      collect() {
+        this.reset();
+        for (const [labels, value] of read()) this.inc(labels, value);
+      },
+    }),
+  );
+}

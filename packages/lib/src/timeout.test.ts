@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { within } from './timeout.ts';
+
+const never = new Promise<string>(() => undefined);
+
+test('what ends in time gives its result or its error', async () => {
+  await expect(within(Promise.resolve('done'), 3_600_000, () => 'late')).resolves.toBe('done');
+  const failing = Promise.reject(new Error('no'));
+  await expect(within(failing, 3_600_000, () => 'late')).rejects.toThrow('no');
+});
+
+test('what takes longer gives what is given instead, or fails with it', async () => {
+  await expect(within(never, 1, () => 'late')).resolves.toBe('late');
+  const late = (): never => {
+    throw new Error('too late');
+  };
+  await expect(within(never, 1, late)).rejects.toThrow('too late');
+});
+
+test('an error that comes after the time is over is ignored', async () => {
+  const work = Promise.withResolvers<string>();
+  await expect(within(work.promise, 1, () => 'late')).resolves.toBe('late');
+  work.reject(new Error('much later'));
+});

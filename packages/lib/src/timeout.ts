@@ -1,0 +1,33 @@
+// Waiting for something, but not for ever.
+
+const timeIsUp = Symbol('time is up');
+
+/** What the work gives; what `late` gives, or throws, when the work takes longer. The work itself goes on. */
+export async function within<T, Late>(
+  work: Promise<T>,
+  milliseconds: number,
+  late: () => Late,
+): Promise<T | Late> {
+  const { promise, resolve } = Promise.withResolvers<typeof timeIsUp>();
+  const timer = setTimeout(resolve, milliseconds, timeIsUp);
+  try {
+    const first = await Promise.race([work, promise]);
+    return first === timeIsUp ? late() : first;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Aborts when its caller does, when one of the signals does, or when the time is over. `AbortSignal.any` would not do:
+ * as long as nobody listens to it, Node may collect the signals that it is made of, and then it never aborts.
+ */
+export function endOfWait(milliseconds: number, ...signals: readonly AbortSignal[]): AbortController {
+  const over = new AbortController();
+  const end = (): void => over.abort();
+  for (const signal of [AbortSignal.timeout(milliseconds), ...signals]) {
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true, signal: over.signal });
+  }
+  return over;
+}

@@ -1,0 +1,188 @@
+// The process that svc runs in, as far as the daemon's control needs it. Passed in, so that tests bring another.
+
+import { spawn } from 'node:child_process';
+import { closeSync } from 'node:fs';
+import type { DaemonIdentity, Environment } from '@svc/core';
+import { systemErrorCode } from '@svc/lib/errors';
+import { Failure } from '../errors.ts';
+import { usable } from './instance.ts';
+import { linesBehind, logFileOf, openToAppend } from './log-file.ts';
+import { type FoundDaemon, waitForDaemon } from './status.ts';
+
+export type Host = {
+  pid: number;
+  /** The command that runs this svc again: node, its flags, the start file. */
+  program: readonly string[];
+  /** Standard output as a file descriptor. */
+  standardOutput: number;
+  signal: (pid: number, name: NodeJS.Signals) => void;
+  onStopSignal: (listener: (name: NodeJS.Signals) => void) => void;
+  /** A bug that nobody caught. */
+  onFault: (listener: (error: unknown) => void) => void;
+  /** Without a code: with the one that was set before. */
+  exit: (code?: number) => never;
+};
+
+export const thisProcess: Host = {
+  pid: process.pid,
+  program: [process.execPath, ...process.execArgv, process.argv[1] ?? ''],
+  standardOutput: 1,
+  signal: (pid, name) => void process.kill(pid, name),
+  onStopSignal(listener) {
+    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, listener);
+  },
+  onFault(listener) {
+    process.on('uncaughtException', listener);
+    process.on('unhandledRejection', listener);
+  },
+  exit: (code) => (code === undefined ? process.exit() : process.exit(code)),
+};
+
+// A daemon that holds the data root and cannot be talked to: what to say of it, and the remedy.
+
+export function notAnswering(found: FoundDaemon, dataDir: string): Failure {
+  const what = found.state === 'not-answering' ? 'does not answer' : `is ${found.state}`;
+  const who = 'record' in found ? ` (pid ${found.record.pid})` : '';
+  return new Failure('not-answering', `The daemon of ${dataDir}${who} ${what}.`, remedyFor(found, dataDir));
+}
+
+export function remedyFor(found: FoundDaemon, dataDir: string): string {
+  const look = 'See what it does: svc monitor logs';
+  if (!('record' in found)) return `${look}. Who holds the data root: fuser -v '${dataDir}/daemon.lock'`;
+  const { pid } = found.record;
+  return `${look}. If it hangs, make sure that it is svc (ps -p ${pid}), then: kill -9 ${pid}`;
+}
+
+// Starts the daemon in the background: a process of its own session, its output in the log file, and this
+// call returns when it answers. Where one runs already, or another caller's comes up first, that one it is.
+
+const START_MS = 20_000;
+const SUCCESSOR_WITHIN_MS = 1_000;
+const SAY_SO_AFTER_MS = 1_000;
+const SHOWN_LINES = 20;
+
+export type StartOptions = {
+  dataDir: string;
+  /** The command that runs svc: node, its flags, the start file. */
+  program: readonly string[];
+  /** The daemon's environment, secrets included. */
+  environment: () => Promise<Environment>;
+  /** The daemon stays in this folder: its project is served. */
+  folder: string;
+  /** Says that it takes long. */
+  onWaiting: () => void;
+  interrupted: AbortSignal;
+};
+
+export type Started = { daemon: DaemonIdentity; wasRunning: boolean };
+
+export async function startDaemon(options: StartOptions): Promise<Started> {
+  const waiting = setTimeout(options.onWaiting, SAY_SO_AFTER_MS);
+  try {
+    // One that is coming or going decides first whether there is anything to start.
+    const found = await settled(options, START_MS);
+    if (found.state === 'running') return { daemon: found.daemon, wasRunning: true };
+    if (found.state !== 'stopped') throw notAnswering(found, options.dataDir);
+    return await launch(options);
+  } finally {
+    clearTimeout(waiting);
+  }
+}
+
+async function launch(options: StartOptions): Promise<Started> {
+  const { dataDir, program, folder, interrupted } = options;
+  const path = logFileOf(dataDir);
+  const environment = await options.environment();
+  const log = usable(dataDir, () => openToAppend(path));
+  try {
+    const [command, ...words] = [...program, 'monitor', 'run', '--log-file', path];
+    const child = spawn(command, words, {
+      cwd: folder,
+      env: environment,
+      detached: true,
+      stdio: ['ignore', log.fd, log.fd],
+    });
+    let ending: string | undefined;
+    child.on('error', (error) => (ending = error.message));
+    child.on('exit', (code, signal) => (ending = signal ?? `exit code ${code}`));
+    child.unref();
+    const found = await waitForDaemon(dataDir, ({ state }) => state === 'running' || ending !== undefined, {
+      patienceMs: START_MS,
+      interrupted,
+    });
+    // Where our process has ended because another was first, that other one may need a moment more.
+    const last = found.state === 'running' ? found : await settled(options, SUCCESSOR_WITHIN_MS);
+    if (last.state === 'running') return { daemon: last.daemon, wasRunning: last.daemon.pid !== child.pid };
+    throw startFailed(path, ending, linesBehind(log.fd, log.size, SHOWN_LINES));
+  } finally {
+    closeSync(log.fd);
+  }
+}
+
+function settled({ dataDir, interrupted }: StartOptions, patienceMs: number): Promise<FoundDaemon> {
+  return waitForDaemon(dataDir, ({ state }) => state === 'running' || state === 'stopped', {
+    patienceMs,
+    interrupted,
+  });
+}
+
+function startFailed(path: string, ending: string | undefined, lines: readonly string[]): Failure {
+  const what =
+    ending === undefined
+      ? `The daemon does not answer after ${START_MS / 1000} s.`
+      : `The daemon did not start (${ending}).`;
+  const shown = lines.length === 0 ? '' : ` It said:\n${lines.map((line) => `  ${line}`).join('\n')}`;
+  return new Failure(
+    'start-failed',
+    what + shown,
+    ending === undefined ? 'See what it does: svc monitor logs --follow' : `The whole log: ${path}`,
+  );
+}
+
+// Stops the daemon: asks the process that has proved to be it, and waits until the data root is free.
+// A pid that is only written somewhere is never signalled.
+
+const STOP_MS = 15_000;
+const PROOF_WITHIN_MS = 3_000;
+
+export type StopOptions = {
+  dataDir: string;
+  signal: (pid: number, name: NodeJS.Signals) => void;
+  interrupted: AbortSignal;
+  patienceMs?: number;
+};
+
+/** The pid of the daemon that was stopped, or undefined when none ran. */
+export async function stopDaemon(options: StopOptions): Promise<number | undefined> {
+  const { dataDir, interrupted, patienceMs = STOP_MS } = options;
+  const found = await waitForDaemon(
+    dataDir,
+    ({ state }) => state === 'running' || state === 'stopped' || state === 'stopping',
+    { patienceMs: PROOF_WITHIN_MS, interrupted },
+  );
+  if (found.state === 'stopped') return undefined;
+  if (found.state === 'starting' || found.state === 'not-answering') throw notAnswering(found, dataDir);
+  const { pid } = found.state === 'running' ? found.daemon : found.record;
+  if (found.state === 'running') ask(pid, options.signal);
+  // A service manager may have the next one up before we look.
+  const isGone = (now: FoundDaemon) =>
+    now.state === 'stopped' || (now.state === 'running' && now.daemon.pid !== pid);
+  if (isGone(await waitForDaemon(dataDir, isGone, { patienceMs, interrupted }))) return pid;
+  throw new Failure(
+    'stop-failed',
+    `The daemon (pid ${pid}) did not stop within ${patienceMs / 1000} s.`,
+    `End it at once, which loses nothing that was acknowledged: kill -9 ${pid}`,
+  );
+}
+
+function ask(pid: number, signal: StopOptions['signal']): void {
+  try {
+    signal(pid, 'SIGTERM');
+  } catch (error) {
+    if (systemErrorCode(error) === 'ESRCH') return;
+    throw new Failure(
+      'stop-failed',
+      `The daemon (pid ${pid}) cannot be signalled: ${(error as Error).message}.`,
+    );
+  }
+}

@@ -1,0 +1,206 @@
+// The daemon's own log file as a destination for the logger. At 10 MiB it becomes monitor.log.1, and the one
+// before that goes. Only the daemon that holds the data root writes and rotates. Each line is written at
+// once, so that a crash loses none; a full disk loses lines, which are counted, and never the daemon.
+
+import {
+  closeSync,
+  fchmodSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemErrorCode } from '@svc/lib/errors';
+import { ifPresentSync } from '@svc/lib/files';
+
+// Reads the daemon's log from its end: the last lines, and what is added. Never the whole file.
+
+const CHUNK = 64 * 1024;
+const POLL_MS = 200;
+const NEWLINE = 0x0a;
+
+export type LogEnd = { inode: number; offset: number };
+export type LastLines = { lines: string[]; end: LogEnd };
+
+/** The last lines, those of the rotated file before it included; undefined when there is no log. */
+export function lastLines(path: string, count: number): LastLines | undefined {
+  const recent = lastLinesOfFile(path, count);
+  if (recent === undefined || recent.lines.length >= count) return recent;
+  const older = lastLinesOfFile(rotatedFile(path), count - recent.lines.length);
+  return { lines: [...(older?.lines ?? []), ...recent.lines], end: recent.end };
+}
+
+/** Hands over each line added behind `end`, through rotations, until the signal. */
+export async function followLines(
+  path: string,
+  end: LogEnd | undefined,
+  hand: (line: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let file = openBehind(path, end);
+  try {
+    while (!signal.aborted) {
+      file?.readNew(hand);
+      const there = statSync(path, { throwIfNoEntry: false });
+      if (there !== undefined && there.ino !== file?.inode) {
+        // What was written between the last read and the rotation is still in the old file.
+        file?.readNew(hand);
+        file?.close();
+        file = openBehind(path, undefined);
+        continue;
+      }
+      await sleep(POLL_MS, undefined, { signal }).catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      });
+    }
+  } finally {
+    file?.close();
+  }
+}
+
+/** What stands behind `offset`, at most the last `count` lines of it. */
+export function linesBehind(fd: number, offset: number, count: number): string[] {
+  return linesBetween(fd, offset, fstatSync(fd).size, count);
+}
+
+function linesBetween(fd: number, offset: number, size: number, count: number): string[] {
+  if (count <= 0 || size <= offset) return [];
+  const chunks: Buffer[] = [];
+  let newlines = 0;
+  let position = size;
+  // One newline more than lines: the last line ends with one.
+  while (position > offset && newlines <= count) {
+    const length = Math.min(CHUNK, position - offset);
+    position -= length;
+    const chunk = readAt(fd, position, length);
+    for (const byte of chunk) if (byte === NEWLINE) newlines += 1;
+    chunks.unshift(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8').replace(/\n$/, '').split('\n').slice(-count);
+}
+
+function lastLinesOfFile(path: string, count: number): LastLines | undefined {
+  const fd = ifPresentSync(() => openSync(path, 'r'));
+  if (fd === undefined) return undefined;
+  try {
+    const { ino, size } = fstatSync(fd);
+    return { lines: linesBetween(fd, 0, size, count), end: { inode: ino, offset: size } };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+type OpenFile = { inode: number; readNew: (hand: (line: string) => void) => void; close: () => void };
+
+/** Opens the file behind what was read of it; another file under that name is read from its start. */
+function openBehind(path: string, end: LogEnd | undefined): OpenFile | undefined {
+  const fd = ifPresentSync(() => openSync(path, 'r'));
+  if (fd === undefined) return undefined;
+  const { ino } = fstatSync(fd);
+  let offset = end?.inode === ino ? end.offset : 0;
+  let partial: Buffer = Buffer.alloc(0);
+  return {
+    inode: ino,
+    close: () => closeSync(fd),
+    readNew(hand) {
+      if (fstatSync(fd).size < offset) {
+        // Somebody emptied the file.
+        offset = 0;
+        partial = Buffer.alloc(0);
+      }
+      for (let chunk = readAt(fd, offset, CHUNK); chunk.length > 0; chunk = readAt(fd, offset, CHUNK)) {
+        offset += chunk.length;
+        const bytes = Buffer.concat([partial, chunk]);
+        const newline = bytes.lastIndexOf(NEWLINE);
+        partial = bytes.subarray(newline + 1);
+        if (newline >= 0) for (const line of bytes.toString('utf8', 0, newline).split('\n')) hand(line);
+      }
+    },
+  };
+}
+
+function readAt(fd: number, position: number, length: number): Buffer {
+  const buffer = Buffer.alloc(length);
+  return buffer.subarray(0, readSync(fd, buffer, 0, length, position));
+}
+
+const MAX_BYTES = 10 * 1024 * 1024;
+const CHECK_EVERY_MS = 60_000;
+
+export type LogFile = { write: (line: string) => void; close: () => void };
+
+export function logFileOf(dataDir: string): string {
+  return join(dataDir, 'logs', 'monitor.log');
+}
+
+function rotatedFile(path: string): string {
+  return `${path}.1`;
+}
+
+export function openLogFile(path: string, now: () => Date, maxBytes = MAX_BYTES): LogFile {
+  let file = openToAppend(path);
+  let checkAt = 0;
+  let lost = 0;
+
+  const reopen = () => {
+    const next = openToAppend(path);
+    closeSync(file.fd);
+    file = next;
+  };
+  const check = (time: number) => {
+    checkAt = time + CHECK_EVERY_MS;
+    // Somebody may have moved the file away or emptied it.
+    if (inodeOf(path) !== file.inode) return reopen();
+    file.size = fstatSync(file.fd).size;
+    if (file.size < maxBytes) return;
+    renameSync(path, rotatedFile(path));
+    reopen();
+  };
+  const append = (line: string) => {
+    const text = lost === 0 ? line : `${lostLine(now(), lost)}\n${line}`;
+    file.size += writeSync(file.fd, text);
+  };
+
+  return {
+    write(line) {
+      const time = now().getTime();
+      // A log that cannot be rotated grows on: better long than silent.
+      if (time >= checkAt || file.size >= maxBytes) succeeds(() => check(time));
+      lost = succeeds(() => append(line)) ? 0 : lost + 1;
+    },
+    close: () => closeSync(file.fd),
+  };
+}
+
+function succeeds(work: () => void): boolean {
+  try {
+    work();
+    return true;
+  } catch (error) {
+    if (systemErrorCode(error) === undefined) throw error;
+    return false;
+  }
+}
+
+/** Opens the log for appending, readable by its owner alone. */
+export function openToAppend(path: string): { fd: number; inode: number; size: number } {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const fd = openSync(path, 'a+', 0o600);
+  const stats = fstatSync(fd);
+  if (stats.isFile() && (stats.mode & 0o077) !== 0) fchmodSync(fd, 0o600);
+  return { fd, inode: stats.ino, size: stats.size };
+}
+
+function inodeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.ino;
+}
+
+/** In the shape of the logger's lines, level warn. */
+function lostLine(time: Date, lost: number): string {
+  return JSON.stringify({ level: 40, time: time.toISOString(), lost, msg: 'log lines could not be written' });
+}

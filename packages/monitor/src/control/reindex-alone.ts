@@ -1,0 +1,36 @@
+// Builds the index anew while no daemon runs: becomes the daemon of the data root for as long as it takes.
+import type { Machine } from '../config/environment.ts';
+import { Failure } from '../errors.ts';
+import { openEventLog } from '../log/event-log.ts';
+import { identifyHost } from '../log/host.ts';
+import { claimInstance } from './instance.ts';
+
+export async function reindexAlone(
+  machine: Machine,
+  now: () => Date,
+  { acceptMissing }: { acceptMissing: boolean },
+): Promise<{ lines: number; seconds: number }> {
+  const instance = claimInstance(machine.dataDir);
+  if (instance === undefined) {
+    throw new Failure(
+      'not-answering',
+      'A daemon holds the data folder but does not answer.',
+      'See: svc monitor status',
+    );
+  }
+  const started = performance.now();
+  const log = openEventLog({
+    eventsFolder: machine.eventsDir,
+    databaseFile: machine.databaseFile,
+    clock: { now: () => now().getTime() },
+    host: await identifyHost(machine.dataDir),
+    newId: () => crypto.randomUUID(),
+  });
+  try {
+    await log.reindex({ acceptMissing });
+    return { lines: log.lastSeq(), seconds: Math.round((performance.now() - started) / 100) / 10 };
+  } finally {
+    await log.close();
+    instance.withdraw();
+  }
+}

@@ -1,0 +1,68 @@
+// Fills unset secret variables from the secret files, for a daemon about to be started: a service manager
+// does not have the shell's environment. A secret goes into the environment of the daemon and nowhere else.
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import type { Environment } from '@svc/core';
+import { systemErrorCode } from '@svc/lib/errors';
+import { relayReadKeyFile, webhookSecretFile } from '../config/locate.ts';
+
+const feedsWithSecrets = ['codehost', 'tracker'] as const;
+type ByFeed = Record<(typeof feedsWithSecrets)[number], readonly string[]>;
+/** The variables that configuration names, by feed: of the HMAC secret, and of the channel's read key. */
+export type SecretVariables = ByFeed & { readKeys: ByFeed };
+export type FilledSecrets = { environment: Environment; warnings: string[] };
+
+export async function fillSecrets(
+  configDir: string,
+  environment: Environment,
+  variables: SecretVariables,
+): Promise<FilledSecrets> {
+  const filled: Record<string, string> = {};
+  const warnings: string[] = [];
+  const files = feedsWithSecrets.flatMap((feed) => [
+    { file: webhookSecretFile(configDir, feed), names: variables[feed] },
+    { file: relayReadKeyFile(configDir, feed), names: variables.readKeys[feed] },
+  ]);
+  for (const { file, names } of files) {
+    const read = await readSecret(file);
+    if (read.warning !== undefined) warnings.push(read.warning);
+    if (read.secret === undefined) continue;
+    for (const name of names) {
+      const given = environment[name] ?? '';
+      if (given === '') filled[name] = read.secret;
+      else if (given !== read.secret) warnings.push(staleText(name, file));
+    }
+  }
+  return { environment: { ...environment, ...filled }, warnings };
+}
+
+type SecretFile = { secret?: string; warning?: string };
+
+async function readSecret(file: string): Promise<SecretFile> {
+  let handle: FileHandle;
+  try {
+    handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return {};
+    return { warning: `${file} cannot be read (${systemErrorCode(error) ?? String(error)}).` };
+  }
+  try {
+    const stats = await handle.stat();
+    const mode = stats.mode & 0o777;
+    if (!stats.isFile()) return { warning: `${file} is not a file, so it was not used.` };
+    if ((mode & 0o177) !== 0) {
+      return {
+        warning: `${file} was not used: its mode ${mode.toString(8)} is wider than 600. Run: chmod 600 '${file}'`,
+      };
+    }
+    const secret = (await handle.readFile('utf8')).trim();
+    if (/^[^\0\r\n]+$/.test(secret)) return { secret };
+    return { warning: `${file} was not used: it must hold the secret on one line.` };
+  } finally {
+    await handle.close();
+  }
+}
+
+function staleText(variable: string, file: string): string {
+  return `${variable} is set, but not to what ${file} holds; the variable wins. After a rotation run: export ${variable}="$(cat '${file}')" and svc-monitor.sh restart`;
+}

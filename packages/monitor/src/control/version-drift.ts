@@ -1,0 +1,71 @@
+// Version drift: the version that runs against the newest one that the plugin cache holds.
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { systemErrorCode } from '@svc/lib/errors';
+import { compareBuild, lt, parse } from 'semver';
+
+export type Drift = { runningVersion: string; latestAvailableVersion: string | null; isStale: boolean };
+
+/** The version that this svc would run: the version file's, or the build's where there is none. */
+export function ownVersion(versionFile: string | undefined, build: string): string {
+  return (
+    (versionFile === undefined ? undefined : whenThere(() => readFileSync(versionFile, 'utf8').trim())) ||
+    build
+  );
+}
+
+export async function measureDrift(runningVersion: string, cacheRoot: string): Promise<Drift> {
+  const latestAvailableVersion = await latestIn(cacheRoot);
+  return { runningVersion, latestAvailableVersion, isStale: isOlder(runningVersion, latestAvailableVersion) };
+}
+
+/** The highest folder name that is a semantic version; pre-releases come before their release. */
+async function latestIn(cacheRoot: string): Promise<string | null> {
+  const names = await readdir(cacheRoot).catch((error: unknown) => {
+    if (systemErrorCode(error) === undefined) throw error;
+    return [];
+  });
+  const versions = names
+    .filter((name) => /^\d/.test(name) && parse(name) !== null)
+    .filter((name) => whenThere(() => statSync(join(cacheRoot, name)).isDirectory()));
+  return versions.toSorted(compareBuild).at(-1) ?? null;
+}
+
+/** A version that is not a semantic one cannot be judged, so it is not called older. */
+function isOlder(version: string, latest: string | null): boolean {
+  return latest !== null && parse(version) !== null && lt(version, latest);
+}
+
+export type DriftWarning = { warning: string; remedy: string };
+
+/**
+ * What to say of a version that is not the newest, with the command that mends it.
+ * `own` is the version of the svc that was called: a restart with it may be all that is needed.
+ */
+export function driftWarning(drift: Drift, own: string, cacheRoot: string): DriftWarning | undefined {
+  const { runningVersion, latestAvailableVersion: latest, isStale } = drift;
+  if (isStale && latest !== null && isOlder(own, latest)) {
+    const newer = join(cacheRoot, latest, 'bin', 'svc-monitor.sh');
+    return {
+      warning: `version ${runningVersion} is older than the installed ${latest}.`,
+      remedy: existsSync(newer)
+        ? `Switch to it: '${newer}' restart`
+        : 'Update svc, then run: svc-monitor.sh restart',
+    };
+  }
+  if (!isOlder(runningVersion, own)) return undefined;
+  return {
+    warning: `the daemon runs version ${runningVersion}, older than this svc (${own}).`,
+    remedy: 'Switch to it: svc-monitor.sh restart',
+  };
+}
+
+function whenThere<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (systemErrorCode(error) === undefined) throw error;
+    return undefined;
+  }
+}

@@ -1,0 +1,161 @@
+// The daemon from the first moment to the last: claims the data root, runs, ends when it is told to.
+//   first SIGTERM, SIGINT or SIGHUP   requests under way end, everything is closed, exit 0
+//   second signal                     exit at once; what was acknowledged is on disk all the same
+//   a bug that nobody caught          logged, exit 70
+//   another process has the data root logged, exit 6 at once: there is one writer
+import { constants } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Environment } from '@svc/core';
+import { systemErrorCode } from '@svc/lib/errors';
+import { every } from '@svc/lib/rounds';
+import type { DestinationStream, Logger } from 'pino';
+import type { Machine } from '../config/environment.ts';
+import { type Host, notAnswering, remedyFor } from '../control/control.ts';
+import { claimInstance, type Instance } from '../control/instance.ts';
+import { askHealth, type FoundDaemon, findDaemon } from '../control/status.ts';
+import { Failure } from '../errors.ts';
+import type { RunningDaemon } from './run.ts';
+
+const EXIT_BUG = 70;
+const EXIT_TAKEN = 6;
+const KEEP_EVERY_MS = 5_000;
+const CLAIM_WITHIN_MS = 10_000;
+const CLOSE_WITHIN_MS = 10_000;
+const LINGER_MS = 1_000;
+
+export type LifetimeOptions = {
+  machine: Machine;
+  environment: Environment;
+  folder: string;
+  version: string;
+  now: () => Date;
+  host: Host;
+  /** Where logs go; standard output without it. */
+  logFile: string | undefined;
+};
+
+export async function runUntilStopped(options: LifetimeOptions): Promise<void> {
+  const { machine, host } = options;
+  const instance = await claimOrSayWho(machine.dataDir);
+  const stopSignal = untilStopSignal(host);
+  try {
+    // Loaded only now: the command line starts fast, and a second daemon ends fast.
+    const [{ runDaemon }, { createLogger }] = await Promise.all([
+      import('./run.ts'),
+      import('../telemetry/logger.ts'),
+    ]);
+    const logTo = await logDestination(options);
+    const logger = createLogger(logTo);
+    host.onFault((error) => {
+      logger.fatal({ err: error }, 'a bug in svc ended the daemon; please report it');
+      host.exit(EXIT_BUG);
+    });
+    const daemon = await runDaemon({
+      ...options,
+      pid: host.pid,
+      program: host.program,
+      logTo,
+      dataRootTrouble: instance.trouble,
+    }).catch(async (error: unknown) => {
+      throw systemErrorCode(error) === 'EADDRINUSE' ? await portTaken(machine) : error;
+    });
+    await serve(daemon, instance, options, stopSignal, logger);
+  } finally {
+    instance.withdraw();
+    // Nothing should keep the process now; if something does, it must not linger without the data root.
+    setTimeout(() => host.exit(), LINGER_MS).unref();
+  }
+}
+
+async function serve(
+  daemon: RunningDaemon,
+  instance: Instance,
+  { version, host }: LifetimeOptions,
+  stopSignal: Promise<NodeJS.Signals>,
+  logger: Logger,
+): Promise<void> {
+  const { port, url, startedAt } = daemon;
+  const identity = { instance: daemon.instance, pid: host.pid, port, url, version, startedAt };
+  const keeping = every(
+    KEEP_EVERY_MS,
+    async () => {
+      if ((await instance.keep()) === 'held') return;
+      logger.fatal('another process has taken the data root: this daemon ends at once');
+      host.exit(EXIT_TAKEN);
+    },
+    (error) => logger.error({ err: error }, 'the lock of the data root cannot be taken again'),
+  );
+  try {
+    await instance.announce({ state: 'running', ...identity });
+    logger.info({ signal: await stopSignal }, 'stopping');
+    await keeping.stop();
+    await instance
+      .announce({ state: 'stopping', ...identity })
+      .catch((error: unknown) =>
+        logger.warn({ err: error }, 'daemon.json does not say that the daemon stops'),
+      );
+  } finally {
+    await keeping.stop();
+    const late = setTimeout(() => {
+      logger.fatal(`the daemon did not close within ${CLOSE_WITHIN_MS / 1000} s`);
+      host.exit(EXIT_BUG);
+    }, CLOSE_WITHIN_MS);
+    await daemon.close().finally(() => clearTimeout(late));
+  }
+}
+
+/** Takes the data root. While another daemon comes or goes it waits a little, to say who it is or to succeed it. */
+async function claimOrSayWho(dataDir: string): Promise<Instance> {
+  const deadline = performance.now() + CLAIM_WITHIN_MS;
+  for (;;) {
+    const instance = claimInstance(dataDir);
+    if (instance !== undefined) return instance;
+    const found = await findDaemon(dataDir);
+    if (found.state === 'running' || performance.now() > deadline) throw alreadyRunning(found, dataDir);
+    await sleep(10 + Math.random() * 30);
+  }
+}
+
+function alreadyRunning(found: FoundDaemon, dataDir: string): Failure {
+  if (found.state === 'running') {
+    const { pid, url } = found.daemon;
+    return new Failure(
+      'already-running',
+      `The daemon of ${dataDir} is already running: pid ${pid}, ${url}`,
+      'Replace it with: svc monitor restart',
+    );
+  }
+  const { message } = notAnswering(found, dataDir);
+  return new Failure('already-running', message, remedyFor(found, dataDir));
+}
+
+async function portTaken({ dataDir, port }: Machine): Promise<Failure> {
+  const other = await askHealth(dataDir, port);
+  const who = other === undefined ? 'another program' : `the daemon of another data root (pid ${other.pid})`;
+  return new Failure(
+    'port-taken',
+    `Port ${port} is in use by ${who}.`,
+    'Name a free port with SVC_MONITOR_PORT, or end that program.',
+  );
+}
+
+async function logDestination({ logFile, now, host }: LifetimeOptions): Promise<DestinationStream> {
+  if (logFile !== undefined) {
+    const { openLogFile } = await import('../control/log-file.ts');
+    return openLogFile(logFile, now);
+  }
+  const { destination } = await import('pino');
+  // Lines wait in memory while nobody reads the pipe, up to a bound, and the daemon goes on.
+  return destination({ fd: host.standardOutput, sync: false, maxLength: 4 * 1024 * 1024 });
+}
+
+function untilStopSignal(host: Host): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    let asked = false;
+    host.onStopSignal((name) => {
+      if (asked) host.exit(128 + constants.signals[name]);
+      asked = true;
+      resolve(name);
+    });
+  });
+}

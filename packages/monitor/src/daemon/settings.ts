@@ -1,0 +1,52 @@
+// The configuration as the daemon uses it: kept up to date, its problems logged, the webhook secrets read from it.
+import { type Config, type Environment, formatProblem } from '@svc/core';
+import type { Logger } from 'pino';
+import type { Machine } from '../config/environment.ts';
+import { type LiveConfig, openLiveConfig } from '../config/live.ts';
+import { readSecrets, type Secrets } from '../receive/secrets.ts';
+
+export type Settings = {
+  live: LiveConfig;
+  /** One for each project that is served. */
+  configs: () => Config[];
+  /** What the global file says. */
+  machineWide: () => Config;
+  secrets: () => Secrets;
+  /** To be called after each change, before any part is configured again. */
+  applyChange: () => void;
+};
+
+export async function openSettings(options: {
+  machine: Machine;
+  environment: Environment;
+  folder: string;
+  logger: Logger;
+}): Promise<Settings> {
+  const { machine, environment, folder, logger } = options;
+  const live = await openLiveConfig({
+    machine,
+    environment,
+    folder,
+    onFailure: (error) => logger.error({ err: error }, 'a change of the configuration could not be applied'),
+  });
+  const configs = (): Config[] => live.current().configs;
+  let secrets = readSecrets(configs(), environment);
+  /** Each is logged when it appears, not again at every change. */
+  let logged = new Set<string>();
+  function logProblems(): void {
+    const problems = new Set(live.current().problems.map(formatProblem));
+    for (const problem of problems) if (!logged.has(problem)) logger.warn({ problem }, 'configuration');
+    logged = problems;
+  }
+  logProblems();
+  return {
+    live,
+    configs,
+    machineWide: () => live.current().machineWide,
+    secrets: () => secrets,
+    applyChange() {
+      secrets = readSecrets(configs(), environment);
+      logProblems();
+    },
+  };
+}

@@ -1,0 +1,307 @@
+// The code host's part of the feeds: hooks where they can be had, replay of what was missed, and polling of
+// what has no hook.
+
+import {
+  type ApiAnswer,
+  type AwaitedDeploy,
+  type api,
+  awaitedDeploys,
+  type CodehostProblem,
+  type Config,
+  type Environment,
+  type FeedSecrets,
+  type HookHold,
+  hookHold,
+  type KnownPullRequest,
+  knownDeploymentStates,
+  knownPullRequest,
+  pullRequestKey,
+  repoKey,
+  watchedPullRequests,
+} from '@svc/core';
+import { type RunCommand, runCommand } from '@svc/lib/process';
+import { byTimer, every, type Repeat } from '@svc/lib/rounds';
+import type { Logger } from 'pino';
+import { createGh, type Gh } from '../codehost/gh.ts';
+import { hookMemoryFile, openHookMemory } from '../codehost/hook-memory.ts';
+import { createHookApi } from '../codehost/hooks.ts';
+import { pollingReport } from '../codehost/polling-report.ts';
+import { createReconciler, RECONCILE_EVERY_MS } from '../codehost/reconcile.ts';
+import { createReplay, type DeliveryReport } from '../codehost/replay.ts';
+import { type Coverage, createSubscriptions } from '../codehost/subscribe.ts';
+import type { EventLog } from '../log/event-log.ts';
+import type { Receiver } from '../receive/receiver.ts';
+import type { StateFollower } from '../state/state-follower.ts';
+
+/** Besides every start and reconnect. */
+const REPLAY_EVERY_MS = 6 * 3_600_000;
+
+/** Rounds that events ask for are no closer than this: the call budget is for a day. */
+const ROUNDS_APART_MS = 300_000;
+
+/** What the log says, as far as the code host is asked about it. */
+export type CodehostView = {
+  /** Resolves when it knows every line that is in the log now. */
+  caughtUp: () => Promise<void>;
+  pullRequests: () => readonly { repo: string; number: number }[];
+  knownOf: (repo: string, number: number) => KnownPullRequest | undefined;
+  deploys: () => readonly AwaitedDeploy[];
+  deploymentStates: (repo: string, id: number) => ReadonlySet<string> | undefined;
+};
+
+/** From the board. */
+export function codehostView(
+  state: Pick<StateFollower, 'board' | 'reached'>,
+  lastSeq: () => number,
+  now: () => number,
+): CodehostView {
+  return {
+    caughtUp: () => state.reached(lastSeq()),
+    pullRequests: () => watchedPullRequests(state.board(), now()),
+    knownOf(repo, number) {
+      const known = state.board().pullRequests.get(pullRequestKey(repo, number));
+      return known && knownPullRequest(known);
+    },
+    deploys: () => awaitedDeploys(state.board(), now()),
+    deploymentStates: (repo, id) => knownDeploymentStates(state.board(), repo, id),
+  };
+}
+
+export type CodehostFeed = {
+  /** Subscribes what is watched, then replays the last hour, then polls. */
+  begin: () => Promise<void>;
+  /** A repository turned up in a signal file: it is subscribed like a watched one, once. */
+  meet: (repo: string) => void;
+  /** The configuration has changed: what is watched, the channel, or the secrets. */
+  reconfigure: () => void;
+  /** Deliveries may have been missed. */
+  replaySoon: () => Promise<void>;
+  /** Something is not known that a round would find out: the next one comes earlier. */
+  roundSoon: () => void;
+  /** A round that begins from now on. */
+  roundNow: () => Promise<void>;
+  gh: Gh;
+  compare: (wish: { withinMs: number; repair: boolean }) => Promise<DeliveryReport[]>;
+  coverage: () => Coverage[];
+  figures: () => ApiAnswer<typeof api.getFeeds>['codehost'];
+  /** Calls made, and those that asking for everything would have made on top. */
+  meter: () => { made: number; avoided: number };
+  stop: () => Promise<void>;
+};
+
+export async function createCodehostFeed(options: {
+  configs: () => readonly Config[];
+  /** A channel that stands in a project's file and nowhere else. */
+  committedChannel: () => string | undefined;
+  environment: Environment;
+  dataDir: string;
+  secrets: () => FeedSecrets;
+  receiver: Receiver;
+  log: EventLog;
+  ticketPrefixes: () => readonly string[];
+  logger: Logger;
+  now: () => number;
+  view: CodehostView;
+  /** How programs are run, and how time comes round: others in a simulation. */
+  run?: RunCommand;
+  repeat?: Repeat;
+}): Promise<CodehostFeed> {
+  const { configs, log, logger, now, view, run = runCommand, repeat = byTimer } = options;
+  const stopping = new AbortController();
+  const watched = (): string[] => configs().flatMap(({ svc }) => svc.monitor.github.watchRepos);
+  const repos = new Map(watched().map((repo) => [repoKey(repo), repo]));
+  /** Those of signal files: they stay, whatever is configured. */
+  const met = new Set<string>();
+  let hasBegun = false;
+  const channelUrl = (): string | undefined =>
+    configs()
+      .map(({ svc }) => svc.monitor.github.smeeChannel)
+      .find((url) => url !== undefined);
+  const heldBack = (repo: string): HookHold | null =>
+    hookHold({
+      repo,
+      configs: configs(),
+      isMet: met.has(repoKey(repo)),
+      isCommittedChannel: channelUrl() !== undefined && channelUrl() === options.committedChannel(),
+    });
+  const gh = createGh({ environment: options.environment, run, now, signal: stopping.signal });
+  const hooks = createHookApi(gh);
+  /** The secret of the project that watches the repository; one found elsewhere is signed with the first. */
+  const secretFor = (repo: string): string | undefined => {
+    const owner = configs().find(({ svc }) => svc.monitor.github.watchRepos.includes(repo));
+    const named = owner && options.environment[owner.svc.monitor.github.webhookSecretEnv];
+    return named === undefined || named === '' ? options.secrets().values[0] : named;
+  };
+  const subscriptions = createSubscriptions({
+    hooks,
+    channelUrl,
+    secretFor,
+    heldBack,
+    memory: await openHookMemory(hookMemoryFile(options.dataDir)),
+    now,
+    warn: (warning) => logger.warn(warning, warning.message),
+  });
+  const replay = createReplay({
+    hooks,
+    subscriptions,
+    receiver: options.receiver,
+    hasDelivery: log.hasDelivery,
+    secretFor,
+    now,
+  });
+  const reconciler = createReconciler({
+    gh,
+    append: log.appendOnce,
+    knownOf: view.knownOf,
+    deploymentStates: view.deploymentStates,
+    isCovered: subscriptions.isCovered,
+    ticketPrefixes: options.ticketPrefixes,
+    now,
+    lastSeq: log.lastSeq,
+    async watched() {
+      await view.caughtUp();
+      return { repos: [...repos.values()], pullRequests: view.pullRequests(), deploys: view.deploys() };
+    },
+  });
+  /** Of the last replay and of the last round; null when it went well. */
+  const problems: Record<'replay' | 'round', CodehostProblem | null> = { replay: null, round: null };
+  let lastRoundAt: number | null = null;
+  /** Until the first round has ended, and while another is under way, which may take minutes when nobody answers. */
+  let isAsking = true;
+  let lastBegunAt = Number.NEGATIVE_INFINITY;
+  let cancelEarlier: (() => void) | null = null;
+  /** Events ask for what they leave open of pull requests; deployments are told by events of their own. */
+  let isEarly = false;
+  /** Somebody waits for a whole round, the first one among them: one that comes early is made whole. */
+  let isWholeWanted = true;
+  const failed = (error: unknown): void => {
+    if (!stopping.signal.aborted) logger.error({ err: error }, 'the code host could not be asked');
+  };
+  const replays = every(
+    REPLAY_EVERY_MS,
+    async () => {
+      problems.replay = await note(replay.replay());
+      // A hook that turned out to be gone was forgotten: it is made again.
+      await subscriptions.ensureAll(repos.values());
+    },
+    failed,
+    repeat,
+  );
+  const rounds = every(
+    RECONCILE_EVERY_MS,
+    async () => {
+      // Nothing is reconciled where nothing is watched.
+      if (repos.size === 0) return;
+      lastBegunAt = now();
+      isAsking = true;
+      await subscriptions.retryDue();
+      const deploys = isWholeWanted || !isEarly;
+      isWholeWanted = false;
+      isEarly = false;
+      const { problems: found, ...done } = await reconciler.run({ deploys });
+      isAsking = false;
+      problems.round = found[0]?.problem ?? null;
+      if (problems.round === null) lastRoundAt = now();
+      logger.info({ ...done, problems: found.length }, 'reconciled with the code host');
+    },
+    failed,
+    repeat,
+  );
+
+  async function note(replayed: Promise<DeliveryReport[]>): Promise<CodehostProblem | null> {
+    const reports = await replayed;
+    for (const report of reports) {
+      if (report.missing > 0 || report.problem !== null) logger.info(report, 'replay');
+    }
+    return reports.find(({ problem }) => problem !== null)?.problem ?? null;
+  }
+
+  /** What a hook is made of: with another channel or secret it is looked at again. */
+  const hookSettings = (repo: string): string =>
+    JSON.stringify([channelUrl(), secretFor(repo), heldBack(repo)]);
+  const subscribedWith = new Map([...repos].map(([key, repo]) => [key, hookSettings(repo)]));
+
+  function add(repo: string): void {
+    if (repos.has(repoKey(repo))) return;
+    repos.set(repoKey(repo), repo);
+    subscribedWith.set(repoKey(repo), hookSettings(repo));
+    if (hasBegun) subscribeMet(repo).catch(failed);
+  }
+
+  async function subscribeAll(): Promise<void> {
+    await subscriptions.ensureAll(repos.values());
+    await replays.runAfresh();
+  }
+
+  async function subscribeMet(repo: string): Promise<void> {
+    await subscriptions.ensure(repo);
+    await replays.runAfresh();
+    roundSoon();
+  }
+
+  function roundSoon(): void {
+    if (cancelEarlier !== null || stopping.signal.aborted) return;
+    const wait = Math.max(1, Math.min(lastBegunAt + ROUNDS_APART_MS - now(), ROUNDS_APART_MS));
+    cancelEarlier = repeat(async () => {
+      cancelEarlier?.();
+      cancelEarlier = null;
+      isEarly = true;
+      await rounds.runAfresh();
+    }, wait);
+  }
+
+  return {
+    gh,
+    meet(repo) {
+      met.add(repoKey(repo));
+      add(repo);
+    },
+    reconfigure() {
+      const wanted = new Set(watched().map(repoKey));
+      for (const [key, repo] of repos) {
+        if (wanted.has(key) || met.has(key)) continue;
+        repos.delete(key);
+        subscriptions.forget(repo);
+      }
+      for (const repo of watched()) add(repo);
+      const changed = [...repos].filter(([key, repo]) => subscribedWith.get(key) !== hookSettings(repo));
+      for (const [key, repo] of changed) {
+        subscribedWith.set(key, hookSettings(repo));
+        subscriptions.forget(repo);
+      }
+      if (hasBegun && changed.length > 0) subscribeAll().catch(failed);
+    },
+    async begin() {
+      hasBegun = true;
+      if (repos.size === 0) return;
+      await subscriptions.ensureAll(repos.values());
+      await replays.runNow();
+      await view.caughtUp();
+      await rounds.runNow();
+    },
+    replaySoon: () => (subscriptions.coverage().length === 0 ? Promise.resolve() : replays.runAfresh()),
+    roundSoon,
+    roundNow() {
+      isWholeWanted = true;
+      return rounds.runAfresh();
+    },
+    compare: replay.compareDeliveries,
+    coverage: subscriptions.coverage,
+    meter: reconciler.meter,
+    figures() {
+      const budget = gh.figures();
+      const report = pollingReport({
+        watches: repos.size > 0,
+        lastAt: lastRoundAt,
+        problem: problems.round ?? problems.replay ?? (isAsking ? gh.unanswered() : null),
+        clockAheadMs: budget.clockAheadMs,
+      });
+      return { ...report, calls: reconciler.meter(), budget };
+    },
+    async stop() {
+      stopping.abort();
+      cancelEarlier?.();
+      await Promise.all([replays.stop(), rounds.stop()]);
+    },
+  };
+}

@@ -1,0 +1,112 @@
+// The tracker's part of the feeds that needs no delivery: every 5 minutes, one query per team.
+
+import type { ApiAnswer, api, Config } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
+import { every, type Rounds } from '@svc/lib/rounds';
+import type { Logger } from 'pino';
+import type { EventLog } from '../log/event-log.ts';
+import { createTrackerClient } from '../tracker/client.ts';
+import { createTrackerReconciler } from '../tracker/reconcile.ts';
+import { TrackerError } from '../tracker/tracker-error.ts';
+
+const POLL_EVERY_MS = 300_000;
+
+export type TrackerPoll = {
+  start: () => void;
+  stop: () => Promise<void>;
+  figures: () => ApiAnswer<typeof api.getFeeds>['tracker'];
+  /** Requests since the start. */
+  calls: () => number;
+};
+
+type Figures = {
+  team: string;
+  lastAt: string | null;
+  news: number;
+  error: string | null;
+  remedy: string | null;
+};
+
+export function createTrackerPoll(options: {
+  configs: readonly Config[];
+  apiUrl: string;
+  log: EventLog;
+  logger: Logger;
+  now: () => number;
+}): TrackerPoll {
+  const { configs, apiUrl, log, logger, now } = options;
+  const stopping = new AbortController();
+  const teams = configs.flatMap(({ svc: { tracker } }) => {
+    const { apiToken: token, teamId } = tracker;
+    return token === undefined || teamId === null ? [] : [{ token, teamId, key: tracker.teamKey ?? teamId }];
+  });
+  const polls = [...new Map(teams.map((team) => [team.teamId, team])).values()].map(
+    ({ token, teamId, key }) => {
+      const clock = { now };
+      const client = createTrackerClient({ token, apiUrl, fetch, clock, signal: stopping.signal });
+      const reconciler = createTrackerReconciler({ client, teamId, log, now });
+      const figures: Figures = { team: key, lastAt: null, news: 0, error: null, remedy: null };
+      const work = async (): Promise<void> => {
+        const { news } = await reconciler.reconcile();
+        figures.lastAt = new Date(now()).toISOString();
+        figures.news += news;
+        figures.error = figures.remedy = null;
+      };
+      const onFailure = (error: unknown): void => {
+        figures.error = messageOf(error);
+        figures.remedy = remedyFor(error);
+        logger.warn(
+          { team: key, why: figures.error, remedy: figures.remedy },
+          'the tracker could not be asked',
+        );
+      };
+      return { work, onFailure, figures, calls: client.calls, quota: client.quota };
+    },
+  );
+  let rounds: Rounds[] = [];
+  return {
+    start() {
+      rounds = polls.map(({ work, onFailure }) => every(POLL_EVERY_MS, work, onFailure));
+      for (const round of rounds) void round.runNow();
+    },
+    async stop() {
+      stopping.abort();
+      await Promise.all(rounds.map((round) => round.stop()));
+    },
+    calls: () => polls.reduce((sum, { calls }) => sum + calls(), 0),
+    figures: () => ({
+      state: stateOf(polls.map(({ figures }) => figures)),
+      ...(polls.length === 0 && {
+        why: 'no project has both an API token and a team id',
+        remedy: 'Run: svc config set svc.tracker.apiToken - < token.txt, then resolve-tracker-ids.sh',
+      }),
+      teams: polls.map(({ figures, calls, quota }) => ({
+        ...figures,
+        calls: calls(),
+        quota: quota() ?? null,
+      })),
+    }),
+  };
+}
+
+function stateOf(teams: readonly Figures[]): 'disabled' | 'failing' | 'polling' {
+  if (teams.length === 0) return 'disabled';
+  return teams.some(({ error }) => error !== null) ? 'failing' : 'polling';
+}
+
+/** Commands say how to go on; here nobody waits, and what is configured anew is used at once. */
+function remedyFor(error: unknown): string {
+  if (!(error instanceof TrackerError)) return 'See: svc monitor logs';
+  switch (error.problem.kind) {
+    case 'unavailable':
+    case 'rate-limited':
+    case 'malformed':
+      return 'Nothing to do: it is tried again by itself every 5 minutes';
+    case 'unauthorised':
+    case 'forbidden':
+      return error.remedy ?? 'See: svc monitor logs';
+    case 'not-found':
+    case 'graphql':
+      return error.remedy ?? 'See: svc monitor logs';
+  }
+}
