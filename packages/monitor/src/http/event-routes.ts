@@ -1,6 +1,6 @@
 // Lines of the log: found by the index, counted, and live; and the facts that helpers report.
 import type { IncomingHttpHeaders } from 'node:http';
-import { type ApiAnswer, api, type EventFilter, parseEventDraft, type Since, topicsOfGlob } from '@svc/core';
+import { api, type EventFilter, parseEventDraft, type Since, topicsOfGlob } from '@svc/core';
 import { Failure } from '../errors.ts';
 
 import type { CountQuery } from '../log/count-lines.ts';
@@ -9,7 +9,6 @@ import { appendHelperFact, type EventLog, PAGE_BYTES } from '../log/event-log.ts
 // helpers), POST /api/events/reindex.
 
 import { createLimit } from '@svc/lib/limit';
-import type { FastifyPluginCallback, FastifyRequest } from 'fastify';
 
 import type { JqThreads } from '../log/jq-threads.ts';
 import type { LogEntry } from '../log/log-entry.ts';

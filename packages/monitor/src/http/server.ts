@@ -8,7 +8,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { pipeline, Transform } from 'node:stream';
 import { systemErrorCode } from '@svc/lib/errors';
 import { type ByteBudget, createByteBudget } from '@svc/lib/read-body';
-import Fastify, { type FastifyInstance, type FastifyPluginCallback, type FastifyReply } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import type { Access, Refusal } from '../access/access.ts';
 import { Failure } from '../errors.ts';
