@@ -1,5 +1,5 @@
 // `node .ci/count-tests.ts report.json files`: prints how many tests of a vitest report passed and failed, and appends
-// a line with seconds and name for every test file to `files`.
+// a line to `files` for every test file: seconds, name, and its slowest test.
 import { appendFileSync, readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
@@ -7,14 +7,23 @@ type Report = {
   numPassedTests: number;
   numFailedTests: number;
   numFailedTestSuites: number;
-  testResults: { name: string; startTime: number; endTime: number }[];
+  testResults: {
+    name: string;
+    startTime: number;
+    endTime: number;
+    assertionResults: { fullName: string; duration?: number | null }[];
+  }[];
 };
 
 const [report = '', files = ''] = process.argv.slice(2);
 const { numPassedTests, numFailedTests, numFailedTestSuites, testResults }: Report = JSON.parse(
   readFileSync(report, 'utf8'),
 );
-for (const { name, startTime, endTime } of testResults)
-  appendFileSync(files, `${((endTime - startTime) / 1000).toFixed(1)} ${relative(process.cwd(), name)}\n`);
+const seconds = (ms: number) => (ms / 1000).toFixed(1);
+for (const { name, startTime, endTime, assertionResults } of testResults) {
+  const [slowest] = assertionResults.toSorted((a, b) => (b.duration ?? 0) - (a.duration ?? 0));
+  const test = slowest === undefined ? '' : ` (${seconds(slowest.duration ?? 0)} s: ${slowest.fullName})`;
+  appendFileSync(files, `${seconds(endTime - startTime)} ${relative(process.cwd(), name)}${test}\n`);
+}
 // A file that does not load has no test that could fail.
 console.log(numPassedTests, Math.max(numFailedTests, numFailedTestSuites > 0 ? 1 : 0));

@@ -67,8 +67,8 @@ export const packages: readonly PublishedPackage[] = [
     from: 'packages/client/dist',
     copy: ['.'],
     contents: {
-      allowed: [/^[a-z-]+\.(?:js|d\.ts)$/],
-      required: ['index.js', 'index.d.ts'],
+      allowed: [/^[a-z-]+\.(?:js|d\.ts)$/, new RegExp(`^${NOTICES}$`)],
+      required: ['index.js', 'index.d.ts', NOTICES],
       maxPackedBytes: 0.05 * MEGABYTE,
       maxUnpackedBytes: 0.3 * MEGABYTE,
     },

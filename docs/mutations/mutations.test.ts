@@ -1,20 +1,26 @@
-// The table stays applicable: rows and tests as the conformance table has them, code as it stands.
+// The rows stay applicable: their tests as the conformance table has them, their code as it stands.
 import { readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { conformanceById } from './conformance-rows.ts';
-import { applyMutation } from './mutation.ts';
-import { mutations } from './mutations.ts';
-import { waits } from './rows/waits.ts';
+import {
+  applyMutation,
+  chooseMutations,
+  type Mutation,
+  parseMutations,
+  readMutations,
+  testsOf,
+} from './mutations.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 const rows = conformanceById(read('docs/conformance.md'));
+const mutations = readMutations();
 
 test.each(mutations)('$row is held by the test, and can be broken', (mutation) => {
   const references = rows.get(mutation.row)?.heldBy.map(({ file, fragment }) => `${file} › ${fragment}`);
-  if (!waits.includes(mutation)) expect(references).toContain(mutation.test ?? references?.[0]);
+  if (!mutation.row.startsWith('SPEED-')) expect(references).toContain(mutation.test ?? references?.[0]);
   const text = read(mutation.file);
   const broken = applyMutation(text, mutation);
   expect(broken).toMatchObject({ ok: true });
@@ -34,4 +40,87 @@ test('every row has a mutation, unless it only says what something is for', () =
   const without = [...rows.values()].filter(({ id }) => !broken.has(id));
   expect(without.filter(({ isMeaning }) => !isMeaning).map(({ id }) => id)).toEqual([]);
   expect([...rows.values()].filter(({ id, isMeaning }) => isMeaning && broken.has(id))).toEqual([]);
+});
+
+test('a file of rows has a paragraph for each mutation', () => {
+  const text = `# A subject.
+
+EVT-8 'a/b.ts'
+test a/b.test.ts › is refused
+named %s is refused
+- if (bad)
+-
+-   return;
++ if (good) return;
+
+EVT-9 'a/c.ts'
+- check(line);
+`;
+  expect(parseMutations(text)).toEqual([
+    {
+      row: 'EVT-8',
+      file: 'a/b.ts',
+      test: 'a/b.test.ts › is refused',
+      named: '%s is refused',
+      find: 'if (bad)\n\n  return;',
+      replace: 'if (good) return;',
+    },
+    { row: 'EVT-9', file: 'a/c.ts', find: 'check(line);', replace: '' },
+  ]);
+});
+
+test.each([
+  ["evt-8 'a/b.ts'\n- x", 'expected a row and its file'],
+  ['EVT-8 a/b.ts\n- x', 'expected a row and its file'],
+  ["EVT-8 'a/b.ts'\n- x\nname y", 'EVT-8: expected test, named, - or +; found: name y'],
+  ["EVT-8 'a/b.ts'\n+ x", 'EVT-8: no line says what to replace'],
+])('a paragraph that cannot be read is refused: %j', (text, why) => {
+  expect(() => parseMutations(text)).toThrow(why);
+});
+
+const mutation: Mutation = {
+  row: 'AUTH-1',
+  test: 'a/b.test.ts › refused (401): %s',
+  file: 'a/b.ts',
+  find: 'return 401;',
+  replace: 'return 200;',
+};
+
+test('the tests are those whose name has the fragment; what a table fills in may be anything', () => {
+  const { file, names } = testsOf(mutation, new Map());
+  expect(file).toBe('a/b.test.ts');
+  expect(names.test('who gets in refused (401): no signature')).toBe(true);
+  expect(names.test('refused 401: no signature')).toBe(false);
+  expect(testsOf({ ...mutation, named: 'door%sis shut' }, new Map()).names.test('door > is shut')).toBe(true);
+});
+
+test('the text is replaced where it stands once, and nowhere else', () => {
+  const text = 'if (bad) return 200;\nreturn 204;';
+  expect(applyMutation('if (bad) return 401;\nreturn 204;', mutation)).toEqual({ ok: true, text });
+  expect(applyMutation('return 204;', mutation)).toEqual({
+    ok: false,
+    why: 'the text to replace occurs 0 times in a/b.ts',
+  });
+  expect(applyMutation('return 401;return 401;', mutation)).toMatchObject({ ok: false });
+});
+
+const ten = Array.from({ length: 10 }, (_, index): Mutation => ({ ...mutation, row: `CFG-${index}` }));
+const chosen = (wish: Parameters<typeof chooseMutations>[1]) =>
+  chooseMutations(ten, wish).map(({ row }) => row);
+
+test('all are chosen by default', () => {
+  expect(chosen({})).toHaveLength(10);
+});
+
+test('rows are chosen by their names; one that has no mutation is an error', () => {
+  expect(chosen({ rows: 'cfg-7, CFG-2' })).toEqual(['CFG-2', 'CFG-7']);
+  expect(() => chosen({ rows: 'CFG-2,CFG-99' })).toThrow('no mutation of CFG-99');
+});
+
+test('a count is spread over all; more than there are is all', () => {
+  expect(chosen({ count: '3' })).toEqual(['CFG-0', 'CFG-4', 'CFG-7']);
+  for (let count = 1; count <= 10; count += 1) expect(chosen({ count: String(count) })).toHaveLength(count);
+  expect(chosen({ count: '99' })).toHaveLength(10);
+  for (const count of ['0', '1.5', 'x', ''])
+    expect(() => chosen({ count })).toThrow('expected a whole number');
 });

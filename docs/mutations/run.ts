@@ -1,42 +1,54 @@
 // Shows that the conformance table holds: breaks one behaviour after the other in a copy of the working tree, and
 // expects the test that the table names for it to fail. The copy is removed in the end.
-// `npm run conformance:mutate` (all of mutations.ts); `-- --rows AUTH-1,EVT-8`, or `-- --count 5`, spread over all.
+// `npm run conformance:mutate` (all of rows/); `-- --rows AUTH-1,EVT-8`, or `-- --count 5`, spread over all.
 // Exit code 1 when a mutation survives, or when its test does not fail by what it asserts.
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { chooseMutations } from './choose.ts';
 import { conformanceById } from './conformance-rows.ts';
-import { type CopiedTree, copyTree } from './copy-tree.ts';
-import { applyMutation, type Mutation, testsOf } from './mutation.ts';
-import { mutations } from './mutations.ts';
-import { runTests } from './run-tests.ts';
-import { judgeMutation, type Verdict, whyNotSound } from './verdict.ts';
+import { applyMutation, chooseMutations, type Mutation, readMutations, testsOf } from './mutations.ts';
+import { judgeMutation, type TestReport, type Verdict, whyNotSound } from './verdict.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 /** Longer than any test may take by itself, so that it is vitest that ends it, with its clean-up. */
 const LIMIT_MS = 300_000;
 const SOUND_LIMIT_MS = 1_800_000;
+/** What is built or installed again, and what no test reads. */
+const LEFT_OUT = new Set(['node_modules', 'dist', '.git', '.vitest', 'coverage', 'images', 'screenshots']);
 
 const rows = conformanceById(readFileSync(join(root, 'docs', 'conformance.md'), 'utf8'));
 const { values: wish } = parseArgs({ options: { rows: { type: 'string' }, count: { type: 'string' } } });
-const chosen = chooseMutations(mutations, wish);
+const chosen = chooseMutations(readMutations(), wish);
 const startedAt = Date.now();
-const tree = copyTree(root);
+const copy = mkdtempSync(join(tmpdir(), 'svc-mutations-'));
 let interrupted = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => {
     interrupted = true;
   });
 try {
-  process.exitCode = (await mutateAll(tree)) ? 0 : 1;
+  copyTree();
+  process.exitCode = (await mutateAll()) ? 0 : 1;
 } finally {
-  tree.remove();
+  rmSync(copy, { recursive: true, force: true });
 }
 
-async function mutateAll({ folder }: CopiedTree): Promise<boolean> {
+async function mutateAll(): Promise<boolean> {
   print(`${chosen.length} mutations; first their tests, with nothing broken`);
-  const unsound = await findUnsound(folder);
+  const unsound = await findUnsound();
   print(`${chosen.length - unsound.size} pass (${seconds(Date.now() - startedAt)})`);
   const verdicts: Verdict[] = [];
   for (const mutation of chosen) {
@@ -44,11 +56,9 @@ async function mutateAll({ folder }: CopiedTree): Promise<boolean> {
     const began = Date.now();
     const why = unsound.get(mutation);
     const verdict: Verdict =
-      why === undefined
-        ? await mutate(folder, mutation)
-        : { is: 'unproved', why: `it fails as it is: ${why}` };
+      why === undefined ? await mutate(mutation) : { is: 'unproved', why: `it fails as it is: ${why}` };
     verdicts.push(verdict);
-    tell(mutation, verdict, Date.now() - began);
+    printVerdict(mutation, verdict, Date.now() - began);
   }
   const caught = verdicts.filter(({ is }) => is === 'caught').length;
   const survived = verdicts.filter(({ is }) => is === 'survived').length;
@@ -60,26 +70,22 @@ async function mutateAll({ folder }: CopiedTree): Promise<boolean> {
   return verdicts.length > 0 && caught === verdicts.length;
 }
 
-/** A test that fails anyway shows nothing. What fails in the crowd is tried once more by itself. */
-async function findUnsound(folder: string): Promise<Map<Mutation, string>> {
-  const inTheCrowd = await whyNotSoundAll(folder, chosen, SOUND_LIMIT_MS);
+/** A test that fails anyway shows nothing. One that fails together with the others is tried once more alone. */
+async function findUnsound(): Promise<Map<Mutation, string>> {
+  const together = await whyNotSoundAll(chosen, SOUND_LIMIT_MS);
   const unsound = new Map<Mutation, string>();
-  for (const mutation of inTheCrowd.keys()) {
-    if (interrupted) return inTheCrowd;
-    const byItself = await whyNotSoundAll(folder, [mutation], LIMIT_MS);
-    for (const [, why] of byItself) unsound.set(mutation, why);
+  for (const mutation of together.keys()) {
+    if (interrupted) return together;
+    const alone = await whyNotSoundAll([mutation], LIMIT_MS);
+    for (const [, why] of alone) unsound.set(mutation, why);
   }
   return unsound;
 }
 
-async function whyNotSoundAll(
-  folder: string,
-  some: readonly Mutation[],
-  limitMs: number,
-): Promise<Map<Mutation, string>> {
+async function whyNotSoundAll(some: readonly Mutation[], limitMs: number): Promise<Map<Mutation, string>> {
   const tests = some.map((mutation) => testsOf(mutation, rows));
   const files = [...new Set(tests.map(({ file }) => file))];
-  const report = await runTests(folder, { files, names: tests.map(({ names }) => names), limitMs });
+  const report = await runTests({ files, names: tests.map(({ names }) => names), limitMs });
   return new Map(
     some.flatMap((mutation) => {
       const why =
@@ -89,8 +95,8 @@ async function whyNotSoundAll(
   );
 }
 
-async function mutate(folder: string, mutation: Mutation): Promise<Verdict> {
-  const path = join(folder, mutation.file);
+async function mutate(mutation: Mutation): Promise<Verdict> {
+  const path = join(copy, mutation.file);
   const text = readFileSync(path, 'utf8');
   const { file, names } = testsOf(mutation, rows);
   const broken = applyMutation(text, mutation);
@@ -99,7 +105,7 @@ async function mutate(folder: string, mutation: Mutation): Promise<Verdict> {
   try {
     // Broken code often never does what a test waits for: half a minute is enough to find out.
     const environment = { TEST_PATIENCE: '0.5' };
-    const report = await runTests(folder, { files: [file], names: [names], limitMs: LIMIT_MS, environment });
+    const report = await runTests({ files: [file], names: [names], limitMs: LIMIT_MS, environment });
     if (report === undefined) return { is: 'unproved', why: `no report within ${seconds(LIMIT_MS)}` };
     return judgeMutation(report, { file, names });
   } finally {
@@ -107,8 +113,76 @@ async function mutate(folder: string, mutation: Mutation): Promise<Verdict> {
   }
 }
 
-function tell(mutation: Mutation, verdict: Verdict, milliseconds: number): void {
-  const words =
+/** Runs tests of the copy, one vitest at a time. `undefined`: the time was over, or there is no report. */
+async function runTests(wanted: {
+  files: readonly string[];
+  names: readonly RegExp[];
+  limitMs: number;
+  environment?: Record<string, string>;
+}): Promise<TestReport | undefined> {
+  const report = join(copy, 'report.json');
+  rmSync(report, { force: true });
+  const vitest = join(copy, 'node_modules', 'vitest', 'vitest.mjs');
+  const names = wanted.names.map(({ source }) => `(?:${source})`).join('|');
+  const reporter = ['--reporter=json', `--outputFile.json=${report}`];
+  const child = spawn(
+    process.execPath,
+    [vitest, 'run', ...wanted.files, '-t', names, '--maxWorkers=2', ...reporter],
+    {
+      cwd: copy,
+      stdio: 'ignore',
+      // A group of its own, so that all of it can be ended.
+      detached: true,
+      env: { ...process.env, ...wanted.environment, CI: '1', NO_COLOR: '1' },
+    },
+  );
+  const stop = (): void => endGroup(child.pid);
+  const limit = setTimeout(stop, wanted.limitMs);
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  try {
+    await once(child, 'exit');
+  } finally {
+    clearTimeout(limit);
+    process.off('SIGINT', stop).off('SIGTERM', stop);
+  }
+  return existsSync(report) ? (JSON.parse(readFileSync(report, 'utf8')) as TestReport) : undefined;
+}
+
+function endGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    // It has ended by itself meanwhile.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}
+
+/** Packages of our own resolve to the copy, all others to what is installed. */
+function copyTree(): void {
+  cpSync(root, copy, {
+    recursive: true,
+    // The web app as it was built: its tests open it in a browser.
+    filter: (path) => path === root || path.endsWith('dashboard/dist') || !LEFT_OUT.has(basename(path)),
+  });
+  const [from, to] = [join(root, 'node_modules'), join(copy, 'node_modules')];
+  mkdirSync(join(to, '@svc'), { recursive: true });
+  const ours = new Map(readdirSync(join(copy, 'packages')).map((name) => [nameOfPackage(name), name]));
+  for (const [packageName, name] of ours) symlinkSync(join(copy, 'packages', name), join(to, packageName));
+  for (const name of readdirSync(from)) {
+    // Caches of tools are not shared: what is broken here must not be found there.
+    const isCache = name.startsWith('.') && name !== '.bin';
+    if (!isCache && name !== '@svc' && !ours.has(name)) symlinkSync(join(from, name), join(to, name));
+  }
+}
+
+function nameOfPackage(name: string): string {
+  const description = readFileSync(join(copy, 'packages', name, 'package.json'), 'utf8');
+  return (JSON.parse(description) as { name: string }).name;
+}
+
+function printVerdict(mutation: Mutation, verdict: Verdict, milliseconds: number): void {
+  const result =
     verdict.is === 'caught'
       ? 'failed as it should'
       : verdict.is === 'survived'
@@ -117,7 +191,7 @@ function tell(mutation: Mutation, verdict: Verdict, milliseconds: number): void 
   const sentence = rows.get(mutation.row)?.sentence ?? '';
   const shown = sentence.length > 80 ? `${sentence.slice(0, 79)}…` : sentence;
   print(
-    `${mutation.row.padEnd(8)} ${shown.padEnd(80)} ${mutation.file}  ${words} (${seconds(milliseconds)})`,
+    `${mutation.row.padEnd(8)} ${shown.padEnd(80)} ${mutation.file}  ${result} (${seconds(milliseconds)})`,
   );
   if (verdict.is !== 'caught') print(`         test: ${testsOf(mutation, rows).file}`);
 }

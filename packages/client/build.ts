@@ -1,9 +1,11 @@
-// Builds dist/, which is the package that is published: plain JavaScript, its types, and a package.json of its own.
-// In this repository `exports` leads to the sources, and npm cannot be told to publish other ones. The folder may be
-// another: node packages/client/build.ts <folder>
+// Builds dist/, which is the package that is published: one bundle, declarations that need no other package, and a
+// package.json of its own. In this repository `exports` leads to the sources, and npm cannot be told to publish other
+// ones. The folder may be another: node packages/client/build.ts <folder>
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { build } from 'rolldown';
+import { bundledIn, NOTICES, noticesText } from '../../release/notices.ts';
 
 type Manifest = Record<string, unknown>;
 
@@ -14,9 +16,15 @@ const dist = resolve(process.argv[2] ?? join(here, 'dist'));
 const fresh = `${dist}.${process.pid}.tmp`;
 
 try {
-  const tsc = join(root, 'node_modules', '.bin', 'tsc');
-  execFileSync(tsc, ['-p', join(here, 'tsconfig.build.json'), '--outDir', fresh], { stdio: 'inherit' });
-  for (const name of readdirSync(fresh)) settle(join(fresh, name));
+  const { output } = await build({
+    cwd: here,
+    input: 'src/index.ts',
+    platform: 'neutral',
+    output: { file: join(fresh, 'index.js'), format: 'esm' },
+  });
+  const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
+  writeFileSync(join(fresh, NOTICES), noticesText(bundledIn(modules)));
+  declareIn(fresh);
   writeFileSync(join(fresh, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
   rmSync(dist, { recursive: true, force: true });
   renameSync(fresh, dist);
@@ -25,22 +33,29 @@ try {
 }
 console.log(`built ${dist}`);
 
-/** The compiler rewrites the imports of programs, and leaves those of types as they are. */
-function settle(file: string): void {
-  const text = readFileSync(file, 'utf8');
-  // A file of types alone has no program.
-  if (/^(?:\/\/.*\n|\/\*.*\*\/\n|\s)*export \{\};\s*$/.test(text)) return rmSync(file);
-  if (file.endsWith('.d.ts')) writeFileSync(file, text.replaceAll(/(from '\.\/[a-z-]+)\.ts'/g, "$1.js'"));
+/** The declarations of the sources; `published.d.ts`, which names no other package, takes the place of operations. */
+function declareIn(folder: string): void {
+  const tsc = join(root, 'node_modules', '.bin', 'tsc');
+  execFileSync(tsc, ['-p', join(here, 'tsconfig.build.json'), '--outDir', folder], { stdio: 'inherit' });
+  renameSync(join(folder, 'published.d.ts'), join(folder, 'operations.d.ts'));
+  for (const name of readdirSync(folder).filter((each) => each.endsWith('.d.ts'))) {
+    const text = readFileSync(join(folder, name), 'utf8');
+    writeFileSync(join(folder, name), text.replaceAll(/(from '\.\/[a-z-]+)\.ts'/g, "$1.js'"));
+  }
 }
 
 function manifest(): Manifest {
-  const { exports: _, ...own } = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8')) as Manifest;
+  const {
+    exports: _exports,
+    devDependencies: _bundled,
+    ...own
+  } = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8')) as Manifest;
   const version = readFileSync(join(root, 'version.txt'), 'utf8').trim();
   return {
     ...own,
     version,
     exports: { '.': { types: './index.d.ts', default: './index.js' } },
     types: './index.d.ts',
-    files: ['*.js', '*.d.ts'],
+    files: ['*.js', '*.d.ts', NOTICES],
   };
 }

@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { createByteBudget } from '@svc/lib/read-body';
 import { readMachine } from '../../../packages/monitor/src/config/environment.ts';
 import { runDaemon } from '../../../packages/monitor/src/daemon/run.ts';
-import { createLogger } from '../../../packages/relay/src/http/logger.ts';
 import { createMetrics } from '../../../packages/relay/src/http/metrics.ts';
+import { createLogger } from '../../../packages/relay/src/http/relay-parts.ts';
 import { createRelayServer } from '../../../packages/relay/src/http/server.ts';
 import { createMemoryEngine } from '../../../packages/relay/src/http/testing/memory-engine.ts';
-import { noLimits } from '../../../packages/relay/src/limits/limits.ts';
-import { noNetworks } from '../../../packages/relay/src/limits/networks.ts';
+import { noLimits, noNetworks } from '../../../packages/relay/src/limits/limits.ts';
+
 import { code, codes, page, table, words } from './markdown.ts';
 
 type Registering = { registerMetric: (this: Registering, metric: Described) => void };

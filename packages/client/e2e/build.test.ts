@@ -11,6 +11,8 @@ const tsc = join(client, '..', '..', 'node_modules', '.bin', 'tsc');
 const program = `import { ApiFailure, createClient, type Board } from '@svc/client';
 const client = createClient('http://127.0.0.1:9');
 export const board: Promise<Board> = client.get('/api/board');
+export const why: Promise<{ rule: string }> = client.get('/api/workers/{ticket}/why', { params: { ticket: 'ABC-1' } });
+why.catch(() => undefined);
 board.catch((error: unknown) => console.log(error instanceof ApiFailure && error.code));
 // @ts-expect-error there is no such route
 export const nothing = (): unknown => client.get('/api/nothing');
@@ -22,7 +24,12 @@ test('it is imported by Node and its types are read by TypeScript, without our s
   const dist = join(folder, 'node_modules', '@svc', 'client');
   mkdirSync(join(folder, 'node_modules', '@svc'), { recursive: true });
   execFileSync(process.execPath, [join(client, 'build.ts'), dist], { stdio: 'pipe' });
-  expect(readdirSync(dist).filter((name) => !/\.(?:js|d\.ts)$/.test(name))).toEqual(['package.json']);
+  expect(readdirSync(dist).filter((name) => !/\.(?:js|d\.ts)$/.test(name))).toEqual([
+    'THIRD-PARTY-NOTICES.txt',
+    'package.json',
+  ]);
+  for (const name of readdirSync(dist).filter((each) => /\.(?:js|d\.ts)$/.test(each)))
+    expect(readFileSync(join(dist, name), 'utf8'), name).not.toMatch(/from ['"](?!\.\/)|import\(/);
   const manifest = JSON.parse(readFileSync(join(dist, 'package.json'), 'utf8')) as Record<string, unknown>;
   expect(manifest).toMatchObject({
     name: '@svc/client',

@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, expectTypeOf, onTestFinished, test } from 'vitest';
 import { WAIT_MS } from '../../testkit/src/waiting.ts';
-import type { Board, Why } from './api-types.ts';
 import { createClient } from './client.ts';
 import { ApiFailure } from './failure.ts';
+import type { Board, Why } from './index.ts';
 
 type Seen = { method: string; url: string; type: string | undefined; body: string };
 

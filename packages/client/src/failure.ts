@@ -1,14 +1,19 @@
 // The one way in which a call fails: the daemon refused it, or did not answer.
 
+/** The part of an answer that is read; `fetch` gives it. */
+export type Answered = Pick<Response, 'ok' | 'status' | 'text' | 'body'> & {
+  headers: Pick<Response['headers'], 'get'>;
+};
+
 export class ApiFailure extends Error {
   override readonly name = 'ApiFailure';
   /** Of the answer; 0 when there was none. */
   readonly status: number;
   /** The daemon's code; `no-answer` when there was none, `http-<status>` when the daemon did not say it. */
   readonly code: string;
-  /** What mends it, where something does; often a command. */
+  /** How to fix it, where that is known; often a command. */
   readonly remedy: string | undefined;
-  /** Seconds after which to come again, where the daemon said so. */
+  /** Seconds after which to try again, where the daemon said so. */
   readonly retryAfter: number | undefined;
 
   constructor(
@@ -30,7 +35,7 @@ export class ApiFailure extends Error {
 }
 
 /** From an answer that is an error: `{error, code, remedy?}`. Anything else was not said by the daemon. */
-export async function failureIn(response: Response): Promise<ApiFailure> {
+export async function failureIn(response: Answered): Promise<ApiFailure> {
   const said = fieldsIn(await response.text());
   const { status } = response;
   return new ApiFailure({

@@ -1,54 +1,53 @@
-// The log as it grows. Modes: connected, until the stream ends, breaks or falls silent; then waiting, a little longer
-// each time, and connected again behind the last line seen. It ends with its signal, or when the daemon refuses.
-import type { EventLine, Operations } from './api-types.ts';
-import { ApiFailure, failureIn } from './failure.ts';
-import { addressOf } from './request.ts';
-import { framesIn, type StreamFrame } from './stream-frames.ts';
-
-export type FollowWish = {
-  query?: Operations['GET']['/api/events/stream']['query'] | undefined;
-  signal?: AbortSignal | undefined;
-};
-
-export type FollowedLine = EventLine;
+// The log as it grows. Modes:
+// - connected: lines come. Left when the stream ends, breaks or falls silent.
+// - waiting: a little longer each time; then it connects again behind the last line seen.
+// It ends with its signal, or when the daemon refuses.
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { type Answered, ApiFailure, failureIn } from './failure.ts';
+import type { EventLine } from './operations.ts';
 
 const FIRST_WAIT_MS = 250;
-const LONGEST_WAIT_MS = 10_000;
-/** Three keep-alives missed. */
-const SILENCE_MS = 45_000;
+const LONGEST_WAIT_MS = 5_000;
+/** Nearly three keep-alives missed. */
+const SILENCE_MS = 40_000;
+
+export type Link = { state: 'live' } | { state: 'lost'; why: string };
 
 type Followed = {
-  base: string;
-  ask: typeof fetch;
-  headers: Readonly<Record<string, string>>;
-  wish: FollowWish;
+  /** Opens the stream behind a line; without one, where the request itself says. */
+  open: (after: number | undefined, signal: AbortSignal) => Promise<Answered>;
+  after?: number | undefined;
+  signal?: AbortSignal | undefined;
+  onLink?: ((link: Link) => void) | undefined;
 };
 /** The last line seen, or where the stream began. */
 type Place = { after: number | undefined };
 
-export async function* followEvents(followed: Followed): AsyncGenerator<FollowedLine, void, undefined> {
-  const { signal } = followed.wish;
-  const place: Place = { after: undefined };
+export async function* followLines(followed: Followed): AsyncGenerator<EventLine[], void, undefined> {
+  const { signal, onLink } = followed;
+  const place: Place = { after: followed.after };
   let wait = FIRST_WAIT_MS;
   for (;;) {
+    let why = 'The daemon ended the stream.';
     try {
-      for await (const line of connected(followed, place)) {
+      for await (const lines of connected(followed, place)) {
         wait = FIRST_WAIT_MS;
-        yield line;
+        yield lines;
       }
     } catch (error) {
       if (error instanceof ApiFailure && error.status < 500) throw error;
+      why = error instanceof Error ? error.message : String(error);
     }
     if (isOver(signal)) return;
-    await pause(wait, signal);
+    onLink?.({ state: 'lost', why });
+    // Not all clients of a daemon that was away come back at the same moment.
+    await pause(wait * (0.5 + Math.random() / 2), signal);
+    if (isOver(signal)) return;
     wait = Math.min(wait * 2, LONGEST_WAIT_MS);
   }
 }
 
-async function* connected(
-  { base, ask, headers, wish }: Followed,
-  place: Place,
-): AsyncGenerator<FollowedLine> {
+async function* connected({ open, signal, onLink }: Followed, place: Place): AsyncGenerator<EventLine[]> {
   const silence = new AbortController();
   let watchdog: ReturnType<typeof setTimeout> | undefined;
   const heard = (): void => {
@@ -56,32 +55,47 @@ async function* connected(
     watchdog = setTimeout(() => silence.abort(), SILENCE_MS);
   };
   heard();
-  const signals = wish.signal === undefined ? [silence.signal] : [wish.signal, silence.signal];
   try {
-    const response = await ask(base + addressOf('/api/events/stream', {}, wish.query), {
-      headers: { ...headers, ...(place.after !== undefined && { 'Last-Event-ID': String(place.after) }) },
-      signal: AbortSignal.any(signals),
-    });
+    const ended = signal === undefined ? silence.signal : AbortSignal.any([signal, silence.signal]);
+    const response = await open(place.after, ended);
     if (!response.ok || response.body === null) throw await failureIn(response);
-    for await (const frame of framesIn(response.body, heard)) {
-      const line = lineIn(frame, place);
-      if (line !== undefined) yield line;
+    const frames: EventSourceMessage[] = [];
+    const parser = createParser({ onEvent: (frame) => frames.push(frame) });
+    const decoder = new TextDecoder();
+    const reader = response.body.getReader();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      heard();
+      parser.feed(decoder.decode(value, { stream: true }));
+      const isReady = frames.some(({ event }) => event === 'ready');
+      const read = readFrames(frames.splice(0), place);
+      if (isReady) onLink?.({ state: 'live' });
+      if (read.lines.length > 0) yield read.lines;
+      if (read.failure !== undefined) throw read.failure;
     }
   } finally {
     clearTimeout(watchdog);
+    // Whoever stops reading lets go of the connection.
     silence.abort();
   }
 }
 
-function lineIn({ event, id, data }: StreamFrame, place: Place): FollowedLine | undefined {
-  if (id !== undefined) place.after = Number(id);
-  if (event === undefined) return JSON.parse(data) as FollowedLine;
-  if (event === 'ready') place.after ??= (JSON.parse(data) as { after: number }).after;
-  if (event === 'filter-failed') {
-    const { error, code } = JSON.parse(data) as { error: string; code: string };
-    throw new ApiFailure({ status: 400, code, message: error });
+function readFrames(
+  frames: readonly EventSourceMessage[],
+  place: Place,
+): { lines: EventLine[]; failure?: ApiFailure } {
+  const lines: EventLine[] = [];
+  for (const { event, id, data } of frames) {
+    if (id !== undefined) place.after = Number(id);
+    if (event === undefined) lines.push(JSON.parse(data) as EventLine);
+    if (event === 'ready') place.after ??= (JSON.parse(data) as { after: number }).after;
+    if (event === 'filter-failed') {
+      const { error, code } = JSON.parse(data) as { error: string; code: string };
+      return { lines, failure: new ApiFailure({ status: 400, code, message: error }) };
+    }
   }
-  return undefined;
+  return { lines };
 }
 
 function isOver(signal: AbortSignal | undefined): boolean {

@@ -1,8 +1,16 @@
 export * from './access/socket-table.ts';
 export * from './api/failures.ts';
 export * from './api/openapi.ts';
-export type { ApiAnswer, ApiFields } from './api/route.ts';
+export * from './api/read-fields.ts';
+export {
+  type ApiAnswer,
+  type ApiFields,
+  type ApiGiven,
+  type ApiRoute,
+  noFields,
+} from './api/route.ts';
 export * from './api/routes.ts';
+export type { SummaryRequest } from './api/summaries.ts';
 export * from './archive/archive-rules.ts';
 export * from './archive/manifest.ts';
 export * from './codehost/api-answer.ts';

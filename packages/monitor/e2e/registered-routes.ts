@@ -11,7 +11,8 @@ export async function registeredRoutes(): Promise<{ method: string; url: string 
   app.addHook('onRoute', ({ method, url }) => {
     for (const one of [method].flat()) found.push({ method: one, url });
   });
-  for (const routes of daemonRoutes(anything as Parameters<typeof daemonRoutes>[0])) app.register(routes);
+  for (const routes of daemonRoutes(anything as Parameters<typeof daemonRoutes>[0]))
+    app.register(async (scope) => routes(scope));
   await app.ready();
   await app.close();
   return found;

@@ -1,7 +1,7 @@
 // Archived runs.
 import { z } from 'zod';
 import { type ArchiveList as ArchiveListType, ArchiveManifest as Manifest } from '../archive/manifest.ts';
-import { apiRoute, sameAs, Time, text } from './route.ts';
+import { apiRoute, RunName, sameAs, Time, text } from './route.ts';
 
 const ArchiveList = sameAs<ArchiveListType>()(
   z.object({
@@ -28,7 +28,7 @@ export const archiveRoutes = {
     tag: 'archive',
     summary: 'The archived runs, a page at a time',
     query: z.strictObject({
-      limit: z.int().min(1).max(500).optional().describe('default: 100'),
+      limit: z.int().min(1).max(500).default(100).describe('default: 100'),
       after: text(120).optional().describe('`next` of the last answer'),
       state: Manifest.shape.state.optional(),
     }),
@@ -40,7 +40,7 @@ export const archiveRoutes = {
     path: '/api/archive/{run}',
     tag: 'archive',
     summary: 'The manifest of an archived run',
-    params: z.strictObject({ run: z.string().describe('The name of the run') }),
+    params: z.strictObject({ run: RunName.describe('The name of the run') }),
     query: z.strictObject({}),
     answer: Manifest.meta({ id: 'ArchiveManifest' }),
     failures: ['usage', 'unknown-run', 'file-unusable'],

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { AttentionView as AttentionViewType } from '../state/views/attention-view.ts';
 import { AttentionEntry, AttentionItem } from './entities.ts';
-import { apiRoute, by, sameAs, text } from './route.ts';
+import { apiRoute, by, duration, sameAs, text } from './route.ts';
 
 const AttentionView = sameAs<AttentionViewType>()(
   z.object({
@@ -19,6 +19,8 @@ const AttentionAnswer = z
   .meta({ id: 'AttentionAnswer' });
 
 const id = text(500).describe('the id of the item');
+const SNOOZE = 'a duration of at most 30d, like 2h';
+const snooze = duration(SNOOZE, { least: 1, most: 30 * 86_400_000 }).describe(SNOOZE);
 
 const word = {
   method: 'POST',
@@ -50,14 +52,14 @@ export const attentionRoutes = {
     path: '/api/attention/snooze',
     summary: 'Put it off until later',
     verbs: ['svc attention snooze'],
-    body: z.strictObject({ id, by, for: text(20).describe('a duration of at most 30d, like 2h') }),
+    body: z.strictObject({ id, by, for: snooze }),
   }),
   handOverAttention: apiRoute({
     ...word,
     path: '/api/attention/hand-over',
     summary: 'Give it to somebody',
     verbs: ['svc attention hand-over'],
-    body: z.strictObject({ id, by, to: text(100), note: text(1_000).optional() }),
+    body: z.strictObject({ id, by, to: z.string().trim().min(1).max(100), note: text(1_000).optional() }),
   }),
   resolveAttention: apiRoute({
     ...word,

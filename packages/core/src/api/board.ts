@@ -3,11 +3,9 @@ import { z } from 'zod';
 import type { BoardChanges as BoardChangesType } from '../state/views/board-changes.ts';
 import type { BoardView } from '../state/views/board-view.ts';
 import { AttentionOnBoard, Deployment, Feed, PullRequest, Run, Ticket, Worker } from './entities.ts';
-import { apiRoute, Seq, sameAs, Time } from './route.ts';
+import { apiRoute, duration, Seq, sameAs, Time, text } from './route.ts';
 
-const settled = z
-  .string()
-  .max(12)
+const settled = duration('a duration, like 24h')
   .optional()
   .describe('for how long what has settled is still shown: a duration like 24h; default: 7d');
 const life = z
@@ -57,15 +55,16 @@ export const boardRoutes = {
     tag: 'board',
     summary: 'The state of now, or of any past moment',
     verbs: ['svc board'],
-    query: z.strictObject({
-      at: z
-        .string()
-        .max(40)
-        .optional()
-        .describe('a seq, an ISO time, or how long ago, like 2h; default: now'),
-      all: z.enum(['0', '1']).optional().describe('1: also what has settled long ago'),
-      settled,
-    }),
+    query: z
+      .strictObject({
+        at: text(40).optional().describe('a seq, an ISO time, or how long ago, like 2h; default: now'),
+        all: z.enum(['1', '0'], 'expected 1 or 0').optional().describe('1: also what has settled long ago'),
+        settled,
+      })
+      .refine(
+        ({ all, settled: given }) => all !== '1' || given === undefined,
+        'all and settled: one of them leaves out what the other asks for',
+      ),
     answer: Board,
     failures: ['usage', 'state-not-ready'],
   }),
@@ -76,7 +75,7 @@ export const boardRoutes = {
     summary: 'What of the board changed since a line, for whoever follows it',
     query: z.strictObject({
       after: Seq.optional().describe('the `seq` of the last answer; without it everything is told'),
-      life: z.string().optional().describe('the `life` of the last answer'),
+      life: text(100).optional().describe('the `life` of the last answer'),
       settled,
       atLeast: Seq.optional().describe('waits a second for this line to be on the board'),
     }),

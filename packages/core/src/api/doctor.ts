@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type DoctorFinding, type DoctorVerdict, doctorGrades, doctorParts } from '../doctor/finding.ts';
 import type { SelfCheck as SelfCheckType, TriedDelivery } from '../doctor/judge-self-check.ts';
-import { apiRoute, by, noFields, Seq, sameAs } from './route.ts';
+import { apiRoute, noFields, Seq, sameAs, text } from './route.ts';
 
 const why = { why: z.string(), remedy: z.string().nullable() };
 const Tried = sameAs<TriedDelivery>()(
@@ -61,7 +61,7 @@ export const doctorRoutes = {
     tag: 'doctor',
     summary: 'The daemon tries itself: a line written and read back, a delivery to each receiver',
     verbs: ['svc doctor', 'svc init'],
-    body: z.strictObject({ by }),
+    body: z.strictObject({ by: text(100).optional().describe('who asks for it') }),
     answer: SelfCheck,
     failures: ['usage'],
   }),

@@ -7,19 +7,21 @@ import { apiRoute, Seq, sameAs, Time } from './route.ts';
 const EventLine = EventLineSchema.meta({ id: 'EventLine' });
 
 const POINT = 'a seq, an ISO time, or how long ago, like 15m';
+/** An empty condition is refused: ignoring it would return lines that were not asked for. */
+const given = z.string().min(1).optional();
 const conditions = {
-  event: z.string().optional().describe('a topic, or a glob of topics: codehost.pr.*'),
-  ticket: z.string().optional(),
-  repo: z.string().optional().describe('owner/name'),
-  pr: z.int().min(1).optional(),
-  since: z.string().optional().describe(`${POINT}; lines after it`),
+  event: given.describe('a topic, or a glob of topics: codehost.pr.*'),
+  ticket: given,
+  repo: given.describe('owner/name'),
+  pr: z.int().min(1).max(Number.MAX_SAFE_INTEGER).optional(),
+  since: given.describe(`${POINT}; lines after it`),
 };
 const more = {
-  sha: z.string().optional().describe('a commit'),
-  orchestrator: z.string().optional().describe('a run'),
-  until: z.string().optional().describe(`${POINT}; lines before it`),
+  sha: given.describe('a commit'),
+  orchestrator: given.describe('a run'),
+  until: given.describe(`${POINT}; lines before it`),
 };
-const filter = z.string().optional().describe('a jq filter; true for the lines that are meant');
+const filter = given.describe('a jq filter; true for the lines that are meant');
 
 const EventPage = z
   .object({
@@ -66,8 +68,11 @@ export const eventRoutes = {
       ...conditions,
       filter,
       ...more,
-      limit: z.int().min(1).max(1_000).optional().describe('default: 50'),
-      order: z.enum(['oldest-first', 'newest-first']).optional().describe('default: newest-first'),
+      limit: z.int().min(1).max(1_000).default(50).describe('default: 50'),
+      order: z
+        .enum(['oldest-first', 'newest-first'])
+        .default('newest-first')
+        .describe('default: newest-first'),
     }),
     answer: EventPage,
     failures: filtered,
@@ -81,7 +86,7 @@ export const eventRoutes = {
     query: z.strictObject({
       ...conditions,
       ...more,
-      buckets: z.int().min(1).max(200).optional().describe('how many parts; default: 60'),
+      buckets: z.int().min(1).max(200).default(60).describe('how many parts; default: 60'),
     }),
     answer: EventCounts,
     failures: ['usage'],
@@ -136,7 +141,7 @@ export const eventRoutes = {
     body: z.strictObject({
       acceptMissing: z
         .boolean()
-        .exactOptional()
+        .default(false)
         .describe('Accept that lines which are missing from the log are gone: health reports them no more'),
     }),
     answer: z.object({ ok: z.literal(true), lines: Seq, seconds: z.number() }),

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ReportedFeeds } from '../doctor/judge-feeds.ts';
 import { feedGrades } from '../log/own-details.ts';
-import { apiRoute, Time } from './route.ts';
+import { apiRoute, duration, Time } from './route.ts';
 
 const FeedName = z.enum(['codehost', 'tracker']);
 const milliseconds = z.number().describe('Milliseconds since 1970');
@@ -116,8 +116,11 @@ export const feedRoutes = {
     summary: "The code host's list of what it sent, held against the log, and repaired where asked",
     verbs: ['svc feeds check'],
     body: z.strictObject({
-      since: z.string().optional().describe('a duration of at most 3d; default: 1h'),
-      repair: z.boolean().optional(),
+      // The code host keeps deliveries for 3 days.
+      since: duration('a duration of at most 3d, like 1h', { most: 3 * 86_400_000 })
+        .prefault('1h')
+        .describe('a duration of at most 3d; default: 1h'),
+      repair: z.boolean().default(false),
     }),
     answer: z.object({
       repos: z.array(
@@ -141,7 +144,9 @@ export const feedRoutes = {
     summary: 'A signed delivery of our own through every live feed',
     verbs: ['svc feeds ping'],
     body: z.strictObject({
-      timeout: z.string().optional().describe('a duration from 1s to 60s; default: 10s'),
+      timeout: duration('a duration from 1s to 60s', { least: 1, most: 60_000 })
+        .prefault('10s')
+        .describe('a duration from 1s to 60s; default: 10s'),
     }),
     answer: z.object({
       feeds: z.array(

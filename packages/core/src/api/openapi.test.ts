@@ -1,6 +1,5 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
-import { readSummaryRequest } from '../summarize/summary-prompt.ts';
 import { readLogsRequest, readMetricsRequest } from '../telemetry/proxy-request.ts';
 import { apiFailureStatus } from './failures.ts';
 import { type OpenapiOperation, openapiDocument } from './openapi.ts';
@@ -78,7 +77,6 @@ describe('the document', () => {
 
 describe('what is read by hand has the fields that are described', () => {
   test.each([
-    ['a summary', api.summarizeRun.body, readSummaryRequest],
     ['a question of metrics', api.postMetricsQuery.body, readMetricsRequest],
     ['a question of logs', api.postLogsQuery.body, readLogsRequest],
   ])('%s', (_, described, read) => {

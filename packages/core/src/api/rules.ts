@@ -68,7 +68,7 @@ export const rulesRoutes = {
     body: z.strictObject({
       name: text(100).optional().describe('one rule; default: all'),
       rule: Rule.optional().describe('a rule that stands in no configuration yet'),
-      since: text(100).optional().describe('a seq, an ISO time, or how long ago; default: 14d'),
+      since: text(100).prefault('14d').describe('a seq, an ISO time, or how long ago; default: 14d'),
     }),
     answer: BackTest,
     failures: ['usage', 'filter-too-slow', 'unknown-rule', 'busy'],

@@ -74,21 +74,33 @@ export const runRoutes = {
     tag: 'runs',
     summary: 'Begin a run; it goes on in the daemon',
     verbs: ['svc orchestrate start'],
-    body: z.strictObject({
-      project: text(4_096).describe('the folder of a project that the daemon serves'),
-      tickets: z
-        .array(z.string())
-        .max(MOST_TICKETS)
-        .optional()
-        .describe('one of tickets, waves and plan is needed'),
-      waves: z.array(z.array(z.string())).max(MOST_WAVES).optional(),
-      plan: z.unknown().optional().describe('a plan file, see docs/orchestration.md'),
-      dependencies: z.boolean().optional().describe('in the order that the tracker tells; with tickets only'),
-      name: name.optional(),
-      maxParallel: z.int().min(1).max(100).optional(),
-      base: name.optional().describe('the branch that worktrees are made from'),
-      by,
-    }),
+    body: z
+      .strictObject({
+        project: text(4_096).describe('the folder of a project that the daemon serves'),
+        tickets: z
+          .array(z.string(), 'is not a list of tickets')
+          .max(MOST_TICKETS)
+          .optional()
+          .describe('one of tickets, waves and plan is needed'),
+        waves: z.array(z.array(z.string())).max(MOST_WAVES).optional(),
+        plan: z.unknown().optional().describe('a plan file, see docs/orchestration.md'),
+        dependencies: z
+          .boolean()
+          .default(false)
+          .describe('in the order that the tracker tells; with tickets only'),
+        name: name.optional(),
+        maxParallel: z.int().min(1).max(100).optional(),
+        base: name.optional().describe('the branch that worktrees are made from'),
+        by,
+      })
+      .refine(
+        ({ tickets, waves, plan }) => [tickets, waves, plan].filter((one) => one !== undefined).length === 1,
+        'One of tickets, waves and plan is needed',
+      )
+      .refine(
+        ({ tickets, dependencies }) => !dependencies || tickets !== undefined,
+        'Only tickets can be put in the order of their dependencies',
+      ),
     answer: BegunRun,
     failures: [
       'usage',

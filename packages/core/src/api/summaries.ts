@@ -3,9 +3,11 @@ import { z } from 'zod';
 import type { SuggestedLabel } from '../summarize/briefing-prompt.ts';
 import { providerNames } from '../summarize/providers.ts';
 import { summaryTemplates } from '../summarize/summary-prompt.ts';
-import { realProvider } from '../vendor-names.ts';
+import { neutralProvider, realProvider } from '../vendor-names.ts';
 import { apiRoute, noFields, sameAs, Time } from './route.ts';
 
+const orchId = 'expected the name of a run: letters, digits, dots, dashes, underscores';
+const model = 'expected the id of a model, of at most 120 characters';
 const realNames = providerNames.flatMap((name) => realProvider(name) ?? []);
 
 const Label = sameAs<SuggestedLabel>()(z.object({ ticket: z.string(), label: z.string() }));
@@ -18,6 +20,23 @@ const Briefing = z
   })
   .meta({ id: 'Briefing' });
 
+export type SummaryRequest = z.output<typeof SummaryRequest>;
+const SummaryRequest = z.strictObject({
+  orchId: z
+    .string(orchId)
+    .regex(/^[A-Za-z0-9._-]{1,120}$/, orchId)
+    .describe('the name of the run'),
+  template: z.enum(summaryTemplates).default('run-summary').describe('default: run-summary'),
+  provider: z
+    .enum([...providerNames, ...realNames])
+    .transform((name) => providerNames.find((one) => one === neutralProvider(name)))
+    .optional(),
+  model: z
+    .string(model)
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,119}$/, model)
+    .optional(),
+});
+
 export const summaryRoutes = {
   summarizeRun: apiRoute({
     method: 'POST',
@@ -27,18 +46,7 @@ export const summaryRoutes = {
     description:
       'Refused in this order: AI off, a request that cannot be read, a provider without a key, an unknown run. A kept summary is answered before the limit of calls.',
     verbs: ['svc summarize'],
-    body: z.strictObject({
-      orchId: z
-        .string()
-        .regex(/^[A-Za-z0-9._-]{1,120}$/)
-        .describe('the name of the run'),
-      template: z.enum(summaryTemplates).optional().describe('default: run-summary'),
-      provider: z.enum([...providerNames, ...realNames]).optional(),
-      model: z
-        .string()
-        .regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,119}$/)
-        .optional(),
-    }),
+    body: SummaryRequest,
     answer: z
       .object({
         summary: z.string(),

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ticketPhases } from '../state/effect.ts';
 import { phaseOfSkill } from '../tracker/ticket-phase.ts';
-import { apiRoute } from './route.ts';
+import { apiRoute, TICKET } from './route.ts';
 
 const skills = Object.keys(phaseOfSkill);
 
@@ -17,13 +17,14 @@ export const ticketRoutes = {
     params: z.strictObject({
       ticket: z
         .string()
-        .max(60)
-        .regex(/^[A-Za-z0-9]+-[0-9]+$/)
+        .max(60, TICKET)
+        .regex(/^[A-Za-z0-9]+-[0-9]+$/, TICKET)
+        .toUpperCase()
         .describe('like ABC-12'),
     }),
     body: z.strictObject({
       phase: z
-        .string()
+        .string('expected the name of a phase or of a skill')
         .describe(`${ticketPhases.join(', ')}; or the skill that begins one: ${skills.join(', ')}`),
     }),
     answer: z

@@ -6,7 +6,7 @@ import { WorkerStatus } from '../runs/signal-file.ts';
 import type { Receipt as ReceiptType } from '../state/views/receipt.ts';
 import type { Trace as TraceType } from '../state/views/trace.ts';
 import type { Why as WhyType } from '../state/views/why.ts';
-import { apiRoute, by, OfRun, Seq, sameAs, TicketParams, Time, text } from './route.ts';
+import { apiRoute, by, OfRun, RunName, Seq, sameAs, TicketParams, Time, text } from './route.ts';
 
 const Why = sameAs<WhyType>()(
   z.object({
@@ -148,9 +148,14 @@ export const workerRoutes = {
     summary: 'What the agent of a ticket said: the newest lines, then on from a byte',
     verbs: ['svc worker output'],
     query: z.strictObject({
-      ...OfRun,
-      after: z.int().nonnegative().optional().describe('the byte to go on from: `to` of the last answer'),
-      limit: z.int().min(1).max(1_000).optional().describe('lines; default: 200'),
+      orchestrator: RunName.optional().describe('the worker of this run; default: the newest'),
+      after: z
+        .int()
+        .min(0)
+        .max(Number.MAX_SAFE_INTEGER)
+        .optional()
+        .describe('the byte to go on from: `to` of the last answer'),
+      limit: z.int().min(1).max(1_000).default(200).describe('lines; default: 200'),
     }),
     answer: WorkerOutput,
     failures: ['usage', 'unknown-ticket', 'state-not-ready', 'file-unusable'],

@@ -13,10 +13,6 @@ const ownDefaults: Readonly<Record<ProviderName, string>> = {
   'provider-c': 'grok-4.3',
 };
 
-export function isProviderName(name: string): name is ProviderName {
-  return (providerNames as readonly string[]).includes(name);
-}
-
 /**
  * The provider and model of a request. The configured default model belongs to the default provider; every
  * other provider is asked for its own default, and so is a default provider for which nobody named a model.

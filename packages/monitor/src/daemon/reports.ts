@@ -4,12 +4,11 @@ import { rootFrom, withArchiveIndex } from '../archive/open-archive.ts';
 import type { Machine } from '../config/environment.ts';
 import type { LiveConfig } from '../config/live.ts';
 import { reportConfig } from '../config/report.ts';
-import type { archiveRoutes } from '../http/archive-routes.ts';
-import type { configRoutes } from '../http/config-routes.ts';
+import type { ConfigurationReports, WithArchive } from '../http/daemon-routes.ts';
 
 export type Reports = {
-  configuration: Parameters<typeof configRoutes>[0];
-  archive: Parameters<typeof archiveRoutes>[0];
+  configuration: ConfigurationReports;
+  withArchive: WithArchive;
 };
 
 export function createReports({
@@ -24,11 +23,9 @@ export function createReports({
       projects: () => live.current().projects.map(({ folder, values }) => projectEntry(folder, values)),
       report: (folder, projects) => reportConfig(machine, live.current(), folder, projects),
     },
-    archive: {
-      async withIndex(work) {
-        const root = rootFrom(live.current().machineWide.archive.root, machine.home);
-        return withArchiveIndex(machine.databaseFile, root, (index) => work({ root, index }));
-      },
+    async withArchive(work) {
+      const root = rootFrom(live.current().machineWide.archive.root, machine.home);
+      return withArchiveIndex(machine.databaseFile, root, (index) => work({ root, index }));
     },
   };
 }

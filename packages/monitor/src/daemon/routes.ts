@@ -1,29 +1,25 @@
 // Every route of the daemon, each with the parts that answer it.
 import type { ApiAnswer, api, Figures } from '@svc/core';
-import type { FastifyPluginCallback } from 'fastify';
 import type { Access } from '../access/access.ts';
 import type { CodehostFeed } from '../feeds/codehost-feed.ts';
 import type { Feeds } from '../feeds/feeds.ts';
-import { accessRoutes } from '../http/access-routes.ts';
-import { archiveRoutes } from '../http/archive-routes.ts';
-import { attentionRoutes } from '../http/attention-routes.ts';
-import { briefingRoutes } from '../http/briefing-routes.ts';
-import { configRoutes } from '../http/config-routes.ts';
-import { doctorRoutes } from '../http/doctor-routes.ts';
+import { attentionRoutes, boardRoutes } from '../http/board-routes.ts';
+import {
+  accessRoutes,
+  archiveRoutes,
+  configRoutes,
+  doctorRoutes,
+  feedRoutes,
+  healthRoutes,
+  outboxRoutes,
+  rulesRoutes,
+} from '../http/daemon-routes.ts';
 import { eventRoutes } from '../http/event-routes.ts';
-import { feedRoutes } from '../http/feed-routes.ts';
-import { figuresRoutes } from '../http/figures-routes.ts';
-import { healthRoutes } from '../http/health-routes.ts';
-import { openapiRoutes } from '../http/openapi-routes.ts';
 import { otelRoutes } from '../http/otel-routes.ts';
-import { outboxRoutes } from '../http/outbox-routes.ts';
-import { rulesRoutes } from '../http/rules-routes.ts';
+import type { Routes } from '../http/route.ts';
 import { runRoutes } from '../http/run-routes.ts';
-import { stateRoutes } from '../http/state-routes.ts';
-import { summarizeRoutes } from '../http/summarize-routes.ts';
-import { ticketRoutes } from '../http/ticket-routes.ts';
-import { workerHistoryRoutes } from '../http/worker-history-routes.ts';
-import { workerRoutes } from '../http/worker-routes.ts';
+import { summaryRoutes } from '../http/summary-routes.ts';
+import { phaseRoutes, workerHistoryRoutes, workerRoutes } from '../http/ticket-routes.ts';
 import type { EventLog } from '../log/event-log.ts';
 import type { JqThreads } from '../log/jq-threads.ts';
 import type { Rules } from '../rules/rules.ts';
@@ -64,35 +60,32 @@ export function daemonRoutes(parts: {
   life: string;
   version: string;
   now: () => Date;
-}): FastifyPluginCallback[] {
+}): Routes[] {
   const { log, board, feeds, effects, orchestration, signals, summaries, telemetry, now } = parts;
   const { state, boardAt } = board;
   const { append } = log;
   const nowMs = (): number => now().getTime();
   return [
-    healthRoutes(parts.health, parts.metrics),
+    healthRoutes(parts),
     eventRoutes({ log, jq: parts.jq, now: nowMs }),
     feedRoutes({ report: feeds.report, compare: parts.codehost.compare, ping: feeds.ping }),
-    stateRoutes({ state, boardAt, life: parts.life, now: nowMs }),
+    boardRoutes({ state, boardAt, life: parts.life, now: nowMs }),
     attentionRoutes({ state, append, now: nowMs }),
     workerRoutes({ state, append, now: nowMs }),
     workerHistoryRoutes({ state, log, runsDir: parts.runsDir, now: nowMs }),
-    ticketRoutes({ report: append, outcomeOf: effects.moveOf }),
+    phaseRoutes({ report: append, outcomeOf: effects.moveOf }),
     runRoutes({ state, append, signals, ...orchestration, see: parts.workers.see, now }),
     rulesRoutes({
       list: () => parts.rules().list(),
       test: (...asked) => parts.rules().test(...asked),
       now: nowMs,
     }),
-    summarizeRoutes(() => summaries().summarizer),
-    briefingRoutes(() => summaries().briefing),
+    summaryRoutes(summaries),
     otelRoutes({ backend: telemetry.backend, status: telemetry.status }),
     doctorRoutes({ check: parts.selfCheck, examine: parts.examine }),
     outboxRoutes({ list: effects.list, figures: effects.figures, tryAgain: effects.tryAgain }),
     configRoutes(parts.reports.configuration),
-    archiveRoutes(parts.reports.archive),
-    figuresRoutes({ figures: parts.figures }),
+    archiveRoutes(parts.reports.withArchive),
     accessRoutes(parts.access),
-    openapiRoutes({ version: parts.version }),
   ];
 }

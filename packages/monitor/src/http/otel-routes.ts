@@ -2,16 +2,17 @@
 // GET /api/otel/status: whether they are there.
 import {
   type ApiAnswer,
-  type api,
+  api,
   type BackendName,
   type ProxyReading,
   readLogsRequest,
   readMetricsRequest,
 } from '@svc/core';
-import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Failure } from '../errors.ts';
 import type { Backend } from '../telemetry/backends.ts';
 import type { BackendProxy } from '../telemetry/proxy.ts';
+import { type Routes, route } from './route.ts';
 
 /** A query and a few short values, each byte of it written as three. */
 const MAX_FORM = 64 * 1024;
@@ -19,7 +20,7 @@ const MAX_FORM = 64 * 1024;
 export function otelRoutes(options: {
   backend: (name: BackendName) => Backend;
   status: () => ApiAnswer<typeof api.getTelemetry>;
-}): FastifyPluginCallback {
+}): Routes {
   const answerWith = (name: BackendName, read: (given: Record<string, unknown>) => ProxyReading) => ({
     method: ['GET', 'POST'],
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
@@ -30,7 +31,7 @@ export function otelRoutes(options: {
       return reply.code(status).type('application/json; charset=utf-8').send(body);
     },
   });
-  return (app, _options, done) => {
+  return (app) => {
     // What clients of Prometheus send; these routes alone take it.
     app.addContentTypeParser(
       'application/x-www-form-urlencoded',
@@ -39,8 +40,7 @@ export function otelRoutes(options: {
     );
     app.route({ url: '/api/otel/query', ...answerWith('metrics', readMetricsRequest) });
     app.route({ url: '/api/otel/logs', ...answerWith('logs', readLogsRequest) });
-    app.get('/api/otel/status', () => options.status());
-    done();
+    route(app, api.getTelemetry, options.status);
   };
 }
 

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { until } from '@svc/testkit';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { rulesRoutes } from './rules-routes.ts';
+import { rulesRoutes } from './daemon-routes.ts';
 import { createHttpServer } from './server.ts';
 import { answersEverybody } from './testing/answers-everybody.ts';
 

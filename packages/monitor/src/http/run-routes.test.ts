@@ -112,8 +112,9 @@ describe('begin', () => {
 
 test('what is not there is said, and nothing before the log was read', async () => {
   const { world, get, post } = await serve([['ABC-1']]);
-  for (const path of ['pause', 'resume', 'cancel', 'retry'])
-    expect(await post(`/api/runs/nobody/${path}`, { ticket: 'ABC-1' })).toMatchObject({
+  const ticket = 'ABC-1';
+  for (const [path, body] of Object.entries({ pause: {}, resume: {}, cancel: { ticket }, retry: { ticket } }))
+    expect(await post(`/api/runs/nobody/${path}`, body)).toMatchObject({
       status: 404,
       body: { code: 'unknown-run' },
     });
@@ -121,13 +122,13 @@ test('what is not there is said, and nothing before the log was read', async () 
   expect((await get('/api/runs?x=1')).status).toBe(400);
   expect((await get(`/api/runs/${encodeURIComponent('../run-1')}`)).status).toBe(404);
   for (const word of ['cancel', 'retry'])
-    for (const ticket of ['ABC-9', '../ABC-1', '$(id)'])
-      expect(await post(`/api/runs/${RUN}/${word}`, { ticket })).toMatchObject({
+    for (const unknown of ['ABC-9', '../ABC-1', '$(id)'])
+      expect(await post(`/api/runs/${RUN}/${word}`, { ticket: unknown })).toMatchObject({
         status: 404,
         body: { code: 'unknown-ticket' },
       });
   expect((await post(`/api/runs/${RUN}/retry`, {})).status).toBe(400);
-  expect((await post(`/api/runs/${RUN}/pause`, { ticket: 'ABC-1' })).status).toBe(400);
+  expect((await post(`/api/runs/${RUN}/pause`, { ticket })).status).toBe(400);
   expect(world.said).toEqual([]);
   const early = await startRunServer(world, { ready: () => false });
   expect(await early.get('/api/runs')).toMatchObject({ body: { code: 'state-not-ready' } });

@@ -11,21 +11,14 @@ import {
   type SignalFile,
   workerKey,
 } from '@svc/core';
-import type { FastifyPluginCallback } from 'fastify';
 import { Failure } from '../errors.ts';
-import { beginRun, type RunWish, refuseTaken } from '../orchestrate/runs/begin-run.ts';
+import { beginRun, refuseTaken } from '../orchestrate/runs/begin-run.ts';
 import type { Hold, Orchestrator } from '../orchestrate/runs/orchestrator.ts';
 import { type AskDependencies, planByDependencies } from '../orchestrate/runs/plan-by-dependencies.ts';
 import { type RunProjects, type ServedFolders, servedProject } from '../orchestrate/runs/run-project.ts';
 import type { SignalStore } from '../runs/signal-store.ts';
-import { byOf, fieldsOf, neededText, textOf } from './request-fields.ts';
+import { type Asked, type Routes, route } from './route.ts';
 import { type Append, boardOf, type StateAccess, say } from './state-access.ts';
-
-const MOST_PARALLEL = 100;
-
-type RunRoute = { Params: { run: string } };
-const words = { pause: 'paused', resume: 'resumed' } as const;
-type Word = keyof typeof words;
 
 export function runRoutes(options: {
   state: StateAccess;
@@ -38,7 +31,7 @@ export function runRoutes(options: {
   /** Ends when the board has what the signal file of the worker says now. */
   see: (worker: { orchestrator: string; ticket: string }) => Promise<void>;
   now: () => Date;
-}): FastifyPluginCallback {
+}): Routes {
   const { state, projects, signals, orchestrator, now } = options;
 
   const runOf = (name: string): Run => {
@@ -52,10 +45,14 @@ export function runRoutes(options: {
     holds: orchestrator.holds(run.orchestrator).map(holdView),
   });
 
-  async function begin(body: unknown): Promise<ApiAnswer<typeof api.startRun>> {
-    const { byDependencies, ...asked } = wishOf(body);
-    const given = { ...asked, project: await servedProject(asked.project, options.served) };
-    const { wish, outside } = byDependencies
+  async function begin(body: Asked<typeof api.startRun>['body']): Promise<ApiAnswer<typeof api.startRun>> {
+    const { tickets, waves, plan, dependencies, ...asked } = body;
+    const given = {
+      ...asked,
+      plan: { file: plan ?? (tickets === undefined ? { waves } : { tickets }) },
+      project: await servedProject(asked.project, options.served),
+    };
+    const { wish, outside } = dependencies
       ? await planByDependencies(given, options.dependenciesOf)
       : { wish: given, outside: [] };
     const draft = await beginRun({ wish, board: boardOf(state), projects, now: now() });
@@ -64,9 +61,9 @@ export function runRoutes(options: {
     return { ...viewOf(runOf(draft.scope.orchestrator)), outsideBlockers: outside };
   }
 
-  async function giveWord(run: Run, word: Word, by: string) {
+  async function giveWord(run: Run, word: 'paused' | 'resumed', by: string) {
     refuseOver(run);
-    await say(options, wordOf(run, `orchestrator.run.${words[word]}`, { by }));
+    await say(options, wordOf(run, `orchestrator.run.${word}`, { by }));
     await orchestrator.lookNow();
     return viewOf(runOf(run.orchestrator));
   }
@@ -165,55 +162,26 @@ export function runRoutes(options: {
     return worker !== undefined;
   }
 
-  return (app, _options, done) => {
-    app.post('/api/runs', (request) => begin(request.body));
-    app.get('/api/runs', (): ApiAnswer<typeof api.listRuns> => {
+  return (app) => {
+    route(app, api.startRun, ({ body }) => begin(body));
+    route(app, api.listRuns, () => {
       const runs = [...boardOf(state).runs.values()].toSorted((one, other) => other.lastSeq - one.lastSeq);
       return { runs: runs.map(viewOf) };
     });
-    app.get<RunRoute>('/api/runs/:run', (request) => viewOf(runOf(request.params.run)));
-    for (const word of ['pause', 'resume'] as const)
-      app.post<RunRoute>(`/api/runs/:run/${word}`, (request) =>
-        giveWord(runOf(request.params.run), word, byOf(fieldsOf(request.body, api[`${word}Run`].body).by)),
-      );
-    app.post<RunRoute>('/api/runs/:run/cancel', async (request) => {
-      const run = runOf(request.params.run);
-      const given = fieldsOf(request.body, api.cancelRun.body);
-      const ticket = textOf('ticket', given.ticket, api.cancelRun.body.shape.ticket);
-      if (ticket === undefined) return cancelRun(run, byOf(given.by));
-      await cancelTicket(run, ticket);
+    route(app, api.getRun, ({ params }) => viewOf(runOf(params.run)));
+    route(app, api.pauseRun, ({ params, body }) => giveWord(runOf(params.run), 'paused', body.by));
+    route(app, api.resumeRun, ({ params, body }) => giveWord(runOf(params.run), 'resumed', body.by));
+    route(app, api.cancelRun, async ({ params, body }) => {
+      const run = runOf(params.run);
+      if (body.ticket === undefined) return cancelRun(run, body.by);
+      await cancelTicket(run, body.ticket);
       return viewOf(runOf(run.orchestrator));
     });
-    app.post<RunRoute>('/api/runs/:run/retry', async (request) => {
-      const run = runOf(request.params.run);
-      const given = fieldsOf(request.body, api.retryTicket.body);
-      const ticket = neededText('ticket', given.ticket, api.retryTicket.body.shape.ticket);
-      await retryTicket(run, ticket, byOf(given.by));
+    route(app, api.retryTicket, async ({ params, body }) => {
+      const run = runOf(params.run);
+      await retryTicket(run, body.ticket, body.by);
       return viewOf(runOf(run.orchestrator));
     });
-    done();
-  };
-}
-
-function wishOf(body: unknown): RunWish & { byDependencies: boolean } {
-  const { shape } = api.startRun.body;
-  const given = fieldsOf(body, api.startRun.body);
-  const { tickets, waves, plan, maxParallel, dependencies = false } = given;
-  if (typeof dependencies !== 'boolean') throw new Failure('usage', 'dependencies: expected true or false.');
-  if (dependencies && tickets === undefined)
-    throw new Failure('usage', 'Only tickets can be put in the order of their dependencies.');
-  const plans = [tickets, waves, plan].filter((one) => one !== undefined);
-  if (plans.length !== 1) throw new Failure('usage', 'One of tickets, waves and plan is needed.');
-  if (maxParallel !== undefined && !isParallel(maxParallel))
-    throw new Failure('usage', `maxParallel: expected a whole number from 1 to ${MOST_PARALLEL}.`);
-  return {
-    project: neededText('project', given.project, shape.project),
-    plan: { file: plan ?? (tickets === undefined ? { waves } : { tickets }) },
-    name: textOf('name', given.name, shape.name),
-    maxParallel,
-    base: textOf('base', given.base, shape.base),
-    by: byOf(given.by),
-    byDependencies: dependencies,
   };
 }
 
@@ -249,10 +217,6 @@ function unknownTicket({ orchestrator }: Run, ticket: string): Failure {
 function waveOf({ plan }: Run, ticket: string): number | undefined {
   const index = plan?.waves.findIndex((tickets) => tickets.includes(ticket)) ?? -1;
   return index < 0 ? undefined : index + 1;
-}
-
-function isParallel(value: unknown): value is number {
-  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MOST_PARALLEL;
 }
 
 function wordOf(run: Run, event: string, detail: Record<string, unknown>, ticket?: string): EventDraft {

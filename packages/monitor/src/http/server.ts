@@ -8,12 +8,12 @@ import type { AddressInfo, Socket } from 'node:net';
 import { pipeline, Transform } from 'node:stream';
 import { systemErrorCode } from '@svc/lib/errors';
 import { type ByteBudget, createByteBudget } from '@svc/lib/read-body';
-import Fastify, { type FastifyInstance, type FastifyPluginCallback, type FastifyReply } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import type { Access, Refusal } from '../access/access.ts';
 import { Failure } from '../errors.ts';
 import { refusalOf, refusalOfSite } from './guard.ts';
-import { refuseUnknownQuery } from './refuse-unknown-query.ts';
+import type { Routes } from './route.ts';
 
 const MAX_JSON_BODY = 1024 * 1024;
 /** Bodies of all requests together that are in memory at once; deliveries have a room of their own. */
@@ -67,7 +67,7 @@ type Handlers = {
 };
 
 export function createHttpServer(
-  options: Handlers & { logger: Logger; routes: readonly FastifyPluginCallback[]; onAnswer: OnAnswer },
+  options: Handlers & { logger: Logger; routes: readonly Routes[]; onAnswer: OnAnswer },
 ): HttpServer {
   /** What `localhost` often means. Fastify listens on 127.0.0.1 itself. */
   let onIpv6: Server | undefined;
@@ -94,8 +94,7 @@ export function createHttpServer(
   });
   limitBodies(app, createByteBudget(MAX_JSON_UNDER_WAY));
   limitAnswers(app, createUnsentLimit(MAX_UNSENT_BYTES));
-  refuseUnknownQuery(app);
-  for (const route of options.routes) app.register(route);
+  for (const routes of options.routes) app.register(async (scope) => routes(scope));
   return {
     async listen(port) {
       await app.listen({ host: '127.0.0.1', port });

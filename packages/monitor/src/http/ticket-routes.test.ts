@@ -6,7 +6,7 @@ import type { MoveEnding } from '../tracker/move-ticket-handler.ts';
 import { TicketNotMoved } from '../tracker/ticket-not-moved.ts';
 import { createHttpServer } from './server.ts';
 import { answersEverybody } from './testing/answers-everybody.ts';
-import { ticketRoutes } from './ticket-routes.ts';
+import { phaseRoutes } from './ticket-routes.ts';
 
 const move: TicketMove = {
   outcome: 'moved',
@@ -26,7 +26,7 @@ async function world(ending?: MoveEnding) {
     show: () => false,
     onAnswer: () => undefined,
     routes: [
-      ticketRoutes({
+      phaseRoutes({
         report: async (draft) => ({ seq: reported.push(draft) + 40 }),
         outcomeOf: async (key, timeoutMs) => {
           asked.push([key, timeoutMs]);

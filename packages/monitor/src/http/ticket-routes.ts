@@ -1,27 +1,139 @@
-// POST /api/tickets/:ticket/phase: the ticket's phase changed. The fact goes into the log; what it causes goes
-// through the outbox, and the answer waits a while for it, so that the caller learns what became of it.
-import { type ApiAnswer, api, type EventDraft, phaseNamed, ticketWritten } from '@svc/core';
-import type { FastifyPluginCallback } from 'fastify';
+// One ticket: why it is in its state, whether it shipped, its way through time, what its agent said, its workflow phase,
+// and a person's decision on its deploy.
+import {
+  type ApiAnswer,
+  api,
+  createLookup,
+  deployStep,
+  type EventDraft,
+  phaseNamed,
+  receipt,
+  scopeOfWorker,
+  type Why,
+  type Worker,
+  why,
+  whyTicket,
+} from '@svc/core';
 import { Failure } from '../errors.ts';
+import type { EventLog } from '../log/event-log.ts';
+import { readOutput } from '../orchestrate/agents/read-output.ts';
 import type { MoveEnding } from '../tracker/move-ticket-handler.ts';
-import { fieldsOf } from './request-fields.ts';
+import { gatherTrace } from './gather-trace.ts';
+import { type Routes, route } from './route.ts';
+import { type Append, boardOf, type StateAccess, say } from './state-access.ts';
 
-const PATIENCE_MS = 15_000;
+const topics = { retry: 'orchestrator.deploy.retried', accept: 'orchestrator.deploy.accepted' } as const;
+type Word = keyof typeof topics;
 
-type PhaseAnswer = ApiAnswer<typeof api.setTicketPhase>;
+export function workerRoutes(options: { state: StateAccess; append: Append; now: () => number }): Routes {
+  const { state, now } = options;
+  return (app) => {
+    route(app, api.getWhy, ({ params: { ticket }, query: { orchestrator } }) => {
+      const known = whyTicket(boardOf(state), ticket, now(), orchestrator);
+      if (known === undefined) throw unknownTicket(ticket, orchestrator);
+      return known;
+    });
+    route(app, api.getReceipt, ({ params: { ticket }, query: { orchestrator } }) => {
+      const known = receipt(boardOf(state), ticket, orchestrator);
+      if (known === undefined) throw unknownTicket(ticket, orchestrator);
+      return known;
+    });
+    // The word is tried first: one that the lifecycle ignores does not go into the log.
+    route(app, api.sayDeployWord, async ({ params: { ticket }, body }) => {
+      const { word, by, note, orchestrator } = body;
+      const board = boardOf(state);
+      const subject = createLookup(board).ofTicket(ticket, orchestrator);
+      if (subject === undefined) throw unknownTicket(ticket);
+      const { worker } = subject;
+      if (worker === null) throw new Failure('not-allowed-now', `No run has a worker for ${subject.ticket}.`);
+      const at = new Date(now()).toISOString();
+      const step = deployStep(worker, { kind: 'person', word, by, seq: board.seq + 1, at });
+      if (step.worker === worker) throw notNow(word, worker, why(board, worker, now()));
+      await say(options, draftOf(worker, word, at, { by, ...(note !== undefined && { note }) }));
+      const after = state.board();
+      return { ok: true as const, word, why: why(after, after.workers.get(worker.key) ?? worker, now()) };
+    });
+  };
+}
 
-export function ticketRoutes(options: {
+export function workerHistoryRoutes(options: {
+  state: StateAccess;
+  log: Pick<EventLog, 'list'>;
+  runsDir: string;
+  now: () => number;
+}): Routes {
+  const { state, log, runsDir, now } = options;
+  return (app) => {
+    route(app, api.getTrace, async ({ params: { ticket }, query: { orchestrator } }) => {
+      const subject = createLookup(boardOf(state)).ofTicket(ticket, orchestrator);
+      const trace = await gatherTrace({ log, ticket, orchestrator, subject, now: now() });
+      if (trace.lines === 0 && subject === undefined) throw unknownTicket(ticket, orchestrator);
+      return trace;
+    });
+    route(
+      app,
+      api.getWorkerOutput,
+      ({ params: { ticket }, query: { orchestrator: named, after, limit } }) => {
+        const worker = createLookup(boardOf(state)).ofTicket(ticket, named)?.worker;
+        const orchestrator = named ?? worker?.orchestrator;
+        if (orchestrator === undefined) throw unknownTicket(ticket);
+        // The file has the name that the run gave the ticket.
+        return readOutput({ runsDir, orchestrator, ticket: worker?.ticket ?? ticket, after, limit });
+      },
+    );
+  };
+}
+
+function unknownTicket(ticket: string, orchestrator?: string): Failure {
+  const where = orchestrator === undefined ? '' : ` in the run ${orchestrator}`;
+  return new Failure(
+    'unknown-ticket',
+    `Nothing is known of ${ticket}${where}: no worker, pull request or ticket has this name.`,
+    'See what is: svc board',
+  );
+}
+
+function notNow(word: Word, { ticket, status }: Worker, { rule, waitsFor }: Why): Failure {
+  const waits = waitsFor === null ? '' : ` It waits for ${waitsFor}.`;
+  return new Failure(
+    'not-allowed-now',
+    `There is nothing to ${word}: ${ticket} is ${status}. ${rule}${waits}`,
+    `See: svc why ${ticket}`,
+  );
+}
+
+/** `at` is the machine's clock, which deadlines go by: the line's own time may be ahead of it. */
+function draftOf(worker: Worker, word: Word, at: string, detail: Record<string, string>): EventDraft {
+  const { deploy } = worker;
+  return {
+    event: topics[word],
+    source: 'cli',
+    via: 'local',
+    occurredAt: at,
+    scope: { ...scopeOfWorker(worker), ...(deploy !== null && { environment: deploy.environment }) },
+    detail,
+  };
+}
+
+const MOVED_WITHIN_MS = 15_000;
+
+/**
+ * The new phase goes into the log; what it causes goes through the outbox, and the answer waits a while for it, so that
+ * the caller learns the result.
+ */
+export function phaseRoutes(options: {
   /** Resolves when the line is durable. */
   report: (draft: EventDraft) => Promise<{ seq: number }>;
   /** What became of an effect within a time; undefined when it was not begun. */
   outcomeOf: (key: string, timeoutMs: number) => Promise<MoveEnding | undefined>;
   patienceMs?: number;
-}): FastifyPluginCallback {
-  const { report, outcomeOf, patienceMs = PATIENCE_MS } = options;
-  return (app, _options, done) => {
-    app.post<{ Params: { ticket: string } }>('/api/tickets/:ticket/phase', async (request) => {
-      const ticket = ticketOf(request.params.ticket);
-      const { phase, skill } = phaseOf(request.body);
+}): Routes {
+  const { report, outcomeOf, patienceMs = MOVED_WITHIN_MS } = options;
+  return (app) =>
+    route(app, api.setTicketPhase, async ({ params: { ticket }, body }) => {
+      const named = phaseNamed(body.phase);
+      if (!named.ok) throw new Failure('usage', `phase: ${named.problem}`);
+      const { phase, skill } = named;
       const { seq } = await report({
         event: 'workflow.ticket.phase_changed',
         source: 'cli',
@@ -30,33 +142,18 @@ export function ticketRoutes(options: {
         detail: { to: phase, ...(skill !== undefined && { skill }) },
       });
       const ending = await outcomeOf(`${seq}:move-ticket:${ticket}`, patienceMs);
-      return { ticket, phase, ...answerOf(ending) } satisfies PhaseAnswer;
+      return { ticket, phase, ...resultOf(ending) };
     });
-    done();
-  };
 }
 
-function answerOf(ending: MoveEnding | undefined): Omit<PhaseAnswer, 'ticket' | 'phase'> {
+function resultOf(
+  ending: MoveEnding | undefined,
+): Omit<ApiAnswer<typeof api.setTicketPhase>, 'ticket' | 'phase'> {
   if (ending?.state === 'ended') {
-    const { outcome, from, to, why, remedy } = ending.move;
-    return { outcome, from, to, why, remedy };
+    const { outcome, from, to, why: reason, remedy } = ending.move;
+    return { outcome, from, to, why: reason, remedy };
   }
   if (ending?.state === 'given-up') throw ending.error;
-  const why = ending?.error.message ?? 'its turn in the outbox has not come yet';
-  return { outcome: 'pending', from: null, to: null, why, remedy: null };
-}
-
-function ticketOf(text: string): string {
-  const ticket = ticketWritten(text);
-  if (ticket !== undefined) return ticket;
-  throw new Failure('usage', 'The ticket must be written like ABC-12.');
-}
-
-function phaseOf(body: unknown): { phase: string; skill: string | undefined } {
-  const { phase } = fieldsOf(body, api.setTicketPhase.body);
-  if (typeof phase !== 'string')
-    throw new Failure('usage', 'phase: expected the name of a phase or of a skill.');
-  const named = phaseNamed(phase);
-  if (!named.ok) throw new Failure('usage', `phase: ${named.problem}`);
-  return named;
+  const reason = ending?.error.message ?? 'its turn in the outbox has not come yet';
+  return { outcome: 'pending', from: null, to: null, why: reason, remedy: null };
 }

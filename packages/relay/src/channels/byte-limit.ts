@@ -4,8 +4,8 @@
 // channel holds; when it is too much, the oldest go. So the cost is one small write per sixteenth, and a
 // channel may exceed its limit by a sixteenth for each process. What a process had not noted when it died is
 // not counted; age and the limits of the stream bound that.
-import { EngineUnavailable } from '../engine/errors.ts';
-import { type Layout, type Names, shardOf } from '../engine/names.ts';
+import { EngineUnavailable, type Layout, type Names, shardOf } from '../engine/engine.ts';
+
 import { type Publisher, PublishRefused } from '../engine/publisher.ts';
 import type { ShardStates } from '../engine/shards.ts';
 import type { Store } from '../engine/store.ts';

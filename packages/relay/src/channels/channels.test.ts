@@ -1,7 +1,7 @@
 // What is remembered of channels while the engine is slow or away; the reads are the test's own.
 import { expect, test } from 'vitest';
-import { EngineUnavailable } from '../engine/errors.ts';
-import { namesFor } from '../engine/names.ts';
+import { EngineUnavailable, namesFor } from '../engine/engine.ts';
+
 import type { StoredMessage } from '../engine/store.ts';
 import { createChannelRegistry } from './channels.ts';
 

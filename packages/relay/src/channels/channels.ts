@@ -5,9 +5,17 @@ import { randomUUID } from 'node:crypto';
 import { createLimit } from '@svc/lib/limit';
 import { createFlights } from '@svc/lib/single-flight';
 import { within } from '@svc/lib/timeout';
-import type { Channel, Engine, Position, SavedCursor } from '../engine/engine.ts';
-import { ChannelTaken, EngineUnavailable } from '../engine/errors.ts';
-import { type Layout, type Names, shardOf } from '../engine/names.ts';
+import {
+  type Channel,
+  ChannelTaken,
+  type Engine,
+  EngineUnavailable,
+  type Layout,
+  type Names,
+  type Position,
+  type SavedCursor,
+  shardOf,
+} from '../engine/engine.ts';
 import { type Publisher, PublishRefused } from '../engine/publisher.ts';
 import type { ShardStates } from '../engine/shards.ts';
 import type { Store, StoredMessage } from '../engine/store.ts';

@@ -4,14 +4,20 @@
 import { hash, randomBytes } from 'node:crypto';
 import { createLimit } from '@svc/lib/limit';
 import type { Connection } from '../engine/connection.ts';
-import type { Delivery, Engine, Position } from '../engine/engine.ts';
-import { EngineUnavailable } from '../engine/errors.ts';
-import { type Layout, type Names, shardOf } from '../engine/names.ts';
+import {
+  type Delivery,
+  type Engine,
+  EngineUnavailable,
+  type Layout,
+  type Names,
+  type Position,
+  shardOf,
+} from '../engine/engine.ts';
+
 import { type Acknowledgement, HEADERS_BYTES, type Publisher, PublishRefused } from '../engine/publisher.ts';
 import type { ShardStates } from '../engine/shards.ts';
 import type { Store } from '../engine/store.ts';
-import { checkOf } from '../protocol/position.ts';
-import { type BodyParts, decodeFrame, encodeFrame, encodeFrameOfParts } from '../protocol/stored-frame.ts';
+import { type BodyParts, checkOf, decodeFrame, encodeFrame, encodeFrameOfParts } from '../protocol/frame.ts';
 import type { ByteLimit } from './byte-limit.ts';
 
 /** The server's own default. */

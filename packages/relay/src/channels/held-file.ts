@@ -9,7 +9,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import type { Logger } from 'pino';
 import type { Delivery } from '../engine/engine.ts';
-import { decodeFrame, encodeFrame } from '../protocol/stored-frame.ts';
+import { decodeFrame, encodeFrame } from '../protocol/frame.ts';
 
 /** Where a record is, and when it was written. */
 export type Entry = { offset: number; length: number; at: number };

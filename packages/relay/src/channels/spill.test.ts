@@ -13,8 +13,8 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { natsClusterForTest, temporaryFolder, until, WAIT_MS } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Delivery, Engine } from '../engine/engine.ts';
-import { EngineUnavailable } from '../engine/errors.ts';
+import { type Delivery, type Engine, EngineUnavailable } from '../engine/engine.ts';
+
 import { PublishRefused } from '../engine/publisher.ts';
 import { anotherEngine, engineForTest, listen } from '../engine/testing/engine-for-test.ts';
 import { provision } from '../provision/provision.ts';

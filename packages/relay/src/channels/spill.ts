@@ -24,8 +24,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '@svc/lib/errors';
 import { createLimit, type Limit } from '@svc/lib/limit';
 import type { Logger } from 'pino';
-import type { Delivery, Engine, Published } from '../engine/engine.ts';
-import { EngineUnavailable } from '../engine/errors.ts';
+import { type Delivery, type Engine, EngineUnavailable, type Published } from '../engine/engine.ts';
+
 import { PublishRefused } from '../engine/publisher.ts';
 import { type Entry, openHeldFile } from './held-file.ts';
 

@@ -2,7 +2,7 @@
 import { type Result, type Row, runRows } from '../conform/kit.ts';
 import { rows } from '../conform/rows.ts';
 import { Unmet } from '../conform/wire.ts';
-import { loopback } from '../limits/networks.ts';
+import { loopback } from '../limits/limits.ts';
 import { Failure } from './failure.ts';
 import { type conformSettings, origin, readSecretFile, type Values } from './settings.ts';
 import type { Terminal } from './terminal.ts';

@@ -1,8 +1,9 @@
 // The command line: commands, flags and help, all from the table of settings.
 import { stackOf } from '@svc/lib/errors';
 import { Command, CommanderError } from 'commander';
-import { exitCodesInWords, Failure } from './failure.ts';
-import { provisionStreams } from './provision.ts';
+import { provision } from '../provision/provision.ts';
+import { exitCodesInWords, Failure, withEngine } from './failure.ts';
+import { natsOptions } from './nats-options.ts';
 import { serve } from './serve.ts';
 import {
   conformSettings,
@@ -11,6 +12,7 @@ import {
   readSettings,
   type Setting,
   serveSettings,
+  type Values,
 } from './settings.ts';
 import type { Terminal } from './terminal.ts';
 import { VERSION } from './version.ts';
@@ -140,4 +142,37 @@ function prepare(command: Command, terminal: Terminal): void {
     writeOut: (text) => terminal.out(text.trimEnd()),
     writeErr: (text) => terminal.err(text.trimEnd()),
   });
+}
+
+// `svc-relay provision`: makes the streams, or upgrades them in place. Says what it did, stream by stream.
+
+const HOUR_MS = 3_600_000;
+
+async function provisionStreams(
+  terminal: Terminal,
+  settings: Values<typeof provisionSettings> & Values<typeof natsSettings>,
+): Promise<void> {
+  const nats = natsOptions(settings, terminal.environment);
+  const steps = await withEngine(
+    () =>
+      provision({
+        nats,
+        prefix: settings.prefix,
+        dryRun: settings.dryRun,
+        shrink: settings.shrink,
+        ...(settings.shards !== 0 && { shards: settings.shards }),
+        ...(settings.replicas !== 0 && { replicas: settings.replicas }),
+        ...(settings.placementTags.length > 0 && { placementTags: settings.placementTags }),
+        ...(settings.maxAgeHours !== 0 && { maxAgeMs: settings.maxAgeHours * HOUR_MS }),
+        ...(settings.maxDeliveries !== 0 && { maxDeliveriesPerChannel: settings.maxDeliveries }),
+        ...(settings.maxChannelBytes !== 0 && { maxBytesPerChannel: settings.maxChannelBytes }),
+        ...(settings.maxShardBytes !== 0 && { maxBytesPerShard: settings.maxShardBytes }),
+      }),
+    settings.nats,
+  );
+  const told = settings.dryRun ? 'would be ' : '';
+  for (const { what, done, details } of steps) {
+    terminal.out(`${what}: ${done === 'unchanged' ? '' : told}${done}`);
+    for (const detail of details) terminal.out(`  ${detail}`);
+  }
 }

@@ -8,15 +8,15 @@ import pino from 'pino';
 import { openSpill, type Spill } from '../channels/spill.ts';
 import { createEngine } from '../engine/create-engine.ts';
 import type { Engine } from '../engine/engine.ts';
-import { createLogger, type Logger } from '../http/logger.ts';
 import { createMetrics } from '../http/metrics.ts';
 import { hashOfKey } from '../http/read-access.ts';
+import { createLogger, type Logger } from '../http/relay-parts.ts';
 import { createRelayServer, type RelayServer } from '../http/server.ts';
-import type { Rate } from '../limits/buckets.ts';
-import { createLimits, type Limits, noLimits } from '../limits/limits.ts';
+import { createLimits, type Limits, noLimits, type Rate } from '../limits/limits.ts';
+
 import { provision } from '../provision/provision.ts';
-import { withEngine } from './engine-failure.ts';
-import { Failure } from './failure.ts';
+import { Failure, withEngine } from './failure.ts';
+
 import { natsOptions } from './nats-options.ts';
 import { type natsSettings, readSecretFile, type serveSettings, type Values } from './settings.ts';
 import type { Terminal } from './terminal.ts';

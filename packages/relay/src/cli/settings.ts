@@ -3,7 +3,7 @@
 
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { messageOf } from '@svc/lib/errors';
-import { type Networks, noNetworks, readNetworks } from '../limits/networks.ts';
+import { type Networks, noNetworks, readNetworks } from '../limits/limits.ts';
 import { Failure } from './failure.ts';
 
 type Reader<T> = (text: string) => T | undefined;

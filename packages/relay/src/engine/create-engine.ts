@@ -5,13 +5,22 @@ import { createLimit } from '@svc/lib/limit';
 import { createByteLimit } from '../channels/byte-limit.ts';
 import { createChannelRegistry, createChannelStatus, createCursors } from '../channels/channels.ts';
 import { createDeliveryPublisher } from '../channels/deliveries.ts';
-import { type NatsOptions, openConnection } from './connection.ts';
-import type { Engine } from './engine.ts';
-import { EngineNotProvisioned, EngineUnavailable } from './errors.ts';
+import { type NatsOptions, openConnection, serverWarnings } from './connection.ts';
+import {
+  DEFAULT_PREFIX,
+  type Engine,
+  EngineNotProvisioned,
+  EngineUnavailable,
+  type Layout,
+  type Names,
+  namesFor,
+  readLayout,
+  shardOf,
+} from './engine.ts';
 import { createFeeds, type FeedTiming, feedTiming } from './feeds.ts';
-import { DEFAULT_PREFIX, type Layout, type Names, namesFor, readLayout, shardOf } from './names.ts';
+
 import { createPublisher } from './publisher.ts';
-import { serverWarnings } from './servers.ts';
+
 import { createShardStates, type ShardStates } from './shards.ts';
 import { createStore, type Store } from './store.ts';
 

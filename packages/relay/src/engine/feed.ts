@@ -3,8 +3,8 @@
 import type { Subscription } from '@nats-io/nats-core';
 import type { Limit } from '@svc/lib/limit';
 import type { Connection } from './connection.ts';
-import type { FollowOptions, StoredDelivery } from './engine.ts';
-import type { Layout, Names } from './names.ts';
+import type { FollowOptions, Layout, Names, StoredDelivery } from './engine.ts';
+
 import type { ShardStates } from './shards.ts';
 import type { Page, Store } from './store.ts';
 

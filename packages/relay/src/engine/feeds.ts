@@ -5,13 +5,10 @@
 // and then.
 import type { Msg } from '@nats-io/nats-core';
 import { createLimit } from '@svc/lib/limit';
-import { checkOf } from '../protocol/position.ts';
-import { decodeFrame } from '../protocol/stored-frame.ts';
-import type { Follower, FollowOptions } from './engine.ts';
-import { EngineClosed, EngineUnavailable } from './errors.ts';
+import { checkOf, decodeFrame } from '../protocol/frame.ts';
+import { EngineClosed, EngineUnavailable, type Follower, type FollowOptions, shardOf } from './engine.ts';
 import type { Feed, FeedTools, FollowerState, Live } from './feed.ts';
 import { createFollowing, newFollower, type Offer, positionOf } from './follower.ts';
-import { shardOf } from './names.ts';
 
 export type FeedTiming = {
   /** How long after its last follower a feed stays: most readers that are cut off come back at once. */

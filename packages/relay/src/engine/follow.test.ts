@@ -4,9 +4,9 @@ import { headers as createHeaders } from '@nats-io/nats-core';
 import { connect } from '@nats-io/transport-node';
 import { natsForTest, WAIT_MS } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { encodeFrame } from '../protocol/stored-frame.ts';
+import { encodeFrame } from '../protocol/frame.ts';
 import { provision } from '../provision/provision.ts';
-import { shardOf } from './names.ts';
+import { shardOf } from './engine.ts';
 import { anotherEngine, deliveryOf, engineForTest, listen, publishText } from './testing/engine-for-test.ts';
 
 const numbers = (count: number): string[] => Array.from({ length: count }, (_, at) => String(at));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { namesFor, readLayout, shardOf, writeLayout } from './names.ts';
+import { namesFor, readLayout, shardOf, writeLayout } from './engine.ts';
 
 test('the shard of a channel never changes, and channels spread evenly', () => {
   expect(['one', 'two', 'AbC_-9', ''].map((id) => shardOf(id, { shards: 16 }))).toMatchInlineSnapshot(`

@@ -2,12 +2,12 @@
 // own, because no real cluster can be told to be in this state.
 import { until } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { checkOf } from '../protocol/position.ts';
-import { encodeFrame } from '../protocol/stored-frame.ts';
-import type { Gap, Position } from './engine.ts';
-import { EngineUnavailable } from './errors.ts';
+import { checkOf, encodeFrame } from '../protocol/frame.ts';
+
+import { EngineUnavailable, type Gap, namesFor, type Position } from './engine.ts';
+
 import { createFeeds } from './feeds.ts';
-import { namesFor } from './names.ts';
+
 import { deliveryOf } from './testing/engine-for-test.ts';
 
 type Message = { subject: string; seq: number; check: string; data: Buffer; at: number };

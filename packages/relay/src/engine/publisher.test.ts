@@ -2,7 +2,7 @@
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { type NatsServer, until, WAIT_MS } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { shardOf } from './names.ts';
+import { shardOf } from './engine.ts';
 import { deliveryOf, engineForTest, listen, publishText } from './testing/engine-for-test.ts';
 
 test('kill -9 and restart of the server while 64 are in flight: nothing acknowledged is lost or doubled', async () => {

@@ -12,7 +12,7 @@
 // promise chain and a timer for each, and took twice the processor time (bench/relay.ts prints both).
 import { headers as createHeaders, createInbox, type Msg, type MsgHdrs } from '@nats-io/nats-core';
 import type { Connection } from './connection.ts';
-import { EngineUnavailable } from './errors.ts';
+import { EngineUnavailable } from './engine.ts';
 import { BODY_SIZE_HEADER } from './store.ts';
 
 export type Acknowledgement = { seq: number; duplicate: boolean };

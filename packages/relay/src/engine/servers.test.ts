@@ -1,7 +1,6 @@
 import { natsForTest } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { openConnection } from './connection.ts';
-import { demandVersion, serverWarnings } from './servers.ts';
+import { demandVersion, openConnection, serverWarnings } from './connection.ts';
 
 test.each(['2.14.6', '2.14.10', '2.15.0', '2.15.1-preview.1', '3.0.0'])('%s is new enough', (version) => {
   expect(() => demandVersion(version)).not.toThrow();

@@ -3,8 +3,7 @@
 
 import type { StreamInfo } from '@nats-io/jetstream';
 import { messageOf } from '@svc/lib/errors';
-import { EngineUnavailable } from './errors.ts';
-import type { Names } from './names.ts';
+import { EngineUnavailable, type Names } from './engine.ts';
 import type { Store } from './store.ts';
 
 export type ShardState = {

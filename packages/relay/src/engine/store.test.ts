@@ -2,7 +2,7 @@
 import { connect } from '@nats-io/transport-node';
 import { natsForTest, WAIT_MS } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { checkOf } from '../protocol/position.ts';
+import { checkOf } from '../protocol/frame.ts';
 import { openConnection } from './connection.ts';
 import { createPublisher } from './publisher.ts';
 import { createStore } from './store.ts';

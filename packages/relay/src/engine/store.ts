@@ -10,9 +10,9 @@ import {
   type StreamInfo,
 } from '@nats-io/jetstream';
 import { messageOf } from '@svc/lib/errors';
-import { checkOf } from '../protocol/position.ts';
+import { checkOf } from '../protocol/frame.ts';
 import type { Connection } from './connection.ts';
-import { EngineUnavailable } from './errors.ts';
+import { EngineUnavailable } from './engine.ts';
 
 export type StoredMessage = {
   seq: number;

@@ -1,7 +1,7 @@
 // Cursors of named subscribers. Each is saved at most once a second while it moves, and when its stream ends.
 // A save that failed is tried again: a cursor that is too old only means that something comes twice.
 import type { Engine, Position } from '../engine/engine.ts';
-import { channelInLogs, type Logger } from './logger.ts';
+import { channelInLogs, type Logger } from './relay-parts.ts';
 
 const EVERY_MS = 1_000;
 

@@ -4,10 +4,9 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createByteBudget, readBody } from '@svc/lib/read-body';
-import { newChannelId } from '../protocol/channel-id.ts';
-import { answerJson, refuse } from './answer.ts';
+import { newChannelId } from '../protocol/frame.ts';
+import { answerJson, type RefusalCode, refuse } from './answer.ts';
 import { bringsKey, hashOfKey, newKey } from './read-access.ts';
-import type { RefusalCode } from './refusals.ts';
 import { limitKeyOf, originOf, type RelayParts } from './relay-parts.ts';
 
 const MAX_WISH_BYTES = 4096;

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { WAIT_MS } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { noNetworks, readNetworks } from '../limits/networks.ts';
+import { noNetworks, readNetworks } from '../limits/limits.ts';
 import { hashOfKey } from './read-access.ts';
 import { listen, makeChannel, relayForTest, send } from './testing/relay-for-test.ts';
 

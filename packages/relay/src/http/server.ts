@@ -9,12 +9,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { observe, observeTotal } from '@svc/lib/metrics';
-import { isChannelId } from '../protocol/channel-id.ts';
+import { isChannelId } from '../protocol/frame.ts';
 import { refuse } from './answer.ts';
-import { createChannelStatus } from './channel-status.ts';
 import { createCursorKeeper } from './cursor-keeper.ts';
 import { createNewChannel } from './new-channel.ts';
-import { createOperations } from './operations.ts';
+import { createChannelStatus, createOperations } from './operations.ts';
+
 import { answerChannelPage, answerUnknownPage } from './page.ts';
 import { isEngineUnavailable, limitKeyOf, originOf, type RelayParts } from './relay-parts.ts';
 import { createSubscribe, wantsStream } from './subscribe.ts';

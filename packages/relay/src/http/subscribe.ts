@@ -3,12 +3,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Position } from '../engine/engine.ts';
 import { relayAnnouncement } from '../protocol/event-stream.ts';
-import { parsePosition } from '../protocol/position.ts';
-import { refuse } from './answer.ts';
-import { channelInLogs } from './logger.ts';
+import { parsePosition } from '../protocol/frame.ts';
+import { type RefusalCode, refuse } from './answer.ts';
 import { bringsKey } from './read-access.ts';
-import type { RefusalCode } from './refusals.ts';
-import { isEngineUnavailable, limitKeyOf, type RelayParts } from './relay-parts.ts';
+import { channelInLogs, isEngineUnavailable, limitKeyOf, type RelayParts } from './relay-parts.ts';
+
 import { carriesStream, type Subscriber, type Subscribers } from './subscribers.ts';
 
 const namePattern = /^[A-Za-z0-9._-]{1,64}$/;

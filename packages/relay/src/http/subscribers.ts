@@ -10,7 +10,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Follower, Gap, Position, StoredDelivery } from '../engine/engine.ts';
 import { gapFrame, messageFramePieces, pingFrame, readyFrame } from '../protocol/event-stream.ts';
-import { formatPosition } from '../protocol/position.ts';
+import { formatPosition } from '../protocol/frame.ts';
 import type { Cursor, CursorKeeper } from './cursor-keeper.ts';
 import { createFrameMemory } from './frame-memory.ts';
 import type { Metrics } from './metrics.ts';

@@ -6,13 +6,9 @@ import { messageOf } from '@svc/lib/errors';
 import { readBody } from '@svc/lib/read-body';
 import type { Held } from '../channels/spill.ts';
 import type { Delivery, Published } from '../engine/engine.ts';
-import { formatPosition } from '../protocol/position.ts';
-import { messageIdOf, senderPatienceMs } from '../protocol/sender.ts';
-import { travellingHeaders } from '../protocol/travelling-headers.ts';
-import { refuse } from './answer.ts';
-import { channelInLogs } from './logger.ts';
-import type { RefusalCode } from './refusals.ts';
-import { addressOf, isEngineUnavailable, limitKeyOf, type RelayParts } from './relay-parts.ts';
+import { formatPosition, messageIdOf, senderPatienceMs, travellingHeaders } from '../protocol/frame.ts';
+import { type RefusalCode, refuse } from './answer.ts';
+import { addressOf, channelInLogs, isEngineUnavailable, limitKeyOf, type RelayParts } from './relay-parts.ts';
 
 /** However long the body took to arrive, the engine gets this much time. */
 const LEAST_PATIENCE_MS = 500;

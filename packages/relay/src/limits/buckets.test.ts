@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createBuckets } from './buckets.ts';
+import { createBuckets } from './limits.ts';
 
 test('a burst is let through, then the rate', () => {
   const buckets = createBuckets({ perSecond: 10, burst: 3 }, 100);

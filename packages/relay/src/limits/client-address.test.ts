@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { clientAddress, limitKey } from './client-address.ts';
-import { noNetworks, privateNetworks, readNetworks } from './networks.ts';
+import { clientAddress, limitKey, noNetworks, privateNetworks, readNetworks } from './limits.ts';
 
 const read = readNetworks('10.0.0.0/8, ::1');
 const trusted = read.ok ? read.networks : noNetworks;

@@ -1,6 +1,6 @@
 // What one channel and one address may do. Each answer is the milliseconds to wait; 0 lets it through.
 // Nothing here is shared between relay processes: behind a balancer each of them lets through its own share.
-import { createBuckets, type Rate } from './buckets.ts';
+import { BlockList, isIP } from 'node:net';
 
 export type LimitSettings = {
   /** Deliveries taken by one channel. */
@@ -89,3 +89,169 @@ export const noLimits: Limits = {
   subscribersPerAddress: Number.POSITIVE_INFINITY,
   subscribers: Number.POSITIVE_INFINITY,
 };
+
+// Token buckets by key, in bounded memory. A bucket may be drawn below zero by one large amount; the debt has
+// to be refilled before anything more is let through. A key that was not seen for long has a full bucket.
+
+export type Rate = {
+  /** Tokens that come back each second. */
+  perSecond: number;
+  /** How many may be used at once. */
+  burst: number;
+};
+
+export type Buckets = {
+  /** Milliseconds until the key may go on; 0 when it may now. Takes nothing. */
+  wait: (key: string, now: number) => number;
+  /** Takes the amount, whatever is left. */
+  draw: (key: string, amount: number, now: number) => void;
+  /** How many buckets are kept. */
+  size: () => number;
+};
+
+type Bucket = { tokens: number; at: number };
+
+/**
+ * `createBuckets({ perSecond: 100, burst: 1000 }, 100_000)`: at most that many keys. They are kept in two
+ * generations: when the younger is half of what is allowed, the older is dropped. That forgets the keys that
+ * were not used for longest, without a list to be kept in order on every use.
+ */
+export function createBuckets({ perSecond, burst }: Rate, maxKeys: number): Buckets {
+  const generation = Math.max(1, Math.floor(maxKeys / 2));
+  let young = new Map<string, Bucket>();
+  let old = new Map<string, Bucket>();
+
+  /** The bucket as it is now; undefined when it is full. */
+  function find(key: string, now: number): Bucket | undefined {
+    const bucket = young.get(key) ?? old.get(key);
+    if (bucket === undefined) return undefined;
+    const gained = Math.max(0, now - bucket.at) * (perSecond / 1000);
+    bucket.tokens = Math.min(burst, bucket.tokens + gained);
+    bucket.at = now;
+    return bucket;
+  }
+
+  function keep(key: string, bucket: Bucket): void {
+    if (young.has(key)) return;
+    young.set(key, bucket);
+    if (young.size < generation) return;
+    old = young;
+    young = new Map();
+  }
+
+  return {
+    wait(key, now) {
+      const bucket = find(key, now);
+      if (bucket === undefined || bucket.tokens >= 1) return 0;
+      return Math.max(1, Math.ceil(((1 - bucket.tokens) * 1000) / perSecond));
+    },
+    draw(key, amount, now) {
+      const bucket = find(key, now) ?? { tokens: burst, at: now };
+      bucket.tokens -= amount;
+      keep(key, bucket);
+    },
+    size: () => young.size + old.size,
+  };
+}
+
+// Whose request it is. Without a trusted proxy that is the other end of the connection. Behind one it is the
+// last address in X-Forwarded-For that no trusted proxy has: what stands before it may be invented.
+
+const MAPPED = '::ffff:';
+const MAX_HOPS = 20;
+
+export function clientAddress(
+  remote: string | undefined,
+  forwardedFor: string | string[] | undefined,
+  trusted: Networks,
+): string {
+  const peer = plain(remote ?? '');
+  if (!trusted.any || forwardedFor === undefined || !trusted.has(peer)) return peer;
+  const line = typeof forwardedFor === 'string' ? forwardedFor : forwardedFor.join(',');
+  let address = peer;
+  for (const hop of line.split(',').slice(-MAX_HOPS).toReversed()) {
+    const named = plain(withoutPort(hop.trim()));
+    if (isIP(named) === 0) return address;
+    address = named;
+    if (!trusted.has(address)) return address;
+  }
+  return address;
+}
+
+/**
+ * What limits count by: an IPv4 address, or the first 64 bits of an IPv6 address, because whoever has one
+ * address of such a network has all of them.
+ */
+export function limitKey(address: string): string {
+  if (!address.includes(':')) return address;
+  const [head = '', tail] = address.split('::');
+  const first = head === '' ? [] : head.split(':');
+  const last = tail === undefined || tail === '' ? [] : tail.split(':');
+  const middle =
+    tail === undefined ? [] : Array<string>(Math.max(0, 8 - first.length - last.length)).fill('0');
+  return `${[...first, ...middle, ...last].slice(0, 4).join(':')}::/64`;
+}
+
+/** An IPv4 address that came over an IPv6 socket is an IPv4 address. */
+function plain(address: string): string {
+  return address.startsWith(MAPPED) && address.includes('.') ? address.slice(MAPPED.length) : address;
+}
+
+/** `192.0.2.1:4711` and `[2001:db8::1]:4711`, as some proxies write them. */
+function withoutPort(text: string): string {
+  const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(text);
+  if (bracketed) return bracketed[1] ?? '';
+  const [host = '', port, ...more] = text.split(':');
+  return port !== undefined && more.length === 0 ? host : text;
+}
+
+// Networks in CIDR form, for the senders that are allowed and the proxies that are trusted.
+
+export type Networks = {
+  /** Whether there is any network in the list. */
+  any: boolean;
+  has: (address: string) => boolean;
+};
+
+/** `readNetworks('10.0.0.0/8, 2001:db8::/32, 192.0.2.1')`; the part that is none is told. */
+export function readNetworks(text: string): { ok: true; networks: Networks } | { ok: false; part: string } {
+  const list = new BlockList();
+  const parts = text.split(/[\s,]+/).filter((part) => part !== '');
+  for (const part of parts) if (!add(list, part)) return { ok: false, part };
+  return {
+    ok: true,
+    networks: {
+      any: parts.length > 0,
+      has: (address) => isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'),
+    },
+  };
+}
+
+export const noNetworks: Networks = { any: false, has: () => false };
+
+function add(list: BlockList, part: string): boolean {
+  const [address = '', bits, ...more] = part.split('/');
+  const version = isIP(address);
+  if (version === 0 || more.length > 0) return false;
+  const family = version === 6 ? 'ipv6' : 'ipv4';
+  if (bits === undefined) {
+    list.addAddress(address, family);
+    return true;
+  }
+  if (!/^\d{1,3}$/.test(bits) || Number(bits) > (version === 6 ? 128 : 32)) return false;
+  list.addSubnet(address, Number(bits), family);
+  return true;
+}
+
+export const loopback: Networks = known('127.0.0.0/8 ::1');
+
+/** Loopback and private networks: where a relay's own operator sits. */
+export const privateNetworks: Networks = known(
+  '127.0.0.0/8 ::1 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 169.254.0.0/16 100.64.0.0/10 fc00::/7 fe80::/10',
+);
+
+function known(text: string): Networks {
+  const read = readNetworks(text);
+  if (!read.ok) throw new Error(`${read.part} is no network`);
+  return read.networks;
+}

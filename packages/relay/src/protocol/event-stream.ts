@@ -3,7 +3,7 @@
 // carry an id: those of the public relay's `ready` and `ping` cannot be resumed from.
 import { isUtf8 } from 'node:buffer';
 import type { Delivery, Gap, Position, StoredDelivery } from '../engine/engine.ts';
-import { formatPosition } from './position.ts';
+import { formatPosition } from './frame.ts';
 
 /** Keys of the layout itself: a header of the same name would be taken for them. */
 const layoutKeys: ReadonlySet<string> = new Set(['body', 'query', 'timestamp', 'bodyb', 'rawdata']);

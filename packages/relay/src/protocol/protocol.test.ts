@@ -1,9 +1,15 @@
 // Ids, positions, headers and senders.
 import { describe, expect, test } from 'vitest';
-import { isChannelId, newChannelId } from './channel-id.ts';
-import { checkOf, formatPosition, parsePosition } from './position.ts';
-import { messageIdOf, senderPatienceMs } from './sender.ts';
-import { travellingHeaders } from './travelling-headers.ts';
+import {
+  checkOf,
+  formatPosition,
+  isChannelId,
+  messageIdOf,
+  newChannelId,
+  parsePosition,
+  senderPatienceMs,
+  travellingHeaders,
+} from './frame.ts';
 
 test('channel ids cannot be guessed, and are safe in paths and subjects', () => {
   const ids = Array.from({ length: 100 }, () => newChannelId());

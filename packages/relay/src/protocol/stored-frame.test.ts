@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decodeFrame, encodeFrame, encodeFrameOfParts } from './stored-frame.ts';
+import { decodeFrame, encodeFrame, encodeFrameOfParts } from './frame.ts';
 
 const delivery = {
   headers: { 'x-a': 'é', 'x-b': '"' },

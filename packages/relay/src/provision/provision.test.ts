@@ -1,7 +1,7 @@
 import { natsForTest } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { createEngine } from '../engine/create-engine.ts';
-import { Refused } from '../engine/errors.ts';
+import { Refused } from '../engine/engine.ts';
 import { publishText } from '../engine/testing/engine-for-test.ts';
 import { type ProvisionOptions, provision } from './provision.ts';
 

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FeedsReport } from '@svc/client';
+import type { Answer } from '@svc/client';
 import { doctorVerdict, doctorVerdictWords, projectChanges } from '@svc/core';
 import { ifPresent } from '@svc/lib/files';
 import type { Machine } from '../../config/environment.ts';
@@ -27,6 +27,8 @@ import { counted } from '../text.ts';
 import { registerTrackerFeed, setUpCodehostFeed } from '../verbs/setup-webhooks.ts';
 import type { Answers } from './answers.ts';
 import type { StepEnd, Steps } from './step.ts';
+
+type FeedsReport = Answer<'GET', '/api/feeds'>;
 
 // Which of some files changed while something was done. Their contents are compared as digests: some hold secrets.
 

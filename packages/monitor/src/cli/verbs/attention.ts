@@ -1,10 +1,14 @@
 // svc attention [list] | ack | snooze | hand-over | resolve
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import type { AttentionAnswer, AttentionEntry, AttentionView } from '@svc/client';
+import type { Answer } from '@svc/client';
 import { needDaemon, speaker } from '../session.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { ageText, plainText, timeText } from '../text.ts';
 import { verb } from '../verb.ts';
+
+type AttentionAnswer = Answer<'POST', '/api/attention/ack'>;
+type AttentionView = Answer<'GET', '/api/attention'>;
+type AttentionEntry = AttentionView['open'][number];
 
 const ROUTE = 'GET /api/attention';
 

@@ -1,11 +1,13 @@
 // svc briefing
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import type { Briefing } from '@svc/client';
+import type { Answer } from '@svc/client';
 import { needDaemon } from '../session.ts';
 import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { plainText, timeText } from '../text.ts';
 import { verb } from '../verb.ts';
 import { printText } from './summarize.ts';
+
+type Briefing = Answer<'GET', '/api/briefing'>;
 
 export function briefingVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('briefing', {

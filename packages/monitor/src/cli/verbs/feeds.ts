@@ -1,9 +1,11 @@
 // svc feeds | svc feeds check | svc feeds ping
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import type { Answer, Tunnel } from '@svc/client';
+import type { Answer } from '@svc/client';
 import { needDaemon } from '../session.ts';
 import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { verb } from '../verb.ts';
+
+type Tunnel = Answer<'GET', '/api/feeds'>['tunnels'][number];
 
 type CheckReport = Answer<'POST', '/api/feeds/check'>['repos'][number];
 type PingReport = Answer<'POST', '/api/feeds/ping'>['feeds'][number];

@@ -1,13 +1,15 @@
 // svc orchestrate start | status | pause | resume | cancel | retry
 import { readFile } from 'node:fs/promises';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import type { RunDetail } from '@svc/client';
+import type { Answer } from '@svc/client';
 import { Failure } from '../../errors.ts';
 import { needDaemon, speaker } from '../session.ts';
 import { registeredFolder } from '../setup-checks/registration.ts';
 import { printJson, printTable, type Terminal } from '../terminal.ts';
 import { ageText, counted, plainText, timeText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
+
+type RunDetail = Answer<'GET', '/api/runs/{run}'>;
 
 export function orchestrateVerbs(terminal: Terminal): CommandUnknownOpts {
   return verbGroup(

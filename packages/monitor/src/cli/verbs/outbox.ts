@@ -1,10 +1,12 @@
 // svc outbox | svc outbox retry <key>
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import type { OutboxEffect } from '@svc/client';
+import type { Answer } from '@svc/client';
 import { needDaemon } from '../session.ts';
 import { printJson, printTable, type Terminal } from '../terminal.ts';
 import { ageText, plainText } from '../text.ts';
 import { verb } from '../verb.ts';
+
+type OutboxEffect = Answer<'GET', '/api/outbox'>['effects'][number];
 
 const SHOWN = 20;
 

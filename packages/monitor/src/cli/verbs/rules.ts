@@ -1,7 +1,7 @@
 // svc rules list | test
 import { resolve } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import type { RuleList } from '@svc/client';
+import type { Answer } from '@svc/client';
 import { limitWords, parseSince, Rule, type Since, whatItDoes, whenItFires } from '@svc/core';
 import { readJsonFile } from '../../config/read-json.ts';
 import { Failure } from '../../errors.ts';
@@ -13,6 +13,8 @@ import { openSession, requireConfig } from '../session.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { ageText, plainText, utcText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
+
+type RuleList = Answer<'GET', '/api/rules'>;
 
 // svc rules test [<name>]: when rules would have fired on the log, before they are switched on. Reads the files, so
 // that it works with the daemon down and can say how far it is.

@@ -1,13 +1,15 @@
 // svc summarize
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import type { Summary } from '@svc/client';
-import { readSummaryRequest, summaryTemplates } from '@svc/core';
+import type { Answer } from '@svc/client';
+import { api, readFields, summaryTemplates } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import type { DaemonClient } from '../daemon-client.ts';
 import { needDaemon } from '../session.ts';
 import { paint, printJson, type Terminal } from '../terminal.ts';
 import { plainText, timeText } from '../text.ts';
 import { verb } from '../verb.ts';
+
+type Summary = Answer<'POST', '/api/summarize'>;
 
 export function summarizeVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('summarize', {
@@ -47,10 +49,10 @@ export async function askForSummary(
   run: string,
   wishes: SummaryWishes,
 ): Promise<Summary> {
-  const read = readSummaryRequest({ orchId: run, ...wishes });
+  const read = readFields(api.summarizeRun.body, { orchId: run, ...wishes });
   if (!read.ok) throw new Failure('usage', read.problem);
   try {
-    return await daemon.post('/api/summarize', { body: read.request });
+    return await daemon.post('/api/summarize', { body: read.fields });
   } catch (error) {
     throw withRemedy(error);
   }

@@ -1,6 +1,6 @@
 // svc ticket phase
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import type { PhaseAnswer } from '@svc/client';
+import type { Answer } from '@svc/client';
 import { phaseNamed, ticketPhases, ticketWritten } from '@svc/core';
 import { createContextStore } from '../../context/context-store.ts';
 import { worktreeRoot } from '../../context/worktree-root.ts';
@@ -10,6 +10,8 @@ import { connectDaemon } from '../daemon-client.ts';
 import { openSession, type Session } from '../session.ts';
 import { AnswerIsNo, printJson, type Terminal } from '../terminal.ts';
 import { verb, verbGroup } from '../verb.ts';
+
+type PhaseAnswer = Answer<'POST', '/api/tickets/{ticket}/phase'>;
 
 export function ticketVerbs(terminal: Terminal): CommandUnknownOpts {
   return verbGroup(

@@ -1,7 +1,7 @@
 // svc worker output
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import type { WorkerOutput } from '@svc/client';
+import type { Answer } from '@svc/client';
 import type { OutputLine } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import type { DaemonClient } from '../daemon-client.ts';
@@ -9,6 +9,8 @@ import { needDaemon } from '../session.ts';
 import { AnswerIsNo, paint, printJson, type Terminal } from '../terminal.ts';
 import { plainText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
+
+type WorkerOutput = Answer<'GET', '/api/workers/{ticket}/output'>;
 
 const LOOK_EVERY_MS = 1_000;
 const ROUTE = '/api/workers/{ticket}/output';

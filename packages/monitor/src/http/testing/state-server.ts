@@ -3,10 +3,9 @@
 import { type Board, type EventDraft, foldLine, type Since } from '@svc/core';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import { attentionRoutes } from '../attention-routes.ts';
+import { attentionRoutes, boardRoutes } from '../board-routes.ts';
 import { createHttpServer } from '../server.ts';
-import { stateRoutes } from '../state-routes.ts';
-import { workerRoutes } from '../worker-routes.ts';
+import { workerRoutes } from '../ticket-routes.ts';
 import { answersEverybody } from './answers-everybody.ts';
 
 export type StateServerOptions = {
@@ -49,7 +48,7 @@ export async function startStateServer(options: StateServerOptions) {
     },
     onAnswer: () => undefined,
     routes: [
-      stateRoutes({ state, boardAt, life: 'life-1', now }),
+      boardRoutes({ state, boardAt, life: 'life-1', now }),
       attentionRoutes({ state, append, now }),
       workerRoutes({ state, append, now }),
     ],

@@ -5,10 +5,9 @@
 import { type Board, type Config, foldLine, resolveConfig } from '@svc/core';
 import { pino } from 'pino';
 import { expect, onTestFinished } from 'vitest';
-import { briefingRoutes } from '../../http/briefing-routes.ts';
 import { createHttpServer } from '../../http/server.ts';
 import { boardOf } from '../../http/state-access.ts';
-import { summarizeRoutes } from '../../http/summarize-routes.ts';
+import { summaryRoutes } from '../../http/summary-routes.ts';
 import { answersEverybody } from '../../http/testing/answers-everybody.ts';
 import { createMetrics } from '../../telemetry/metrics.ts';
 import type { Briefing } from '../briefing.ts';
@@ -110,7 +109,7 @@ export async function startSummaryServer(options: SummaryServerOptions) {
       return true;
     },
     onAnswer: () => undefined,
-    routes: [summarizeRoutes(() => summarizer), briefingRoutes(() => briefing)],
+    routes: [summaryRoutes(() => ({ summarizer, briefing }))],
   });
   onTestFinished(async () => {
     summaries.stop();

@@ -4,12 +4,10 @@ import { request as httpRequest } from 'node:http';
 import { createByteBudget } from '@svc/lib/read-body';
 import { WAIT_MS } from '@svc/testkit';
 import { onTestFinished } from 'vitest';
-import { EngineUnavailable } from '../../engine/errors.ts';
-import { type Limits, noLimits } from '../../limits/limits.ts';
-import { noNetworks } from '../../limits/networks.ts';
-import { createLogger } from '../logger.ts';
+import { EngineUnavailable } from '../../engine/engine.ts';
+import { type Limits, noLimits, noNetworks } from '../../limits/limits.ts';
 import { createMetrics } from '../metrics.ts';
-import type { RelayParts, RelaySettings } from '../relay-parts.ts';
+import { createLogger, type RelayParts, type RelaySettings } from '../relay-parts.ts';
 import { createRelayServer } from '../server.ts';
 import { createMemoryEngine } from './memory-engine.ts';
 

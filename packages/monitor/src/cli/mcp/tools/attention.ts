@@ -1,5 +1,5 @@
 // attention: what needs a person. attention_act: a word on one item, in the name of the person and of this server.
-import type { AttentionAnswer } from '@svc/client';
+import type { Answer } from '@svc/client';
 import { z } from 'zod';
 import { Failure } from '../../../errors.ts';
 import type { DaemonClient } from '../../daemon-client.ts';
@@ -8,6 +8,8 @@ import { plainText } from '../../text.ts';
 import { printAttention } from '../../verbs/attention.ts';
 import { linesOf } from '../answer-text.ts';
 import { looksOnly, tool } from '../tool.ts';
+
+type AttentionAnswer = Answer<'POST', '/api/attention/ack'>;
 
 const LONGEST_NAME = 100;
 

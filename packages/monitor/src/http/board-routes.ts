@@ -1,0 +1,113 @@
+// The board of now or of any past moment, what of it changed, what needs a person, and a person's answer to that.
+
+import {
+  type AttentionItem,
+  api,
+  attentionView,
+  type Board,
+  boardView,
+  createChangeTracker,
+  type EventDraft,
+  type Since,
+  WEEK_MS,
+} from '@svc/core';
+import { within } from '@svc/lib/timeout';
+import { Failure } from '../errors.ts';
+import { momentIn, type Routes, route } from './route.ts';
+import { type Append, boardOf, type StateAccess, say } from './state-access.ts';
+
+/** How long an answer waits for a line that the board does not have yet. */
+const PATIENCE_MS = 1_000;
+
+export function boardRoutes(options: {
+  state: StateAccess;
+  /** The board behind a line, or behind the last line of before a moment. */
+  boardAt: (moment: Since, signal: AbortSignal) => Promise<Board>;
+  /** Names this process: what another one said of its lines and views does not count. */
+  life: string;
+  now: () => number;
+}): Routes {
+  const { state, boardAt, life, now } = options;
+  const tracker = createChangeTracker();
+  return (app) => {
+    route(app, api.getBoard, async ({ query }, reply) => {
+      const shown = { all: query.all === '1', settledMs: query.settled ?? WEEK_MS };
+      const moment = momentIn('at', query.at, now());
+      if (moment === undefined) return { life, ...boardView(boardOf(state), shown) };
+      const gone = new AbortController();
+      reply.raw.once('close', () => gone.abort());
+      return boardView(await boardAt(moment, gone.signal), shown);
+    });
+    route(app, api.getBoardChanges, async ({ query }) => {
+      const isOurs = query.life === undefined || query.life === life;
+      boardOf(state);
+      await reached(state, query.atLeast);
+      const after = isOurs ? query.after : undefined;
+      return { life, ...tracker.changes(boardOf(state), after, query.settled ?? WEEK_MS) };
+    });
+  };
+}
+
+/** Not for ever: the line may be one of another log. */
+async function reached(state: StateAccess, seq: number | undefined): Promise<void> {
+  if (seq === undefined || seq <= state.board().seq) return;
+  // A follower that stops rejects; the answer is then what the board has.
+  await within(
+    state.reached(seq).catch(() => undefined),
+    PATIENCE_MS,
+    () => undefined,
+  );
+}
+
+/** An id holds slashes, so it is a field of the body. */
+export function attentionRoutes(options: { state: StateAccess; append: Append; now: () => number }): Routes {
+  const { state, now } = options;
+
+  const itemOf = (id: string): AttentionItem => {
+    const item = boardOf(state).attention.get(id);
+    if (item !== undefined) return item;
+    throw new Failure(
+      'unknown-attention',
+      `Nothing with the id ${id} is open.`,
+      'See what is: svc attention',
+    );
+  };
+
+  async function tell(
+    item: AttentionItem,
+    event: 'acknowledged' | 'snoozed' | 'handed_over' | 'resolved',
+    detail: Record<string, string>,
+  ): Promise<{ ok: true; item: AttentionItem | null }> {
+    await say(options, draftOf(item, event, detail));
+    return { ok: true, item: state.board().attention.get(item.id) ?? null };
+  }
+
+  return (app) => {
+    route(app, api.getAttention, () => attentionView(boardOf(state), now()));
+    route(app, api.acknowledgeAttention, async ({ body: { id, by } }) => {
+      const item = itemOf(id);
+      return item.acknowledged === null ? tell(item, 'acknowledged', { by }) : { ok: true as const, item };
+    });
+    route(app, api.snoozeAttention, async ({ body: { id, by, for: milliseconds } }) =>
+      tell(itemOf(id), 'snoozed', { by, until: new Date(now() + milliseconds).toISOString() }),
+    );
+    route(app, api.handOverAttention, async ({ body: { id, by, to, note } }) =>
+      tell(itemOf(id), 'handed_over', { by, to, ...(note !== undefined && { note }) }),
+    );
+    route(app, api.resolveAttention, async ({ body: { id, by } }) => tell(itemOf(id), 'resolved', { by }));
+  };
+}
+
+function draftOf(
+  { orchestrator, ticket, feed, reason }: AttentionItem,
+  event: string,
+  detail: Record<string, string>,
+): EventDraft {
+  return {
+    event: `comms.attention_${event}`,
+    source: 'cli',
+    via: 'local',
+    scope: { ...(orchestrator !== null && { orchestrator }), ...(ticket !== null && { ticket }) },
+    detail: { reason, ...(feed !== null && { feed }), ...detail },
+  };
+}

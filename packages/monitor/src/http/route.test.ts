@@ -1,0 +1,87 @@
+import { type ApiRoute, api } from '@svc/core';
+import { pino } from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import { route } from './route.ts';
+import { createHttpServer } from './server.ts';
+import { answersEverybody } from './testing/answers-everybody.ts';
+
+/** They take the parameters of the backends, from a query or from a form, and refuse what they do not know themselves. */
+const passedOn = ['/api/otel/query', '/api/otel/logs'];
+const described: [string, ApiRoute][] = Object.entries<ApiRoute>(api).filter(
+  ([, { path }]) => path.startsWith('/api/') && !path.startsWith('/api/webhook') && !passedOn.includes(path),
+);
+
+/** A body for every route that needs one. */
+const bodies: Partial<Record<keyof typeof api, object>> = {
+  startRun: { project: '/acme', tickets: ['ABC-1'] },
+  retryTicket: { ticket: 'ABC-1' },
+  sayDeployWord: { word: 'retry' },
+  acknowledgeAttention: { id: 'a/b/c' },
+  snoozeAttention: { id: 'a/b/c', for: '2h' },
+  handOverAttention: { id: 'a/b/c', to: 'kim' },
+  resolveAttention: { id: 'a/b/c' },
+  setTicketPhase: { phase: 'done' },
+  retryEffect: { key: '7:notify' },
+  summarizeRun: { orchId: 'run-1' },
+  reportEvent: { event: 'comms.attention' },
+  tradeCode: { code: 'x' },
+};
+
+/** Every described route, answered with what it was asked. */
+async function everyRoute(): Promise<string> {
+  const server = createHttpServer({
+    logger: pino({ level: 'silent' }),
+    access: answersEverybody,
+    show: () => false,
+    onAnswer: () => undefined,
+    routes: [
+      (app) => {
+        for (const [, one] of described) route(app, one, (asked) => asked);
+      },
+    ],
+  });
+  const port = await server.listen(0);
+  onTestFinished(() => server.close());
+  return `http://127.0.0.1:${port}`;
+}
+
+const ask = async (address: string, method = 'GET', body?: object) => {
+  const sent = { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body ?? {}) };
+  const response = await fetch(address, { method, ...(method === 'POST' && sent) });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+};
+
+test('a field that a route does not have is refused, in the query and in the body of every route', async () => {
+  const url = await everyRoute();
+  const refused = { code: 'usage', error: expect.stringContaining('There is no "verbos"') };
+  for (const [name, { method, path }] of described) {
+    const address = `${url}${path.replaceAll(/\{\w+\}/g, 'ABC-1')}`;
+    const body = Object.entries(bodies).find(([known]) => known === name)?.[1];
+    const plain = await ask(address, method, body);
+    expect(plain, name).toMatchObject({
+      status: 200,
+      body: { body: body === undefined ? {} : expect.anything() },
+    });
+    expect(await ask(`${address}?verbos=1`, method, body), name).toEqual({ status: 400, body: refused });
+    if (method === 'POST')
+      expect(await ask(address, method, { ...body, verbos: 1 }), name).toEqual({
+        status: 400,
+        body: refused,
+      });
+  }
+});
+
+test('the ones that it has are let through, by HEAD too', async () => {
+  const url = await everyRoute();
+  expect((await fetch(`${url}/api/board?at=1h`)).status).toBe(200);
+  expect((await fetch(`${url}/api/board?at=1h`, { method: 'HEAD' })).status).toBe(200);
+  expect((await fetch(`${url}/api/board?when=1h`, { method: 'HEAD' })).status).toBe(400);
+});
+
+test('a handler gets what the schemas make of a request: numbers, durations, defaults', async () => {
+  const url = await everyRoute();
+  const output = await ask(`${url}/api/workers/ABC-1/output?after=7`);
+  expect(output.body).toEqual({ params: { ticket: 'ABC-1' }, query: { after: 7, limit: 200 }, body: {} });
+  const check = await ask(`${url}/api/feeds/check`, 'POST', { repair: true });
+  expect(check.body).toEqual({ params: {}, query: {}, body: { since: 3_600_000, repair: true } });
+});
