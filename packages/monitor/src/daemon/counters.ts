@@ -9,7 +9,7 @@ import { createRecentTimes } from '../telemetry/recent-times.ts';
 
 const KEPT_NOTICES = 20;
 
-export type FeedCounts = { lastAcceptedAt: number | null; outcomes: Partial<Record<Outcome, number>> };
+type FeedCounts = { lastAcceptedAt: number | null; outcomes: Partial<Record<Outcome, number>> };
 
 export type Counters = {
   noteDelivery: (feed: FeedName, outcome: Outcome) => void;
