@@ -36,7 +36,8 @@ module.exports = {
     },
     {
       name: 'client-stands-alone',
-      comment: 'client is published by itself, for browsers too: nothing of ours at run time, no Node built-in.',
+      comment:
+        'client is published by itself, for browsers too: nothing of ours at run time, no Node built-in.',
       severity: 'error',
       from: { path: '^packages/client/src/', pathNot: '\\.test\\.ts$' },
       to: {

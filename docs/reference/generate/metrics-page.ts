@@ -8,7 +8,6 @@ import { createByteBudget } from '@svc/lib/read-body';
 import { readMachine } from '../../../packages/monitor/src/config/environment.ts';
 import { runDaemon } from '../../../packages/monitor/src/daemon/run.ts';
 import { createMetrics } from '../../../packages/relay/src/http/metrics.ts';
-
 import { createLogger } from '../../../packages/relay/src/http/relay-parts.ts';
 import { createRelayServer } from '../../../packages/relay/src/http/server.ts';
 import { createMemoryEngine } from '../../../packages/relay/src/http/testing/memory-engine.ts';

@@ -9,7 +9,7 @@ import { createRecentTimes } from '../telemetry/recent-times.ts';
 
 const KEPT_NOTICES = 20;
 
-export type FeedCounts = { lastAcceptedAt: number | null; outcomes: Partial<Record<Outcome, number>> };
+type FeedCounts = { lastAcceptedAt: number | null; outcomes: Partial<Record<Outcome, number>> };
 
 export type Counters = {
   noteDelivery: (feed: FeedName, outcome: Outcome) => void;
@@ -43,7 +43,7 @@ export function createCounters({ metrics, now }: { metrics: Metrics; now: () => 
       metrics.deliveries.add({ feed, outcome });
       if (outcome === 'accepted') counts.lastAcceptedAt = now().getTime();
     },
-    noteAccepted: deliveries.note,
+    noteAccepted: (milliseconds) => deliveries.note(milliseconds),
     noteCommit({ lines, milliseconds }) {
       commits.note(milliseconds);
       durableLines += lines;
@@ -60,8 +60,8 @@ export function createCounters({ metrics, now }: { metrics: Metrics; now: () => 
     feeds,
     notices,
     spoolRejected: () => spoolRejected,
-    deliveries: deliveries.figures,
-    commits: commits.figures,
+    deliveries: () => deliveries.figures(),
+    commits: () => commits.figures(),
     lines: () => durableLines,
   };
 }

@@ -14,7 +14,6 @@ import {
   outboxRoutes,
   rulesRoutes,
 } from '../http/daemon-routes.ts';
-
 import { eventRoutes } from '../http/event-routes.ts';
 import { otelRoutes } from '../http/otel-routes.ts';
 import type { Routes } from '../http/route.ts';

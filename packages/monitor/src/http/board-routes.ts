@@ -1,4 +1,5 @@
 // The board of now or of any past moment, what of it changed, what needs a person, and a person's answer to that.
+
 import {
   type AttentionItem,
   api,

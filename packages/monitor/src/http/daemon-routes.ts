@@ -1,5 +1,6 @@
 // The daemon itself: its health and figures, its feeds, its outbox, its rules, its configuration, the archive, who may
 // open the dashboard, and the description of all routes. Each is one call of the part that knows the answer.
+
 import { type ApiAnswer, api, type ConfigReport, openapiDocument, type ProjectEntry } from '@svc/core';
 import type { Access } from '../access/access.ts';
 import type { ArchiveIndex } from '../archive/archive-index.ts';

@@ -1,15 +1,10 @@
 // Lines of the log: found by the index, counted, and live; and the facts that helpers report.
 import type { IncomingHttpHeaders } from 'node:http';
 import { api, type EventFilter, parseEventDraft, type Since, topicsOfGlob } from '@svc/core';
+import { createLimit } from '@svc/lib/limit';
 import { Failure } from '../errors.ts';
-
 import type { CountQuery } from '../log/count-lines.ts';
 import { appendHelperFact, type EventLog, PAGE_BYTES } from '../log/event-log.ts';
-// GET /api/events and /api/events/counts (from the index), GET /api/events/stream (live), POST /api/events (facts of
-// helpers), POST /api/events/reindex.
-
-import { createLimit } from '@svc/lib/limit';
-
 import type { JqThreads } from '../log/jq-threads.ts';
 import type { LogEntry } from '../log/log-entry.ts';
 import { streamEvents } from './event-stream.ts';

@@ -13,7 +13,6 @@ import type { Logger } from 'pino';
 import type { Access, Refusal } from '../access/access.ts';
 import { Failure } from '../errors.ts';
 import { refusalOf, refusalOfSite } from './guard.ts';
-
 import type { Routes } from './route.ts';
 
 const MAX_JSON_BODY = 1024 * 1024;

@@ -16,7 +16,6 @@ import {
   type SavedCursor,
   shardOf,
 } from '../engine/engine.ts';
-
 import { type Publisher, PublishRefused } from '../engine/publisher.ts';
 import type { ShardStates } from '../engine/shards.ts';
 import type { Store, StoredMessage } from '../engine/store.ts';

@@ -17,9 +17,7 @@ import {
 import { type Acknowledgement, HEADERS_BYTES, type Publisher, PublishRefused } from '../engine/publisher.ts';
 import type { ShardStates } from '../engine/shards.ts';
 import type { Store } from '../engine/store.ts';
-
 import { type BodyParts, checkOf, decodeFrame, encodeFrame, encodeFrameOfParts } from '../protocol/frame.ts';
-
 import type { ByteLimit } from './byte-limit.ts';
 
 /** The server's own default. */

@@ -10,7 +10,6 @@ import { createEngine } from '../engine/create-engine.ts';
 import type { Engine } from '../engine/engine.ts';
 import { createMetrics } from '../http/metrics.ts';
 import { hashOfKey } from '../http/read-access.ts';
-
 import { createLogger, type Logger } from '../http/relay-parts.ts';
 import { createRelayServer, type RelayServer } from '../http/server.ts';
 import { createLimits, type Limits, noLimits, type Rate } from '../limits/limits.ts';

@@ -4,7 +4,6 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { messageOf } from '@svc/lib/errors';
 import { type Networks, noNetworks, readNetworks } from '../limits/limits.ts';
-
 import { Failure } from './failure.ts';
 
 type Reader<T> = (text: string) => T | undefined;

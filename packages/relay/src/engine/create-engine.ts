@@ -5,7 +5,6 @@ import { createLimit } from '@svc/lib/limit';
 import { createByteLimit } from '../channels/byte-limit.ts';
 import { createChannelRegistry, createChannelStatus, createCursors } from '../channels/channels.ts';
 import { createDeliveryPublisher } from '../channels/deliveries.ts';
-
 import { type NatsOptions, openConnection, serverWarnings } from './connection.ts';
 import {
   DEFAULT_PREFIX,
@@ -18,7 +17,6 @@ import {
   readLayout,
   shardOf,
 } from './engine.ts';
-
 import { createFeeds, type FeedTiming, feedTiming } from './feeds.ts';
 
 import { createPublisher } from './publisher.ts';

@@ -7,7 +7,6 @@ import type { Msg } from '@nats-io/nats-core';
 import { createLimit } from '@svc/lib/limit';
 import { checkOf, decodeFrame } from '../protocol/frame.ts';
 import { EngineClosed, EngineUnavailable, type Follower, type FollowOptions, shardOf } from './engine.ts';
-
 import type { Feed, FeedTools, FollowerState, Live } from './feed.ts';
 import { createFollowing, newFollower, type Offer, positionOf } from './follower.ts';
 

@@ -4,7 +4,6 @@
 import type { StreamInfo } from '@nats-io/jetstream';
 import { messageOf } from '@svc/lib/errors';
 import { EngineUnavailable, type Names } from './engine.ts';
-
 import type { Store } from './store.ts';
 
 export type ShardState = {

@@ -11,7 +11,6 @@ import {
 } from '@nats-io/jetstream';
 import { messageOf } from '@svc/lib/errors';
 import { checkOf } from '../protocol/frame.ts';
-
 import type { Connection } from './connection.ts';
 import { EngineUnavailable } from './engine.ts';
 

@@ -7,7 +7,6 @@ import { createByteBudget, readBody } from '@svc/lib/read-body';
 import { newChannelId } from '../protocol/frame.ts';
 import { answerJson, type RefusalCode, refuse } from './answer.ts';
 import { bringsKey, hashOfKey, newKey } from './read-access.ts';
-
 import { limitKeyOf, originOf, type RelayParts } from './relay-parts.ts';
 
 const MAX_WISH_BYTES = 4096;

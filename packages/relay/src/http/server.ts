@@ -10,7 +10,6 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { observe, observeTotal } from '@svc/lib/metrics';
 import { isChannelId } from '../protocol/frame.ts';
-
 import { refuse } from './answer.ts';
 import { createCursorKeeper } from './cursor-keeper.ts';
 import { createNewChannel } from './new-channel.ts';

@@ -7,9 +7,7 @@ import { readBody } from '@svc/lib/read-body';
 import type { Held } from '../channels/spill.ts';
 import type { Delivery, Published } from '../engine/engine.ts';
 import { formatPosition, messageIdOf, senderPatienceMs, travellingHeaders } from '../protocol/frame.ts';
-
 import { type RefusalCode, refuse } from './answer.ts';
-
 import { addressOf, channelInLogs, isEngineUnavailable, limitKeyOf, type RelayParts } from './relay-parts.ts';
 
 /** However long the body took to arrive, the engine gets this much time. */

@@ -6,7 +6,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { JetStreamApiError, type StreamConfig } from '@nats-io/jetstream';
 import { messageOf } from '@svc/lib/errors';
 import { isClustered, type NatsOptions, openConnection } from '../engine/connection.ts';
-
 import {
   DEFAULT_PREFIX,
   EngineUnavailable,
@@ -17,7 +16,6 @@ import {
   readLayout,
   writeLayout,
 } from '../engine/engine.ts';
-
 import { createPublisher, type Publisher } from '../engine/publisher.ts';
 import { createStore, type Store } from '../engine/store.ts';
 

@@ -8,7 +8,6 @@ import { expect, onTestFinished } from 'vitest';
 import { createHttpServer } from '../../http/server.ts';
 import { boardOf } from '../../http/state-access.ts';
 import { summaryRoutes } from '../../http/summary-routes.ts';
-
 import { answersEverybody } from '../../http/testing/answers-everybody.ts';
 import { createMetrics } from '../../telemetry/metrics.ts';
 import type { Briefing } from '../briefing.ts';

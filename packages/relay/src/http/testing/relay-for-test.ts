@@ -7,9 +7,7 @@ import { onTestFinished } from 'vitest';
 import { EngineUnavailable } from '../../engine/engine.ts';
 import { type Limits, noLimits, noNetworks } from '../../limits/limits.ts';
 import { createMetrics } from '../metrics.ts';
-
 import { createLogger, type RelayParts, type RelaySettings } from '../relay-parts.ts';
-
 import { createRelayServer } from '../server.ts';
 import { createMemoryEngine } from './memory-engine.ts';
 
