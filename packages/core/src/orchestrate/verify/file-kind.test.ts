@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type DiffScope, isSubjectToTests, scopeOfDiff } from './scope.ts';
+import { type DiffScope, isSubjectToTests, scopeOfDiff } from './file-kind.ts';
 
 test.each<[DiffScope, string[]]>([
   ['docs-only', []],
