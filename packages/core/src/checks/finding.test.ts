@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { doctorFinding, doctorVerdict, doctorVerdictWords, inDoctorOrder } from './finding.ts';
-import { judgeDisk, LITTLE_ROOM, NO_ROOM } from './judge-disk.ts';
+import { checkVerdict, doctorFinding, inDoctorOrder, setupFinding, verdictWords } from './finding.ts';
+import { judgeDisk, LOW_SPACE, NO_SPACE } from './judge-daemon.ts';
 
 test('the worst first, then by part; the same words once, in their worst grade', () => {
   const found = inDoctorOrder([
@@ -29,16 +29,23 @@ test.each([
   [['unknown', 'warning', 'warning'], '2 warnings, 1 unknown.', true],
   [['broken', 'warning'], '1 broken, 1 warning.', false],
 ] as const)('%j: %s', (grades, words, ok) => {
-  const verdict = doctorVerdict(grades.map((grade) => doctorFinding('log', grade, grade)));
-  expect([doctorVerdictWords(verdict), verdict.ok]).toEqual([words, ok]);
+  const verdict = checkVerdict(grades.map((grade) => doctorFinding('log', grade, grade)));
+  expect([verdictWords(verdict), verdict.ok]).toEqual([words, ok]);
 });
 
 test.each([
-  [LITTLE_ROOM, 'ok'],
-  [LITTLE_ROOM - 1, 'warning'],
-  [NO_ROOM, 'warning'],
-  [NO_ROOM - 1, 'broken'],
+  [LOW_SPACE, 'ok'],
+  [LOW_SPACE - 1, 'warning'],
+  [NO_SPACE, 'warning'],
+  [NO_SPACE - 1, 'broken'],
   [0, 'broken'],
 ])('%i bytes free are %s', (bytes, grade) => {
   expect(judgeDisk('/data', bytes).grade).toBe(grade);
+});
+
+test('warnings do not fail the check, what is broken does', () => {
+  const verdictOf = (...grades: ('ok' | 'warning' | 'broken')[]) =>
+    checkVerdict(grades.map((grade) => setupFinding('git', grade, '')));
+  expect(verdictOf('ok', 'warning')).toEqual({ ok: true, broken: 0, warnings: 1, unknown: 0 });
+  expect(verdictOf('broken', 'warning')).toEqual({ ok: false, broken: 1, warnings: 1, unknown: 0 });
 });

@@ -2,13 +2,13 @@
 import { type DoctorFinding, doctorFinding } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import { isLost } from '../../orchestrate/worktrees/inspect.ts';
-import { type ListedWorktree } from '../../orchestrate/worktrees/list.ts';
+import type { ListedWorktree } from '../../orchestrate/worktrees/list.ts';
 import type { Worktrees } from '../../orchestrate/worktrees/worktrees.ts';
 import { openWorktrees } from '../open-worktrees.ts';
 import type { Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
-import { type Found, fixableBy } from './check.ts';
-import type { DoctorProject, DoctorProjects } from './projects.ts';
+import { type DoctorResult, fixableBy } from './check.ts';
+import type { DoctorProject, DoctorProjects } from './configuration.ts';
 
 const left: readonly ListedWorktree['state'][] = [
   'half made',
@@ -21,7 +21,7 @@ export async function checkWorktrees(
   terminal: Terminal,
   session: Session,
   { projects }: DoctorProjects,
-): Promise<Found[]> {
+): Promise<DoctorResult[]> {
   const found = await Promise.all(projects.map((project) => lookInto(terminal, session, project)));
   const findings = found.flat();
   return findings.length > 0 ? findings : [doctorFinding('worktrees', 'ok', 'no worktree was left behind')];
@@ -31,7 +31,7 @@ async function lookInto(
   terminal: Terminal,
   session: Session,
   { folder, config }: DoctorProject,
-): Promise<Found[]> {
+): Promise<DoctorResult[]> {
   const worktrees = openWorktrees(terminal, session, { folder, config });
   try {
     const leftOver = (await worktrees.list()).filter(({ state }) => left.includes(state));
@@ -48,7 +48,7 @@ async function judge(
   worktrees: Worktrees,
   folder: string,
   { name, path, state }: ListedWorktree,
-): Promise<Found> {
+): Promise<DoctorResult> {
   const finding: DoctorFinding = doctorFinding('worktrees', 'warning', `worktree ${name} is ${state}`, {
     evidence: path,
     remedy: `Run: cd '${folder}' && svc worktree remove ${name}`,

@@ -1,7 +1,7 @@
-// The feeds as the daemon reports them (`GET /api/feeds`), as findings. A feed that nobody has set up is a
-// choice and only mentioned; one that was set up and does not deliver is a fault.
+// The feeds as the daemon reports them (`GET /api/feeds`), as findings. A feed that is not set up is a choice and only
+// mentioned; one that was set up and does not deliver is a fault.
 import { NO_CHANNEL } from '../tunnel/feed-channel.ts';
-import { type DoctorFinding, type DoctorGrade, doctorFinding } from './finding.ts';
+import { type CheckGrade, type DoctorFinding, doctorFinding } from './finding.ts';
 
 type Trouble = { why: string | null; remedy: string | null };
 
@@ -23,7 +23,7 @@ export type ReportedFeeds = {
   };
 };
 
-const gradeOf: Readonly<Record<string, DoctorGrade>> = {
+const gradeOf: Readonly<Record<string, CheckGrade>> = {
   live: 'ok',
   connecting: 'warning',
   late: 'warning',
@@ -111,12 +111,12 @@ function judgeTrackerPolling({ state, why, remedy, teams }: ReportedFeeds['track
         remedy: remedy ?? null,
       }),
     ];
-  return teams.map(({ team, error, remedy: mends, lastAt }) => {
+  return teams.map(({ team, error, remedy: fix, lastAt }) => {
     const evidence = `last poll ${lastAt ?? 'never'}`;
     if (error === null) return doctorFinding('tracker', 'ok', `team ${team} is asked`, { evidence });
     return doctorFinding('tracker', 'broken', `team ${team} cannot be asked: ${error}`, {
       evidence,
-      remedy: mends,
+      remedy: fix,
     });
   });
 }

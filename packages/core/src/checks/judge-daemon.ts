@@ -1,5 +1,6 @@
-// The daemon's own parts as it reports them (`GET /api/health`), as findings. A part that a daemon of another
-// version does not report is left out.
+// Findings about the daemon: from what it reports of its parts (`GET /api/health`), from what it found when it checked
+// itself (`POST /api/doctor`), and about the disk that it writes to. A part that a daemon of another version does not
+// report is left out.
 import type { ReportedProblem } from '../config/problems.ts';
 import {
   FILE_CHANGED,
@@ -70,7 +71,7 @@ export function judgeHealth(health: ReportedHealth): DoctorFinding[] {
     ...(outbox ? judgeOutbox(outbox) : []),
     ...(signals ? judgeSignals(signals) : []),
     ...(runs?.state === 'degraded' ? [judgePart('runs', 'the orchestrator', runs)] : []),
-    // Whoever has no rules has nothing to hear of them.
+    // Rules that work, and none at all, are not mentioned.
     ...(rules?.state === 'degraded' ? [judgePart('rules', 'the follower of rules', rules)] : []),
     ...(spool !== undefined && spool.rejected > 0 ? [judgeSpool(spool)] : []),
     ...Object.entries(feeds ?? {}).flatMap(judgeReceiver),
@@ -205,4 +206,97 @@ function judgeBackend([name, { state, why, remedy }]: [
       remedy: remedy ?? null,
     });
   return doctorFinding('telemetry', 'ok', `${name}: ${state}`);
+}
+
+export type TriedDelivery =
+  | { feed: string; ok: true; milliseconds: number }
+  | { feed: string; ok: false; disabled: boolean; why: string; remedy: string | null };
+
+export type SelfCheck = {
+  /** A line written, then found through the index and in its file. */
+  log:
+    | { ok: true; seq: number; milliseconds: number }
+    | { ok: false; step: 'write' | 'index' | 'file'; why: string; remedy: string | null };
+  receivers: TriedDelivery[];
+  /** Where AI is on: the providers with a key, and the variables that hold none. */
+  providers: { enabled: boolean; present: string[]; missing: { provider: string; variable: string }[] };
+};
+
+export function judgeSelfCheck({ log, receivers, providers }: SelfCheck): DoctorFinding[] {
+  return [judgeWrittenLine(log), ...receivers.map(judgeDelivery), ...judgeProviders(providers)];
+}
+
+const failedSteps = {
+  write: 'a line could not be written to the event log',
+  index: 'a line that was written is not found by the index',
+  file: 'a line that was written is not in its file',
+} as const;
+
+function judgeWrittenLine(log: SelfCheck['log']): DoctorFinding {
+  if (log.ok)
+    return doctorFinding('log', 'ok', 'a line was written and read back', {
+      evidence: `line ${log.seq}, ${log.milliseconds} ms`,
+    });
+  const isIndex = log.step === 'index';
+  return doctorFinding(isIndex ? 'index' : 'log', 'broken', failedSteps[log.step], {
+    evidence: log.why,
+    remedy: log.remedy,
+    fixable: isIndex,
+  });
+}
+
+function judgeDelivery(tried: TriedDelivery): DoctorFinding {
+  const { feed } = tried;
+  if (tried.ok)
+    return doctorFinding('receiver', 'ok', `the ${feed} receiver took a signed delivery`, {
+      evidence: `${tried.milliseconds} ms`,
+    });
+  // Whether that is a fault, and how to fix it, is in the finding of its feed.
+  if (tried.disabled) return doctorFinding('receiver', 'ok', `the ${feed} receiver is off: ${tried.why}`);
+  return doctorFinding('receiver', 'broken', `the ${feed} receiver did not take a signed delivery`, {
+    evidence: tried.why,
+    remedy: tried.remedy,
+  });
+}
+
+function judgeProviders({ enabled, present, missing }: SelfCheck['providers']): DoctorFinding[] {
+  if (!enabled) return [doctorFinding('providers', 'ok', 'summaries are off (svc.ai.enabled)')];
+  if (present.length + missing.length === 0)
+    return [
+      doctorFinding('providers', 'warning', 'summaries are on, and no provider is configured', {
+        remedy: 'Run: svc config set svc.ai.providers.provider-a.apiKeyEnv <VARIABLE>',
+      }),
+    ];
+  return [
+    ...present.map((provider) => doctorFinding('providers', 'ok', `${provider} has its key`)),
+    ...missing.map(({ provider, variable }) =>
+      doctorFinding('providers', 'warning', `${provider} has no key`, {
+        evidence: `${variable} is not set for the daemon`,
+        remedy: `Set ${variable} and run: svc-monitor.sh restart`,
+      }),
+    ),
+  ];
+}
+
+const MIB = 1024 * 1024;
+export const LOW_SPACE = 1024 * MIB;
+export const NO_SPACE = 100 * MIB;
+
+/** Judged before it is full: a full disk refuses every delivery. */
+export function judgeDisk(folder: string, freeBytes: number): DoctorFinding {
+  const free = `${Math.floor(freeBytes / MIB)} MiB are free`;
+  if (freeBytes >= LOW_SPACE) return doctorFinding('disk', 'ok', `${folder}: ${free}`);
+  const grade = freeBytes < NO_SPACE ? 'broken' : 'warning';
+  const what =
+    grade === 'broken'
+      ? `the disk of ${folder} is all but full: deliveries will be refused`
+      : `the disk of ${folder} is filling up`;
+  return doctorFinding('disk', grade, what, {
+    evidence: free,
+    remedy: spaceRemedy(folder),
+  });
+}
+
+export function spaceRemedy(folder: string): string {
+  return `Free disk space; what takes most: du -xh '${folder}' | sort -h | tail`;
 }

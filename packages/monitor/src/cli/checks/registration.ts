@@ -1,14 +1,14 @@
 // Registers the project in the global file, so that the daemon serves it wherever it is started.
 import { existsSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import type { SetupFinding } from '@svc/core';
+import { type SetupFinding, setupFinding } from '@svc/core';
 import type { ConfigFiles } from '../../config/load.ts';
 import { locateProject } from '../../config/locate.ts';
 import { createConfigStore } from '../../config/store.ts';
 import { Failure } from '../../errors.ts';
 import { openSession, projectFolderOf, type Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
-import { checkRepository, type Repository } from './programs.ts';
+import { checkRepository, type Repository } from './repository.ts';
 
 const KEY = ['svc', 'projects'] as const;
 
@@ -29,7 +29,7 @@ export async function register(
 ): Promise<SetupFinding> {
   const { file, changed } = await list(session, files, folder);
   const found = changed ? `${folder} is now listed in ${file}` : `${folder} is listed in ${file}`;
-  return { check: 'registration', level: 'ok', found };
+  return setupFinding('registration', 'ok', found);
 }
 
 /**
@@ -58,7 +58,7 @@ function list(
       throw new Failure(
         'config-invalid',
         `${KEY.join('.')} in ${files.global} is not a list.`,
-        'Mend it by hand.',
+        'Correct it with an editor.',
       );
     }
     const isThere = listed.some((entry) => typeof entry === 'string' && resolve(entry) === folder);

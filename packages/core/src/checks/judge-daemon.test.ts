@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { judgeHealth } from './judge-health.ts';
+import { judgeHealth } from './judge-daemon.ts';
 
 test('rules that cannot go on are broken, with the reason and the remedy; rules that do are not spoken of', () => {
   const remedy = 'Fix the filter of the rule (svc rules test)';

@@ -1,7 +1,8 @@
 // Against the fake of the code host, with its real client.
+import { setupFinding } from '@svc/core';
 import { ghEnvironment, startFakeCodehost, temporaryFolder, testTerminal } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { checkMergeSettings } from './all.ts';
+import { checkMergeSettings } from './services.ts';
 
 async function world() {
   const codehost = await startFakeCodehost({ folder: temporaryFolder() });
@@ -29,7 +30,7 @@ async function world() {
 test('what is enforced by the code host is looked at, never changed', async () => {
   const { codehost, check } = await world();
   expect(await check()).toEqual([
-    { check: 'merge-settings', level: 'ok', found: expect.stringContaining('acme/web: autonomous mode') },
+    setupFinding('merge-settings', 'ok', expect.stringContaining('acme/web: autonomous mode')),
   ]);
   expect(codehost.calls().length).toBeGreaterThan(2);
   expect(codehost.calls().filter((line) => !line.startsWith('GET '))).toEqual([]);
@@ -41,11 +42,11 @@ test('switches and rules that are missing are warnings with their remedy', async
   repo.rules.length = 0;
   expect(await check()).toMatchObject([
     {
-      level: 'warning',
-      found: 'acme/web: auto-merge is off',
+      grade: 'warning',
+      what: 'acme/web: auto-merge is off',
       remedy: 'gh repo edit acme/web --enable-auto-merge',
     },
-    { level: 'warning', found: expect.stringContaining('no active ruleset on refs/heads/main demands') },
+    { grade: 'warning', what: expect.stringContaining('no active ruleset on refs/heads/main demands') },
   ]);
 });
 
@@ -54,12 +55,12 @@ test('a required check that did not run on a closed pull request is a warning', 
   const ran = codehost.cloud.addPullRequest('acme/web', { number: 1, state: 'MERGED' });
   codehost.cloud.addPullRequest('acme/web', { number: 2, state: 'OPEN' });
   repo.checkRuns.push({ ...sample, id: 1, sha: ran.headSha, name: 'build' });
-  expect(await check()).toMatchObject([{ level: 'ok' }]);
+  expect(await check()).toMatchObject([{ grade: 'ok' }]);
   codehost.cloud.addPullRequest('acme/web', { number: 3, state: 'MERGED' });
   expect(await check()).toMatchObject([
     {
-      level: 'warning',
-      found: 'acme/web: required, but not run on each of the newest 2 pull requests: build',
+      grade: 'warning',
+      what: 'acme/web: required, but not run on each of the newest 2 pull requests: build',
     },
   ]);
 });
@@ -68,7 +69,7 @@ test('a repository that cannot be seen is a warning, not an error', async () => 
   const { codehost, check } = await world();
   codehost.cloud.removeRepo('acme/web');
   expect(await check()).toMatchObject([
-    { level: 'warning', found: expect.stringContaining('cannot be read') },
+    { grade: 'warning', what: expect.stringContaining('cannot be read') },
   ]);
 });
 
