@@ -14,7 +14,8 @@ import { type ConfigFiles, loadConfig } from '../../config/load.ts';
 import { loadProjects } from '../../config/projects.ts';
 import { readJsonFile } from '../../config/read-json.ts';
 import { createConfigStore } from '../../config/store.ts';
-import { ruleFilterProblems } from '../rule-filters.ts';
+import { createJqThreads } from '../../log/jq-threads.ts';
+import { filterProblem, filterProblems } from '../../rules/filter-problems.ts';
 import type { Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { type DoctorResult, fixableBy } from './check.ts';
@@ -77,4 +78,17 @@ export async function loadDoctorProjects(terminal: Terminal, { machine }: Sessio
   );
   const problems = [...found.problems, ...(await ruleFilterProblems(machineWide))];
   return { projects, configs, problems, files };
+}
+
+// What jq says of the filters of rules, for verbs that check a configuration. Without such filters jq is not started.
+
+export async function ruleFilterProblems(config: Config | undefined): Promise<ConfigProblem[]> {
+  const rules = config?.svc.rules ?? [];
+  if (rules.every(({ when }) => when.filter === undefined)) return [];
+  const jq = createJqThreads();
+  try {
+    return (await filterProblems(rules, jq.matches)).map(filterProblem);
+  } finally {
+    await jq.close();
+  }
 }

@@ -2,8 +2,8 @@
 import { type DoctorFinding, doctorFinding } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import { isLost } from '../../orchestrate/worktrees/inspect.ts';
-import type { ListedWorktree } from '../../orchestrate/worktrees/list.ts';
-import type { Worktrees } from '../../orchestrate/worktrees/worktrees.ts';
+import type { ListedWorktree, Worktrees } from '../../orchestrate/worktrees/worktrees.ts';
+
 import { openWorktrees } from '../open-worktrees.ts';
 import type { Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';

@@ -17,10 +17,10 @@ import { Failure } from '../../errors.ts';
 import { createDoctorReports } from '../checks/doctor.ts';
 import { printFinding } from '../checks/print.ts';
 import { daemonAt } from '../daemon-client.ts';
-import { factsFor, installService, uninstallService } from '../service/install.ts';
-import type { InstalledService } from '../service/installed.ts';
-import type { ServiceManager } from '../service/manager.ts';
-import { installedService, managerFor, thisMachine } from '../service/this-machine.ts';
+import { factsFor, type InstalledService, installService, uninstallService } from '../service/install.ts';
+
+import { installedService, managerFor, type ServiceManager, thisMachine } from '../service/manager.ts';
+
 import { openSession, type Session } from '../session.ts';
 import { environmentWithSecrets, findDrift, startFromTerminal } from '../start-from-terminal.ts';
 import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';

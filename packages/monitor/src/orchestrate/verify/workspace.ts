@@ -12,8 +12,8 @@ import { type Hold, tryHold } from '../../disk/lock.ts';
 import { removeTree } from '../../disk/remove-tree.ts';
 import { Failure } from '../../errors.ts';
 import type { ReadProcessStarts } from '../../runs/processes.ts';
+import { isInside } from '../worktrees/context.ts';
 import { type Git, gitWorktrees } from '../worktrees/git.ts';
-import { isInside } from '../worktrees/place.ts';
 import { endGroup } from '../worktrees/steps.ts';
 import { type AskGit, mustAnswer } from './ask-git.ts';
 

@@ -1,14 +1,15 @@
-// Finds the agents of a run again by their pid files, also those that nobody remembers having started.
-
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { safeSegment } from '@svc/core';
+// Finds the agents of a run by their pid files, also after a restart of the daemon, and ends what they left running. How
+// an agent ended is kept beside its pid file where that decides what is done next: it went silent, or its program could
+// not be started.
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type Revivals, safeSegment } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import { namesIn } from '@svc/lib/files';
 import { createLimit } from '@svc/lib/limit';
 import type { ProcessStart, ReadProcessStarts } from '../../runs/processes.ts';
 import { endGroup } from '../worktrees/steps.ts';
-import { type PidFile, pidFolder, readPidFile, readPidFileName, wrotePidFile } from './launch.ts';
+import { agentFiles, type PidFile, pidFolder, readPidFile, readPidFileName, wrotePidFile } from './launch.ts';
 
 const MOST_FILES = 10_000;
 const READERS = 32;
@@ -160,4 +161,25 @@ async function textOf(path: string): Promise<string | undefined> {
     if (systemErrorCode(error) === undefined) throw error;
     return undefined;
   }
+}
+
+type Attempt = { orchestrator: string; ticket: string; attempt: number };
+export type MarkedEnd = Exclude<Revivals['lastEnd'], 'died'>;
+
+const PID = '.pid';
+const suffixes: Readonly<Record<MarkedEnd, string>> = { hanging: '.hung', unstartable: '.unstartable' };
+
+export async function markEnd(runsDir: string, agent: Attempt, end: MarkedEnd): Promise<void> {
+  const path = agentFiles(runsDir, agent).pidFile.slice(0, -PID.length) + suffixes[end];
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await writeFile(path, '', { mode: 0o600 });
+}
+
+/** By ticket and attempt: `ENG-1.2`. */
+export async function endMarks(runsDir: string, orchestrator: string): Promise<Map<string, MarkedEnd>> {
+  const marks = new Map<string, MarkedEnd>();
+  for (const name of await namesIn(pidFolder(runsDir, orchestrator)))
+    for (const end of ['hanging', 'unstartable'] as const)
+      if (name.endsWith(suffixes[end])) marks.set(name.slice(0, -suffixes[end].length), end);
+  return marks;
 }

@@ -1,23 +1,22 @@
-// Removes the worktrees of tickets whose wave is over, unless something in them would be lost. What a daemon that was
-// killed did not come to, the next one does.
-
+// Removes the worktrees of tickets whose wave is over, unless something in them would be lost. What a killed daemon did not
+// get to, the next one does.
 import { type Board, type Run, type RunPlan, workerKey } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import type { Logger } from 'pino';
-import type { ListedWorktree } from '../worktrees/list.ts';
+import type { ListedWorktree } from '../worktrees/worktrees.ts';
 import type { RunProjects } from './run-project.ts';
 
 type Tickets = { orchestrator: string; plan: Pick<RunPlan, 'project'>; tickets: readonly string[] };
 
 type IsWanted = (worktree: ListedWorktree) => boolean;
 
-export type TidyUp = {
+export type CleanUp = {
   run: (wanted: Tickets, isWanted?: IsWanted) => Promise<void>;
   /** Resolves when the worktree of the ticket is no longer about to be removed. */
   settled: (project: string, ticket: string) => Promise<void>;
 };
 
-export function createTidyUp({
+export function createCleanUp({
   projects,
   stopping,
   logger,
@@ -25,11 +24,11 @@ export function createTidyUp({
   projects: RunProjects;
   stopping: AbortSignal;
   logger: Logger;
-}): TidyUp {
+}): CleanUp {
   let before: Promise<void> = Promise.resolve();
   const underWay = new Map<string, Promise<void>>();
 
-  async function tidyUp({ orchestrator, plan, tickets }: Tickets, isWanted: IsWanted): Promise<void> {
+  async function cleanUp({ orchestrator, plan, tickets }: Tickets, isWanted: IsWanted): Promise<void> {
     if (stopping.aborted) return;
     const { worktrees } = await projects.of(plan.project);
     const there = (await worktrees.list()).filter(
@@ -49,7 +48,7 @@ export function createTidyUp({
   return {
     // One after the other: the end of the last wave is also the end of its run.
     run(wanted, isWanted = () => true) {
-      const next = before.then(() => tidyUp(wanted, isWanted));
+      const next = before.then(() => cleanUp(wanted, isWanted));
       before = next.catch(() => undefined);
       const done = before;
       for (const ticket of wanted.tickets) underWay.set(placeOf(wanted.plan.project, ticket), done);
@@ -67,7 +66,7 @@ function placeOf(project: string, ticket: string): string {
 }
 
 /** Once, when the daemon has started. A worktree that somebody made since is not the run's. */
-export async function tidyUpAfterRestart(board: Board, tidyUp: TidyUp): Promise<void> {
+export async function cleanUpAfterRestart(board: Board, cleanUp: CleanUp): Promise<void> {
   const runs = [...board.runs.values()].filter(isPlanned);
   for (const { orchestrator, plan, waves } of runs) {
     const over = new Set(waves.filter(({ state }) => state === 'completed').map(({ wave }) => wave));
@@ -76,7 +75,7 @@ export async function tidyUpAfterRestart(board: Board, tidyUp: TidyUp): Promise<
       .flat()
       .filter((ticket) => !isElsewhere(runs, orchestrator, plan, ticket));
     if (tickets.length === 0) continue;
-    await tidyUp.run({ orchestrator, plan, tickets }, ({ name, path, made }) => {
+    await cleanUp.run({ orchestrator, plan, tickets }, ({ name, path, made }) => {
       const worker = board.workers.get(workerKey(orchestrator, name));
       if (worker === undefined || made === null || worker.signal?.worktreePath !== path) return false;
       return Date.parse(made.at) <= Date.parse(worker.lastAt);

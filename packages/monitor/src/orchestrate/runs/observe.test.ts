@@ -1,10 +1,10 @@
 import { nextActs } from '@svc/core';
 import { expect, test } from 'vitest';
-import { endMarks, markEnd } from './end-marks.ts';
-import { createLook } from './look.ts';
+import { endMarks, markEnd } from '../agents/find-agents.ts';
+import { createObserver } from './observe.ts';
 import { ownLine, RUN, type RunWorld, runWorld } from './testing/run-world.ts';
 
-const lookAt = (world: RunWorld) => createLook(world)(world.board, world.memory);
+const lookAt = (world: RunWorld) => createObserver(world)(world.board, world.memory);
 
 test('the limits of a run are those of its project', async () => {
   const world = runWorld();

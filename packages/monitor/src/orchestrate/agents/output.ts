@@ -1,20 +1,158 @@
-// A part of an agent's output for a person: the newest lines, or those after a byte, and the end of its standard error.
-// Reads are bounded, whatever is written there, and nothing outside of the run's own folder is read: not through a
-// name, nor through a link.
-import { constants } from 'node:fs';
+// The output file of an agent. `watchOutput` follows it and folds its lines; nothing is kept on disk, so after a restart the
+// file is folded again from its start. A file that was cut or replaced is read from its start, and its sessions are not
+// counted twice. `readOutput` returns a part for a person: the newest lines, or those after a byte, and the end of its
+// standard error. Reads are bounded, and nothing outside the run's own folder is read, neither by a name nor by a link.
+import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { errorTail, type OutputLine, readOutputLine, type WorkerOutput } from '@svc/core';
+import {
+  type AgentStream,
+  errorTail,
+  noAgentStream,
+  type OutputLine,
+  readAgentStream,
+  readOutputLine,
+  type WorkerOutput,
+} from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
+import { ifPresent } from '@svc/lib/files';
 import { Failure } from '../../errors.ts';
 import { agentFiles } from './launch.ts';
+
+const CHUNK = 64 * 1024;
+/** A longer line is passed over: what matters is in short ones. */
+const LONGEST_LINE = 1024 * 1024;
+const NEWLINE = 0x0a;
+const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+export type OutputWatch = {
+  stream: () => AgentStream;
+  /** When the file was last written to, also by an attempt of long ago; null while there is none. */
+  lastOutputAt: () => string | null;
+  /** Lines that were passed over for their length. */
+  tooLong: () => number;
+  /** Reads what is there now; several who ask while another look is under way share the next one. */
+  look: () => Promise<void>;
+  stop: () => Promise<void>;
+};
+
+export function watchOutput({
+  path,
+  onChange,
+  onProblem,
+  everyMs = 1_000,
+}: {
+  path: string;
+  onChange?: (stream: AgentStream) => void;
+  onProblem?: (error: unknown) => void;
+  everyMs?: number;
+}): OutputWatch {
+  let stream = noAgentStream;
+  let lastOutputAt: string | null = null;
+  let tooLong = 0;
+  let lastLook: Promise<void> = Promise.resolve();
+  let nextLook: Promise<void> | null = null;
+  let stopped = false;
+  let file: { identity: string; offset: number; lines: LineReader } | null = null;
+
+  function look(): Promise<void> {
+    nextLook ??= lookAfter(lastLook);
+    lastLook = nextLook;
+    return nextLook;
+  }
+
+  async function lookAfter(previous: Promise<void>): Promise<void> {
+    await previous;
+    nextLook = null;
+    if (stopped) return;
+    try {
+      await readOn();
+    } catch (error) {
+      onProblem?.(error);
+    }
+  }
+
+  async function readOn(): Promise<void> {
+    const handle = await ifPresent(open(path, flags));
+    if (handle === undefined) return;
+    const before = stream;
+    try {
+      const stats = await handle.stat();
+      if (!stats.isFile()) return;
+      lastOutputAt = stats.mtime.toISOString();
+      const identity = identityOf(stats);
+      if (file === null || file.identity !== identity || stats.size < file.offset)
+        file = { identity, offset: 0, lines: lineReader() };
+      const chunk = Buffer.alloc(CHUNK);
+      // No further than the file was when the look began: a fast writer does not keep it for ever.
+      while (file.offset < stats.size) {
+        const length = Math.min(CHUNK, stats.size - file.offset);
+        const { bytesRead } = await handle.read(chunk, 0, length, file.offset);
+        if (bytesRead === 0) break;
+        file.offset += bytesRead;
+        tooLong += file.lines.add(chunk.subarray(0, bytesRead), (line) => {
+          stream = readAgentStream(stream, line);
+        });
+      }
+    } finally {
+      await handle.close();
+    }
+    if (stream !== before && !stopped) onChange?.(stream);
+  }
+
+  const timer = setInterval(() => void look(), everyMs);
+  timer.unref();
+  void look();
+  return {
+    stream: () => stream,
+    lastOutputAt: () => lastOutputAt,
+    tooLong: () => tooLong,
+    look,
+    async stop() {
+      stopped = true;
+      clearInterval(timer);
+      await lastLook;
+    },
+  };
+}
+
+type LineReader = {
+  /** Hands over the whole lines; gives how many were too long. */
+  add: (bytes: Buffer, hand: (line: string) => void) => number;
+};
+
+function lineReader(): LineReader {
+  let parts: Buffer[] = [];
+  let length = 0;
+  return {
+    add(bytes, hand) {
+      let passed = 0;
+      let from = 0;
+      for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, from)) {
+        length += end - from;
+        if (length > LONGEST_LINE) passed += 1;
+        else hand(Buffer.concat([...parts, bytes.subarray(from, end)]).toString('utf8'));
+        parts = [];
+        length = 0;
+        from = end + 1;
+      }
+      length += bytes.length - from;
+      if (length > LONGEST_LINE) parts = [];
+      // A copy: the reader uses the same memory for the next piece.
+      else if (from < bytes.length) parts.push(Buffer.from(bytes.subarray(from)));
+      return passed;
+    },
+  };
+}
+
+function identityOf({ dev, ino }: Stats): string {
+  return `${dev}:${ino}`;
+}
 
 /** Read at once. A longer line is given in pieces that are not understood. */
 const MOST_BYTES = 1024 * 1024;
 const MOST_ERROR_BYTES = 16 * 1024;
 const TOLERANCE_MS = 2_000;
-const NEWLINE = 0x0a;
-const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 export async function readOutput({
   runsDir,

@@ -1,6 +1,5 @@
-// What the run loop sees: the board, and the disk. Nothing of it is kept between two looks but when a process
-// was first found gone.
-
+// What the run loop decides on: the board and the disk, read again each time. The only thing kept in between is when a
+// process was first found gone.
 import { stat } from 'node:fs/promises';
 import {
   awaitingReview,
@@ -21,9 +20,8 @@ import {
 import { messageOf } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
 import type { ReadProcessStarts } from '../../runs/processes.ts';
-import { type FoundAgent, findAgents } from '../agents/find-again.ts';
+import { endMarks, type FoundAgent, findAgents, type MarkedEnd } from '../agents/find-agents.ts';
 import { agentFiles } from '../agents/launch.ts';
-import { endMarks, type MarkedEnd } from './end-marks.ts';
 import { limitsOf, type RunProjects } from './run-project.ts';
 
 export type RunMemory = {
@@ -40,7 +38,7 @@ export function emptyMemory(): RunMemory {
   return { starting: new Map(), verifying: new Set(), goneAt: new Map(), jobs: new Set() };
 }
 
-export type Look = {
+export type Observation = {
   world: World;
   /** Every attempt of the runs, newest last per ticket. */
   agents: readonly FoundAgent[];
@@ -59,7 +57,7 @@ const limitsOfOver: ProjectLimits = {
   stallAfterSec: 0,
 };
 
-export function createLook({
+export function createObserver({
   runsDir,
   projects,
   processStarts,
@@ -69,14 +67,14 @@ export function createLook({
   projects: RunProjects;
   processStarts: ReadProcessStarts;
   now: () => Date;
-}): (board: Board, memory: RunMemory) => Promise<Look> {
+}): (board: Board, memory: RunMemory) => Promise<Observation> {
   return async (board, memory) => {
     // Before the disk is read: a start that comes to its end meanwhile has a pid file that may not be seen yet.
     const starting = new Map(memory.starting);
     const planned = [...board.runs.values()].filter((run): run is Planned => run.plan !== null);
     const agents: FoundAgent[] = [];
     const runs: PlannedRun[] = [];
-    const unreadable: Look['unreadable'] = [];
+    const unreadable: Observation['unreadable'] = [];
     const ends = new Map<string, ReadonlyMap<string, MarkedEnd>>();
     const unended = new Set(
       [...board.workers.values()].filter(endsWithItsRun).map(({ orchestrator }) => orchestrator),
