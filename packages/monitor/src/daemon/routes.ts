@@ -1,6 +1,7 @@
 // Every route of the daemon, each with the parts that answer it.
 import type { ApiAnswer, api, Figures } from '@svc/core';
 import type { Access } from '../access/access.ts';
+import { Failure } from '../errors.ts';
 import type { CodehostFeed } from '../feeds/codehost-feed.ts';
 import type { Feeds } from '../feeds/feeds.ts';
 import { attentionRoutes, boardRoutes } from '../http/board-routes.ts';
@@ -29,11 +30,18 @@ import type { Telemetry } from '../telemetry/backends.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { DaemonBoard } from './board.ts';
 import type { Effects } from './effects.ts';
-import type { createExamination } from './examination.ts';
 import type { Orchestration } from './orchestration.ts';
 import type { Reports } from './reports.ts';
 import type { createSelfCheck } from './self-check.ts';
 import type { Workers } from './workers.ts';
+
+/** All checks of `svc doctor`, as `svc doctor --json` prints them. */
+export type RunDoctor = () => Promise<ApiAnswer<typeof api.examine>>;
+
+const noDoctor: RunDoctor = () =>
+  Promise.reject(
+    new Failure('not-in-this-version', 'This daemon has no doctor.', 'Run it yourself: svc doctor'),
+  );
 
 export function daemonRoutes(parts: {
   health: () => ApiAnswer<typeof api.getHealth>;
@@ -52,7 +60,7 @@ export function daemonRoutes(parts: {
   summaries: () => Summaries;
   telemetry: Telemetry;
   selfCheck: ReturnType<typeof createSelfCheck>;
-  examine: ReturnType<typeof createExamination>;
+  runDoctor: RunDoctor | undefined;
   runsDir: string;
   reports: Reports;
   figures: () => Figures;
@@ -82,7 +90,7 @@ export function daemonRoutes(parts: {
     }),
     summaryRoutes(summaries),
     otelRoutes({ backend: telemetry.backend, status: telemetry.status }),
-    doctorRoutes({ check: parts.selfCheck, examine: parts.examine }),
+    doctorRoutes({ check: parts.selfCheck, examine: parts.runDoctor ?? noDoctor }),
     outboxRoutes({ list: effects.list, figures: effects.figures, tryAgain: effects.tryAgain }),
     configRoutes(parts.reports.configuration),
     archiveRoutes(parts.reports.withArchive),

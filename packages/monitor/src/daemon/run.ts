@@ -32,13 +32,12 @@ import { createMetrics } from '../telemetry/metrics.ts';
 import { openBoard } from './board.ts';
 import { createCounters } from './counters.ts';
 import { createEffects } from './effects.ts';
-import { createExamination } from './examination.ts';
 import { exposeMetrics } from './expose-metrics.ts';
 import { createFigures } from './figures.ts';
 import { createHealth } from './health.ts';
 import { createOrchestration } from './orchestration.ts';
 import { createReports } from './reports.ts';
-import { daemonRoutes } from './routes.ts';
+import { daemonRoutes, type RunDoctor } from './routes.ts';
 import { createSelfCheck } from './self-check.ts';
 import { openSettings } from './settings.ts';
 import { createWorkers } from './workers.ts';
@@ -50,8 +49,8 @@ export type DaemonOptions = {
   folder: string;
   version: string;
   pid: number;
-  /** How this program is started; empty when it cannot be. */
-  program: readonly string[];
+  /** Absent where the daemon was not started from the command line. */
+  runDoctor?: RunDoctor | undefined;
   /** Where structured logs go. */
   logTo: DestinationStream;
   /** What happened to the data root since it was claimed; null when nothing did. */
@@ -314,7 +313,7 @@ async function openDaemon(
         url: () => identity.url,
         fetch,
       }),
-      examine: createExamination({ program: options.program, environment }),
+      runDoctor: options.runDoctor,
       runsDir: machine.runsDir,
       reports: createReports({ machine, live }),
       figures: createFigures({

@@ -12,9 +12,14 @@ import {
   workerKey,
 } from '@svc/core';
 import { Failure } from '../errors.ts';
-import { beginRun, refuseTaken } from '../orchestrate/runs/begin-run.ts';
+import {
+  type AskDependencies,
+  beginRun,
+  planByDependencies,
+  refuseTaken,
+} from '../orchestrate/runs/begin-run.ts';
 import type { Hold, Orchestrator } from '../orchestrate/runs/orchestrator.ts';
-import { type AskDependencies, planByDependencies } from '../orchestrate/runs/plan-by-dependencies.ts';
+
 import { type RunProjects, type ServedFolders, servedProject } from '../orchestrate/runs/run-project.ts';
 import type { SignalStore } from '../runs/signal-store.ts';
 import { type Asked, type Routes, route } from './route.ts';

@@ -16,7 +16,7 @@ import {
 } from '@svc/core';
 import { Failure } from '../errors.ts';
 import type { EventLog } from '../log/event-log.ts';
-import { readOutput } from '../orchestrate/agents/read-output.ts';
+import { readOutput } from '../orchestrate/agents/output.ts';
 import type { MoveEnding } from '../tracker/move-ticket-handler.ts';
 import { gatherTrace } from './gather-trace.ts';
 import { type Routes, route } from './route.ts';

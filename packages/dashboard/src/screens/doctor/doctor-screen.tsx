@@ -1,5 +1,5 @@
 // Every part graded on what it did, by the same examination as `svc doctor`.
-import type { ApiAnswer, api, DoctorFinding, DoctorGrade } from '@svc/core';
+import type { ApiAnswer, api, CheckGrade, DoctorFinding } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
 import { RefreshCw } from 'lucide-react';
 import { postJson } from '../../api/client.ts';
@@ -13,7 +13,7 @@ import { Failed, Loading } from '../../parts/states.tsx';
 
 type Examination = ApiAnswer<typeof api.examine>;
 
-const meanings: Record<DoctorGrade, Meaning> = {
+const meanings: Record<CheckGrade, Meaning> = {
   broken: 'broken',
   warning: 'you',
   unknown: 'unknown',

@@ -21,7 +21,7 @@ import type { Outcome } from '../../outbox/attempt.ts';
 import { processStartsOf } from '../../runs/processes.ts';
 import { createSignalStore } from '../../runs/signal-store.ts';
 import { watchSignals } from '../../runs/watch-signals.ts';
-import { findAgents } from '../agents/find-again.ts';
+import { findAgents } from '../agents/find-agents.ts';
 import { createOrchestrator } from '../runs/orchestrator.ts';
 import type { RunProject } from '../runs/run-project.ts';
 import { createStartAgent } from '../runs/start-agent.ts';

@@ -24,8 +24,8 @@ import type { Logger } from 'pino';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
 import { shellQuoted } from '../worktrees/bundle.ts';
-import type { FiledFindings } from '../worktrees/findings.ts';
-import { isLive, type Look } from './look.ts';
+import type { FiledFindings } from '../worktrees/context.ts';
+import { isLive, type Observation } from './observe.ts';
 import type { RunProjects } from './run-project.ts';
 
 const WAITING = 'findings-waiting';
@@ -35,7 +35,7 @@ export type AskModel = (orchestrator: string, signal: AbortSignal) => Promise<Mo
 
 export type RunEnds = {
   /** After each look: each end is looked after once. */
-  follow: (look: Look) => void;
+  follow: (observed: Observation) => void;
   /** Somebody filed findings: what a person was told of may be over. */
   findingsFiled: () => void;
   stop: () => Promise<void>;

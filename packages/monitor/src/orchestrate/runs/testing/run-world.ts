@@ -10,9 +10,9 @@ import type { ProcessStart } from '../../../runs/processes.ts';
 import { createSignalStore } from '../../../runs/signal-store.ts';
 import { agentFiles } from '../../agents/launch.ts';
 import type { Verified } from '../../verify/verifier.ts';
-import type { ListedWorktree } from '../../worktrees/list.ts';
 import { noFindings, nothing } from '../../worktrees/testing/no-findings.ts';
-import { emptyMemory } from '../look.ts';
+import type { ListedWorktree } from '../../worktrees/worktrees.ts';
+import { emptyMemory } from '../observe.ts';
 import type { RunProject } from '../run-project.ts';
 
 export const RUN = 'run-1';
