@@ -26,7 +26,7 @@ it('has nothing of ours, and nothing of this machine but its programs', async ()
       'npm_config_update_notifier',
     ].toSorted(),
   );
-  expect(person.environment['PATH']).not.toContain(`${join(import.meta.dirname, '..', '..')}/`);
+  expect(person.environment['PATH']).not.toContain(`${join(import.meta.dirname, '..')}/`);
 });
 
 it('sees what was left in the home and in the temporary folder, but for what Node compiled', async () => {

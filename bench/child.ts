@@ -1,6 +1,7 @@
-// A process of the bench that takes orders (`fork`) and answers each with one message, and how it is asked.
-import { type ChildProcess, fork } from 'node:child_process';
-import { join } from 'node:path';
+// A process of a bench that takes orders (`fork`) and answers each with one message, how it is asked, and the clock that
+// it shares with its parent.
+import { fork } from 'node:child_process';
+import { endWithScript } from '../packages/testkit/src/script.ts';
 
 export type Child<Order, Answer> = {
   pid: number;
@@ -8,20 +9,17 @@ export type Child<Order, Answer> = {
   end: () => void;
 };
 
-const running = new Set<ChildProcess>();
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
-
+/** `file`: its path. */
 export function startChild<Order extends object, Answer>(
   file: string,
-  environment: Record<string, string> = {},
+  nodeOptions: readonly string[] = [],
 ): Child<Order, Answer> {
-  const child: ChildProcess = fork(join(import.meta.dirname, file), {
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
-  });
-  running.add(child);
-  child.once('exit', () => running.delete(child));
+  const child = endWithScript(
+    fork(file, {
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
+      execArgv: [...nodeOptions],
+    }),
+  );
   return {
     pid: child.pid ?? 0,
     ask: (order) =>
@@ -49,4 +47,13 @@ export function answerOrders(carryOut: (order: never) => Promise<object>): void 
       },
     );
   });
+}
+
+/** Milliseconds since the machine was started: a clock that all its processes share. */
+export function sharedNow(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}
+
+export function tenths(value: number): number {
+  return Math.round(value * 10) / 10;
 }

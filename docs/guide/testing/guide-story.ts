@@ -51,7 +51,8 @@ until curl --silent --fail http://127.0.0.1:7500/readyz; do sleep 0.1; done`);
 export async function doDeed(world: GuideWorld, at: Machine, what: string): Promise<void> {
   const [number = ''] = /\d{3,}/.exec(what) ?? [];
   const deed = deeds[what] ?? deeds[what.replace(number, '#')];
-  if (deed === undefined) throw new Error(`docs/guide/guide-story.ts does not know how to do: ${what}`);
+  if (deed === undefined)
+    throw new Error(`docs/guide/testing/guide-story.ts does not know how to do: ${what}`);
   await deed(world, at, number);
   for (const machine of [...world.machines.values()].filter(hasDaemon)) await until(() => isIdle(machine));
 }

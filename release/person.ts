@@ -13,8 +13,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { mustRun, ownEnvironment } from '../run-command.ts';
-import { root } from '../version-files.ts';
+import { mustRun, ownEnvironment } from './run-command.ts';
+import { root } from './versions.ts';
 
 export type Person = {
   folder: string;

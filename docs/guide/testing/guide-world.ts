@@ -15,10 +15,10 @@ import {
   WAIT_MS,
 } from '@svc/testkit';
 import { onTestFinished } from 'vitest';
-import { freePort } from '../../packages/testkit/src/daemon/free-port.ts';
+import { freePort } from '../../../packages/testkit/src/daemon/free-port.ts';
 import { type GuideShell, openShell } from './guide-shell.ts';
 
-const repository = join(import.meta.dirname, '../..');
+const repository = join(import.meta.dirname, '../../..');
 const TOKEN = 'hush-tracker-token';
 
 export type GuideWorld = Awaited<ReturnType<typeof guideWorld>>;
