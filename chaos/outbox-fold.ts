@@ -1,6 +1,12 @@
 // What a line asks for in chaos/outbox.ts: a small fold with a state of its own and every way an effect can go.
 // Each effect has a result that can be told from every other, so that none can hide behind the next.
-import type { Effect, EventDraft, EventLine, TicketPhase } from '../packages/core/src/index.ts';
+import {
+  draft,
+  type Effect,
+  type EventDraft,
+  type EventLine,
+  type TicketPhase,
+} from '../packages/core/src/index.ts';
 import type { Random } from '../packages/testkit/src/random.ts';
 
 const TICKETS = 5;
@@ -58,8 +64,7 @@ export function foldChaosLine(board: ChaosBoard, line: EventLine): Effect[] {
 }
 
 function attention(reason: string, message: string): EventDraft {
-  const detail = { reason, message, severity: 'low' };
-  return { event: 'comms.attention', source: 'monitor', via: 'local', scope: {}, detail };
+  return draft('comms.attention', {}, { reason, message, severity: 'low' });
 }
 
 function move(board: ChaosBoard, seq: number, ticket: string): Effect {

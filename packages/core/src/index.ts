@@ -62,6 +62,7 @@ export * from './log/own-details.ts';
 export * from './log/parse-event.ts';
 export * from './log/topics.ts';
 export * from './log/tracker-details.ts';
+export * from './log/typed-line.ts';
 export * from './nearest.ts';
 export * from './notify/notification.ts';
 export * from './orchestrate/acts.ts';

@@ -3,12 +3,14 @@
 import {
   type ApiAnswer,
   api,
-  type EventDraft,
+  type DetailOf,
+  draft,
   endsWithItsRun,
   isInPersonsHands,
   type Run,
   runView,
   type SignalFile,
+  type Topic,
   workerKey,
 } from '@svc/core';
 import { Failure } from '../errors.ts';
@@ -224,9 +226,9 @@ function waveOf({ plan }: Run, ticket: string): number | undefined {
   return index < 0 ? undefined : index + 1;
 }
 
-function wordOf(run: Run, event: string, detail: Record<string, unknown>, ticket?: string): EventDraft {
+function wordOf<Name extends Topic>(run: Run, event: Name, detail: DetailOf<Name>, ticket?: string) {
   const scope = { orchestrator: run.orchestrator, ...(ticket !== undefined && { ticket }) };
-  return { event, source: 'cli', via: 'local', scope, detail };
+  return draft(event, scope, detail, { source: 'cli' });
 }
 
 function holdView({ ticket, why, message, until }: Hold) {

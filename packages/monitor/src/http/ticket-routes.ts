@@ -4,6 +4,7 @@ import {
   type ApiAnswer,
   api,
   createLookup,
+  type DetailOf,
   deployStep,
   type EventDraft,
   phaseNamed,
@@ -103,7 +104,12 @@ function notNow(word: Word, { ticket, status }: Worker, { rule, waitsFor }: Why)
 }
 
 /** `at` is the machine's clock, which deadlines go by: the line's own time may be ahead of it. */
-function draftOf(worker: Worker, word: Word, at: string, detail: Record<string, string>): EventDraft {
+function draftOf(
+  worker: Worker,
+  word: Word,
+  at: string,
+  detail: DetailOf<(typeof topics)[Word]>,
+): EventDraft {
   const { deploy } = worker;
   return {
     event: topics[word],

@@ -125,7 +125,12 @@ test('a verification that nobody works on was cut off, and is begun again', asyn
   expect(await state()).toBeUndefined();
   world.fold(ownLine('orchestrator.verification.failed', 'ABC-1', { summary: 'a test was switched off' }));
   expect(await state()).toEqual({ state: 'failed', remediation: 'filing' });
-  world.fold(ownLine('orchestrator.verification.remediation_filed', 'ABC-1', { filedAs: 'ABC-9' }));
+  world.fold(
+    ownLine('orchestrator.verification.remediation_filed', 'ABC-1', {
+      destination: 'tracker',
+      filedAs: 'ABC-9',
+    }),
+  );
   expect(await state()).toEqual({ state: 'failed', remediation: 'filed' });
 });
 

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import {
   attentionId,
   type Board,
+  type DetailOf,
   type EventDraft,
   endsWithItsRun,
   type ModelText,
@@ -166,7 +167,7 @@ function waitingWords({ left, why }: FiledFindings, ticket: string | null): stri
   return `${left} ${left === 1 ? 'finding' : 'findings'} of ${whose} ${left === 1 ? 'is' : 'are'} not filed: ${why}`;
 }
 
-function waitingDetail({ project }: FiledFindings, message: string): EventDraft['detail'] {
+function waitingDetail({ project }: FiledFindings, message: string): DetailOf<'comms.attention'> {
   const remedy = `cd ${shellQuoted(project)} && svc findings drain`;
   return { reason: WAITING, severity: 'low', message, remedy };
 }
