@@ -1,7 +1,12 @@
 // What the code host delivers for the simulated day: its published examples with the facts of the simulated
 // pull requests in them. What stays the same is shared, so that a day of deliveries fits into memory.
-import { fullNameOf } from '../packages/testkit/src/codehost/cloud.ts';
-import type { DeploymentRow, PullRequestRow, RepoRow } from '../packages/testkit/src/codehost/records.ts';
+import {
+  type DeploymentRow,
+  fullNameOf,
+  type PullRequestRow,
+  type RepoRow,
+} from '../packages/testkit/src/codehost/cloud.ts';
+
 import { codehostExample } from '../packages/testkit/src/payloads/codehost-examples.ts';
 import type { JsonObject } from '../packages/testkit/src/payloads/example.ts';
 

@@ -1,7 +1,7 @@
 // Few calls must not be bought with blindness: at the end the log is held against the code host itself.
 import type { EventLog } from '../packages/monitor/src/log/event-log.ts';
-import { fullNameOf } from '../packages/testkit/src/codehost/cloud.ts';
-import type { RepoRow } from '../packages/testkit/src/codehost/records.ts';
+import { fullNameOf, type RepoRow } from '../packages/testkit/src/codehost/cloud.ts';
+
 import type { KnownByLog } from './codehost-calls-known.ts';
 import type { OfPullRequest } from './codehost-calls-payloads.ts';
 

@@ -3,9 +3,9 @@
 // a day, each with some 75 deliveries. One in twenty is closed without a merge, one deployment in ten fails
 // and is made again.
 import { createHash } from 'node:crypto';
-import { fullNameOf } from '../packages/testkit/src/codehost/cloud.ts';
+import { fullNameOf, type RepoRow } from '../packages/testkit/src/codehost/cloud.ts';
 import type { FakeCodehost } from '../packages/testkit/src/codehost/fake-codehost.ts';
-import type { RepoRow } from '../packages/testkit/src/codehost/records.ts';
+
 import { createRandom, type Random } from '../packages/testkit/src/random.ts';
 import type { SimulatedClock } from './codehost-calls-clock.ts';
 import {

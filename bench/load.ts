@@ -3,8 +3,8 @@
 // Takes orders from its parent (`fork`) and answers each with figures.
 import { connect, type Socket } from 'node:net';
 import type { SignedDelivery } from '../packages/testkit/src/deliveries/signed-delivery.ts';
+import { createResponseReader } from '../packages/testkit/src/wire/exchange.ts';
 import { requestBytes } from '../packages/testkit/src/wire/request-bytes.ts';
-import { createResponseReader } from '../packages/testkit/src/wire/response-reader.ts';
 import { tenKilobyteDeliveries } from './ten-kilobytes.ts';
 
 export type LoadOrder = { port: number; connections: number; seconds: number };

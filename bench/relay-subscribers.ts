@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuMicroseconds, describeMachine } from '../packages/testkit/src/daemon/process-figures.ts';
-import { natsServerVersion } from '../packages/testkit/src/nats/nats-configuration.ts';
+import { natsServerVersion } from '../packages/testkit/src/nats/nats-node.ts';
 import { newRelayChannel } from '../packages/testkit/src/nats/relay-process.ts';
 import { scriptOptions } from '../packages/testkit/src/script-options.ts';
 import { type Child, startChild } from './relay/child.ts';

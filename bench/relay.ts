@@ -4,7 +4,7 @@
 // `npm run bench:relay`; `-- --peer http://127.0.0.1:3000` beside a running public server, `-- --peer fake` to see that
 // it works; `-- --profile` adds where the time of the relay goes.
 import { describeMachine } from '../packages/testkit/src/daemon/process-figures.ts';
-import { natsServerVersion } from '../packages/testkit/src/nats/nats-configuration.ts';
+import { natsServerVersion } from '../packages/testkit/src/nats/nats-node.ts';
 import { scriptOptions } from '../packages/testkit/src/script-options.ts';
 import { startLoopbackProxy } from '../packages/testkit/src/wire/loopback-proxy.ts';
 import type { Arrivals } from './relay/arrivals.ts';

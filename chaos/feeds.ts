@@ -10,8 +10,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startFakeCodehost } from '../packages/testkit/src/codehost/fake-codehost.ts';
-import { ghEnvironment } from '../packages/testkit/src/codehost/gh-environment.ts';
+import { ghEnvironment, startFakeCodehost } from '../packages/testkit/src/codehost/fake-codehost.ts';
+
 import { freePort } from '../packages/testkit/src/daemon/free-port.ts';
 import { describeMachine } from '../packages/testkit/src/daemon/process-figures.ts';
 import { createDaemonHome, startDaemon } from '../packages/testkit/src/daemon/start-daemon.ts';

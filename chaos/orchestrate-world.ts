@@ -5,8 +5,8 @@ import { execFile, execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { startFakeCodehost } from '../packages/testkit/src/codehost/fake-codehost.ts';
-import { ghEnvironment } from '../packages/testkit/src/codehost/gh-environment.ts';
+import { ghEnvironment, startFakeCodehost } from '../packages/testkit/src/codehost/fake-codehost.ts';
+
 import { freePort } from '../packages/testkit/src/daemon/free-port.ts';
 import { createDaemonHome } from '../packages/testkit/src/daemon/start-daemon.ts';
 import type { Random } from '../packages/testkit/src/random.ts';

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SignalFile, WorkerStatus } from '../packages/core/src/runs/signal-file.ts';
 import type { WorkerView } from '../packages/core/src/state/views/board-view.ts';
-import type { DeploymentRow } from '../packages/testkit/src/codehost/records.ts';
+import type { DeploymentRow } from '../packages/testkit/src/codehost/cloud.ts';
 import { until } from '../packages/testkit/src/waiting.ts';
 import { deploymentSending, pullRequestSending, statusSending } from './workers-payloads.ts';
 import { createSender, type Stage, Stuck } from './workers-sender.ts';

@@ -1,5 +1,5 @@
 // What the code host sends of a pull request or a deployment as it stands: a published example with other values.
-import type { DeploymentRow, PullRequestRow } from '../packages/testkit/src/codehost/records.ts';
+import type { DeploymentRow, PullRequestRow } from '../packages/testkit/src/codehost/cloud.ts';
 import { codehostExample } from '../packages/testkit/src/payloads/codehost-examples.ts';
 import { type JsonObject, patched } from '../packages/testkit/src/payloads/example.ts';
 

@@ -1,7 +1,7 @@
 // A relay process with HTTP in front against the bare engine: the client library's own publish with acknowledgement,
 // on the same server, in turn, so that what else the machine did falls out.
 import { cpuMicroseconds } from '../../packages/testkit/src/daemon/process-figures.ts';
-import { askNats } from '../../packages/testkit/src/nats/nats-request.ts';
+import { askNats } from '../../packages/testkit/src/nats/nats-node.ts';
 import type { PublishFigures, PublishOrder } from './bare-publisher.ts';
 import { type Child, startChild } from './child.ts';
 import { medianOf, tenths } from './latencies.ts';

@@ -4,9 +4,9 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codehostSecret } from '../../packages/testkit/src/daemon/start-daemon.ts';
-import { sizedDelivery } from '../../packages/testkit/src/deliveries/sized-deliveries.ts';
+import { sizedDelivery } from '../../packages/testkit/src/deliveries/signed-delivery.ts';
+import { createResponseReader } from '../../packages/testkit/src/wire/exchange.ts';
 import { requestBytes } from '../../packages/testkit/src/wire/request-bytes.ts';
-import { createResponseReader } from '../../packages/testkit/src/wire/response-reader.ts';
 import { answerOrders } from './child.ts';
 import { type Spread, sharedNow, spreadOf } from './latencies.ts';
 

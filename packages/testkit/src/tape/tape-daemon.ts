@@ -7,9 +7,9 @@ import { dirname, join } from 'node:path';
 import { DAY_ENDS, type Day, openDay, readRecords } from '../../../demo/src/day.ts';
 import { pastOf, writePast } from '../../../demo/src/past.ts';
 import { projectSettings, repos, TICKET_PREFIX } from '../../../demo/src/project.ts';
-import { svcProgram } from '../daemon/programs.ts';
 import { type ServerProcess, startServer } from '../daemon/server-process.ts';
-import { codehostSecret, trackerSecret } from '../daemon/start-daemon.ts';
+import { codehostSecret, svcProgram, trackerSecret } from '../daemon/start-daemon.ts';
+
 import { WAIT_MS } from '../waiting.ts';
 import { hostileDay } from './hostile.ts';
 import { openTapeWorld, type TapeWorld, tokens } from './world.ts';

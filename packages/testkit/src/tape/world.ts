@@ -6,8 +6,8 @@ import type { Board, PullRequest } from '@svc/core';
 import { startDemoBackends } from '../../../demo/src/backends.ts';
 import type { Day } from '../../../demo/src/day.ts';
 import { projectSettings, repos } from '../../../demo/src/project.ts';
-import { startFakeCodehost } from '../codehost/fake-codehost.ts';
-import { ghEnvironment } from '../codehost/gh-environment.ts';
+import { ghEnvironment, startFakeCodehost } from '../codehost/fake-codehost.ts';
+
 import { startFakeModels } from '../models/fake-models.ts';
 import type { JsonObject } from '../payloads/example.ts';
 import { startPublicRelay } from '../relay/public-relay.ts';
