@@ -33,12 +33,12 @@ import { openBoard } from './board.ts';
 import { createCounters } from './counters.ts';
 import { createEffects } from './effects.ts';
 import { createExamination } from './examination.ts';
-import { exposeMetrics } from './expose-metrics.ts';
-import { createFigures } from './figures.ts';
+import { createFigures, exposeMetrics } from './figures.ts';
+
 import { createHealth } from './health.ts';
 import { createOrchestration } from './orchestration.ts';
-import { createReports } from './reports.ts';
 import { daemonRoutes } from './routes.ts';
+
 import { createSelfCheck } from './self-check.ts';
 import { openSettings } from './settings.ts';
 import { createWorkers } from './workers.ts';
@@ -153,6 +153,8 @@ async function openDaemon(
     now: nowMs,
     view: codehostView(state, log.lastSeq, nowMs),
   });
+  // Its timers run from now on; the feeds stop it too, before anything else closes.
+  opened.defer(codehost.stop);
   const tracker = await rebuilt(
     () => configs().map(({ svc }) => svc.tracker),
     () => createTrackerPoll({ configs: configs(), apiUrl: machine.trackerApiUrl, log, logger, now: nowMs }),
@@ -315,8 +317,8 @@ async function openDaemon(
         fetch,
       }),
       examine: createExamination({ program: options.program, environment }),
-      runsDir: machine.runsDir,
-      reports: createReports({ machine, live }),
+      machine,
+      live,
       figures: createFigures({
         startedAt: identity.startedAt,
         codehost: codehost.gh.figures,
