@@ -62,12 +62,13 @@ export function watchDeadlines(options: DeadlineOptions): DeadlineWatch {
     if (latest !== undefined && isOverdue(latest)) await append(timedOut(latest));
   }
 
+  const giveUpInTurn = (worker: Worker): Promise<void> =>
+    limit(async () => {
+      if (!stopping.signal.aborted) await giveUp(worker);
+    }).catch(onFailure);
+
   async function look(): Promise<void> {
     const overdue = [...workers()].filter(isOverdue);
-    const giveUpInTurn = (worker: Worker): Promise<void> =>
-      limit(async () => {
-        if (!stopping.signal.aborted) await giveUp(worker);
-      }).catch(onFailure);
     await Promise.all(overdue.map(giveUpInTurn));
   }
 
