@@ -1,5 +1,5 @@
-// The floors of the house (docs/architecture.md): imports go down only, and there is no circle.
-const floors = [
+// The layers of the code (docs/architecture.md): imports go down only, and none is circular.
+const layers = [
   ['disk'],
   ['access', 'config', 'log', 'tunnel', 'runs', 'outbox', 'context', 'telemetry'],
   ['receive', 'codehost', 'tracker', 'state', 'orchestrate', 'archive'],
@@ -7,14 +7,14 @@ const floors = [
   ['daemon'],
   ['cli'],
 ];
-const rooms = (list) => `^packages/monitor/src/(${list.flat().join('|')})/`;
+const modules = (list) => `^packages/monitor/src/(${list.flat().join('|')})/`;
 
-const floorRules = floors.slice(0, -1).map((floor, level) => ({
-  name: `floor-${level}-looks-down-only`,
-  comment: `Rooms ${floor.join(', ')} may import only rooms of their own floor or below.`,
+const layerRules = layers.slice(0, -1).map((layer, level) => ({
+  name: `layer-${level}-imports-down-only`,
+  comment: `Modules ${layer.join(', ')} may import only modules of their own layer or below.`,
   severity: 'error',
-  from: { path: rooms(floor), pathNot: '\\.test\\.ts$' },
-  to: { path: rooms(floors.slice(level + 1)) },
+  from: { path: modules(layer), pathNot: '\\.test\\.ts$' },
+  to: { path: modules(layers.slice(level + 1)) },
 }));
 
 module.exports = {
@@ -57,7 +57,7 @@ module.exports = {
       from: {},
       to: { couldNotResolve: true },
     },
-    ...floorRules,
+    ...layerRules,
   ],
   options: {
     parser: 'swc',

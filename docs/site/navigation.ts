@@ -60,7 +60,7 @@ export const sections: readonly Section[] = [
     ],
   },
   {
-    title: 'The house',
+    title: 'The codebase',
     pages: [
       { file: 'docs/architecture.md', title: 'Architecture' },
       { file: 'docs/glossary.md', title: 'Glossary' },

@@ -142,14 +142,14 @@ test('the colours are those of the dashboard, in both themes', () => {
   expect(() => tokens('body {}')).toThrow('no block :root');
 });
 
-test('the drawn house has the floors and rooms that imports are checked by', () => {
-  const drawn = readFileSync(join(repository, 'docs/images/house.svg'), 'utf8');
+test('the drawing has the layers and modules that imports are checked by', () => {
+  const drawn = readFileSync(join(repository, 'docs/images/layers.svg'), 'utf8');
   const { forbidden } = createRequire(import.meta.url)('../../.dependency-cruiser.cjs') as {
     forbidden: { name: string; comment?: string }[];
   };
-  const floors = forbidden
-    .filter(({ name }) => name.startsWith('floor-'))
-    .map(({ comment = '' }) => /Rooms (.*) may/.exec(comment)?.[1]?.replaceAll(', ', ' · '));
-  expect(floors).toHaveLength(5);
-  for (const floor of floors) expect(drawn).toContain(`>${floor}</text>`);
+  const layers = forbidden
+    .filter(({ name }) => name.startsWith('layer-'))
+    .map(({ comment = '' }) => /Modules (.*) may/.exec(comment)?.[1]?.replaceAll(', ', ' · '));
+  expect(layers).toHaveLength(5);
+  for (const layer of layers) expect(drawn).toContain(`>${layer}</text>`);
 });
