@@ -1,4 +1,10 @@
 // Waiting for something, but not for ever.
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Waits so long, or until the signal; resolves in both cases. */
+export async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  await sleep(milliseconds, undefined, { signal }).catch(() => undefined);
+}
 
 const timeIsUp = Symbol('time is up');
 

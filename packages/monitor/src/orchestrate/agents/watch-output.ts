@@ -6,6 +6,7 @@ import { constants, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { type AgentStream, noAgentStream, readAgentStream } from '@svc/core';
 import { ifPresent } from '@svc/lib/files';
+import { every } from '@svc/lib/rounds';
 
 const CHUNK = 64 * 1024;
 /** A longer line is passed over: what matters is in short ones. */
@@ -38,29 +39,11 @@ export function watchOutput({
   let stream = noAgentStream;
   let lastOutputAt: string | null = null;
   let tooLong = 0;
-  let lastLook: Promise<void> = Promise.resolve();
-  let nextLook: Promise<void> | null = null;
   let stopped = false;
   let file: { identity: string; offset: number; lines: LineReader } | null = null;
 
-  function look(): Promise<void> {
-    nextLook ??= lookAfter(lastLook);
-    lastLook = nextLook;
-    return nextLook;
-  }
-
-  async function lookAfter(previous: Promise<void>): Promise<void> {
-    await previous;
-    nextLook = null;
-    if (stopped) return;
-    try {
-      await readOn();
-    } catch (error) {
-      onProblem?.(error);
-    }
-  }
-
   async function readOn(): Promise<void> {
+    if (stopped) return;
     const handle = await ifPresent(open(path, flags));
     if (handle === undefined) return;
     const before = stream;
@@ -88,18 +71,16 @@ export function watchOutput({
     if (stream !== before && !stopped) onChange?.(stream);
   }
 
-  const timer = setInterval(() => void look(), everyMs);
-  timer.unref();
-  void look();
+  const looks = every(everyMs, readOn, (error) => onProblem?.(error));
+  void looks.runNow();
   return {
     stream: () => stream,
     lastOutputAt: () => lastOutputAt,
     tooLong: () => tooLong,
-    look,
+    look: looks.runAfresh,
     async stop() {
       stopped = true;
-      clearInterval(timer);
-      await lastLook;
+      await looks.stop();
     },
   };
 }

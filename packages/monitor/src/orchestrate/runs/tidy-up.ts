@@ -3,6 +3,7 @@
 
 import { type Board, type Run, type RunPlan, workerKey } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
+import { createLimit } from '@svc/lib/limit';
 import type { Logger } from 'pino';
 import type { ListedWorktree } from '../worktrees/list.ts';
 import type { RunProjects } from './run-project.ts';
@@ -26,7 +27,7 @@ export function createTidyUp({
   stopping: AbortSignal;
   logger: Logger;
 }): TidyUp {
-  let before: Promise<void> = Promise.resolve();
+  const inTurn = createLimit(1);
   const underWay = new Map<string, Promise<void>>();
 
   async function tidyUp({ orchestrator, plan, tickets }: Tickets, isWanted: IsWanted): Promise<void> {
@@ -49,9 +50,8 @@ export function createTidyUp({
   return {
     // One after the other: the end of the last wave is also the end of its run.
     run(wanted, isWanted = () => true) {
-      const next = before.then(() => tidyUp(wanted, isWanted));
-      before = next.catch(() => undefined);
-      const done = before;
+      const next = inTurn(() => tidyUp(wanted, isWanted));
+      const done = next.catch(() => undefined);
       for (const ticket of wanted.tickets) underWay.set(placeOf(wanted.plan.project, ticket), done);
       void done.finally(() => {
         for (const [place, last] of underWay) if (last === done) underWay.delete(place);
