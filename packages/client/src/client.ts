@@ -11,7 +11,7 @@ const STREAM = '/api/events/stream';
 
 type Method = keyof Operations;
 /** Answered at once, unlike the stream, which never ends. */
-export type Path<M extends Method> = Exclude<keyof Operations[M], typeof STREAM> & string;
+type Path<M extends Method> = Exclude<keyof Operations[M], typeof STREAM> & string;
 
 type Operation = { params: unknown; query: unknown; body: unknown; answer: unknown };
 type OperationOf<M extends Method, P extends Path<M>> = Operations[M][P] extends Operation
@@ -34,7 +34,7 @@ type Wish<O extends Operation> = Part<'params', O['params']> &
   Part<'body', O['body']> & { signal?: AbortSignal | undefined };
 
 /** What a call is given besides its path. */
-export type WishOf<M extends Method, P extends Path<M>> =
+type WishOf<M extends Method, P extends Path<M>> =
   Nothing extends Wish<OperationOf<M, P>>
     ? [wish?: Wish<OperationOf<M, P>>]
     : [wish: Wish<OperationOf<M, P>>];

@@ -12,3 +12,17 @@ test('it holds so many, the oldest goes first, and each only for its time', () =
   time = 100;
   expect(cache.get('d')).toBeUndefined();
 });
+
+test('it holds so many bytes, and a clock that was set back keeps nothing for ever', () => {
+  let time = 1_000;
+  const bytesOf = (_key: string, value: string): number => value.length;
+  const cache = createCache<string>({ now: () => time, lifetimeMs: 100, most: 10, mostBytes: 5, bytesOf });
+  cache.set('a', 'xxx');
+  cache.set('b', 'yyy');
+  expect(['a', 'b'].map(cache.get)).toEqual([undefined, 'yyy']);
+  cache.set('c', 'too large');
+  expect(['b', 'c'].map(cache.get)).toEqual([undefined, undefined]);
+  cache.set('d', 'zz');
+  time = 0;
+  expect(cache.get('d')).toBeUndefined();
+});

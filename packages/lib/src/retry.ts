@@ -1,10 +1,5 @@
 // Trying again what failed.
-import { setTimeout as sleep } from 'node:timers/promises';
-
-/** Waits so long, or until the signal; resolves in both cases. */
-async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  await sleep(milliseconds, undefined, { signal }).catch(() => undefined);
-}
+import { pause } from './timeout.ts';
 
 /** The result, once the work succeeds; undefined when the signal comes first. */
 export async function untilItWorks<T>(

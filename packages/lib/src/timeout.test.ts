@@ -17,6 +17,14 @@ test('what takes longer gives what is given instead, or fails with it', async ()
   await expect(within(never, 1, late)).rejects.toThrow('too late');
 });
 
+test('a signal ends the wait, also one that has ended already', async () => {
+  const stopping = new AbortController();
+  const waiting = within(never, 3_600_000, () => 'ended', stopping.signal);
+  stopping.abort();
+  await expect(waiting).resolves.toBe('ended');
+  await expect(within(never, 3_600_000, () => 'ended', stopping.signal)).resolves.toBe('ended');
+});
+
 test('an error that comes after the time is over is ignored', async () => {
   const work = Promise.withResolvers<string>();
   await expect(within(work.promise, 1, () => 'late')).resolves.toBe('late');

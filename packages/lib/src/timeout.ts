@@ -1,20 +1,34 @@
 // Waiting for something, but not for ever.
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Waits so long, or until the signal; resolves in both cases. */
+export async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  await sleep(milliseconds, undefined, { signal }).catch(() => undefined);
+}
 
 const timeIsUp = Symbol('time is up');
 
-/** What the work gives; what `late` gives, or throws, when the work takes longer. The work itself goes on. */
+/**
+ * What the work gives; what `late` gives, or throws, when the work takes longer. The work itself goes on. A signal ends
+ * the wait as the time does.
+ */
 export async function within<T, Late>(
   work: Promise<T>,
   milliseconds: number,
   late: () => Late,
+  signal?: AbortSignal,
 ): Promise<T | Late> {
   const { promise, resolve } = Promise.withResolvers<typeof timeIsUp>();
-  const timer = setTimeout(resolve, milliseconds, timeIsUp);
+  const end = (): void => resolve(timeIsUp);
+  const timer = setTimeout(end, milliseconds);
+  if (signal?.aborted === true) end();
+  signal?.addEventListener('abort', end);
   try {
     const first = await Promise.race([work, promise]);
     return first === timeIsUp ? late() : first;
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener('abort', end);
   }
 }
 

@@ -1,7 +1,8 @@
 // Whether the feed that could deliver an awaited line sees anything. A wait that is strict ends when it does not:
 // waiting on would look like nothing had happened.
-import { setTimeout as sleep } from 'node:timers/promises';
+
 import { topicsMatching } from '@svc/core';
+import { pause } from '@svc/lib/timeout';
 import type { Machine } from '../config/environment.ts';
 import { Failure } from '../errors.ts';
 import { connectDaemon } from './daemon-client.ts';
@@ -38,7 +39,7 @@ export async function untilBlind(
   while (!signal.aborted) {
     const blindness = await findBlindness(machine, topics);
     if (blindness !== undefined) throw blindness;
-    await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+    await pause(LOOK_EVERY_MS, signal);
   }
   return undefined;
 }

@@ -4,7 +4,9 @@
 //
 //   const replay = createReplay({ hooks, subscriptions, receiver, hasDelivery, secretFor, now });
 //   await replay.compareDeliveries({ withinMs: REPLAY_WINDOW_MS, repair: true });
+
 import { type CodehostProblem, type HookDelivery, missingDeliveries, REPLAY_WINDOW_MS } from '@svc/core';
+import { createLimit } from '@svc/lib/limit';
 import type { Receiver } from '../receive/receiver.ts';
 import { sign } from '../receive/signature.ts';
 import type { HookApi } from './hooks.ts';
@@ -56,7 +58,7 @@ const KEPT_MS = 3 * 86_400_000;
 export function createReplay(options: ReplayOptions): Replay {
   const { hooks, subscriptions, receiver, hasDelivery, secretFor, now } = options;
   const hopeless = new Set<string>();
-  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = createLimit(1);
   /** When the newest replay began that found out everything it wanted to know. */
   let wholeAt: number | null = null;
 
@@ -128,11 +130,7 @@ export function createReplay(options: ReplayOptions): Replay {
   }
 
   /** One after the other: a second comparison sees what the first has repaired. */
-  const compareDeliveries: Replay['compareDeliveries'] = (wish) => {
-    const next = last.then(() => compareAll(wish));
-    last = next.catch(() => undefined);
-    return next;
-  };
+  const compareDeliveries: Replay['compareDeliveries'] = (wish) => inTurn(() => compareAll(wish));
 
   async function replay(): Promise<DeliveryReport[]> {
     const began = now();

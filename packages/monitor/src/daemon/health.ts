@@ -28,7 +28,7 @@ const FREE_DISK = 'Free disk space and check the data folder; it goes on by itse
 type Health = ApiAnswer<typeof api.getHealth>;
 
 /** Built last, from finished parts. Signal files are null until they are watched. */
-export type HealthParts = {
+type HealthParts = {
   identity: { instance: string; pid: number; version: string; startedAt: string; port: number; url: string };
   projects: () => { folders: string[]; problems: ConfigProblem[] };
   secrets: () => Secrets;

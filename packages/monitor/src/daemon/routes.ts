@@ -1,6 +1,10 @@
 // Every route of the daemon, each with the parts that answer it.
-import type { ApiAnswer, api, Figures } from '@svc/core';
+import { type ApiAnswer, type api, type Figures, projectEntry } from '@svc/core';
 import type { Access } from '../access/access.ts';
+import { rootFrom, withArchiveIndex } from '../archive/open-archive.ts';
+import type { Machine } from '../config/environment.ts';
+import type { LiveConfig } from '../config/live.ts';
+import { reportConfig } from '../config/report.ts';
 import { Failure } from '../errors.ts';
 import type { CodehostFeed } from '../feeds/codehost-feed.ts';
 import type { Feeds } from '../feeds/feeds.ts';
@@ -31,7 +35,6 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { DaemonBoard } from './board.ts';
 import type { Effects } from './effects.ts';
 import type { Orchestration } from './orchestration.ts';
-import type { Reports } from './reports.ts';
 import type { createSelfCheck } from './self-check.ts';
 import type { Workers } from './workers.ts';
 
@@ -61,15 +64,16 @@ export function daemonRoutes(parts: {
   telemetry: Telemetry;
   selfCheck: ReturnType<typeof createSelfCheck>;
   runDoctor: RunDoctor | undefined;
-  runsDir: string;
-  reports: Reports;
+  machine: Machine;
+  live: Pick<LiveConfig, 'current'>;
   figures: () => Figures;
   /** Names this process among those that serve the same log. */
   life: string;
   version: string;
   now: () => Date;
 }): Routes[] {
-  const { log, board, feeds, effects, orchestration, signals, summaries, telemetry, now } = parts;
+  const { log, board, feeds, effects, orchestration, signals, summaries, telemetry, machine, live, now } =
+    parts;
   const { state, boardAt } = board;
   const { append } = log;
   const nowMs = (): number => now().getTime();
@@ -80,7 +84,7 @@ export function daemonRoutes(parts: {
     boardRoutes({ state, boardAt, life: parts.life, now: nowMs }),
     attentionRoutes({ state, append, now: nowMs }),
     workerRoutes({ state, append, now: nowMs }),
-    workerHistoryRoutes({ state, log, runsDir: parts.runsDir, now: nowMs }),
+    workerHistoryRoutes({ state, log, runsDir: machine.runsDir, now: nowMs }),
     phaseRoutes({ report: append, outcomeOf: effects.moveOf }),
     runRoutes({ state, append, signals, ...orchestration, see: parts.workers.see, now }),
     rulesRoutes({
@@ -92,8 +96,14 @@ export function daemonRoutes(parts: {
     otelRoutes({ backend: telemetry.backend, status: telemetry.status }),
     doctorRoutes({ check: parts.selfCheck, examine: parts.runDoctor ?? noDoctor }),
     outboxRoutes({ list: effects.list, figures: effects.figures, tryAgain: effects.tryAgain }),
-    configRoutes(parts.reports.configuration),
-    archiveRoutes(parts.reports.withArchive),
+    configRoutes({
+      projects: () => live.current().projects.map(({ folder, values }) => projectEntry(folder, values)),
+      report: (folder, projects) => reportConfig(machine, live.current(), folder, projects),
+    }),
+    archiveRoutes((work) => {
+      const root = rootFrom(live.current().machineWide.archive.root, machine.home);
+      return withArchiveIndex(machine.databaseFile, root, (index) => work({ root, index }));
+    }),
     accessRoutes(parts.access),
   ];
 }

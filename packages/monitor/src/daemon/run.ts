@@ -32,11 +32,9 @@ import { createMetrics } from '../telemetry/metrics.ts';
 import { openBoard } from './board.ts';
 import { createCounters } from './counters.ts';
 import { createEffects } from './effects.ts';
-import { exposeMetrics } from './expose-metrics.ts';
-import { createFigures } from './figures.ts';
+import { createFigures, exposeMetrics } from './figures.ts';
 import { createHealth } from './health.ts';
 import { createOrchestration } from './orchestration.ts';
-import { createReports } from './reports.ts';
 import { daemonRoutes, type RunDoctor } from './routes.ts';
 import { createSelfCheck } from './self-check.ts';
 import { openSettings } from './settings.ts';
@@ -152,6 +150,8 @@ async function openDaemon(
     now: nowMs,
     view: codehostView(state, log.lastSeq, nowMs),
   });
+  // Its timers run from now on; the feeds stop it too, before anything else closes.
+  opened.defer(codehost.stop);
   const tracker = await rebuilt(
     () => configs().map(({ svc }) => svc.tracker),
     () => createTrackerPoll({ configs: configs(), apiUrl: machine.trackerApiUrl, log, logger, now: nowMs }),
@@ -314,8 +314,8 @@ async function openDaemon(
         fetch,
       }),
       runDoctor: options.runDoctor,
-      runsDir: machine.runsDir,
-      reports: createReports({ machine, live }),
+      machine,
+      live,
       figures: createFigures({
         startedAt: identity.startedAt,
         codehost: codehost.gh.figures,

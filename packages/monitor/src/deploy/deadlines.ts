@@ -2,7 +2,6 @@
 // becomes a line of the log: nothing is remembered here, so that a restart, a sleep or a clock that was set
 // changes only when it is noticed. Before that, the code host is asked once more: what was missed still counts.
 
-import { once } from 'node:events';
 import { type EventDraft, isWaitingForDeploy, scopeOfWorker, type Worker } from '@svc/core';
 import { createLimit } from '@svc/lib/limit';
 import { every } from '@svc/lib/rounds';
@@ -43,7 +42,6 @@ export function watchDeadlines(options: DeadlineOptions): DeadlineWatch {
     askWithinMs = ASK_WITHIN_MS,
   } = options;
   const stopping = new AbortController();
-  const stopped = once(stopping.signal, 'abort');
   const limit = createLimit(AT_ONCE);
 
   const isOverdue = (worker: Worker): boolean =>
@@ -52,7 +50,7 @@ export function watchDeadlines(options: DeadlineOptions): DeadlineWatch {
   /** A code host that cannot be asked keeps no worker waiting for ever. */
   async function askOnce(worker: Worker): Promise<void> {
     const asked = askAgain(worker).catch(onFailure);
-    await within(Promise.race([asked, stopped]), askWithinMs, () => undefined);
+    await within(asked, askWithinMs, () => undefined, stopping.signal);
   }
 
   async function giveUp(worker: Worker): Promise<void> {
@@ -62,12 +60,13 @@ export function watchDeadlines(options: DeadlineOptions): DeadlineWatch {
     if (latest !== undefined && isOverdue(latest)) await append(timedOut(latest));
   }
 
+  const giveUpInTurn = (worker: Worker): Promise<void> =>
+    limit(async () => {
+      if (!stopping.signal.aborted) await giveUp(worker);
+    }).catch(onFailure);
+
   async function look(): Promise<void> {
     const overdue = [...workers()].filter(isOverdue);
-    const giveUpInTurn = (worker: Worker): Promise<void> =>
-      limit(async () => {
-        if (!stopping.signal.aborted) await giveUp(worker);
-      }).catch(onFailure);
     await Promise.all(overdue.map(giveUpInTurn));
   }
 

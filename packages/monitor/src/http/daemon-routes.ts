@@ -88,7 +88,7 @@ export function rulesRoutes(options: {
   };
 }
 
-export type ConfigurationReports = {
+type ConfigurationReports = {
   projects: () => ProjectEntry[];
   /** Of a project that is served; undefined is the one that the daemon was started in. */
   report: (folder: string | undefined, projects: ProjectEntry[]) => ConfigReport;
@@ -114,9 +114,7 @@ export function configRoutes(options: ConfigurationReports): Routes {
 }
 
 /** Opens the archive for as long as the work takes. */
-export type WithArchive = <T>(
-  work: (archive: { root: string; index: ArchiveIndex }) => Promise<T>,
-) => Promise<T>;
+type WithArchive = <T>(work: (archive: { root: string; index: ArchiveIndex }) => Promise<T>) => Promise<T>;
 
 export function archiveRoutes(withArchive: WithArchive): Routes {
   return (app) => {

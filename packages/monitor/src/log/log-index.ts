@@ -5,10 +5,11 @@
 // - current: it has seen all. `reached` resolves here.
 // - failing: a block could not be stored. Tries again every second; the lines wait in the log, not in memory.
 
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MissingLines } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import { createProgress } from '@svc/lib/progress';
+import { pause } from '@svc/lib/timeout';
 import {
   type BlockLines,
   createOpenBlock,
@@ -76,10 +77,9 @@ export function createLogIndex({
     onFailing?.(reason);
   }
 
-  async function pause(cause: unknown): Promise<void> {
+  async function pauseAfter(cause: unknown): Promise<void> {
     setFailing(messageOf(cause));
-    // Rejects only when the index is closed, which ends the pause.
-    await sleep(retryMs, undefined, { signal: stop.signal }).catch(() => undefined);
+    await pause(retryMs, stop.signal);
   }
 
   async function put(full: OpenBlock): Promise<void> {
@@ -89,7 +89,7 @@ export function createLogIndex({
         setFailing(null);
         return;
       } catch (error) {
-        await pause(error);
+        await pauseAfter(error);
         if (stop.signal.aborted) return;
       }
     }
@@ -120,7 +120,7 @@ export function createLogIndex({
           await add(entries);
         }
       } catch (error) {
-        await pause(error);
+        await pauseAfter(error);
       }
     }
   }

@@ -1,8 +1,9 @@
 // svc worker output
-import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
 import type { OutputLine } from '@svc/core';
+import { pause } from '@svc/lib/timeout';
 import { Failure } from '../../errors.ts';
 import type { DaemonClient } from '../daemon-client.ts';
 import { needDaemon } from '../session.ts';
@@ -61,9 +62,7 @@ async function followOn(terminal: Terminal, daemon: DaemonClient, first: WorkerO
     ({ errors } = part);
     const isMore = part.to > to && part.to < part.size;
     to = part.to;
-    // Rejects only when the person interrupts, which ends it.
-    if (!isMore)
-      await sleep(LOOK_EVERY_MS, undefined, { signal: terminal.interrupted }).catch(() => undefined);
+    if (!isMore) await pause(LOOK_EVERY_MS, terminal.interrupted);
   }
 }
 

@@ -16,6 +16,7 @@ import {
 } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
+import { every } from '@svc/lib/rounds';
 import { Failure } from '../../errors.ts';
 import { agentFiles } from './launch.ts';
 
@@ -50,29 +51,11 @@ export function watchOutput({
   let stream = noAgentStream;
   let lastOutputAt: string | null = null;
   let tooLong = 0;
-  let lastLook: Promise<void> = Promise.resolve();
-  let nextLook: Promise<void> | null = null;
   let stopped = false;
   let file: { identity: string; offset: number; lines: LineReader } | null = null;
 
-  function look(): Promise<void> {
-    nextLook ??= lookAfter(lastLook);
-    lastLook = nextLook;
-    return nextLook;
-  }
-
-  async function lookAfter(previous: Promise<void>): Promise<void> {
-    await previous;
-    nextLook = null;
-    if (stopped) return;
-    try {
-      await readOn();
-    } catch (error) {
-      onProblem?.(error);
-    }
-  }
-
   async function readOn(): Promise<void> {
+    if (stopped) return;
     const handle = await ifPresent(open(path, flags));
     if (handle === undefined) return;
     const before = stream;
@@ -100,18 +83,16 @@ export function watchOutput({
     if (stream !== before && !stopped) onChange?.(stream);
   }
 
-  const timer = setInterval(() => void look(), everyMs);
-  timer.unref();
-  void look();
+  const looks = every(everyMs, readOn, (error) => onProblem?.(error));
+  void looks.runNow();
   return {
     stream: () => stream,
     lastOutputAt: () => lastOutputAt,
     tooLong: () => tooLong,
-    look,
+    look: looks.runAfresh,
     async stop() {
       stopped = true;
-      clearInterval(timer);
-      await lastLook;
+      await looks.stop();
     },
   };
 }

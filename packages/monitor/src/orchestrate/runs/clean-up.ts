@@ -2,6 +2,7 @@
 // get to, the next one does.
 import { type Board, type Run, type RunPlan, workerKey } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
+import { createLimit } from '@svc/lib/limit';
 import type { Logger } from 'pino';
 import type { ListedWorktree } from '../worktrees/worktrees.ts';
 import type { RunProjects } from './run-project.ts';
@@ -25,7 +26,7 @@ export function createCleanUp({
   stopping: AbortSignal;
   logger: Logger;
 }): CleanUp {
-  let before: Promise<void> = Promise.resolve();
+  const inTurn = createLimit(1);
   const underWay = new Map<string, Promise<void>>();
 
   async function cleanUp({ orchestrator, plan, tickets }: Tickets, isWanted: IsWanted): Promise<void> {
@@ -48,9 +49,8 @@ export function createCleanUp({
   return {
     // One after the other: the end of the last wave is also the end of its run.
     run(wanted, isWanted = () => true) {
-      const next = before.then(() => cleanUp(wanted, isWanted));
-      before = next.catch(() => undefined);
-      const done = before;
+      const next = inTurn(() => cleanUp(wanted, isWanted));
+      const done = next.catch(() => undefined);
       for (const ticket of wanted.tickets) underWay.set(placeOf(wanted.plan.project, ticket), done);
       void done.finally(() => {
         for (const [place, last] of underWay) if (last === done) underWay.delete(place);

@@ -20,6 +20,7 @@ import {
 } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import { withoutRepository } from '@svc/lib/git';
+import { createLimit } from '@svc/lib/limit';
 import { Failure } from '../../errors.ts';
 
 export function stepEnvironment(
@@ -55,12 +56,8 @@ export async function openStepLog(options: {
   const handle: FileHandle = await open(file, append ? 'a' : 'w', 0o600);
   let left = stepBytes;
   // One write after the other: two streams come at once.
-  let last: Promise<unknown> = Promise.resolve();
-  const write = (data: Buffer | string): Promise<void> => {
-    const next = last.then(() => handle.appendFile(data));
-    last = next.catch(() => undefined);
-    return next;
-  };
+  const inTurn = createLimit(1);
+  const write = (data: Buffer | string): Promise<void> => inTurn(() => handle.appendFile(data));
   return {
     file,
     async heading(text) {
@@ -74,10 +71,7 @@ export async function openStepLog(options: {
       await write(part);
       if (left <= 0) await write(`\n[svc: more than ${stepBytes} bytes; the rest is not kept]\n`);
     },
-    async close() {
-      await last;
-      await handle.close();
-    },
+    close: () => inTurn(() => handle.close()),
   };
 }
 

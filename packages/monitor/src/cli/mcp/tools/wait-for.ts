@@ -1,7 +1,9 @@
 // wait_for: waits for a line of the log, at most ten minutes. Says when the feed that could deliver it is blind, and
 // from where the next call goes on, so that no event falls between two calls.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { endOfWait } from '@svc/lib/timeout';
+import type { EventLine } from '@svc/core';
+import { endOfWait, pause } from '@svc/lib/timeout';
+
 import { z } from 'zod';
 import { type Conditions, pointText } from '../../event-conditions.ts';
 import { findBlindness } from '../../feed-sight.ts';
@@ -109,7 +111,7 @@ async function keepLooking(
         timeout,
         blind === undefined ? 'waiting' : `waiting; ${blind.message}`,
       );
-    await sleep(TELL_EVERY_MS, undefined, { signal: until }).catch(() => undefined);
+    await pause(TELL_EVERY_MS, until);
   }
   return undefined;
 }
