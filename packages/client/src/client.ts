@@ -21,6 +21,7 @@ type OperationOf<M extends Method, P extends Path<M>> = Operations[M][P] extends
 /** What an operation answers: `Answer<'GET', '/api/board'>`. */
 export type Answer<M extends Method, P extends Path<M>> = OperationOf<M, P>['answer'];
 
+// oxlint-disable-next-line typescript/no-generated-empty-object-type -- an object without fields is meant
 type Nothing = Record<never, never>;
 /** A part whose fields may all be missing may itself be left out. */
 type Part<Name extends string, Given> = Given extends undefined
@@ -129,10 +130,14 @@ export function createClient(url: string, options: ClientOptions = {}): Client {
 function addressOf(path: string, params: unknown = {}, query: unknown = {}): string {
   const values = new Map(Object.entries(Object(params)));
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(String(values.get(name) ?? '')),
+    encodeURIComponent(textOf(values.get(name))),
   );
   const asked = Object.entries(Object(query)).flatMap(([name, value]): [string, string][] =>
-    value === undefined ? [] : [[name, String(value)]],
+    value === undefined ? [] : [[name, textOf(value)]],
   );
   return asked.length === 0 ? filled : `${filled}?${new URLSearchParams(asked).toString()}`;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'number' ? String(value) : typeof value === 'string' ? value : '';
 }
