@@ -12,7 +12,7 @@ import type { Random } from '../packages/testkit/src/random.ts';
 const TICKETS = 5;
 const phases: readonly TicketPhase[] = ['research', 'planning', 'inProgress', 'inReview', 'done'];
 
-export type ChaosBoard = {
+type ChaosBoard = {
   seq: number;
   inputs: number;
   /** How often a ticket was moved: the next phase is always another one. */
