@@ -3,11 +3,8 @@
 // workers are at work. The day begins with a first start in the middle of that work. With webhooks, one
 // delivery in a hundred is lost on its way, and every six hours or so the tunnel is down, up to 90 seconds;
 // without, there is no channel, and everything is polled.
-import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { type RunCommand, runCommand } from '@svc/lib/process';
@@ -21,11 +18,10 @@ import { createLogger } from '../packages/monitor/src/telemetry/logger.ts';
 import { startFakeCodehost } from '../packages/testkit/src/codehost/fake-codehost.ts';
 import { ghEnvironment } from '../packages/testkit/src/codehost/gh-environment.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
+import { listen, scriptFolder } from '../packages/testkit/src/script.ts';
 import { createSimulatedClock } from './codehost-calls-clock.ts';
-import { type Call, kindOf } from './codehost-calls-figures.ts';
 import { createGhStandIn } from './codehost-calls-gh.ts';
-import { followKnown } from './codehost-calls-known.ts';
-import { compareWithTruth, type Truth } from './codehost-calls-truth.ts';
+import { compareWithTruth, followKnown, type Truth } from './codehost-calls-known.ts';
 import { startWorld, WARM_UP_MS } from './codehost-calls-world.ts';
 
 const START = Date.parse('2026-03-02T00:00:00Z');
@@ -38,6 +34,16 @@ const LONGEST_OUTAGE_MS = 90_000;
 /** Two rounds: the first may find a merge, the second its deployment. */
 const CLOSING_MS = 21 * MINUTE_MS;
 const TOKEN = 'token';
+/** What a call asks for, by its method and path. */
+const kinds = [
+  ['pull requests', /^POST \/api\/graphql/],
+  ['lists of deliveries', /\/deliveries\?/],
+  ['payloads', /\/deliveries\/\d/],
+  ['hooks', /\/hooks(?:\?|\/|$)/],
+  ['deployments', /\/deployments\?/],
+  ['deployment statuses', /\/deployments\/\d+\/statuses/],
+  ['other', /^/],
+] as const;
 
 export type DayOptions = {
   workers: number;
@@ -48,6 +54,9 @@ export type DayOptions = {
   /** Whether the real program is run for each call. */
   realGh: boolean;
 };
+
+/** `line`: the method and the path. */
+export type Call = { at: number; line: string };
 
 export type Day = {
   options: DayOptions;
@@ -61,13 +70,13 @@ export type Day = {
 
 export async function simulateDay(options: DayOptions): Promise<Day> {
   const { hours, webhooks, seed } = options;
-  const folder = mkdtempSync(join(tmpdir(), 'svc-codehost-calls-'));
+  const folder = scriptFolder('codehost-calls');
   const calls: Call[] = [];
   const clock = createSimulatedClock(START - WARM_UP_MS, () => noteCalls());
   const { now } = clock;
   const codehost = await startFakeCodehost({ folder, now });
   const noteCalls = (): void => {
-    for (const line of codehost.calls()) calls.push({ at: now(), kind: kindOf(line) });
+    for (const line of codehost.calls()) calls.push({ at: now(), line });
     codehost.forgetCalls();
   };
   codehost.addToken(TOKEN);
@@ -177,7 +186,7 @@ export async function simulateDay(options: DayOptions): Promise<Day> {
     await feed.stop();
     await known.stop();
     await log.close();
-    await relay.stop();
+    await relay.close();
     await codehost.close();
     standIn.close();
     rmSync(folder, { recursive: true, force: true });
@@ -185,22 +194,21 @@ export async function simulateDay(options: DayOptions): Promise<Day> {
 }
 
 /** Relay and tunnel in one: what is posted is handed to the receiver; the sender is told 200. */
-async function startRelay(receiver: () => Receiver): Promise<{ url: string; stop: () => Promise<void> }> {
+async function startRelay(receiver: () => Receiver): Promise<{ url: string; close: () => Promise<void> }> {
   const server = createServer((request, response) => {
     buffer(request)
       .then((body) => receiver().receive({ headers: request.headers, body }))
       .then(({ status }) => response.writeHead(status === 200 ? 200 : 500).end())
       .catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}/channel`,
-    async stop() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  const { port, close } = await listen(server);
+  return { url: `http://127.0.0.1:${port}/channel`, close };
+}
+
+/** Those that were made, by what they ask for. */
+export function countByKind(calls: readonly Call[]): Map<string, number> {
+  const made = Map.groupBy(calls, ({ line }) => kinds.find(([, pattern]) => pattern.test(line))?.[0]);
+  return new Map(
+    kinds.map(([kind]) => [kind, made.get(kind)?.length ?? 0] as const).filter(([, count]) => count > 0),
+  );
 }

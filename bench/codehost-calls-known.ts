@@ -14,23 +14,15 @@ import {
 } from '../packages/core/src/index.ts';
 import type { CodehostView } from '../packages/monitor/src/feeds/codehost-feed.ts';
 import type { EventLog } from '../packages/monitor/src/log/event-log.ts';
+import { fullNameOf } from '../packages/testkit/src/codehost/cloud.ts';
+import type { RepoRow } from '../packages/testkit/src/codehost/records.ts';
+import type { OfPullRequest } from './codehost-calls-world.ts';
 
 type Merge = { repo: string; sha: string; knownAt: number; isOut: boolean };
 
-export type KnownByLog = {
-  pullRequest: (repo: string, number: number) => KnownPullRequest | undefined;
-  merge: (sha: string) => Readonly<Merge> | undefined;
-  /** As the daemon has it: what is open, and merged commits without a deployment that went well. */
-  view: CodehostView;
-  /** Lines by the way they came. */
-  lines: Readonly<Record<EventLine['via'], number>>;
-  upTo: () => number;
-  /** A line came after which the merge state of a pull request is open. */
-  onDoubt: (listener: () => void) => void;
-  stop: () => Promise<void>;
-};
+export type KnownByLog = ReturnType<typeof followKnown>;
 
-export function followKnown(log: Pick<EventLog, 'subscribe' | 'lastSeq'>, now: () => number): KnownByLog {
+export function followKnown(log: Pick<EventLog, 'subscribe' | 'lastSeq'>, now: () => number) {
   const board = emptyBoard();
   const merges = new Map<string, Merge>();
   const lines = { live: 0, replay: 0, poll: 0, local: 0 };
@@ -78,26 +70,85 @@ export function followKnown(log: Pick<EventLog, 'subscribe' | 'lastSeq'>, now: (
   }
 
   const running = run();
+  /** As the daemon has it: what is open, and merged commits without a deployment that went well. */
+  const view: CodehostView = {
+    async caughtUp() {
+      while (upTo < log.lastSeq()) await nextTurn();
+    },
+    pullRequests: () => watchedPullRequests(board, now()),
+    knownOf,
+    deploys,
+    deploymentStates: (repo, id) => knownDeploymentStates(board, repo, id),
+  };
   return {
     pullRequest: knownOf,
-    merge: (sha) => merges.get(sha),
-    view: {
-      async caughtUp() {
-        while (upTo < log.lastSeq()) await nextTurn();
-      },
-      pullRequests: () => watchedPullRequests(board, now()),
-      knownOf,
-      deploys,
-      deploymentStates: (repo, id) => knownDeploymentStates(board, repo, id),
-    },
+    merge: (sha: string): Readonly<Merge> | undefined => merges.get(sha),
+    view,
+    /** Lines by the way they came. */
     lines,
     upTo: () => upTo,
-    onDoubt(listener) {
+    /** A line came after which the merge state of a pull request is open. */
+    onDoubt(listener: () => void): void {
       doubt = listener;
     },
-    async stop() {
+    async stop(): Promise<void> {
       stopped.abort();
       await running;
     },
+  };
+}
+
+// Few calls must not be bought with blindness: at the end the log is held against the code host itself.
+
+export type Truth = {
+  pullRequests: number;
+  merges: number;
+  deliveries: number;
+  lines: KnownByLog['lines'];
+  /** From a merge to its line in the log, milliseconds: each, shortest first. */
+  lags: number[];
+  /** What the log does not know, or knows wrongly. */
+  problems: string[];
+};
+
+const states = { OPEN: 'open', CLOSED: 'closed', MERGED: 'merged' } as const;
+
+export function compareWithTruth(options: {
+  repos: readonly RepoRow[];
+  known: Pick<KnownByLog, 'pullRequest' | 'merge' | 'lines' | 'upTo'>;
+  log: Pick<EventLog, 'hasDelivery' | 'lastSeq'>;
+  touched: ReadonlySet<OfPullRequest>;
+  startedAt: number;
+}): Truth {
+  const { known, log, touched, startedAt } = options;
+  const problems: string[] = [];
+  if (known.upTo() !== log.lastSeq()) problems.push('the log was not read to its end');
+  const lags: number[] = [];
+  for (const { repo, row } of touched) {
+    const name = `${fullNameOf(repo)}#${row.number}`;
+    const told = known.pullRequest(fullNameOf(repo), row.number);
+    if (told?.state !== states[row.state])
+      problems.push(`${name} is ${states[row.state]}, the log says ${told?.state ?? 'nothing'}`);
+    if (row.state === 'OPEN' && told?.headSha !== row.headSha) problems.push(`${name}: another head commit`);
+    if (row.mergedAt === null || row.mergeSha === null) continue;
+    const merge = known.merge(row.mergeSha);
+    if (merge !== undefined) lags.push(merge.knownAt - row.mergedAt);
+    const isOut = repo.deployments.some(
+      ({ sha, statuses }) => sha === row.mergeSha && statuses.at(-1)?.state === 'success',
+    );
+    if (merge?.isOut !== isOut) problems.push(`${name}: deployed ${isOut}, the log says ${merge?.isOut}`);
+  }
+  const deliveries = options.repos.flatMap((repo) => repo.deliveries);
+  for (const { guid, event } of deliveries)
+    if (!log.hasDelivery('codehost', guid)) problems.push(`a delivery of ${event} is not in the log`);
+  if (touched.size === 0 || deliveries.some(({ deliveredAt }) => deliveredAt < startedAt))
+    problems.push('nothing happened, or something before the start');
+  return {
+    pullRequests: touched.size,
+    merges: lags.length,
+    deliveries: deliveries.length,
+    lines: known.lines,
+    lags: lags.toSorted((one, other) => one - other),
+    problems,
   };
 }

@@ -3,10 +3,15 @@
 // `npm run bench:codehost-calls`; `-- --hours 2 --workers 30` is a small one, `-- --seed 2` another day.
 // At the end of each day the log must know every pull request, merge and deployment as the code host does.
 // One hour is run a second time with the real `gh`: both must make the same calls.
-import { describeMachine } from '../packages/testkit/src/daemon/process-figures.ts';
-import { scriptOptions } from '../packages/testkit/src/script-options.ts';
-import { type Day, type DayOptions, simulateDay } from './codehost-calls-day.ts';
-import { callKinds, countByKind, perHour, worstHour } from './codehost-calls-figures.ts';
+import {
+  describeMachine,
+  failUnless,
+  medianOf,
+  printProblems,
+  scriptOptions,
+  secondsSince,
+} from '../packages/testkit/src/script.ts';
+import { type Call, countByKind, type Day, type DayOptions, simulateDay } from './codehost-calls-day.ts';
 
 const options = scriptOptions({
   hours: 24,
@@ -20,6 +25,7 @@ const options = scriptOptions({
   'goal-off': 500,
 });
 const GOAL_WORKERS = 30;
+const HOUR_MS = 3_600_000;
 const sizes = options.workers > 0 ? [options.workers] : [3, 30, 100];
 
 const started = performance.now();
@@ -35,8 +41,8 @@ for (const webhooks of [true, false]) {
   }
 }
 if (options['gh-hours'] > 0) isGood = (await checkStandIn()) && isGood;
-console.log(`${((performance.now() - started) / 1000).toFixed(0)} s`);
-if (!isGood) process.exitCode = 1;
+console.log(`${secondsSince(started)} s`);
+failUnless(isGood);
 
 function dayOptions(workers: number): DayOptions {
   const { hours, repos, seed } = options;
@@ -58,12 +64,12 @@ function print(day: Day): boolean {
       `${workers} workers, webhooks ${webhooks ? 'on' : 'off'}: ${mean.toFixed(1)} calls an hour${goal === undefined ? '' : `; ${verdict}`}`,
       `  asking for everything: ${everything.toFixed(0)} an hour, ${(everything / mean).toFixed(0)} times as many`,
       `  by kind, an hour:      ${kindsOf(calls, hours)}`,
-      `  worst 60 minutes:      ${worst.calls.length} from hour ${((worst.from - day.startedAt) / 3_600_000).toFixed(1)} on: ${kindsOf(worst.calls, 1)}`,
+      `  worst 60 minutes:      ${worst.calls.length} from hour ${((worst.from - day.startedAt) / HOUR_MS).toFixed(1)} on: ${kindsOf(worst.calls, 1)}`,
       `  the log at the end:    ${truth.pullRequests} pull requests, ${truth.merges} merges, ${truth.deliveries} deliveries (${truth.lines.live} live, ${truth.lines.replay} replayed), ${truth.lines.poll} lines by polling; wrong or missing: ${truth.problems.length}`,
-      `  a merge is known:      after ${seconds(truth.lags.at(Math.floor(truth.lags.length / 2)))} (median), ${seconds(truth.lags.at(-1))} (worst)`,
+      `  a merge is known:      after ${seconds(truth.lags, medianOf)} (median), ${seconds(truth.lags, (lags) => Math.max(...lags))} (worst)`,
     ].join('\n'),
   );
-  for (const problem of truth.problems.slice(0, 20)) console.log(`    ${problem}`);
+  printProblems(truth.problems);
   return isMet && truth.problems.length === 0;
 }
 
@@ -72,16 +78,37 @@ function goalFor(workers: number, webhooks: boolean): number | undefined {
   return workers <= GOAL_WORKERS ? options['goal-on'] : undefined;
 }
 
-function kindsOf(calls: Day['calls'], hours: number): string {
-  const counts = countByKind(calls);
-  return callKinds
-    .filter((kind) => (counts.get(kind) ?? 0) > 0)
-    .map((kind) => `${kind} ${((counts.get(kind) ?? 0) / hours).toFixed(hours === 1 ? 0 : 1)}`)
+function kindsOf(calls: readonly Call[], hours: number): string {
+  return [...countByKind(calls)]
+    .map(([kind, count]) => `${kind} ${(count / hours).toFixed(hours === 1 ? 0 : 1)}`)
     .join(', ');
 }
 
-function seconds(milliseconds: number | undefined): string {
-  return milliseconds === undefined ? 'never' : `${Math.round(milliseconds / 1000)} s`;
+/** The most calls in any sixty minutes, not only from full hour to full hour. */
+function worstHour(calls: readonly Call[]): { from: number; calls: Call[] } {
+  let worst: { from: number; calls: Call[] } = { from: 0, calls: [] };
+  let first = 0;
+  for (const [index, { at }] of calls.entries()) {
+    while ((calls[first]?.at ?? at) <= at - HOUR_MS) first += 1;
+    const size = index + 1 - first;
+    if (size > worst.calls.length)
+      worst = { from: calls[first]?.at ?? at, calls: calls.slice(first, index + 1) };
+  }
+  return worst;
+}
+
+/** Calls by full hours from the start. */
+function perHour(day: Day): number[] {
+  const counts = Array.from({ length: Math.ceil(day.options.hours) }, () => 0);
+  for (const { at } of day.calls) {
+    const hour = Math.floor((at - day.startedAt) / HOUR_MS);
+    counts[hour] = (counts[hour] ?? 0) + 1;
+  }
+  return counts;
+}
+
+function seconds(lags: readonly number[], of: (lags: readonly number[]) => number): string {
+  return lags.length === 0 ? 'never' : `${Math.round(of(lags) / 1000)} s`;
 }
 
 /** Counting with the stand-in is only worth something when the real program makes the same calls. */

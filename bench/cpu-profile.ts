@@ -9,8 +9,17 @@ type Profile = {
   timeDeltas: number[];
 };
 
+const SHOWN = 30;
+
 /** Milliseconds in the function itself, and in it with all that it called. */
-export type ProfileRow = { name: string; where: string; own: number; whole: number };
+type ProfileRow = { name: string; where: string; own: number; whole: number };
+
+/** The longest first, in milliseconds divided by `divisor`. */
+export function printTimes(title: string, rows: ProfileRow[], of: 'own' | 'whole', divisor = 1): void {
+  console.log(`\n${title}`);
+  for (const row of rows.toSorted((left, right) => right[of] - left[of]).slice(0, SHOWN))
+    console.log(`${(row[of] / divisor).toFixed(1).padStart(8)}  ${row.name}  ${row.where}`);
+}
 
 /** Every function that was seen at work; waiting and the start of the program are left out. */
 export function functionTimes(folder: string): ProfileRow[] {

@@ -3,8 +3,7 @@
 // it is shipped: `npm run build`, then `npm run bench:dashboard`; `-- --events 50 --cards 500` for a quick look.
 import type { Browser } from 'playwright-core';
 import { openChromium } from '../packages/dashboard/e2e/chromium.ts';
-import { describeMachine } from '../packages/testkit/src/daemon/process-figures.ts';
-import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+import { describeMachine, failUnless, judgeGoal, scriptOptions } from '../packages/testkit/src/script.ts';
 import { writeHistory } from '../packages/testkit/src/tape/history.ts';
 import { startTapeDaemon } from '../packages/testkit/src/tape/tape-daemon.ts';
 import { measureFirstLoad } from './dashboard/first-load.ts';
@@ -23,7 +22,6 @@ const options = scriptOptions({
   'goal-heap': 200,
   'goal-script': 300,
 });
-let failed = false;
 let browser: Browser | undefined;
 
 console.log(describeMachine());
@@ -37,13 +35,12 @@ try {
 } finally {
   await browser?.close();
 }
-if (failed) process.exitCode = 1;
 
 async function firstLoadAndPixels(chromium: Browser): Promise<void> {
   const daemon = await startTapeDaemon({ past: 'end', built: !options.source });
   try {
     const load = await measureFirstLoad(chromium, daemon.url);
-    judge('first load, JavaScript over the wire', load.scriptKilobytes, options['goal-script'], 'KB');
+    judgeGoal('first load, JavaScript over the wire', load.scriptKilobytes, options['goal-script'], 'KB');
     console.log(
       `first load, empty cache: ${load.requests} requests, ${load.kilobytes.toFixed(0)} KB; first paint of content ${load.firstPaintMs.toFixed(0)} ms, largest ${load.largestPaintMs.toFixed(0)} ms, cards shown after ${load.cardsMs.toFixed(0)} ms, blocked ${load.blockedMs.toFixed(0)} ms (beyond 50 ms a task), layout shift ${load.layoutShift.toFixed(3)}`,
     );
@@ -51,8 +48,8 @@ async function firstLoadAndPixels(chromium: Browser): Promise<void> {
     console.log(
       `200 of a signed delivery to the changed pixel, ${pixels.count} events: fastest ${pixels.fastest.toFixed(0)} ms, p90 ${pixels.p90.toFixed(0)} ms, slowest ${pixels.slowest.toFixed(0)} ms`,
     );
-    judge('200 to pixel, p50', pixels.p50, options['goal-p50'], 'ms');
-    judge('200 to pixel, p99', pixels.p99, options['goal-p99'], 'ms');
+    judgeGoal('200 to pixel, p50', pixels.p50, options['goal-p50'], 'ms');
+    judgeGoal('200 to pixel, p99', pixels.p99, options['goal-p99'], 'ms');
   } finally {
     await daemon.close();
   }
@@ -89,23 +86,15 @@ async function traffic(chromium: Browser): Promise<void> {
     );
     console.log(`an empty page on this machine, just before: ${Math.round(blank)} frames a second`);
     const middle = Math.round(frames.median);
-    failed ||= middle < options['goal-frames'];
+    failUnless(middle >= options['goal-frames']);
     console.log(
       `frames a second, the middle one: ${middle} (goal ${options['goal-frames']}: ${middle >= options['goal-frames'] ? 'ok' : 'not reached'})`,
     );
-    judge('JavaScript heap in use after a collection', heapMegabytes, options['goal-heap'], 'MB');
+    judgeGoal('JavaScript heap in use after a collection', heapMegabytes, options['goal-heap'], 'MB');
     console.log(
       `resident memory of the page's process ${processMegabytes} MB (shared code of Chromium included)`,
     );
   } finally {
     await daemon.close();
   }
-}
-
-function judge(what: string, figure: number, goal: number, unit: string): void {
-  const reached = figure < goal;
-  failed ||= !reached;
-  console.log(
-    `${what}: ${figure.toFixed(0)} ${unit} (goal under ${goal}: ${reached ? 'ok' : 'not reached'})`,
-  );
 }

@@ -1,14 +1,9 @@
 // Ours against the least that any honest receiver must do, side by side in one run: rounds of (a) and (b)
 // in turn, the same 10 KB payloads, 64 connections, loopback, the same disk.
 // `npm run bench:ingest`; `-- --profile` adds where the time of both goes; `-- --goal 0.5` for a busy machine.
-import { fork } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  cpuMicroseconds,
-  describeMachine,
-  rssMegabytes,
-} from '../packages/testkit/src/daemon/process-figures.ts';
+import { cpuMicroseconds, rssMegabytes } from '../packages/testkit/src/daemon/process-figures.ts';
 import { type ServerProcess, startServer } from '../packages/testkit/src/daemon/server-process.ts';
 import {
   createDaemonHome,
@@ -16,8 +11,9 @@ import {
   startDaemon,
 } from '../packages/testkit/src/daemon/start-daemon.ts';
 import { auditLog } from '../packages/testkit/src/log/audit-log.ts';
-import { scriptOptions } from '../packages/testkit/src/script-options.ts';
-import { functionTimes, type ProfileRow } from './cpu-profile.ts';
+import { describeMachine, failUnless, medianOf, scriptOptions } from '../packages/testkit/src/script.ts';
+import { startChild, tenths } from './child.ts';
+import { functionTimes, printTimes } from './cpu-profile.ts';
 import type { LoadFigures, LoadOrder } from './load.ts';
 
 const options = scriptOptions({
@@ -33,7 +29,8 @@ const options = scriptOptions({
 type Contender = { name: string; home: DaemonHome; profile: string; server: ServerProcess; rounds: Round[] };
 type Round = LoadFigures & { perSecond: number; cpuMicroseconds: number; rss: number };
 
-const generator = fork(join(import.meta.dirname, 'load.ts'));
+const load = startChild<LoadOrder, LoadFigures>(join(import.meta.dirname, 'load.ts'));
+let firstId = 0;
 const contenders = [contend('(a) bare node:http', startBare), contend('(b) svc daemon', startDaemon)];
 
 console.log(describeMachine());
@@ -50,7 +47,7 @@ try {
   await checkLines();
   if (options.profile) for (const contender of contenders) printProfile(contender);
 } finally {
-  generator.kill();
+  load.end();
   for (const { server, home } of contenders) {
     await server.kill();
     home.remove();
@@ -81,25 +78,23 @@ function startBare({ home, dataDir, output }: DaemonHome, given: { nodeOptions: 
 async function measure({ server }: Contender, seconds: number): Promise<Round> {
   const { port } = await server.ready;
   const before = cpuMicroseconds(server.pid);
-  const figures = await order({ port, connections: options.connections, seconds });
+  firstId += 10_000_000;
+  const { connections } = options;
+  const figures = await load.ask({
+    kind: 'closed',
+    port,
+    path: '/api/webhook',
+    connections,
+    seconds,
+    firstId,
+  });
   const cpu = cpuMicroseconds(server.pid) - before;
   return {
     ...figures,
-    perSecond: figures.deliveries / figures.seconds,
-    cpuMicroseconds: cpu / figures.deliveries,
+    perSecond: figures.posts / figures.seconds,
+    cpuMicroseconds: cpu / figures.posts,
     rss: rssMegabytes(server.pid),
   };
-}
-
-function order(given: LoadOrder): Promise<LoadFigures> {
-  return new Promise((resolve, reject) => {
-    generator.once('exit', (code) => reject(new Error(`The load generator ended with ${code}`)));
-    generator.once('message', (figures: LoadFigures) => {
-      generator.removeAllListeners('exit');
-      resolve(figures);
-    });
-    generator.send(given);
-  });
 }
 
 function report(): void {
@@ -116,9 +111,10 @@ function report(): void {
   console.log(
     `median of the rounds' ratios: deliveries ${ratio.toFixed(2)} (goal at least ${options.goal}), p99 ratio ${p99Ratio.toFixed(2)} (goal at most ${options['goal-p99']}), processor time ${cpuRatio.toFixed(2)} times (a): ${reached ? 'reached' : 'MISSED'}`,
   );
-  const refused = contenders.flatMap(({ rounds }) => rounds).reduce((sum, round) => sum + round.refused, 0);
+  const all = contenders.flatMap(({ rounds }) => rounds);
+  const refused = all.reduce((sum, { posts, acknowledged }) => sum + posts - acknowledged, 0);
   if (refused > 0) console.log(`${refused} deliveries were not answered with 200`);
-  if (!reached || refused > 0) process.exitCode = 1;
+  failUnless(reached && refused === 0);
 }
 
 /** Of rounds that were next to each other, so that what else the machine did falls out. */
@@ -127,18 +123,13 @@ function pairedRatio(of: (round: Round) => number): number {
   return medianOf((ours?.rounds ?? []).map((round, index) => of(round) / of(bare?.rounds[index] ?? round)));
 }
 
-function medianOf(values: readonly number[]): number {
-  return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
-}
-
 function summary({ rounds }: Contender) {
   const median = (of: (round: Round) => number): number => medianOf(rounds.map(of));
-  const rounded = (value: number): number => Math.round(value * 10) / 10;
   return {
     'deliveries/s': Math.round(median(({ perSecond }) => perSecond)),
-    'p50 ms': rounded(median(({ p50Ms }) => p50Ms)),
-    'p99 ms': rounded(median(({ p99Ms }) => p99Ms)),
-    'cpu µs/delivery': rounded(median(({ cpuMicroseconds: cpu }) => cpu)),
+    'p50 ms': tenths(median(({ p50Ms }) => p50Ms)),
+    'p99 ms': tenths(median(({ p99Ms }) => p99Ms)),
+    'cpu µs/delivery': tenths(median(({ cpuMicroseconds: cpu }) => cpu)),
     'rss MB': median(({ rss }) => rss),
   };
 }
@@ -151,31 +142,19 @@ async function checkLines(): Promise<void> {
   console.log(
     `our log: ${audit.lines} lines of ${Math.round(audit.bytes / audit.lines)} bytes, torn ${audit.torn}, holes ${audit.holes}`,
   );
-  const measured = ours.rounds.reduce((sum, round) => sum + round.deliveries, 0);
-  if (audit.torn + audit.holes > 0 || audit.deliveries.size < measured) process.exitCode = 1;
+  const measured = ours.rounds.reduce((sum, round) => sum + round.posts, 0);
+  failUnless(audit.torn + audit.holes === 0 && audit.deliveries.size >= measured);
 }
 
 function printProfile({ name, profile, rounds }: Contender): void {
   const rows = functionTimes(profile);
   // The warm-up is in the profile too.
   const seconds = rounds.reduce((sum, round) => sum + round.seconds, 0);
-  const measured = rounds.reduce((sum, round) => sum + round.deliveries, 0);
+  const measured = rounds.reduce((sum, round) => sum + round.posts, 0);
   const deliveries = (measured * (seconds + options['warm-up'])) / seconds;
   const ours = rows.filter(
     ({ where, name: called }) => called === '(root)' || /^dist\/|bare-receiver/.test(where),
   );
-  printRows(`${name}: own time, µs per delivery`, rows, deliveries, ({ own }) => own);
-  printRows(`${name}: with all that it calls, our functions only`, ours, deliveries, ({ whole }) => whole);
-}
-
-function printRows(
-  title: string,
-  rows: ProfileRow[],
-  deliveries: number,
-  time: (row: ProfileRow) => number,
-): void {
-  console.log(`\n${title}`);
-  for (const row of rows.toSorted((left, right) => time(right) - time(left)).slice(0, 30)) {
-    console.log(`${((time(row) * 1000) / deliveries).toFixed(1).padStart(7)}  ${row.name}  ${row.where}`);
-  }
+  printTimes(`${name}: own time, µs per delivery`, rows, 'own', deliveries / 1000);
+  printTimes(`${name}: with all that it calls, our functions only`, ours, 'whole', deliveries / 1000);
 }

@@ -1,87 +1,159 @@
-// The load generator, in a process of its own and as cheap as can be: raw sockets, one request buffer per
-// connection in which only the delivery id changes, the next request when the answer is there.
-// Takes orders from its parent (`fork`) and answers each with figures.
+// The senders, in a process of their own and as cheap as can be: raw sockets, one request buffer per connection in
+// which only the delivery id and the time change. Closed loop: the next post when the answer is there. Paced: so many
+// a second, on as many connections as that takes.
 import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { codehostSecret } from '../packages/testkit/src/daemon/start-daemon.ts';
 import type { SignedDelivery } from '../packages/testkit/src/deliveries/signed-delivery.ts';
+import { sizedDelivery } from '../packages/testkit/src/deliveries/sized-deliveries.ts';
+import { type Spread, spreadOf } from '../packages/testkit/src/script.ts';
 import { requestBytes } from '../packages/testkit/src/wire/request-bytes.ts';
 import { createResponseReader } from '../packages/testkit/src/wire/response-reader.ts';
+import { answerOrders, sharedNow } from './child.ts';
 import { tenKilobyteDeliveries } from './ten-kilobytes.ts';
 
-export type LoadOrder = { port: number; connections: number; seconds: number };
-export type LoadFigures = {
-  deliveries: number;
+export type LoadOrder = {
+  port: number;
+  path: string;
+  /** Of each delivery; without, one published example of each type, about 10 KB. */
+  bytes?: number;
+  /** Ids count up from here, so that no two orders send the same. */
+  firstId: number;
+} & (
+  | { kind: 'closed'; connections: number; seconds: number }
+  | { kind: 'paced'; rate: number; count: number }
+);
+
+export type LoadFigures = Spread & {
+  posts: number;
+  acknowledged: number;
+  /** Answers by status. */
+  answers: Record<string, number>;
   seconds: number;
-  p50Ms: number;
-  p99Ms: number;
-  refused: number;
+  /** By number of the id from `firstId` on: when it was sent (shared clock); 0 where it was not acknowledged. */
+  sentAt: number[];
 };
 
+/** When a delivery was sent, for whoever receives it. */
+const SENT_AT_HEADER = 'x-bench-sent-at';
 const ID_DIGITS = 12;
-const deliveries = tenKilobyteDeliveries();
-let lastId = 0;
+const TIME_CHARACTERS = 20;
+const MOST_CONNECTIONS = 512;
+const examples = tenKilobyteDeliveries();
 
-process.on('message', (order: LoadOrder) => {
-  load(order).then(
-    (figures) => process.send?.(figures),
-    (error: unknown) => {
-      console.error(error);
-      process.exit(1);
-    },
-  );
-});
+answerOrders((order: LoadOrder) => load(order));
 
-async function load({ port, connections, seconds }: LoadOrder): Promise<LoadFigures> {
+async function load(order: LoadOrder): Promise<LoadFigures> {
   const latencies: number[] = [];
-  const started = performance.now();
-  const until = started + seconds * 1000;
-  let refused = 0;
-  const runs = Array.from({ length: connections }, (_, index) => {
-    const delivery = deliveries[index % deliveries.length];
-    if (delivery === undefined) throw new Error('There are no deliveries');
-    return runConnection(port, delivery, until, (milliseconds, status) => {
-      latencies.push(milliseconds);
-      if (status !== 200) refused += 1;
-    });
-  });
-  await Promise.all(runs);
-  const took = (performance.now() - started) / 1000;
-  const sorted = Float64Array.from(latencies).toSorted();
-  const at = (part: number): number => sorted[Math.floor(sorted.length * part)] ?? 0;
-  return { deliveries: sorted.length, seconds: took, p50Ms: at(0.5), p99Ms: at(0.99), refused };
+  const answers: Record<string, number> = {};
+  const sentAt: number[] = [];
+  const started = sharedNow();
+  let next = 0;
+  let acknowledged = 0;
+  const post = async (connection: Connection): Promise<void> => {
+    const number = next++;
+    const { status, at, milliseconds } = await connection.post(order.firstId + number);
+    const isGood = status >= 200 && status < 300;
+    latencies.push(milliseconds);
+    answers[status] = (answers[status] ?? 0) + 1;
+    sentAt[number] = isGood ? at : 0;
+    if (isGood) acknowledged += 1;
+  };
+  await (order.kind === 'closed' ? closedLoop(order, post) : paced(order, post));
+  const seconds = (sharedNow() - started) / 1000;
+  return {
+    ...spreadOf(latencies),
+    posts: next,
+    acknowledged,
+    answers,
+    seconds,
+    sentAt: Array.from(sentAt, (at) => at ?? 0),
+  };
 }
 
-function runConnection(
-  port: number,
-  delivery: SignedDelivery,
-  until: number,
-  onAnswer: (milliseconds: number, status: number) => void,
-): Promise<void> {
-  const bytes = bytesOf(delivery, port);
-  const idEnd = bytes.indexOf(delivery.deliveryId) + delivery.deliveryId.length;
-  return new Promise((resolve, reject) => {
-    let sentAt = 0;
-    const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true });
-    const send = (): void => {
-      lastId += 1;
-      bytes.write(lastId.toString(16).padStart(ID_DIGITS, '0'), idEnd - ID_DIGITS, 'latin1');
-      sentAt = performance.now();
-      socket.write(bytes);
-    };
-    const read = createResponseReader(({ status }) => {
-      const now = performance.now();
-      onAnswer(now - sentAt, status);
-      if (now < until) return send();
-      socket.end();
-      resolve();
-    });
-    socket.on('connect', send);
-    socket.on('data', read);
-    socket.on('error', reject);
-    socket.on('close', () => reject(new Error('The receiver closed the connection')));
-  });
+type Post = (connection: Connection) => Promise<void>;
+
+async function closedLoop(order: LoadOrder & { kind: 'closed' }, post: Post): Promise<void> {
+  const until = sharedNow() + order.seconds * 1000;
+  const run = async (_: unknown, number: number): Promise<void> => {
+    const connection = await openConnection(order, number);
+    while (sharedNow() < until && connection.isOpen()) await post(connection);
+    connection.close();
+  };
+  await Promise.all(Array.from({ length: order.connections }, run));
 }
 
-function bytesOf({ headers, body }: SignedDelivery, port: number): Buffer {
-  const all = { host: `127.0.0.1:${port}`, ...headers, 'content-length': String(body.length) };
-  return requestBytes({ headers: Object.entries(all), body });
+async function paced(order: LoadOrder & { kind: 'paced' }, post: Post): Promise<void> {
+  const idle: Connection[] = [];
+  const all = new Set<Connection>();
+  const underWay = new Set<Promise<void>>();
+  const started = sharedNow();
+  for (let number = 0; number < order.count; number += 1) {
+    const early = started + (number * 1000) / order.rate - sharedNow();
+    if (early > 0) await sleep(early);
+    if (underWay.size === MOST_CONNECTIONS) await Promise.race(underWay);
+    let connection = idle.pop();
+    // A server closes what was idle for a while.
+    while (connection !== undefined && !connection.isOpen()) connection = idle.pop();
+    const used = connection ?? (await openConnection(order, number));
+    all.add(used);
+    const one = post(used).finally(() => {
+      underWay.delete(one);
+      idle.push(used);
+    });
+    underWay.add(one);
+  }
+  await Promise.all(underWay);
+  for (const connection of all) connection.close();
+}
+
+type Connection = {
+  /** Status 0: the connection ended without an answer. */
+  post: (id: number) => Promise<{ status: number; at: number; milliseconds: number }>;
+  isOpen: () => boolean;
+  close: () => void;
+};
+
+/** Each has one delivery. */
+async function openConnection(order: LoadOrder, number: number): Promise<Connection> {
+  const { port, path, bytes } = order;
+  const { headers, body, deliveryId } =
+    bytes === undefined ? exampleFor(number) : sizedDelivery(bytes, codehostSecret);
+  const all = {
+    host: `127.0.0.1:${port}`,
+    ...headers,
+    [SENT_AT_HEADER]: '0'.repeat(TIME_CHARACTERS),
+    'content-length': String(body.length),
+  };
+  const request = requestBytes({ path, headers: Object.entries(all), body });
+  const idAt = request.indexOf(deliveryId) + deliveryId.length - ID_DIGITS;
+  const timeAt = request.indexOf('0'.repeat(TIME_CHARACTERS), request.indexOf(SENT_AT_HEADER));
+  const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true });
+  await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+  let settle: (status: number) => void = () => undefined;
+  socket.on(
+    'data',
+    createResponseReader(({ status }) => settle(status)),
+  );
+  socket.on('error', () => settle(0));
+  socket.on('close', () => settle(0));
+  return {
+    post: (id) =>
+      new Promise((resolve) => {
+        const at = sharedNow();
+        request.write(id.toString(16).padStart(ID_DIGITS, '0'), idAt, 'latin1');
+        request.write(at.toFixed(6).padStart(TIME_CHARACTERS, '0'), timeAt, 'latin1');
+        settle = (status) => resolve({ status, at, milliseconds: sharedNow() - at });
+        if (socket.destroyed) settle(0);
+        else socket.write(request);
+      }),
+    isOpen: () => !socket.destroyed && socket.writable,
+    close: () => void socket.destroy(),
+  };
+}
+
+function exampleFor(number: number): SignedDelivery {
+  const example = examples[number % examples.length];
+  if (example === undefined) throw new Error('There are no deliveries');
+  return example;
 }

@@ -6,9 +6,15 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { codehostTopics } from '../packages/core/src/index.ts';
-import { describeMachine, rssMegabytes } from '../packages/testkit/src/daemon/process-figures.ts';
+import { rssMegabytes } from '../packages/testkit/src/daemon/process-figures.ts';
 import { createDaemonHome, startDaemon } from '../packages/testkit/src/daemon/start-daemon.ts';
-import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+import {
+  askJson,
+  describeMachine,
+  judgeGoal,
+  scriptOptions,
+  secondsSince,
+} from '../packages/testkit/src/script.ts';
 
 /** All lines of one month that has passed already. */
 const START = Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() - 1, 1);
@@ -21,7 +27,6 @@ const environment = { HOME: home.home, SVC_DATA_DIR: home.dataDir, PATH: process
 const svc = (...words: string[]) =>
   run(process.execPath, [join(home.home, 'dist/svc.js'), ...words], { env: environment });
 let highest = 0;
-let failed = false;
 
 console.log(describeMachine());
 const { lines, seconds: writing } = writeMonth();
@@ -31,7 +36,7 @@ const server = startDaemon(home);
 const sampling = setInterval(() => (highest = Math.max(highest, rssMegabytes(server.pid))), 250);
 try {
   const { port } = await server.ready;
-  console.log(`it answers after ${((performance.now() - started) / 1000).toFixed(1)} s`);
+  console.log(`it answers after ${secondsSince(started)} s`);
   while ((await indexLag(port)) > 0) await sleep(100);
   const indexing = (performance.now() - started) / 1000;
   console.log(
@@ -50,45 +55,34 @@ try {
     let found = 0;
     for (let round = 0; round < 11; round += 1) {
       const before = performance.now();
-      const answer = (await (
-        await fetch(`http://127.0.0.1:${port}/api/events?${query}&limit=50`)
-      ).json()) as { events: object[] };
+      const { events } = await askJson<{ events: object[] }>(
+        `http://127.0.0.1:${port}/api/events?${query}&limit=50`,
+      );
       times.push(performance.now() - before);
-      found = answer.events.length;
+      found = events.length;
     }
-    judge(`list ${name} (${found} lines): worst of 11`, Math.max(...times), options['goal-list'], 'ms');
+    judgeGoal(`list ${name} (${found} lines): worst of 11`, Math.max(...times), options['goal-list'], 'ms');
   }
   const command = await timed(() => svc('events', 'list', '--ticket', 'ABC-777', '--limit', '5'));
   console.log(`svc events list --ticket, as a command: ${command.toFixed(0)} ms`);
-  judge('svc events tail, from command to first line', await timed(tailOnce), options['goal-tail'], 'ms');
+  judgeGoal('svc events tail, from command to first line', await timed(tailOnce), options['goal-tail'], 'ms');
   clearInterval(sampling);
   await server.stop();
   const again = performance.now();
   const second = startDaemon(home);
   await second.ready;
-  console.log(`start with the index: ${((performance.now() - again) / 1000).toFixed(2)} s`);
+  console.log(`start with the index: ${secondsSince(again)} s`);
   await second.stop();
-  judge('highest RSS of the daemon', highest, options['goal-rss'], 'MB');
+  judgeGoal('highest RSS of the daemon', highest, options['goal-rss'], 'MB');
 } finally {
   clearInterval(sampling);
   await server.kill();
   home.remove();
 }
-if (failed) process.exitCode = 1;
 
 async function indexLag(port: number): Promise<number> {
-  const health = (await (await fetch(`http://127.0.0.1:${port}/api/health`)).json()) as {
-    log: { indexLag: number };
-  };
+  const health = await askJson<{ log: { indexLag: number } }>(`http://127.0.0.1:${port}/api/health`);
   return health.log.indexLag;
-}
-
-function judge(what: string, figure: number, goal: number, unit: string): void {
-  const reached = figure < goal;
-  failed ||= !reached;
-  console.log(
-    `${what}: ${figure.toFixed(0)} ${unit} (goal under ${goal}: ${reached ? 'reached' : 'NOT reached'})`,
-  );
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number> {

@@ -4,15 +4,22 @@
 // `node bench/relay-subscribers.ts`; `--subscribers 1000` for a machine with few open files, `--profile` for
 // where the time of the relay goes.
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cpuMicroseconds, describeMachine } from '../packages/testkit/src/daemon/process-figures.ts';
+import { cpuMicroseconds } from '../packages/testkit/src/daemon/process-figures.ts';
 import { natsServerVersion } from '../packages/testkit/src/nats/nats-configuration.ts';
 import { newRelayChannel } from '../packages/testkit/src/nats/relay-process.ts';
-import { scriptOptions } from '../packages/testkit/src/script-options.ts';
-import { type Child, startChild } from './relay/child.ts';
-import { printProfile } from './relay/profile.ts';
+import {
+  describeMachine,
+  failUnless,
+  printProblems,
+  scriptOptions,
+  secondsSince,
+  severalAtOnce,
+} from '../packages/testkit/src/script.ts';
+import { startChild } from './child.ts';
 import type { DriverFigures, DriverOrder, StreamChannel } from './relay/stream-driver.ts';
-import { type BenchRelay, startBenchRelay, startEngine } from './relay/world.ts';
+import { type BenchRelay, printProfile, startBenchRelay, startEngine } from './relay/world.ts';
 
 const options = scriptOptions({
   subscribers: 10_000,
@@ -45,7 +52,7 @@ console.log(
 const engine = await startEngine(1);
 const ours = await startBenchRelay(engine, { profiled: options.profile });
 const drivers = Array.from({ length: options.drivers }, () =>
-  startChild<DriverOrder, DriverFigures>('stream-driver.ts'),
+  startChild<DriverOrder, DriverFigures>(join(import.meta.dirname, 'relay/stream-driver.ts')),
 );
 try {
   const channels = await makeChannels(ours);
@@ -53,7 +60,7 @@ try {
   const before = rssKilobytes(ours.relay.pid);
   const opened = await openAll(channels);
   const idle = await measureIdle(ours, before);
-  const open = (await all(drivers, () => ({ what: 'count' }))).reduce((sum, one) => sum + one.open, 0);
+  const open = (await askAll(() => ({ what: 'count' }))).reduce((sum, one) => sum + one.open, 0);
   console.log(
     `${open} open, ${Math.round(opened)} connects/s; ${idle.kilobytes.toFixed(1)} KB each (goal under ${options['goal-kb']}; ${Math.round(before / 1024)} MB before, ${Math.round(idle.rss / 1024)} MB with them); idle ${idle.cpuPercent.toFixed(1)} % of a core`,
   );
@@ -62,7 +69,7 @@ try {
   const reached =
     open === options.subscribers && idle.kilobytes < options['goal-kb'] && resumes >= options['goal-resumes'];
   console.log(reached ? 'reached' : 'MISSED');
-  if (!reached) process.exitCode = 1;
+  failUnless(reached);
   if (options.profile) await printProfile(ours);
 } finally {
   for (const driver of drivers) driver.end();
@@ -72,15 +79,10 @@ try {
 
 async function makeChannels({ relay }: BenchRelay): Promise<StreamChannel[]> {
   const started = performance.now();
-  const channels: StreamChannel[] = [];
-  const one = async (): Promise<void> => {
-    while (channels.length < options.subscribers) {
-      const place = channels.push({ channel: '', readKey: null }) - 1;
-      const { channel, readKey } = await newRelayChannel(relay.url);
-      channels[place] = { channel, readKey };
-    }
-  };
-  await Promise.all(Array.from({ length: options['at-once'] }, one));
+  const channels = await severalAtOnce(options.subscribers, options['at-once'], async () => {
+    const { channel, readKey } = await newRelayChannel(relay.url);
+    return { channel, readKey };
+  });
   const seconds = (performance.now() - started) / 1000;
   console.log(`${channels.length} channels made, ${Math.round(channels.length / seconds)} a second`);
   return channels;
@@ -90,14 +92,14 @@ async function makeChannels({ relay }: BenchRelay): Promise<StreamChannel[]> {
 async function openAll(channels: readonly StreamChannel[]): Promise<number> {
   const share = Math.ceil(channels.length / drivers.length);
   const started = performance.now();
-  const figures = await all(drivers, (driver) => ({
+  const figures = await askAll((driver) => ({
     what: 'open',
     port: ours.relay.port,
     driver,
     channels: channels.slice(driver * share, (driver + 1) * share),
     atOnce: options['at-once'],
   }));
-  for (const problem of figures.flatMap(({ failed }) => failed)) console.log(`  ${problem}`);
+  printProblems(figures.flatMap(({ failed }) => failed));
   return channels.length / ((performance.now() - started) / 1000);
 }
 
@@ -118,30 +120,25 @@ async function measureIdle({ relay }: BenchRelay, before: number) {
 
 /** One delivery for each channel, so that each has something to come back for. */
 async function postToAll({ relay }: BenchRelay, channels: readonly StreamChannel[]): Promise<void> {
-  const waiting = channels.values();
   const started = performance.now();
-  const one = async (): Promise<void> => {
-    for (const { channel } of waiting) {
-      const headers = { 'content-type': 'application/json' };
-      const answer = await fetch(`${relay.url}/${channel}`, { method: 'POST', headers, body: '{"a":1}' });
-      if (!answer.ok) throw new Error(`a delivery was answered ${answer.status}: ${await answer.text()}`);
-      await answer.arrayBuffer();
-    }
-  };
-  await Promise.all(Array.from({ length: options['at-once'] }, one));
-  const posted = ((performance.now() - started) / 1000).toFixed(1);
+  await severalAtOnce(channels.length, options['at-once'], async (number) => {
+    const headers = { 'content-type': 'application/json' };
+    const url = `${relay.url}/${channels[number]?.channel}`;
+    const answer = await fetch(url, { method: 'POST', headers, body: '{"a":1}' });
+    if (!answer.ok) throw new Error(`a delivery was answered ${answer.status}: ${await answer.text()}`);
+    await answer.arrayBuffer();
+  });
+  const posted = secondsSince(started);
   let delivered = 0;
   for (let look = 0; look < 100 && delivered < channels.length; look += 1) {
     await sleep(100);
-    delivered = (await all(drivers, () => ({ what: 'count' }))).reduce(
-      (sum, figures) => sum + figures.delivered,
-      0,
-    );
+    const figures = await askAll(() => ({ what: 'count' }));
+    delivered = figures.reduce((sum, one) => sum + one.delivered, 0);
   }
   console.log(
     `${channels.length} deliveries, one each, in ${posted} s; ${delivered} arrived at the idle subscribers`,
   );
-  if (delivered < channels.length) process.exitCode = 1;
+  failUnless(delivered >= channels.length);
 }
 
 async function resumeAll(): Promise<number> {
@@ -151,23 +148,20 @@ async function resumeAll(): Promise<number> {
     atOnce: options['at-once'],
   };
   const cpu = cpuMicroseconds(ours.relay.pid);
-  const figures = await all(drivers, () => order);
+  const figures = await askAll(() => order);
   const spent = cpuMicroseconds(ours.relay.pid) - cpu;
-  for (const problem of figures.flatMap(({ failed }) => failed)) console.log(`  ${problem}`);
+  printProblems(figures.flatMap(({ failed }) => failed));
   const resumes = figures.reduce((sum, one) => sum + one.resumes, 0);
   const perSecond = figures.reduce((sum, one) => sum + one.resumes / one.seconds, 0);
   console.log(
     `${Math.round(perSecond)} resumes/s with Last-Event-ID, each with what it missed (goal at least ${options['goal-resumes']}); ${Math.round(spent / resumes)} µs of the relay each`,
   );
-  if (figures.some(({ failed }) => failed.length > 0)) process.exitCode = 1;
+  failUnless(figures.every(({ failed }) => failed.length === 0));
   return perSecond;
 }
 
-function all(
-  children: readonly Child<DriverOrder, DriverFigures>[],
-  orderFor: (index: number) => DriverOrder,
-): Promise<DriverFigures[]> {
-  return Promise.all(children.map((child, index) => child.ask(orderFor(index))));
+function askAll(orderFor: (index: number) => DriverOrder): Promise<DriverFigures[]> {
+  return Promise.all(drivers.map((driver, index) => driver.ask(orderFor(index))));
 }
 
 function rssKilobytes(pid: number): number {

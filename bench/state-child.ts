@@ -1,4 +1,4 @@
-// One task of `bench/state.ts`, in a process of its own: argument is the order, the answer is a message.
+// One task of `bench/state.ts`, in a process of its own.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -12,6 +12,7 @@ import { followState } from '../packages/monitor/src/state/follow-state.ts';
 import { openSnapshotStore } from '../packages/monitor/src/state/snapshot-store.ts';
 import { rssMegabytes } from '../packages/testkit/src/daemon/process-figures.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
+import { answerOrders } from './child.ts';
 
 export type StateOrder = {
   task: 'fold' | 'prepare' | 'without' | 'stopped' | 'killed';
@@ -42,17 +43,19 @@ export type ColdFigures = {
   mostRss: number;
 };
 
-const order = JSON.parse(process.argv[2] ?? '') as StateOrder;
-const eventsFolder = join(order.folder, 'events');
-const databaseFile = join(order.folder, 'svc.db');
+let order: StateOrder;
+let eventsFolder = '';
+let databaseFile = '';
 const hold = monitorEventLoopDelay({ resolution: 1 });
 const clock = { now: () => Date.now() };
-const started = performance.now();
 
-if (order.task === 'fold') process.send?.(await fold());
-else if (order.task === 'prepare') process.send?.(await prepare());
-else process.send?.(await startCold(order.task));
-process.disconnect();
+answerOrders(async (given: StateOrder) => {
+  order = given;
+  eventsFolder = join(order.folder, 'events');
+  databaseFile = join(order.folder, 'svc.db');
+  if (order.task === 'fold') return fold();
+  return order.task === 'prepare' ? prepare() : startCold(order.task);
+});
 
 async function fold(): Promise<FoldFigures> {
   const read: number[] = [];
@@ -96,6 +99,7 @@ function open(outboxFrom?: number) {
 }
 
 async function prepare(): Promise<PrepareFigures> {
+  const started = performance.now();
   const { log, outbox, snapshots, close } = open(0);
   const indexed = log.ready.then(() => performance.now() - started);
   const state = followState({ log, outbox, snapshots, now: clock.now, onFailure: fail });

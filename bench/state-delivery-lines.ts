@@ -1,5 +1,5 @@
 // What the code host and the tracker tell of one change, delivery by delivery.
-import type { EventDraft, EventScope } from '../packages/core/src/index.ts';
+import type { EventFields, EventScope } from '../packages/core/src/index.ts';
 import type { Random } from '../packages/testkit/src/random.ts';
 
 export type Subject = {
@@ -23,7 +23,7 @@ function codehost(
   { repo, ticket, author }: Subject,
   scope: EventScope,
   detail: object,
-): EventDraft {
+): EventFields {
   return {
     event: `codehost.${event}`,
     source: 'codehost.webhook',
@@ -44,7 +44,7 @@ export function pullRequest(
   sha: string,
   detail: object,
   mergeSha?: string,
-): EventDraft {
+): EventFields {
   const { pr, branch, ticket, author, repo } = subject;
   return codehost(
     `pr.${action}`,
@@ -69,7 +69,7 @@ export function pullRequest(
   );
 }
 
-export function push(subject: Subject, branch: string, sha: string): EventDraft {
+export function push(subject: Subject, branch: string, sha: string): EventFields {
   return codehost(
     'push',
     subject,
@@ -93,7 +93,7 @@ export function* checks(
   sha: string,
   random: Random,
   branch = subject.branch,
-): Generator<EventDraft> {
+): Generator<EventFields> {
   const prs = branch === 'main' ? [] : [subject.pr];
   for (const app of apps) {
     const suiteId = random.below(2 ** 31);
@@ -128,7 +128,7 @@ export function* checks(
   }
 }
 
-export function* review(subject: Subject, sha: string, random: Random): Generator<EventDraft> {
+export function* review(subject: Subject, sha: string, random: Random): Generator<EventFields> {
   const { pr, branch, reviewer } = subject;
   const threadId = `PRRT_${hexOf(random, 16)}`;
   const path = 'src/orders/split-order.ts';
@@ -171,7 +171,7 @@ export function* review(subject: Subject, sha: string, random: Random): Generato
   );
 }
 
-export function reviewOf(subject: Subject, sha: string, state: string): EventDraft {
+export function reviewOf(subject: Subject, sha: string, state: string): EventFields {
   const { pr, branch, reviewer } = subject;
   return codehost(
     'pr_review.submitted',
@@ -195,7 +195,7 @@ export function* deployment(
   sha: string,
   environment: string,
   end: string,
-): Generator<EventDraft> {
+): Generator<EventFields> {
   const deploymentId = world.nextDeployment();
   const scope = { sha, ref: environment === 'Preview' ? subject.branch : 'main', environment, deploymentId };
   yield codehost('deployment.created', subject, scope, {
@@ -217,7 +217,7 @@ export function* deployment(
   }
 }
 
-export function tracker(action: string, { ticket, author }: Subject, state: string): EventDraft {
+export function tracker(action: string, { ticket, author }: Subject, state: string): EventFields {
   return {
     event: `tracker.issue.${action}`,
     source: 'tracker.webhook',

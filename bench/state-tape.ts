@@ -3,7 +3,7 @@
 // same month.
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EventDraft } from '../packages/core/src/index.ts';
+import type { EventFields } from '../packages/core/src/index.ts';
 import { createRandom, type Random } from '../packages/testkit/src/random.ts';
 import { hexOf, type Subject } from './state-delivery-lines.ts';
 import { workerLines } from './state-worker-lines.ts';
@@ -21,7 +21,7 @@ export function writeTape({ folder, lines, seed }: { folder: string; lines: numb
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = openSync(join(folder, `${new Date(START).toISOString().slice(0, 7)}.jsonl`), 'w', 0o600);
   const random = createRandom(seed);
-  const working = Array.from({ length: AT_ONCE }, () => null as Iterator<EventDraft> | null);
+  const working = Array.from({ length: AT_ONCE }, () => null as Iterator<EventFields> | null);
   const step = MONTH_MS / lines;
   let time = START;
   let deployments = 40_000_000;
@@ -34,7 +34,7 @@ export function writeTape({ folder, lines, seed }: { folder: string; lines: numb
     batch = [];
   };
 
-  function nextDraft(): EventDraft {
+  function nextDraft(): EventFields {
     for (;;) {
       const place = random.below(AT_ONCE);
       const told = working[place]?.next();
@@ -68,7 +68,7 @@ function subject(random: Random, number: number, time: number): Subject {
   };
 }
 
-function toLine(draft: EventDraft, seq: number, time: number, random: Random) {
+function toLine(draft: EventFields, seq: number, time: number, random: Random) {
   const { event, source, via, scope, actor, detail } = draft;
   const isDelivery = source !== 'orchestrator';
   return {

@@ -1,5 +1,5 @@
 // What one worker brings into the log, from its ticket to production.
-import type { EventDraft } from '../packages/core/src/index.ts';
+import type { EventFields } from '../packages/core/src/index.ts';
 import type { Random } from '../packages/testkit/src/random.ts';
 import {
   checks,
@@ -23,7 +23,7 @@ const policy = {
   acceptDescendants: true,
 };
 
-export function* workerLines(subject: Subject, random: Random, world: World): Generator<EventDraft> {
+export function* workerLines(subject: Subject, random: Random, world: World): Generator<EventFields> {
   const worker = createWorkerTeller(subject, world);
   yield tracker('created', subject, 'Todo');
   yield worker.tell('dispatched', 'dispatched', { command: `work on ${subject.ticket}` });
@@ -76,7 +76,7 @@ function createWorkerTeller(subject: Subject, { now }: World) {
   let pr: object | null = null;
   const phaseTimestamps: Record<string, string> = {};
 
-  function tell(kind: string, next: string, detail: object): EventDraft {
+  function tell(kind: string, next: string, detail: object): EventFields {
     const updatedAt = new Date(now()).toISOString();
     writes += 1;
     if (next !== status) phaseTimestamps[next] = updatedAt;
@@ -125,7 +125,7 @@ function createWorkerTeller(subject: Subject, { now }: World) {
     open(sha: string) {
       pr = { number: subject.pr, url: pullRequestUrl(subject), state: 'open', headSha: sha };
     },
-    *work(next: string, random: Random): Generator<EventDraft> {
+    *work(next: string, random: Random): Generator<EventFields> {
       if (next !== status) yield tell('status_changed', next, { to: next });
       for (let left = 1 + random.below(2); left > 0; left -= 1) {
         yield tell('updated', next, { changed: ['cost', 'updatedAt'] });

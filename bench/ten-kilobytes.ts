@@ -1,6 +1,6 @@
 // The payloads of the bench: one published example of each of the ten types, made about 10 KB by leaving
 // out links, or by adding a text.
-import { codehostEventTypes, type EventDraft, mapCodehost } from '../packages/core/src/index.ts';
+import { codehostEventTypes, type EventFields, mapCodehost } from '../packages/core/src/index.ts';
 import { codehostSecret } from '../packages/testkit/src/daemon/start-daemon.ts';
 import { type SignedDelivery, signedDelivery } from '../packages/testkit/src/deliveries/signed-delivery.ts';
 import { publishedExamples } from '../packages/testkit/src/payloads/codehost-examples.ts';
@@ -8,7 +8,7 @@ import { type Example, type JsonObject, withDelivery } from '../packages/testkit
 
 const BYTES = 10 * 1024;
 
-export type BenchDelivery = SignedDelivery & { type: string; draft: EventDraft };
+export type BenchDelivery = SignedDelivery & { type: string; draft: EventFields };
 
 export function tenKilobyteDeliveries(): BenchDelivery[] {
   return codehostEventTypes.map((type) => {

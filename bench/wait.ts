@@ -1,9 +1,8 @@
 // From a delivery's 200 to the line printed by a waiting `svc events wait-for` in another process.
 // `npm run bench:wait` (1,000 waits, then 200 waiters at once under load); none may be missed.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describeMachine } from '../packages/testkit/src/daemon/process-figures.ts';
 import {
   codehostSecret,
   createDaemonHome,
@@ -13,7 +12,15 @@ import { createPost } from '../packages/testkit/src/deliveries/post-delivery.ts'
 import { type SignedDelivery, signedDelivery } from '../packages/testkit/src/deliveries/signed-delivery.ts';
 import { codehostExample } from '../packages/testkit/src/payloads/codehost-examples.ts';
 import { patched, withDelivery } from '../packages/testkit/src/payloads/example.ts';
-import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+import {
+  askJson,
+  describeMachine,
+  endWithScript,
+  failUnless,
+  scriptOptions,
+  spreadOf,
+} from '../packages/testkit/src/script.ts';
+import { until } from '../packages/testkit/src/waiting.ts';
 
 const options = scriptOptions({
   waits: 1000,
@@ -27,10 +34,11 @@ const home = createDaemonHome('bench-wait');
 const server = startDaemon(home);
 const { port } = await server.ready;
 const post = createPost(port);
-const waiters = new Set<ChildProcess>();
+/** Of the daemon itself. */
+const ownReaders = await tailReaders();
 let tickets = 0;
 
-type Waiter = { ticket: string; child: ChildProcess; printed: Promise<number> };
+type Waiter = { ticket: string; printed: Promise<number> };
 
 console.log(describeMachine());
 try {
@@ -43,10 +51,9 @@ try {
     }
   }
   const missed = latencies.filter((latency) => Number.isNaN(latency)).length;
-  const sorted = latencies.filter((latency) => !Number.isNaN(latency)).toSorted((a, b) => a - b);
-  const [p50, p99] = [0.5, 0.99].map((part) => sorted[Math.floor(sorted.length * part)] ?? Number.NaN);
+  const { p50Ms, p99Ms } = spreadOf(latencies.filter((latency) => !Number.isNaN(latency)));
   console.log(
-    `waits ${options.waits}: p50 ${p50?.toFixed(1)} ms, p99 ${p99?.toFixed(1)} ms, missed ${missed}`,
+    `waits ${options.waits}: p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms, missed ${missed}`,
   );
 
   const crowd = await startWaiters(options.crowd);
@@ -58,52 +65,40 @@ try {
   console.log(
     `${options.crowd} waiters at once under load (${sent} other deliveries): missed ${missedByCrowd}`,
   );
-  const slow = (p50 ?? Infinity) > options['goal-p50'] || (p99 ?? Infinity) > options['goal-p99'];
+  const slow = p50Ms > options['goal-p50'] || p99Ms > options['goal-p99'];
   console.log(
     `goal: p50 under ${options['goal-p50']} ms, p99 under ${options['goal-p99']} ms: ${slow ? 'NOT reached' : 'reached'}`,
   );
-  if (missed + missedByCrowd > 0 || slow) process.exitCode = 1;
+  failUnless(missed + missedByCrowd === 0 && !slow);
 } finally {
-  for (const child of waiters) child.kill('SIGKILL');
   post.close();
   await server.kill();
   home.remove();
 }
 
 async function startWaiters(count: number): Promise<Waiter[]> {
+  // Those of the round before are gone first.
+  await until(async () => (await tailReaders()) <= ownReaders);
   const started = Array.from({ length: count }, startWaiter);
-  const deadline = performance.now() + 60_000;
-  while ((await tailReaders()) < count + 1) {
-    if (performance.now() > deadline) throw new Error('the waiters did not connect within 60 s');
-    await sleep(20);
-  }
+  await until(async () => (await tailReaders()) >= ownReaders + count);
   return started;
 }
 
 function startWaiter(): Waiter {
   const ticket = `BEN-${(tickets += 1)}`;
-  const words = [
-    'events',
-    'wait-for',
-    '--event',
-    'codehost.pr.merged',
-    '--ticket',
-    ticket,
-    '--timeout',
-    '120',
-  ];
-  const child = spawn(process.execPath, [join(home.home, 'dist/svc.js'), ...words], {
-    env: { HOME: home.home, SVC_DATA_DIR: home.dataDir, PATH: process.env['PATH'] },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  waiters.add(child);
-  child.once('exit', () => waiters.delete(child));
+  const about = ['--event', 'codehost.pr.merged', '--ticket', ticket, '--timeout', '120'];
+  const child = endWithScript(
+    spawn(process.execPath, [join(home.home, 'dist/svc.js'), 'events', 'wait-for', ...about], {
+      env: { HOME: home.home, SVC_DATA_DIR: home.dataDir, PATH: process.env['PATH'] },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    }),
+  );
   const printed = new Promise<number>((resolve) => {
     child.stdout.once('data', () => resolve(performance.now()));
     // Not 'exit': what was printed may still be on its way then.
     child.once('close', () => resolve(Number.NaN));
   });
-  return { ticket, child, printed };
+  return { ticket, printed };
 }
 
 /** Milliseconds from the answer to the printed line; NaN when the waiter ended without one. */
@@ -140,8 +135,6 @@ function startLoad(): { stop: () => Promise<number> } {
 }
 
 async function tailReaders(): Promise<number> {
-  const health = (await (await fetch(`http://127.0.0.1:${port}/api/health`)).json()) as {
-    log: { tailReaders: number };
-  };
+  const health = await askJson<{ log: { tailReaders: number } }>(`http://127.0.0.1:${port}/api/health`);
   return health.log.tailReaders;
 }

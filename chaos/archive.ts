@@ -3,30 +3,28 @@
 // Then many runs are archived, and listing them is timed.
 // `npm run chaos:archive` (12 runs, 50 kills, 1,000 listed); `-- --kills 5 --listed 100`.
 // `--sabotage` takes a blob away after each sweep: the verdict has to notice.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  realpathSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, rmSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { createBlobFolder } from '../packages/monitor/src/archive/blobs.ts';
 import { readManifest } from '../packages/monitor/src/archive/manifest-file.ts';
 import { runCommandLine } from '../packages/monitor/src/cli/run.ts';
-import { describeMachine } from '../packages/testkit/src/daemon/process-figures.ts';
+import { bundleProcess } from '../packages/testkit/src/daemon/bundle-process.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
-import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+import {
+  describeMachine,
+  endOf,
+  endWithScript,
+  failUnless,
+  medianOf,
+  scriptFolder,
+  scriptOptions,
+  secondsSince,
+  writeInto,
+} from '../packages/testkit/src/script.ts';
 import type { Steps } from './archive-process.ts';
-import { bundleProcess } from './bundle-process.ts';
+import { quietTerminal } from './quiet-terminal.ts';
 
 const options = scriptOptions({
   runs: 12,
@@ -41,27 +39,23 @@ const TRIES_EACH = 10;
 const LONG_AGO = new Date('2026-01-01T00:00:00Z');
 
 const random = createRandom(options.seed);
-const home = realpathSync(mkdtempSync(join(tmpdir(), 'svc-chaos-archive-')));
+const home = scriptFolder('chaos-archive');
+const environment = { HOME: home, PATH: process.env['PATH'] };
 const root = join(home, 'svc', 'archives');
-const children = new Set<ChildProcess>();
 const problems: string[] = [];
 /** What each run's files must be, by path below its folder; what is gone from the run stays. */
 const truth = new Map<string, Map<string, Buffer>>();
 const lines = new Map<string, string>();
 let seq = 0;
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => process.exit(1));
-process.on('exit', () => {
-  for (const child of children) child.kill('SIGKILL');
-  rmSync(home, { recursive: true, force: true });
-});
 
-const sweeper = await bundleProcess('archive-process.ts');
+const sweeper = await bundleProcess('chaos/archive-process.ts');
 console.log(describeMachine());
 await killSweeps();
 if (!options.sabotage) await timeList();
 for (const problem of problems.slice(0, 20)) console.log(`WRONG: ${problem}`);
-if (options.sabotage === problems.length > 0) console.log('as it must be');
-else process.exitCode = 1;
+const isAsItMustBe = options.sabotage === problems.length > 0;
+if (isAsItMustBe) console.log('as it must be');
+failUnless(isAsItMustBe);
 
 async function killSweeps(): Promise<void> {
   const started = performance.now();
@@ -96,9 +90,8 @@ async function killSweeps(): Promise<void> {
       problems.push(`not clean after kill ${figures.kills}: ${printed.slice(0, 3).join('; ')}`);
     if (!options.sabotage) for (const name of names) await checkContent(name);
   }
-  const seconds = ((performance.now() - started) / 1000).toFixed(1);
   console.log(
-    `${figures.kills} sweeps killed in ${seconds} s (${figures.whole} ended before): ${figures.withNew} with new archives, ${figures.cutInside} inside one; ${truth.size} runs, ${[...truth.values()].reduce((sum, files) => sum + files.size, 0)} files; after each, the next sweep and verify`,
+    `${figures.kills} sweeps killed in ${secondsSince(started)} s (${figures.whole} ended before): ${figures.withNew} with new archives, ${figures.cutInside} inside one; ${truth.size} runs, ${[...truth.values()].reduce((sum, files) => sum + files.size, 0)} files; after each, the next sweep and verify`,
   );
   if (!isEnough()) problems.push('too few of the kills were in the midst of a sweep');
 }
@@ -127,23 +120,21 @@ function change(name: string, files: number): void {
 }
 
 function write(path: string, content: Buffer | string): void {
-  const whole = join(home, 'svc', path);
-  mkdirSync(dirname(whole), { recursive: true });
-  writeFileSync(whole, content);
-  utimesSync(whole, LONG_AGO, LONG_AGO);
+  writeInto(home, join('svc', path), content);
+  utimesSync(join(home, 'svc', path), LONG_AGO, LONG_AGO);
 }
 
 /** Kills it at its step of that kind and number, or never for 0. The steps it made; undefined when it was killed. */
 async function sweepAndKill(kind: keyof Steps, step: number): Promise<Steps | undefined> {
-  const child = spawn(process.execPath, [sweeper, kind, String(step), 'sweep'], {
-    cwd: home,
-    env: { HOME: home, PATH: process.env['PATH'] },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  children.add(child);
-  const [printed, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
-  children.delete(child);
-  if (code === null) return undefined;
+  const child = endWithScript(
+    spawn(process.execPath, [sweeper, kind, String(step), 'sweep'], {
+      cwd: home,
+      env: environment,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    }),
+  );
+  const [printed, code] = await Promise.all([text(child.stdout), endOf(child)]);
+  if (code === 'SIGKILL') return undefined;
   if (code !== 0) problems.push(`a sweep ended with ${code}`);
   return JSON.parse(printed) as Steps;
 }
@@ -233,50 +224,28 @@ async function timeProcess(words: readonly string[]): Promise<number> {
   const times: number[] = [];
   for (let turn = 0; turn < 5; turn += 1) {
     const started = performance.now();
-    const child = spawn(process.execPath, [program, ...words], {
-      cwd: home,
-      env: { HOME: home, PATH: process.env['PATH'] },
-      stdio: 'ignore',
-    });
-    children.add(child);
-    const [code] = (await once(child, 'exit')) as [number | null];
-    children.delete(child);
+    const how = { cwd: home, env: environment, stdio: 'ignore' } as const;
+    const code = await endOf(endWithScript(spawn(process.execPath, [program, ...words], how)));
     if (code !== 0) problems.push(`svc ${words.join(' ')} ended with ${code}: is it built?`);
     times.push(performance.now() - started);
   }
-  return times.toSorted((a, b) => a - b)[2] ?? Number.NaN;
+  return medianOf(times);
 }
 
 function signalOf(orchestrator: string): string {
   const at = LONG_AGO.toISOString();
-  return JSON.stringify({
-    ticket: 'ABC-1',
-    orchestrator,
-    workerName: 'w',
-    status: 'done',
-    phase: 'x',
-    startedAt: at,
-    updatedAt: at,
-  });
+  const worker = { ticket: 'ABC-1', orchestrator, workerName: 'w', status: 'done', phase: 'x' };
+  return JSON.stringify({ ...worker, startedAt: at, updatedAt: at });
 }
 
-async function svc(verb: string, ...rest: (string | { printed: string[] })[]): Promise<number> {
-  const words = rest.filter((word) => typeof word === 'string');
-  const into = rest.find((word) => typeof word === 'object');
-  return runCommandLine(
-    {
-      out: (line) => void into?.printed.push(line),
-      err: () => undefined,
-      readInput: async () => '',
-      inputIsTerminal: false,
-      ask: async () => undefined,
-      colour: false,
-      environment: { HOME: home, PATH: process.env['PATH'] },
-      home,
-      folder: home,
-      now: () => new Date(),
-      interrupted: new AbortController().signal,
-    },
-    ['archive', verb, ...words],
-  );
+function svc(verb: string, { printed }: { printed?: string[] } = {}): Promise<number> {
+  const terminal = {
+    ...quietTerminal,
+    out: (line: string) => void printed?.push(line),
+    err: () => undefined,
+    environment,
+    home,
+    folder: home,
+  };
+  return runCommandLine(terminal, ['archive', verb]);
 }

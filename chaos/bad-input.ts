@@ -10,7 +10,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../packages/testkit/src/daemon/free-port.ts';
-import { describeMachine, rssMegabytes } from '../packages/testkit/src/daemon/process-figures.ts';
+import { rssMegabytes } from '../packages/testkit/src/daemon/process-figures.ts';
 import {
   codehostSecret,
   createDaemonHome,
@@ -18,12 +18,22 @@ import {
 } from '../packages/testkit/src/daemon/start-daemon.ts';
 import { auditLog, type LogAudit } from '../packages/testkit/src/log/audit-log.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
-import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+import {
+  askJson,
+  describeMachine,
+  failUnless,
+  printProblems,
+  scriptOptions,
+} from '../packages/testkit/src/script.ts';
 import { exchange, type KeptConnection, keepConnection } from '../packages/testkit/src/wire/exchange.ts';
-import { createSource, type Kind } from './bad-requests/bad-request.ts';
+import { badBodies } from './bad-requests/bad-bodies.ts';
+import { badFraming } from './bad-requests/bad-framing.ts';
+import { badHeaders } from './bad-requests/bad-headers.ts';
+import { createSource, type Kind, weighted } from './bad-requests/bad-request.ts';
+import { badSignatures } from './bad-requests/bad-signatures.ts';
+import { fairRequests } from './bad-requests/fair-requests.ts';
 import { createJudge } from './bad-requests/judge.ts';
-import { chooseKind, kinds } from './bad-requests/kinds.ts';
-import { choosePressure, pressures, type Target } from './bad-requests/pressures.ts';
+import { pressures, type Target } from './bad-requests/pressures.ts';
 import { type Bounds, judgeResources, type Sample, sampleOf } from './bad-requests/resources.ts';
 
 const options = scriptOptions({
@@ -35,6 +45,9 @@ const options = scriptOptions({
   minutes: 0,
   sabotage: false,
 });
+const kinds = [...fairRequests, ...badSignatures, ...badBodies, ...badHeaders, ...badFraming];
+/** The first ones are good, so that there is something to replay: more than are sent at once. */
+const FIRST_GOOD = 100;
 const isTimed = options.minutes > 0;
 /** For `--minutes`. */
 const LANES = { requests: 16, pressures: 12, pauseMs: 100 };
@@ -112,7 +125,7 @@ async function staysFlatForMinutes(): Promise<boolean> {
   console.log(
     `bounds: ${JSON.stringify(bounds)}, no handle more after the load than at the start, but two of SQLite's`,
   );
-  for (const problem of verdict.problems) console.log(`  ${problem}`);
+  printProblems(verdict.problems);
   return verdict.problems.length === 0;
 }
 
@@ -128,14 +141,14 @@ async function sendMixed(seconds: number): Promise<{ samples: Sample[]; slowestM
       const connection = keepConnection(port);
       while (!isOver()) {
         sent += 1;
-        await sendOne(chooseKind(random, sent), connection);
+        await sendOne(connection);
         await sleep(random.below(LANES.pauseMs));
       }
       connection.close();
     }),
     ...Array.from({ length: LANES.pressures }, async () => {
       while (!isOver()) {
-        const { name, apply } = choosePressure(random);
+        const { name, apply } = weighted(random, pressures);
         applied[name] = (applied[name] ?? 0) + 1;
         await apply(target);
         await sleep(random.below(LANES.pauseMs));
@@ -173,21 +186,20 @@ async function sendOneAfterAnother(): Promise<void> {
     if (sent === Math.min(options['warm-up'], Math.floor(options.requests / 2)))
       memory['warm'] = rssMegabytes(daemon.pid);
     if (sent === Math.floor(options.requests / 2)) memory['middle'] = rssMegabytes(daemon.pid);
-    await sendOne(chooseKind(random, sent), connection);
+    await sendOne(connection);
   }
   connection.close();
 }
 
-async function sendOne(kind: Kind, connection: KeptConnection): Promise<void> {
+async function sendOne(connection: KeptConnection): Promise<void> {
+  const kind: Kind = weighted(random, sent <= FIRST_GOOD ? kinds.slice(0, 1) : kinds);
   const request = kind.make(source);
   const reply = request.kept ? await connection.exchange(request.pieces) : await exchange(port, request);
   judge.note(kind.name, request, reply);
 }
 
 async function askInstance(): Promise<string | undefined> {
-  const response = await fetch(`http://127.0.0.1:${port}/api/health`);
-  const health: { instance?: string } = JSON.parse(await response.text());
-  return health.instance;
+  return (await askJson<{ instance?: string }>(`http://127.0.0.1:${port}/api/health`)).instance;
 }
 
 function report(
@@ -197,7 +209,7 @@ function report(
   console.table(judge.table());
   const errors = errorLines();
   const problems = [...judge.problems(), ...judge.compare(audit), ...audit.problems];
-  for (const problem of [...problems, ...errors].slice(0, 30)) console.log(`  ${problem}`);
+  printProblems([...problems, ...errors], 30);
   console.log(
     `${seconds.toFixed(1)} s; log: ${audit.lines} lines, torn ${audit.torn}, holes ${audit.holes}; answers outside the model ${judge.problems().length}`,
   );
@@ -207,7 +219,7 @@ function report(
   const isKept = problems.length + errors.length === 0 && isFlat && isAlive;
   const isNoticed = judge.acceptedWrongly() > 0;
   if (options.sabotage) console.log(`sabotage, a wrong secret: ${isNoticed ? 'noticed' : 'NOT NOTICED'}`);
-  if (options.sabotage ? !isNoticed : !isKept) process.exitCode = 1;
+  failUnless(options.sabotage ? isNoticed : isKept);
 }
 
 /** What the daemon itself calls an error, and what Node prints of a rejection that nobody caught. */

@@ -5,7 +5,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describeMachine } from '../packages/testkit/src/daemon/process-figures.ts';
 import { mountSmallDisk, type SmallDisk } from '../packages/testkit/src/daemon/small-disk.ts';
 import {
   codehostSecret,
@@ -21,7 +20,14 @@ import {
 import { auditLog } from '../packages/testkit/src/log/audit-log.ts';
 import { isKept, judge, verdictLine } from '../packages/testkit/src/log/verdict.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
-import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+import {
+  askJson,
+  describeCounts,
+  describeMachine,
+  failUnless,
+  printProblems,
+  scriptOptions,
+} from '../packages/testkit/src/script.ts';
 import { until, WAIT_MS } from '../packages/testkit/src/waiting.ts';
 
 type Variant = {
@@ -79,17 +85,18 @@ async function run(variant: Variant): Promise<void> {
     const ending = await daemon.stop();
     const audit = await auditLog(eventsDir);
     const verdict = judge(report, audit);
-    for (const problem of verdict.problems.slice(0, 20)) console.log(`  ${problem}`);
-    const counts = [...report.answers].map(([status, count]) => `${status}: ${count}`).join(', ');
+    printProblems(verdict.problems);
     const isSame = after.instance === instance;
-    console.log(`${variant.name}: ${variant.deliveries} deliveries, answers ${counts}; ${audit.lines} lines`);
+    console.log(
+      `${variant.name}: ${variant.deliveries} deliveries, answers ${describeCounts(report.answers)}; ${audit.lines} lines`,
+    );
     console.log(`  while full: ${full}`);
     console.log(
       `  first 200 ${backMs} ms after there was room; ${isSame ? 'the same daemon' : 'ANOTHER DAEMON'}, log and index ${isLive ? 'live' : 'NOT LIVE'}, stopped with ${ending}`,
     );
     console.log(`  ${verdictLine(verdict)}`);
     const isComplete = verdict.acknowledged === variant.deliveries && isSame && isLive && ending === 0;
-    if (!isKept(verdict) || !isComplete) process.exitCode = 1;
+    failUnless(isKept(verdict) && isComplete);
   } finally {
     await daemon.kill();
     disk.unmount();
@@ -147,9 +154,8 @@ async function untilLive(port: number): Promise<boolean> {
   }).catch(() => false);
 }
 
-async function health(port: number): Promise<Health> {
-  const response = await fetch(`http://127.0.0.1:${port}/api/health`);
-  return JSON.parse(await response.text());
+function health(port: number): Promise<Health> {
+  return askJson<Health>(`http://127.0.0.1:${port}/api/health`);
 }
 
 /** Nothing while the log does not say that it fails. */

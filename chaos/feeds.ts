@@ -6,23 +6,23 @@
 //
 // The daemon allows itself 1,000 calls an hour to the code host. Where that is used up before everything is
 // repaired, the daemon is started again, which stands for the next hour; the count of those is printed.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startFakeCodehost } from '../packages/testkit/src/codehost/fake-codehost.ts';
-import { ghEnvironment } from '../packages/testkit/src/codehost/gh-environment.ts';
-import { freePort } from '../packages/testkit/src/daemon/free-port.ts';
-import { describeMachine } from '../packages/testkit/src/daemon/process-figures.ts';
-import { createDaemonHome, startDaemon } from '../packages/testkit/src/daemon/start-daemon.ts';
 import { auditLog, type LogAudit } from '../packages/testkit/src/log/audit-log.ts';
 import { sabotageCopy, sabotages } from '../packages/testkit/src/log/sabotage.ts';
 import { codehostExamples } from '../packages/testkit/src/payloads/codehost-examples.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import { startHostileRelay } from '../packages/testkit/src/relay/hostile-relay.ts';
-import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+import {
+  describeMachine,
+  failUnless,
+  judgeSabotage,
+  printProblems,
+  scriptOptions,
+  secondsSince,
+} from '../packages/testkit/src/script.ts';
 import { until, WAIT_MS } from '../packages/testkit/src/waiting.ts';
-import { type Disturbance, disturbancePlan } from './disturbance-plan.ts';
+import { openWorld } from './world.ts';
 
 const options = scriptOptions({
   deliveries: 20_000,
@@ -45,27 +45,23 @@ type Tunnel = {
 type Feeds = { tunnels: Tunnel[]; repos: { by: string }[] };
 
 const random = createRandom(options.seed);
-const home = createDaemonHome('chaos-feeds');
-const cloudFolder = mkdtempSync(join(tmpdir(), 'svc-chaos-codehost-'));
+const world = await openWorld('chaos-feeds');
+const { codehost, daemon, home } = world;
 const relay = await startHostileRelay({ seed: options.seed, pingMs: 1000 });
-const codehost = await startFakeCodehost({ folder: cloudFolder });
-codehost.addToken('token');
-codehost.setQuota('core', { limit: 1_000_000, remaining: 1_000_000 });
 for (const repo of repos) codehost.cloud.addRepo(repo);
-write('.config/svc/config.json', { svc: { monitor: { github: { smeeChannel: relay.newChannel() } } } });
-write('.svc/config.json', { svc: { projectKey: 'chaos', monitor: { github: { watchRepos: repos } } } });
-const port = await freePort(random);
-const url = `http://127.0.0.1:${port}`;
-const start = () =>
-  startDaemon(home, { port, environment: { ...ghEnvironment(codehost, 'token'), HOME: home.home } });
+world.configure('.config/svc/config.json', {
+  // Without its confirmation a watched repository gets no hook.
+  monitor: { github: { smeeChannel: relay.newChannel(), hookRepos: repos } },
+});
+world.configure('.svc/config.json', { projectKey: 'chaos', monitor: { github: { watchRepos: repos } } });
 /** What the daemons said of themselves before they ended: a lower bound, the last moments are not in it. */
 const counted = { duplicates: 0, reserialised: 0, wrongSignatures: 0 };
 /** What was done to the feed. */
 const done = { kills: 0, stops: 0, cuts: 0, halfOpen: 0, stalls: 0, relayRestarts: 0, hours: 0 };
 const sending = { emitted: 0, inTrouble: false };
-let daemon = start();
+type Disturbance = 'kill' | 'stop' | 'cut' | 'halfOpen' | 'stall' | 'relayRestart';
 /** How each is done; `milliseconds` is how long it lasts. */
-const disturbances: Record<Disturbance['what'], (milliseconds: number) => Promise<void>> = {
+const disturbances: Record<Disturbance, (milliseconds: number) => Promise<void>> = {
   async kill() {
     await restart(() => daemon.kill());
     done.kills += 1;
@@ -105,9 +101,10 @@ console.log(
   `${options.deliveries} deliveries, ${options.rate}/s (${options['rate-in-trouble']}/s in trouble), ${options.restarts} restarts, ${options.cuts} cuts, seed ${options.seed}`,
 );
 try {
-  await daemon.ready;
+  daemon.start();
+  await daemon.ready();
   await until(async () => {
-    const { repos: covered, tunnels } = await feeds();
+    const { repos: covered, tunnels } = await daemon.ask<Feeds>('/api/feeds');
     return covered.length === repos.length && typeof tunnels[0]?.connectedSince === 'number';
   });
   Object.assign(relay.faults, {
@@ -124,20 +121,20 @@ try {
   });
   const started = performance.now();
   await Promise.all([emitAll(), disturb()]);
-  const sentAfter = (performance.now() - started) / 1000;
+  const sentAfter = secondsSince(started);
   const left = await settle();
   await count();
-  const seconds = (performance.now() - started) / 1000;
+  const settledAfter = secondsSince(started);
   const ending = await daemon.stop();
   const sent = sentIds();
   const audit = await auditLog(home.eventsDir);
   const verdict = judge(sent, audit);
-  for (const problem of [...audit.problems, ...left]) console.log(`  ${problem}`);
+  printProblems([...audit.problems, ...left]);
   const calls = codehost.calls();
   const lists = calls.filter((line) => /deliveries\?/.test(line)).length;
   const fetches = calls.filter((line) => /deliveries\/\d/.test(line)).length;
   console.log(
-    `sent for ${sentAfter.toFixed(1)} s, settled after ${seconds.toFixed(1)} s; ${done.kills} kills, ${done.stops} stops, ${done.cuts} cuts, ${done.halfOpen} half-open, ${done.stalls} stalls, ${done.relayRestarts} restarts of the relay; the hour's calls used up ${done.hours} times`,
+    `sent for ${sentAfter} s, settled after ${settledAfter} s; ${done.kills} kills, ${done.stops} stops, ${done.cuts} cuts, ${done.halfOpen} half-open, ${done.stalls} stalls, ${done.relayRestarts} restarts of the relay; the hour's calls used up ${done.hours} times`,
   );
   console.log(
     `relay: ${relay.delivered.length} frames, ${relay.connected.length} subscriptions; at least ${counted.duplicates} duplicates recognised, ${counted.reserialised + counted.wrongSignatures} rewritten; code host: ${calls.length} calls, ${lists} pages of lists, ${fetches} payloads; stopped with ${ending}`,
@@ -146,15 +143,14 @@ try {
   // What was sent in vain is there by replay: without any, nothing was disturbed.
   const disturbed =
     done.kills + done.stops === options.restarts && done.cuts === options.cuts && verdict.replay > 0;
-  if (!isWhole(verdict) || left.length > 0 || !disturbed || ending !== 0) process.exitCode = 1;
-  if (sending.emitted !== options.deliveries || sent.length < options.deliveries) process.exitCode = 1;
+  failUnless(verdict.lost + verdict.doubled + verdict.torn === 0 && left.length === 0);
+  failUnless(disturbed && ending === 0);
+  failUnless(sending.emitted === options.deliveries && sent.length >= options.deliveries);
   if (options.sabotage) await tryTheCheck(sent);
 } finally {
   await daemon.kill();
   await relay.stop();
-  await codehost.close();
-  home.remove();
-  rmSync(cloudFolder, { recursive: true, force: true });
+  await world.close();
 }
 
 /** Whether or not anybody listens: a code host neither waits for an answer nor repeats. */
@@ -176,7 +172,7 @@ async function emitAll(): Promise<void> {
 }
 
 async function disturb(): Promise<void> {
-  for (const { after, what, milliseconds } of disturbancePlan(options, random)) {
+  for (const { after, what, milliseconds } of planDisturbances()) {
     while (sending.emitted < after) await sleep(5);
     sending.inTrouble = true;
     await disturbances[what](milliseconds);
@@ -184,15 +180,36 @@ async function disturb(): Promise<void> {
   }
 }
 
+/** As many restarts and cuts as are asked for, and a few faults of the relay as a whole, spread over all but the end. */
+function planDisturbances(): { after: number; what: Disturbance; milliseconds: number }[] {
+  const { deliveries, restarts, cuts } = options;
+  const many = (length: number, what: Disturbance) => Array.from({ length }, () => what);
+  const relayFaults = Math.ceil(cuts / 3);
+  const all = random.shuffled([
+    ...many(Math.ceil(restarts / 2), 'kill'),
+    ...many(Math.floor(restarts / 2), 'stop'),
+    ...many(cuts, 'cut'),
+    ...many(relayFaults, 'halfOpen'),
+    ...many(relayFaults, 'stall'),
+    ...many(relayFaults, 'relayRestart'),
+  ]);
+  const share = (deliveries * 0.95) / all.length;
+  return all.map((what, index) => ({
+    after: Math.floor((index + random.next()) * share),
+    what,
+    milliseconds: 200 + random.below(800),
+  }));
+}
+
 async function restart(end: () => Promise<unknown>): Promise<void> {
-  await daemon.ready;
+  await daemon.ready();
   await count();
   await end();
-  daemon = start();
+  daemon.start();
 }
 
 async function count(): Promise<void> {
-  for (const { deliveries } of (await feeds()).tunnels) {
+  for (const { deliveries } of (await daemon.ask<Feeds>('/api/feeds')).tunnels) {
     counted.duplicates += deliveries.duplicate;
     counted.reserialised += deliveries.unauthorised.reserialised;
     counted.wrongSignatures += deliveries.unauthorised.exact;
@@ -201,13 +218,12 @@ async function count(): Promise<void> {
 
 /** `svc feeds check --repair` until nothing is missing; what is left to say when no check finds less any more. */
 async function settle(): Promise<string[]> {
-  await daemon.ready;
+  await daemon.ready();
   let problems = ['it was never checked'];
   let fewest = Number.POSITIVE_INFINITY;
   for (let deadline = performance.now() + WAIT_MS; performance.now() < deadline; await sleep(200)) {
-    const { repos: checks } = (await ask('/api/feeds/check', { since: '3d', repair: true })) as {
-      repos: Check[];
-    };
+    const asked = { since: '3d', repair: true };
+    const { repos: checks } = await daemon.ask<{ repos: Check[] }>('/api/feeds/check', asked);
     const whole = checks.length === repos.length && checks.every((one) => one.missing === 0 && !one.problem);
     if (whole) return [];
     problems = checks.map((one) => JSON.stringify(one));
@@ -216,7 +232,7 @@ async function settle(): Promise<string[]> {
     fewest = Math.min(fewest, missing);
     if (checks.some(({ problem }) => problem?.kind === 'held-back')) {
       await restart(() => daemon.stop());
-      await daemon.ready;
+      await daemon.ready();
       done.hours += 1;
     }
   }
@@ -243,10 +259,6 @@ function judge(sent: readonly string[], { deliveries, torn, holes }: LogAudit): 
   return verdict;
 }
 
-function isWhole({ lost, doubled, torn }: Verdict): boolean {
-  return lost + doubled + torn === 0;
-}
-
 function lineOf({ sent, live, replay, lost, doubled, torn }: Verdict): string {
   return `sent ${sent} live ${live} replay ${replay} lost ${lost} doubled ${doubled} torn ${torn}`;
 }
@@ -259,28 +271,6 @@ async function tryTheCheck(sent: readonly string[]): Promise<void> {
     sabotageCopy(home.eventsDir, copy, victim, does);
     const verdict = judge(sent, await auditLog(copy));
     const wanted = name === 'repeat a line' ? verdict.doubled === 1 : verdict.lost === 1;
-    console.log(`sabotage, ${name}: ${lineOf(verdict)}: ${wanted ? 'noticed' : 'NOT NOTICED'}`);
-    if (!wanted) process.exitCode = 1;
+    judgeSabotage(name, lineOf(verdict), wanted);
   }
-}
-
-async function feeds(): Promise<Feeds> {
-  return (await ask('/api/feeds')) as Feeds;
-}
-
-async function ask(path: string, body?: object): Promise<unknown> {
-  const post = {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-  };
-  const response = await fetch(url + path, body === undefined ? {} : post);
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-  return response.json();
-}
-
-function write(path: string, value: object): void {
-  const file = join(home.home, path);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, JSON.stringify(value));
 }

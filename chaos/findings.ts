@@ -4,29 +4,26 @@
 // Every line must be whole, and every finding a ticket, none twice.
 // `npm run chaos:findings` (20 processes, 500 findings each, 50 kills); `-- --processes 5 --findings 40 --kills 6`.
 // `--sabotage` takes the drain's notes away at each kill: the verdict has to notice.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readFindingLine } from '../packages/core/src/index.ts';
-import { describeMachine } from '../packages/testkit/src/daemon/process-figures.ts';
+import { bundleProcess } from '../packages/testkit/src/daemon/bundle-process.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
-import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+import {
+  describeMachine,
+  endOf,
+  endWithScript,
+  failUnless,
+  scriptFolder,
+  scriptOptions,
+  secondsSince,
+  writeInto,
+} from '../packages/testkit/src/script.ts';
 import { startFakeTracker } from '../packages/testkit/src/tracker/fake-tracker.ts';
 import { until, WAIT_MS } from '../packages/testkit/src/waiting.ts';
-import { bundleProcess } from './bundle-process.ts';
 
 const options = scriptOptions({
   processes: 20,
@@ -43,48 +40,37 @@ const LONGEST_MS = 20 * WAIT_MS;
 const MORE = 50;
 
 const random = createRandom(options.seed);
-const home = realpathSync(mkdtempSync(join(tmpdir(), 'svc-chaos-findings-')));
+const home = scriptFolder('chaos-findings');
 const queue = join(home, '.svc', 'findings', 'current.jsonl');
 const early = options.processes * options.findings;
 /** Findings that were added. */
 let total = early;
 const tracker = await startFakeTracker();
-const children = new Set<ChildProcess>();
 const problems: string[] = [];
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => process.exit(1));
-process.on('exit', () => {
-  for (const child of children) child.kill('SIGKILL');
-  rmSync(home, { recursive: true, force: true });
-});
 
 setUp();
-const script = await bundleProcess('findings-process.ts');
+const script = await bundleProcess('chaos/verbs-process.ts');
 console.log(describeMachine());
 await addAll();
 await drainAll();
 judge();
 await tracker.close();
 for (const problem of problems) console.log(`WRONG: ${problem}`);
-if (options.sabotage === problems.length > 0) console.log('as it must be');
-else process.exitCode = 1;
+const isAsItMustBe = options.sabotage === problems.length > 0;
+if (isAsItMustBe) console.log('as it must be');
+failUnless(isAsItMustBe);
 
 function setUp(): void {
-  const svc = {
+  const configure = (path: string, svc: object): void => writeInto(home, path, { svc });
+  configure('.svc/config.json', {
     projectKey: 'chaos',
     project: { ticketPrefix: 'ABC' },
     tracker: { teamKey: 'ABC' },
     feedback: { autoFile: true },
-  };
-  mkdirSync(join(home, '.svc'));
-  mkdirSync(join(home, '.config', 'svc'), { recursive: true });
-  writeFileSync(join(home, '.svc', 'config.json'), JSON.stringify({ svc }));
-  const consentFor = ['tracker:ABC', 'codehost:svc-dev/svc'];
-  const own = join(home, '.config', 'svc', 'config.json');
-  writeFileSync(own, JSON.stringify({ svc: { feedback: { consentFor } } }), { mode: 0o600 });
-  const secrets = join(home, '.config', 'svc', 'config-chaos.json');
-  writeFileSync(secrets, JSON.stringify({ svc: { tracker: { apiToken: TOKEN, teamKey: 'ABC' } } }), {
-    mode: 0o600,
   });
+  const consentFor = ['tracker:ABC', 'codehost:svc-dev/svc'];
+  configure('.config/svc/config.json', { feedback: { consentFor } });
+  configure('.config/svc/config-chaos.json', { tracker: { apiToken: TOKEN, teamKey: 'ABC' } });
   tracker.addToken(TOKEN);
   tracker.setQuota({ limit: 1e9, remaining: 1e9 });
   tracker.cloud.addTeam({ key: 'ABC' });
@@ -93,9 +79,9 @@ function setUp(): void {
 async function addAll(): Promise<void> {
   const started = performance.now();
   const adders = Array.from({ length: options.processes }, (_, number) =>
-    start(['add', number * options.findings, options.findings], 'inherit'),
+    add(number * options.findings, options.findings),
   );
-  for (const code of await Promise.all(adders.map(endOf)))
+  for (const code of await Promise.all(adders))
     if (code !== 0) problems.push(`a process that added ended with ${code}`);
   const lines = readFileSync(queue, 'utf8').trimEnd().split('\n');
   const whole = lines.flatMap((line) => {
@@ -123,7 +109,7 @@ async function drainAll(): Promise<void> {
   while (existsSync(queue) || plan.length > 0) {
     if (performance.now() - started > LONGEST_MS) return void problems.push('the drain does not end');
     if (!existsSync(queue)) {
-      await endOf(start(['add', total, MORE], 'inherit'));
+      await add(total, MORE);
       total += MORE;
     }
     figures.lives += 1;
@@ -137,7 +123,6 @@ async function drainAll(): Promise<void> {
   }
   const late = await addWhileRemoved().catch(() => {
     problems.push('a finding is neither in the queue nor filed');
-    for (const child of children) child.kill('SIGKILL');
     return 0;
   });
   console.log(
@@ -147,24 +132,28 @@ async function drainAll(): Promise<void> {
 
 /** The count of drains: a finding that comes before the queue is removed is filed by the same one. */
 async function addWhileRemoved(): Promise<number> {
-  const adder = start(['add-when-told', total, options.late], 'inherit');
+  const adder = start('inherit');
   const ended = endOf(adder);
   // It may have ended with an error; that is told below.
-  adder.stdin?.on('error', () => undefined);
+  adder.stdin.on('error', () => undefined);
   let left = options.late;
   let lives = 0;
   const tellNext = (): void => {
-    if (left === 0 || tracker.cloud.issues.length < total) return;
+    if (left === 0) return void adder.stdin.end();
+    if (tracker.cloud.issues.length < total) return;
     left -= 1;
+    adder.stdin.write(addingOf(total));
     total += 1;
-    adder.stdin?.write('next\n');
   };
   const isOver = (): boolean => adder.exitCode !== null && !existsSync(queue);
   for (; ; lives += 1) {
     tellNext();
-    await until(() => existsSync(queue) || isOver());
+    await until(() => existsSync(queue) || isOver()).catch((error: unknown) => {
+      adder.kill('SIGKILL');
+      throw error;
+    });
     if (isOver()) break;
-    const drained = endOf(start(['drain'], 'ignore')).then(() => true);
+    const drained = endOf(startDrain()).then(() => true);
     while (!(await Promise.race([drained, sleep(1, false)]))) tellNext();
   }
   if ((await ended) !== 0) problems.push('the last process that added failed');
@@ -184,7 +173,7 @@ async function liveUntilKilled(kill: PlannedKill | undefined): Promise<{ killed:
     if (kill.while === 'starting') return tracker.calls().length >= born.calls + calls;
     return made() >= own && born.made + made() >= kill.after && --turns < 0;
   };
-  const child = start(['drain'], 'ignore');
+  const child = startDrain();
   const ended = endOf(child);
   const isOver = ended.then(() => true);
   let nextLoss = random.below(60);
@@ -202,7 +191,7 @@ async function liveUntilKilled(kill: PlannedKill | undefined): Promise<{ killed:
     if (isDue()) child.kill('SIGKILL');
   }
   const wasStarting = made() === 0;
-  const killed = (await ended) === null && (kill?.while === 'starting') === wasStarting;
+  const killed = (await ended) === 'SIGKILL' && (kill?.while === 'starting') === wasStarting;
   return { killed, lost };
 }
 
@@ -236,22 +225,34 @@ function judge(): void {
   if (deliveries !== total) problems.push(`${deliveries} tickets are told, not ${total}`);
 }
 
-function start(words: readonly (string | number)[], errors: 'inherit' | 'ignore'): ChildProcess {
-  const child = spawn(process.execPath, [script, ...words.map(String)], {
-    cwd: home,
-    env: { HOME: home, PATH: process.env['PATH'], SVC_TRACKER_API_URL: tracker.url },
-    stdio: ['pipe', 'ignore', errors],
-  });
-  children.add(child);
+/** Adds findings one after the other in a process of its own; how that ended. */
+function add(from: number, count: number): Promise<number | string> {
+  const adder = start('inherit');
+  for (let number = from; number < from + count; number += 1) adder.stdin.write(addingOf(number));
+  adder.stdin.end();
+  return endOf(adder);
+}
+
+function addingOf(number: number): string {
+  // Of every length, beyond what a pipe would take in one piece too.
+  const body = 'x'.repeat((number * 7919) % (number % 50 === 0 ? 70_000 : 300));
+  const words = ['--title', `finding ${number}`, '--body', body, '--skill', `skill-${number % 3}`];
+  return `${JSON.stringify(['add-finding', ...words])}\n`;
+}
+
+function startDrain() {
+  const child = start('ignore');
+  child.stdin.end('["findings","drain"]\n');
   return child;
 }
 
-async function endOf(child: ChildProcess): Promise<number | null> {
-  const [code] = (await once(child, 'exit')) as [number | null];
-  children.delete(child);
-  return code;
-}
-
-function secondsSince(started: number): string {
-  return ((performance.now() - started) / 1000).toFixed(1);
+/** A process that runs verbs; `errors`: of one that is killed, nobody wants to read. */
+function start(errors: 'inherit' | 'ignore') {
+  return endWithScript(
+    spawn(process.execPath, [script], {
+      cwd: home,
+      env: { HOME: home, PATH: process.env['PATH'], SVC_TRACKER_API_URL: tracker.url },
+      stdio: ['pipe', 'ignore', errors],
+    }),
+  );
 }

@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../packages/testkit/src/daemon/free-port.ts';
 import { createStartKiller } from '../packages/testkit/src/daemon/kill-while-starting.ts';
-import { describeMachine } from '../packages/testkit/src/daemon/process-figures.ts';
 import type { ServerProcess } from '../packages/testkit/src/daemon/server-process.ts';
 import {
   codehostSecret,
@@ -26,9 +25,15 @@ import { auditLog, type LogAudit } from '../packages/testkit/src/log/audit-log.t
 import { hasTornEnd, leaveTornEnd, sabotageCopy, sabotages } from '../packages/testkit/src/log/sabotage.ts';
 import { isKept, judge, verdictLine } from '../packages/testkit/src/log/verdict.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
-import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+import {
+  describeCounts,
+  describeMachine,
+  failUnless,
+  judgeSabotage,
+  printProblems,
+  scriptOptions,
+} from '../packages/testkit/src/script.ts';
 import { WAIT_MS } from '../packages/testkit/src/waiting.ts';
-import { killPlan } from './kill-plan.ts';
 import { type Forgotten, mountPowerCutDisk, type PowerCutOptions } from './power-cut.ts';
 
 const options = scriptOptions({
@@ -58,7 +63,7 @@ console.log(
 await play('everything', async (played, home) => {
   const { report, audit, ending } = played;
   const verdict = judge(report, audit);
-  for (const problem of verdict.problems.slice(0, 20)) console.log(`  ${problem}`);
+  printProblems(verdict.problems);
   console.log(
     `${played.seconds.toFixed(1)} s, ${Math.round(sends.length / played.seconds)} sends/s; ${played.kills} ${what}, ${played.inStart} of them while it started, ${played.hits} of them with deliveries under way; torn ends left ${played.torn}, quarantined ${audit.quarantined}`,
   );
@@ -67,7 +72,7 @@ await play('everything', async (played, home) => {
       `the disk forgot changes of ${played.forgotten.files} files and ${played.forgotten.names} names; ${played.parts} cuts kept parts of them`,
     );
   console.log(
-    `answers ${describe(report)}; ${audit.lines} lines, ${(audit.bytes / 2 ** 20).toFixed(1)} MiB; stopped with ${ending}`,
+    `answers ${describeCounts(report.answers)} (${report.duplicates} duplicates); ${audit.lines} lines, ${(audit.bytes / 2 ** 20).toFixed(1)} MiB; stopped with ${ending}`,
   );
   console.log(verdictLine(verdict));
   const complete =
@@ -76,7 +81,7 @@ await play('everything', async (played, home) => {
     played.hits === played.kills - played.inStart &&
     audit.quarantined >= played.torn &&
     ending === 0;
-  if (!isKept(verdict) || !complete) process.exitCode = 1;
+  failUnless(isKept(verdict) && complete);
   if (options.sabotage) await damageCopies(report, home);
 });
 if (options.sabotage && isPowerCut) for (const saved of badDisks) await useBadDisk(saved);
@@ -101,7 +106,6 @@ async function play(
   sync: NonNullable<PowerCutOptions['sync']>,
   look: (played: Played, home: DaemonHome) => Promise<void>,
 ): Promise<void> {
-  const plan = killPlan(wanted, sends.length, random);
   const port = await freePort(random);
   const home = createDaemonHome('chaos-ingest');
   const disk = isPowerCut ? await mountPowerCutDisk({ folder: home.dataDir, sync }) : undefined;
@@ -114,7 +118,7 @@ async function play(
   let daemon = startDaemon(home, { port });
 
   async function killAndRestart(): Promise<void> {
-    for (const kill of plan) {
+    for (const kill of planKills()) {
       if (kill.whileStarting) {
         await end(daemon);
         await killWhileStarting(() => {
@@ -180,6 +184,27 @@ async function play(
   }
 }
 
+type Kill =
+  | { whileStarting: true }
+  /** `tears`: half a line is left behind. */
+  | { whileStarting: false; afterSends: number; delayMs: number; tears: boolean };
+
+/**
+ * When to kill: after so many acknowledged sends and some milliseconds, at random; every fifth kill, and the second one,
+ * hits the daemon again while it starts, in the midst of its recovery. A kill leaves whole lines, because a write is one
+ * system call; a power cut does not, so every third kill of a running daemon also leaves half a line behind, unless the
+ * power is really cut (power-cut.ts).
+ */
+function planKills(): Kill[] {
+  const moments = Array.from({ length: wanted }, () => random.below(Math.floor(sends.length * 0.9)));
+  moments.sort((left, right) => left - right);
+  return moments.map((afterSends, index) =>
+    index % 5 === 1
+      ? { whileStarting: true }
+      : { whileStarting: false, afterSends, delayMs: random.below(30), tears: index % 3 === 0 },
+  );
+}
+
 /** Not so long that there is nothing left to send. */
 async function pause(milliseconds: number, report: SendReport): Promise<void> {
   const { sends: before } = report;
@@ -194,7 +219,7 @@ async function damageCopies(report: SendReport, home: DaemonHome): Promise<void>
     const copy = join(home.home, name);
     sabotageCopy(home.eventsDir, copy, victim, does);
     const line = verdictLine(judge(report, await auditLog(copy)));
-    noticed(name, line, line.includes(says));
+    judgeSabotage(name, line, line.includes(says));
   }
 }
 
@@ -202,16 +227,6 @@ async function damageCopies(report: SendReport, home: DaemonHome): Promise<void>
 async function useBadDisk(saved: (typeof badDisks)[number]): Promise<void> {
   await play(saved, async ({ report, audit }) => {
     const verdict = judge(report, audit);
-    noticed(`a sync saves ${saved}`, verdictLine(verdict), verdict.lost > 0);
+    judgeSabotage(`a sync saves ${saved}`, verdictLine(verdict), verdict.lost > 0);
   });
-}
-
-function noticed(name: string, line: string, isNoticed: boolean): void {
-  console.log(`sabotage, ${name}: ${line}: ${isNoticed ? 'noticed' : 'NOT NOTICED'}`);
-  if (!isNoticed) process.exitCode = 1;
-}
-
-function describe({ answers, duplicates }: SendReport): string {
-  const counts = [...answers].map(([status, count]) => `${status}: ${count}`);
-  return `${counts.join(', ')} (${duplicates} duplicates)`;
 }

@@ -14,8 +14,8 @@ import { signedDelivery } from '../packages/testkit/src/deliveries/signed-delive
 import type { Random } from '../packages/testkit/src/random.ts';
 import { WAIT_MS } from '../packages/testkit/src/waiting.ts';
 import type { Player } from './orchestrate-cast.ts';
-import { REPO, type World } from './orchestrate-world.ts';
-import { deploymentSending, pullRequestSending, type Sending, statusSending } from './workers-payloads.ts';
+import { type OrchestrateWorld, REPO } from './orchestrate-world.ts';
+import { deploymentSending, pullRequestSending, type Sending, statusSending } from './world.ts';
 
 /** A person does not look at once, and a deploy takes its time. */
 const LONGEST_REST_MS = 800;
@@ -23,12 +23,12 @@ const LONGEST_REST_MS = 800;
 export type Reviewer = Awaited<ReturnType<typeof startReviewer>>;
 type Opening = { ticket: string; branch: string; headSha: string };
 
-export async function startReviewer(world: World, random: Random) {
+export async function startReviewer(world: OrchestrateWorld, random: Random) {
   const { codehost, daemon, git, remote } = world;
   const { cloud } = codehost;
   const cast = new Map<string, Player>();
   const done = { sent: 0, lost: 0, opened: 0, merged: 0, closed: 0, deployments: 0 };
-  const post = createPost(Number(new URL(daemon.url).port));
+  const post = createPost(daemon.port);
   const problems: string[] = [];
   const jobs = new Set<Promise<void>>();
   const stopping = new AbortController();

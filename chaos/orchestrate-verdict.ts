@@ -4,19 +4,21 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EventLine } from '../packages/core/src/log/event-line.ts';
 import type { BoardView } from '../packages/core/src/state/views/board-view.ts';
+import { logLines } from '../packages/testkit/src/script.ts';
 import type { Player } from './orchestrate-cast.ts';
-import { agentProcesses, type Watch } from './orchestrate-watch.ts';
-import { MOST_AGENTS, REPO, RUN, type World } from './orchestrate-world.ts';
+import { MOST_AGENTS, type OrchestrateWorld, REPO, RUN } from './orchestrate-world.ts';
 
 /** In words; empty when everything is as the cast says. */
 export async function differences(
-  world: World,
+  world: OrchestrateWorld,
   cast: readonly Player[],
   watched: Watch['found'],
 ): Promise<string[]> {
   const board = await world.daemon.board();
   if (board === null) return ['the daemon shows no board'];
-  const lines = linesIn(world.home.eventsDir);
+  const lines = logLines(world.home.eventsDir)
+    .filter((text) => text.includes('"orchestrator.'))
+    .map((text) => JSON.parse(text) as EventLine);
   return [
     ...ofRun(board),
     ...cast.flatMap((player) => ofPlayer(world, board, player)),
@@ -34,13 +36,13 @@ function ofRun(board: BoardView): string[] {
   return state === 'completed' ? [] : [`the run is ${state ?? 'not there'}, not completed`];
 }
 
-export function launchesOf(world: World, ticket: string): number[] {
+export function launchesOf(world: OrchestrateWorld, ticket: string): number[] {
   const file = join(world.stage, `${ticket}.launches`);
   if (!existsSync(file)) return [];
   return readFileSync(file, 'utf8').trimEnd().split('\n').map(Number.parseFloat);
 }
 
-function ofPlayer(world: World, board: BoardView, { ticket, role }: Player): string[] {
+function ofPlayer(world: OrchestrateWorld, board: BoardView, { ticket, role }: Player): string[] {
   const { ends } = role;
   const worker = board.workers.find((one) => one.ticket === ticket);
   const opened = world.codehost.cloud
@@ -79,7 +81,7 @@ function ofWaves(cast: readonly Player[], lines: readonly EventLine[]): string[]
 }
 
 /** The same by what the agents themselves wrote down. */
-function ofClocks(world: World, cast: readonly Player[]): string[] {
+function ofClocks(world: OrchestrateWorld, cast: readonly Player[]): string[] {
   const at = (wave: number) =>
     cast.filter((one) => one.wave === wave).flatMap(({ ticket }) => launchesOf(world, ticket));
   const waves = [...new Set(cast.map(({ wave }) => wave))].filter((wave) => wave > 1);
@@ -89,7 +91,7 @@ function ofClocks(world: World, cast: readonly Player[]): string[] {
 }
 
 /** One ticket for each lie, and none for the others. */
-function ofRemediation(world: World, cast: readonly Player[]): string[] {
+function ofRemediation(world: OrchestrateWorld, cast: readonly Player[]): string[] {
   const own = new Set(cast.map(({ ticket }) => ticket));
   const { issues, identifierOf } = world.tracker.cloud;
   const filed = issues.filter((issue) => !own.has(identifierOf(issue)));
@@ -116,7 +118,7 @@ function ofAgents({ most, twice }: Watch['found']): string[] {
 }
 
 /** Worktrees and processes that nobody needs any more. */
-export function ofLeftovers(world: World): string[] {
+function ofLeftovers(world: OrchestrateWorld): string[] {
   const [, ...worktrees] = world.git(world.project, 'worktree', 'list', '--porcelain').split('\n\n');
   const base = join(world.home.dataDir, 'wt', 'web');
   const folders = [base, join(base, '.verify')]
@@ -130,11 +132,63 @@ export function ofLeftovers(world: World): string[] {
   ];
 }
 
-function linesIn(eventsDir: string): EventLine[] {
-  return readdirSync(eventsDir)
-    .filter((name) => name.endsWith('.jsonl'))
-    .toSorted()
-    .flatMap((name) => readFileSync(join(eventsDir, name), 'utf8').split('\n'))
-    .filter((text) => text.includes('"orchestrator.'))
-    .map((text) => JSON.parse(text) as EventLine);
+// Watches the agents from outside, as the kernel shows them: every process with the mark of a run in its environment.
+// The leader of a group is an agent; the others are what it started.
+
+const MARK = `SVC_ORCHESTRATOR=${RUN}`;
+const SAMPLE_MS = 50;
+
+type Seen = { pid: number; group: number; ticket: string };
+
+/** Of one home: other runs of this script may be under way. */
+export function agentProcesses(root: string): Seen[] {
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      const environment = readFileSync(`/proc/${name}/environ`, 'latin1');
+      if (!environment.includes(MARK) || !environment.includes(root)) return [];
+      const stat = readFileSync(`/proc/${name}/stat`, 'latin1');
+      const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      if (state === 'Z' || state === 'X') return [];
+      const [, ticket = ''] = /(?:^|\0)SVC_TICKET=([^\0]*)/.exec(environment) ?? [];
+      return [{ pid: Number(name), group: Number(group), ticket }];
+    } catch {
+      // It ended while it was looked at, or is somebody else's.
+      return [];
+    }
+  });
+}
+
+export type Watch = ReturnType<typeof watchAgents>;
+
+export function watchAgents(root: string) {
+  const found = { samples: 0, most: 0, twice: new Set<string>(), longestGapMs: 0 };
+  let last = performance.now();
+  const timer = setInterval(() => {
+    const now = performance.now();
+    found.longestGapMs = Math.max(found.longestGapMs, now - last);
+    last = now;
+    note(agentProcesses(root));
+  }, SAMPLE_MS);
+
+  function note(seen: readonly Seen[]): void {
+    const tickets = seen.filter(({ pid, group }) => pid === group).map(({ ticket }) => ticket);
+    found.samples += 1;
+    found.most = Math.max(found.most, tickets.length);
+    for (const ticket of tickets)
+      if (tickets.filter((one) => one === ticket).length > 1) found.twice.add(ticket);
+  }
+
+  return { found, note, stop: (): void => clearInterval(timer) };
+}
+
+/** Only groups that carry the mark are ended. */
+export function endAgents(root: string): void {
+  for (const { pid } of agentProcesses(root)) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It ended by itself.
+    }
+  }
 }

@@ -8,17 +8,22 @@ import { spawn } from 'node:child_process';
 import { copyFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describeMachine } from '../packages/testkit/src/daemon/process-figures.ts';
 import { auditLog } from '../packages/testkit/src/log/audit-log.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
-import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+import {
+  describeMachine,
+  endWithScript,
+  failUnless,
+  judgeSabotage,
+  scriptOptions,
+  secondsSince,
+} from '../packages/testkit/src/script.ts';
 import { until, WAIT_MS } from '../packages/testkit/src/waiting.ts';
 import type { AgentScript } from './orchestrate-agent.ts';
 import { castOf, type Player, planOf } from './orchestrate-cast.ts';
 import { startReviewer } from './orchestrate-reviewer.ts';
-import { differences, launchesOf } from './orchestrate-verdict.ts';
-import { agentProcesses, endAgents, watchAgents } from './orchestrate-watch.ts';
-import { MOST_AGENTS, openWorld, RUN } from './orchestrate-world.ts';
+import { agentProcesses, differences, endAgents, launchesOf, watchAgents } from './orchestrate-verdict.ts';
+import { MOST_AGENTS, openOrchestrateWorld, RUN } from './orchestrate-world.ts';
 
 const options = scriptOptions({
   tickets: 40,
@@ -35,12 +40,12 @@ const options = scriptOptions({
 const LOOK_MS = 300;
 
 const random = createRandom(options.seed);
-const world = await openWorld(random);
+const world = await openOrchestrateWorld();
 const { daemon } = world;
 const reviewer = await startReviewer(world, random);
 const watch = watchAgents(world.root);
 const cast = castOf(
-  Array.from({ length: options.tickets }, (_, index) => world.newTicket(`Change ${index + 1}`)),
+  Array.from({ length: options.tickets }, (_, index) => world.newTicket('ABC', `Change ${index + 1}`)),
   options.waves,
   random,
 );
@@ -64,14 +69,13 @@ try {
   writeFileSync(plan, JSON.stringify(planOf(cast, random)));
   daemon.start();
   await daemon.ready();
-  const said = await world.svc('orchestrate', 'start', '--file', plan, '--name', RUN);
+  const said = await world.svc(world.project, 'orchestrate', 'start', '--file', plan, '--name', RUN);
   console.log(said.printed);
   if (said.code !== 0) throw new Error(`svc orchestrate start ended with ${said.code}`);
   await Promise.all([untilOver(), letBegin(), beThePerson(), killAndRestart()]);
   // What the cast says comes true, worktrees go last of all; then nothing may come that undoes it.
   await until(async () => (await differences(world, cast, watch.found)).length === 0).catch(() => undefined);
-  if (!(await daemon.settle()))
-    problems.push(`the outbox is not empty: ${JSON.stringify(await daemon.outbox())}`);
+  problems.push(...(await daemon.settle()));
   const audit = await auditLog(world.home.eventsDir);
   const found = [
     ...problems,
@@ -81,13 +85,11 @@ try {
   ];
   report(found, audit.lines);
   const isKilled = kills.made === options.kills && kills.amid > 0;
-  if (found.length > 0 || (options.kills > 0 && !isKilled)) process.exitCode = 1;
+  failUnless(found.length === 0 && (options.kills === 0 || isKilled));
   if (options.sabotage) await tryTheCheck(found.length);
   const ending = await daemon.stop();
-  if (ending !== 0) {
-    console.log(`the daemon stopped with ${ending}`);
-    process.exitCode = 1;
-  }
+  if (ending !== 0) console.log(`the daemon stopped with ${ending}`);
+  failUnless(ending === 0);
 } finally {
   watch.stop();
   await reviewer.stop();
@@ -136,7 +138,7 @@ async function beThePerson(): Promise<void> {
           ? reason === 'worker-dead' && status === 'failed'
           : reason === 'worker-stalled' && status === 'stalled';
       if (!isAsked || person === null) continue;
-      const { code, printed } = await world.svc('orchestrate', person, RUN, player.ticket);
+      const { code, printed } = await world.svc(world.project, 'orchestrate', person, RUN, player.ticket);
       if (code === 0) waiting.delete(player.ticket);
       else console.log(`  svc orchestrate ${person} ${player.ticket}: ${printed}`);
     }
@@ -150,6 +152,9 @@ async function killAndRestart(): Promise<void> {
   const expected = cast.reduce((sum, { role }) => sum + role.ends.launches, 0);
   const launched = (): number => cast.reduce((sum, { ticket }) => sum + launchesOf(world, ticket).length, 0);
   const isOver = (): boolean => over.signal.aborted;
+  const { eventsDir } = world.home;
+  const logBytes = (): number =>
+    readdirSync(eventsDir).reduce((sum, name) => sum + statSync(join(eventsDir, name)).size, 0);
   for (let count = 0; count < options.kills; count += 1) {
     const after = ((count + random.next()) * expected * 0.9) / options.kills;
     while (launched() < after && !isOver()) await sleep(10);
@@ -168,12 +173,6 @@ async function killAndRestart(): Promise<void> {
   await daemon.ready();
 }
 
-function logBytes(): number {
-  const { eventsDir } = world.home;
-  const files = readdirSync(eventsDir).filter((name) => name.endsWith('.jsonl'));
-  return files.reduce((sum, name) => sum + statSync(join(eventsDir, name)).size, 0);
-}
-
 function report(found: readonly string[], lines: number): void {
   const width = Math.max(...cast.map(({ role }) => role.name.length));
   for (const role of new Set(cast.map((one) => one.role))) {
@@ -188,9 +187,8 @@ function report(found: readonly string[], lines: number): void {
   const { sent, lost, opened, merged, closed, deployments } = reviewer.done;
   const launches = cast.reduce((sum, { ticket }) => sum + launchesOf(world, ticket).length, 0);
   const { samples, most, longestGapMs } = watch.found;
-  const seconds = ((performance.now() - started) / 1000).toFixed(1);
   console.log(
-    `${seconds} s, ${lines} lines, ${kills.made} kills, ${kills.amid} of them while agents ran; ${launches} launches, at most ${most} at once in ${samples} looks (longest gap ${Math.round(longestGapMs)} ms)`,
+    `${secondsSince(started)} s, ${lines} lines, ${kills.made} kills, ${kills.amid} of them while agents ran; ${launches} launches, at most ${most} at once in ${samples} looks (longest gap ${Math.round(longestGapMs)} ms)`,
   );
   console.log(
     `pull requests: ${opened} opened, ${merged} merged, ${closed} closed; ${deployments} deployments; ${sent} deliveries taken, ${lost} lost; code host asked ${world.codehost.calls().length} times, tracker ${world.tracker.calls().length} times`,
@@ -203,25 +201,24 @@ async function tryTheCheck(known: number): Promise<void> {
   const notice = async (name: string, wanted: RegExp, players: readonly Player[] = cast): Promise<void> => {
     const found = await differences(world, players, watch.found);
     const line = found.find((one) => wanted.test(one));
-    const noticed = found.length > known && line !== undefined;
-    console.log(`sabotage, ${name}: ${line ?? 'no difference'}: ${noticed ? 'noticed' : 'NOT NOTICED'}`);
-    if (!noticed) process.exitCode = 1;
+    judgeSabotage(name, line ?? 'no difference', found.length > known && line !== undefined);
   };
   const swapped = cast.map((one) => ({ ...one, wave: options.waves + 1 - one.wave }));
   await notice('waves in another order', /was begun before wave/, swapped);
-  const [first] = cast;
+  const first = cast.find(({ role }) => role.ends.status === 'done');
   if (first === undefined) return;
   const otherwise: Player = {
     ...first,
     role: { ...first.role, ends: { ...first.role.ends, status: 'canceled' } },
   };
-  await notice('another ending', /the board says done, not canceled|Backlog/, [otherwise, ...cast.slice(1)]);
+  const others = cast.filter((one) => one !== first);
+  await notice('another ending', /the board says done, not canceled|Backlog/, [otherwise, ...others]);
   world.git(world.project, 'worktree', 'add', '--quiet', '--detach', join(world.root, 'left'));
   await notice('a worktree left over', /a worktree is left/);
   world.git(world.project, 'worktree', 'remove', join(world.root, 'left'));
   const env = { HOME: world.root, SVC_ORCHESTRATOR: RUN, SVC_TICKET: first.ticket };
   const left = Array.from({ length: MOST_AGENTS + 1 }, () =>
-    spawn('/bin/sleep', ['60'], { env, stdio: 'ignore', detached: true }),
+    endWithScript(spawn('/bin/sleep', ['60'], { env, stdio: 'ignore', detached: true })),
   );
   await until(() => watch.found.most > MOST_AGENTS && watch.found.twice.has(first.ticket));
   await notice('a process left over', /process \d+ of/);

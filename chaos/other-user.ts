@@ -2,11 +2,8 @@
 // on ports that the owner uses at the same time. None may be let in. Then what it costs to find out who is behind a
 // connection, with few sockets on the machine and with many.
 // `npm run chaos:other-user`, as root; `-- --count 400 --sockets 0` for a short run.
-
-import { readdirSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect, createServer, type Socket } from 'node:net';
-import { join } from 'node:path';
 import {
   askFromPorts,
   asOtherUser,
@@ -15,9 +12,15 @@ import {
   canBeOtherUser,
   reusedPorts,
 } from '../packages/testkit/src/access/other-user.ts';
-import { describeMachine } from '../packages/testkit/src/daemon/process-figures.ts';
 import { createDaemonHome, startDaemon } from '../packages/testkit/src/daemon/start-daemon.ts';
-import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+import {
+  describeMachine,
+  failUnless,
+  logLines,
+  medianOf,
+  scriptOptions,
+  secondsSince,
+} from '../packages/testkit/src/script.ts';
 
 const { count, sockets } = scriptOptions({ count: 10_000, sockets: 10_000 });
 const MEASURED = 50;
@@ -38,15 +41,15 @@ try {
   const burst = await asOtherUser<BurstResult>(BURST, { port, ports: reusedPorts, count });
   isOver = true;
   const answered = await owner;
-  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  const seconds = secondsSince(started);
   const { access } = (await ask(port, '/api/health')) as { access: { refused: Record<string, number> } };
-  const letIn = linesOfStrangers();
+  const letIn = logLines(home.eventsDir).join('').split('stranger-').length - 1;
   console.log(
     `${burst.sent} connections of another user in ${seconds} s, the owner answered ${answered} times meanwhile`,
   );
   console.log(`answers ${JSON.stringify(burst.answers)}, refused ${JSON.stringify(access.refused)}`);
   console.log(`let in ${letIn}, bytes of data ${burst.data}`);
-  if (letIn !== 0 || burst.data !== 0 || answered === 0) process.exitCode = 1;
+  failUnless(letIn === 0 && burst.data === 0 && answered > 0);
   console.log(`one connection, few sockets: ${await cost(port)}`);
   if (sockets > 0) {
     const close = await openSockets(sockets);
@@ -57,12 +60,6 @@ try {
 } finally {
   await daemon.kill();
   home.remove();
-}
-
-function linesOfStrangers(): number {
-  const files = readdirSync(home.eventsDir).filter((name) => name.endsWith('.jsonl'));
-  const text = files.map((name) => readFileSync(join(home.eventsDir, name), 'utf8')).join('');
-  return text.split('stranger-').length - 1;
 }
 
 /** A new connection and its first answer, one after the other; then many at once. */
@@ -76,8 +73,7 @@ async function cost(port: number): Promise<string> {
   const started = performance.now();
   await Promise.all(Array.from({ length: AT_ONCE }, () => ask(port, '/api/figures')));
   const each = (performance.now() - started) / AT_ONCE;
-  const median = times.toSorted((a, b) => a - b)[MEASURED / 2] ?? 0;
-  return `median ${median.toFixed(1)} ms; ${AT_ONCE} at once: ${each.toFixed(2)} ms each`;
+  return `median ${medianOf(times).toFixed(1)} ms; ${AT_ONCE} at once: ${each.toFixed(2)} ms each`;
 }
 
 function ask(port: number, path: string): Promise<unknown> {

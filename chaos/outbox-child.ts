@@ -13,8 +13,15 @@ import type { Handlers, Outcome } from '../packages/monitor/src/outbox/attempt.t
 import { createOutboxStore, type OutboxStore } from '../packages/monitor/src/outbox/outbox-store.ts';
 import { openOutboxDatabase } from '../packages/monitor/src/outbox/outbox-tables.ts';
 import { createOutboxRunner } from '../packages/monitor/src/outbox/runner.ts';
-import { appendDelivery, foldChaosLine, gaveUpDraft, inputDraft, newBoard } from './outbox-fold.ts';
-import type { KillPoint, PlannedKill } from './outbox-plan.ts';
+import {
+  appendDelivery,
+  foldChaosLine,
+  gaveUpDraft,
+  inputDraft,
+  type KillPoint,
+  newBoard,
+  type PlannedKill,
+} from './outbox-fold.ts';
 
 /** A wrong order or a lost check, of the kinds that the verdict has to notice. */
 export type Sabotage = 'cursor-first' | 'finish-first' | 'not-idempotent' | 'told-first';

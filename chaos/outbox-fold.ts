@@ -1,6 +1,13 @@
 // What a line asks for in chaos/outbox.ts: a small fold with a state of its own and every way an effect can go.
 // Each effect has a result that can be told from every other, so that none can hide behind the next.
-import type { Effect, EventDraft, EventLine, TicketPhase } from '../packages/core/src/index.ts';
+import {
+  draft,
+  type Effect,
+  type EventDraft,
+  type EventLine,
+  type TicketPhase,
+} from '../packages/core/src/index.ts';
+import type { Random } from '../packages/testkit/src/random.ts';
 
 const TICKETS = 5;
 const phases: readonly TicketPhase[] = ['research', 'planning', 'inProgress', 'inReview', 'done'];
@@ -57,8 +64,7 @@ export function foldChaosLine(board: ChaosBoard, line: EventLine): Effect[] {
 }
 
 function attention(reason: string, message: string): EventDraft {
-  const detail = { reason, message, severity: 'low' };
-  return { event: 'comms.attention', source: 'monitor', via: 'local', scope: {}, detail };
+  return draft('comms.attention', {}, { reason, message, severity: 'low' });
 }
 
 function move(board: ChaosBoard, seq: number, ticket: string): Effect {
@@ -90,4 +96,45 @@ function signal(seq: number, orchestrator: string, ticket: string): Effect {
       provenBy: null,
     },
   };
+}
+
+// Where a process is killed, in the order in which an effect passes the points, and how often it may pass one before it
+// is: all of log, outbox and effect is hit early and late in a life, in recovery as in full work.
+
+/** The most passages of a point that a life is sure to see. */
+const passages = {
+  'while-starting': 1,
+  'after-log-append': 10,
+  'before-accept': 5,
+  'inside-accept': 5,
+  'after-accept': 5,
+  'before-handler': 12,
+  'after-effect': 12,
+  'before-finish': 12,
+  'after-finish': 12,
+  'after-retry': 1,
+  'before-give-up': 2,
+  'inside-give-up': 2,
+  'after-give-up': 2,
+  'after-attention': 2,
+  'after-told': 2,
+  /** Killed from outside, when it has said so often that it wrote a line. */
+  'any-moment': 12,
+} as const;
+
+export type KillPoint = keyof typeof passages;
+export type PlannedKill = { point: KillPoint; nth: number };
+
+export const killPoints = Object.keys(passages).filter((name): name is KillPoint =>
+  Object.hasOwn(passages, name),
+);
+
+/** So many kills, spread evenly over the points, in an order of chance. */
+export function planKills(
+  kills: number,
+  random: Random,
+  points: readonly KillPoint[] = killPoints,
+): PlannedKill[] {
+  const spread = Array.from({ length: kills }, (_, index) => points[index % points.length] ?? 'any-moment');
+  return random.shuffled(spread).map((point) => ({ point, nth: 1 + random.below(passages[point]) }));
 }

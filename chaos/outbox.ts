@@ -4,19 +4,41 @@
 // `npm run chaos:outbox` (200 kills); with `-- --power-cuts 100` its disk loses its power instead, and with it
 // everything that was not synced (power-cut.ts); `-- --sabotage` also runs four broken ways of doing it, and disks that
 // do not sync, which the verdict has to notice; `-- --seed 2` makes other choices.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { describeMachine } from '../packages/testkit/src/daemon/process-figures.ts';
+import { text } from 'node:stream/consumers';
+import type { Effect, EventLine } from '../packages/core/src/index.ts';
+import { createOutboxStore } from '../packages/monitor/src/outbox/outbox-store.ts';
+import { openOutboxDatabase } from '../packages/monitor/src/outbox/outbox-tables.ts';
+import { bundleProcess } from '../packages/testkit/src/daemon/bundle-process.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
-import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+import {
+  describeMachine,
+  endOf,
+  endWithScript,
+  failUnless,
+  judgeSabotage,
+  listen,
+  logLines,
+  printProblems,
+  scriptFolder,
+  scriptOptions,
+} from '../packages/testkit/src/script.ts';
 import { WAIT_MS } from '../packages/testkit/src/waiting.ts';
-import { bundleProcess } from './bundle-process.ts';
 import type { ChildOrders, Sabotage } from './outbox-child.ts';
-import { type KillPoint, killPoints, type PlannedKill, planKills } from './outbox-plan.ts';
-import { type ChaosTracker, startChaosTracker } from './outbox-tracker.ts';
-import { isKept, judgeOutbox, type OutboxVerdict, outboxVerdictLine } from './outbox-verdict.ts';
+import {
+  appendDelivery,
+  foldChaosLine,
+  gaveUpDelivery,
+  isUnknownTicket,
+  type KillPoint,
+  killPoints,
+  newBoard,
+  type PlannedKill,
+  planKills,
+} from './outbox-fold.ts';
 import { mountPowerCutDisk, type PowerCutDisk, type PowerCutOptions } from './power-cut.ts';
 
 const options = scriptOptions({
@@ -31,6 +53,8 @@ const options = scriptOptions({
 /** A life may be over before it came to its point: then another is tried, at the first passage. */
 const TRIES = 5;
 const SABOTAGE_KILLS = 4;
+/** The tracker refuses every so many-th new effect once. */
+const REFUSE_EVERY = 6;
 const sabotages: Record<Sabotage, { points: KillPoint[]; says: RegExp }> = {
   'cursor-first': { points: ['inside-accept'], says: /missing [1-9]/ },
   'finish-first': { points: ['before-handler'], says: /missing [1-9]/ },
@@ -43,7 +67,7 @@ type Sync = NonNullable<PowerCutOptions['sync']>;
 const badDisks: readonly Sync[] = ['nothing', 'files'];
 const isPowerCut = options['power-cuts'] > 0;
 const wanted = isPowerCut ? options['power-cuts'] : options.kills;
-const what = isPowerCut ? 'power cuts' : 'kills';
+const unit = isPowerCut ? 'power cuts' : 'kills';
 
 type Run = {
   verdict: OutboxVerdict;
@@ -54,30 +78,22 @@ type Run = {
 };
 
 const random = createRandom(options.seed);
-const alive = new Set<ChildProcess>();
-const folders: string[] = [];
-// No life outlives this script, however it ends.
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => process.exit(1));
-process.on('exit', () => {
-  for (const child of alive) child.kill('SIGKILL');
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
 
-const script = await bundleProcess('outbox-child.ts');
+const script = await bundleProcess('chaos/outbox-child.ts');
 console.log(describeMachine());
 console.log(
-  `${wanted} ${what} over ${killPoints.length} points, ${options.inputs} lines in a life, ${options['last-inputs']} in the last, seed ${options.seed}`,
+  `${wanted} ${unit} over ${killPoints.length} points, ${options.inputs} lines in a life, ${options['last-inputs']} in the last, seed ${options.seed}`,
 );
 const whole = await play(planKills(wanted, random), null, isPowerCut ? 'everything' : null);
 const { asked, refused, again } = whole.tracker.counts;
 const kills = [...whole.killed.values()].reduce((sum, count) => sum + count, 0);
-for (const problem of whole.verdict.problems.slice(0, 20)) console.log(`  ${problem}`);
+printProblems(whole.verdict.problems);
 console.log(killPoints.map((point) => `${point} ${whole.killed.get(point) ?? 0}`).join(', '));
 console.log(
-  `${whole.seconds.toFixed(1)} s, ${kills} ${what}; ${whole.verdict.inputs} facts, ${whole.verdict.lines} lines, ${whole.lost} lost; the tracker was asked ${asked} times, refused ${refused}, ${again} came again after their result was there`,
+  `${whole.seconds.toFixed(1)} s, ${kills} ${unit}; ${whole.verdict.inputs} facts, ${whole.verdict.lines} lines, ${whole.lost} lost; the tracker was asked ${asked} times, refused ${refused}, ${again} came again after their result was there`,
 );
 console.log(outboxVerdictLine(whole.verdict));
-if (!isKept(whole.verdict) || whole.lost > 0 || kills !== wanted) process.exitCode = 1;
+failUnless(isKept(whole.verdict) && whole.lost === 0 && kills === wanted);
 if (options.sabotage) await tryTheCheck();
 if (options.sabotage && isPowerCut) for (const saved of badDisks) await useBadDisk(saved);
 
@@ -88,8 +104,7 @@ async function play(
   sync: Sync | null,
 ): Promise<Run> {
   const started = performance.now();
-  const folder = mkdtempSync(join(tmpdir(), 'svc-chaos-outbox-'));
-  folders.push(folder);
+  const folder = scriptFolder('chaos-outbox');
   const disk = sync === null ? undefined : await mountDisk(folder, sync);
   const tracker = await startChaosTracker();
   const killed = new Map<KillPoint, number>();
@@ -108,7 +123,7 @@ async function play(
     const lost = Math.max(0, written - verdict.inputs);
     return { verdict, killed, tracker, seconds: (performance.now() - started) / 1000, lost };
   } finally {
-    tracker.close();
+    await tracker.close();
     await disk?.unmount();
   }
 }
@@ -144,13 +159,10 @@ type Life = {
 
 /** A life that ended by SIGKILL has taken the power of its disk along. */
 async function live(orders: ChildOrders, disk: PowerCutDisk | undefined): Promise<Life> {
-  const child = spawn(process.execPath, [script, JSON.stringify(orders)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  alive.add(child);
-  const ended = new Promise<number | string>((resolve) => {
-    child.on('close', (code, signal) => resolve(code ?? signal ?? 'unknown'));
-  });
+  const child = endWithScript(
+    spawn(process.execPath, [script, JSON.stringify(orders)], { stdio: ['ignore', 'pipe', 'inherit'] }),
+  );
+  const ended = endOf(child);
   const late = setTimeout(() => child.kill('SIGTERM'), 3 * WAIT_MS);
   let lines = 0;
   let cut: Promise<unknown> | undefined;
@@ -165,15 +177,14 @@ async function live(orders: ChildOrders, disk: PowerCutDisk | undefined): Promis
       inSync: child.exitCode === null && child.signalCode === null && random.chance(0.5),
     });
   }
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    lines += text.split('\n').length - 1;
+  child.stdout.setEncoding('utf8').on('data', (printed: string) => {
+    lines += printed.split('\n').length - 1;
     if (orders.kill?.point !== 'any-moment' || lines < orders.kill.nth) return;
     if (disk === undefined) void kill();
     else cutPower();
   });
   const ending = await ended;
   clearTimeout(late);
-  alive.delete(child);
   if (ending === 'SIGKILL') cutPower();
   await cut;
   return { ending, written: lines };
@@ -189,17 +200,176 @@ async function tryTheCheck(): Promise<void> {
   });
   for (const { name, says, verdict } of await Promise.all(tries)) {
     const line = outboxVerdictLine(verdict);
-    noticed(name, line, says.test(line) && !isKept(verdict));
+    judgeSabotage(name, line, says.test(line) && !isKept(verdict));
   }
 }
 
 async function useBadDisk(saved: Sync): Promise<void> {
   const { verdict, lost } = await play(planKills(wanted, random), null, saved);
   const line = `${outboxVerdictLine(verdict)}, facts lost ${lost}`;
-  noticed(`a sync saves ${saved}`, line, lost > 0);
+  judgeSabotage(`a sync saves ${saved}`, line, lost > 0);
 }
 
-function noticed(name: string, line: string, isNoticed: boolean): void {
-  console.log(`sabotage, ${name}: ${line}: ${isNoticed ? 'noticed' : 'NOT NOTICED'}`);
-  if (!isNoticed) process.exitCode = 1;
+// The outside world: a tracker that remembers every move of a ticket, in order. It stands in the process that does the
+// killing, so that it outlives the killed.
+
+type ChaosTracker = {
+  url: string;
+  /** Keys of the effects that changed a ticket, in the order of the changes. */
+  moves: Map<string, string[]>;
+  counts: {
+    asked: number;
+    /** Effects that came again after their result was there: harmless when nothing changed by it. */
+    again: number;
+    refused: number;
+  };
+  close: () => Promise<void>;
+};
+
+async function startChaosTracker(): Promise<ChaosTracker> {
+  const moves = new Map<string, string[]>();
+  const states = new Map<string, string>();
+  const counts = { asked: 0, again: 0, refused: 0 };
+  const seen = new Set<string>();
+
+  /** The status to answer with. `add` is the sabotage: a move that is carried out whatever the state is. */
+  function set(ticket: string, { key, phase, add }: { key: string; phase: string; add: boolean }): number {
+    counts.asked += 1;
+    if (isUnknownTicket(ticket)) return 404;
+    const isNew = !seen.has(key);
+    seen.add(key);
+    if (isNew && seen.size % REFUSE_EVERY === 0) {
+      counts.refused += 1;
+      return 503;
+    }
+    const before = moves.get(ticket) ?? [];
+    if (before.includes(key)) counts.again += 1;
+    if (states.get(ticket) === phase && !add) return 200;
+    states.set(ticket, phase);
+    moves.set(ticket, [...before, key]);
+    return 200;
+  }
+
+  const server = createServer((request, response) => {
+    void text(request).then(
+      (body) => {
+        const status = set(decodeURIComponent(request.url ?? '').slice(1), JSON.parse(body));
+        return response.writeHead(status).end();
+      },
+      // The sender was killed while it sent: nothing was asked.
+      () => response.destroy(),
+    );
+  });
+  const { port, close } = await listen(server);
+  return { url: `http://127.0.0.1:${port}`, moves, counts, close };
+}
+
+// Holds what happened against what the log asked for: every effect once in its result, in order, none missing.
+
+type OutboxVerdict = {
+  lines: number;
+  inputs: number;
+  expected: number;
+  missing: number;
+  /** Results that are there more than once. */
+  doubled: number;
+  /** Results in another order than that of their lines. */
+  overtaken: number;
+  givenUp: number;
+  /** Rows that were given up, and should not have been, or the other way round; and rows left pending. */
+  wronglyEnded: number;
+  problems: string[];
+};
+
+function judgeOutbox(folder: string, moves: ReadonlyMap<string, readonly string[]>): OutboxVerdict {
+  const lines = logLines(join(folder, 'events')).map((line) => JSON.parse(line) as EventLine);
+  const board = newBoard();
+  const effects = lines.flatMap((line) => foldChaosLine(board, line));
+  const verdict: OutboxVerdict = {
+    lines: lines.length,
+    inputs: board.inputs,
+    expected: effects.length,
+    missing: 0,
+    doubled: 0,
+    overtaken: 0,
+    givenUp: 0,
+    wronglyEnded: 0,
+    problems: [],
+  };
+
+  function compare(what: string, expected: readonly string[], found: readonly string[]): void {
+    const missing = expected.filter((key) => !found.includes(key));
+    const doubled = found.filter((key, index) => found.indexOf(key) !== index || !expected.includes(key));
+    verdict.missing += missing.length;
+    verdict.doubled += doubled.length;
+    for (const key of missing) verdict.problems.push(`${what}: ${key} is missing`);
+    for (const key of doubled) verdict.problems.push(`${what}: ${key} is there once too often`);
+    if (missing.length + doubled.length > 0 || expected.every((key, index) => found[index] === key)) return;
+    verdict.overtaken += 1;
+    verdict.problems.push(`${what}: another order than that of the lines`);
+  }
+
+  for (const [target, expected] of Map.groupBy(effects, targetOf)) {
+    const keys = expected.map(({ key }) => key);
+    if (target.startsWith('signal-')) compare(target, keys, historyOf(join(folder, target)));
+    else if (target !== 'log' && target !== 'given up') compare(target, keys, moves.get(target) ?? []);
+  }
+  const delivered = lines.flatMap(({ deliveryId }) => deliveryId ?? []).toSorted();
+  const appended = effects.filter((effect) => targetOf(effect) === 'log');
+  const hopeless = effects.filter((effect) => targetOf(effect) === 'given up');
+  const ofOutbox = (prefix: string) => delivered.filter((id) => id.startsWith(prefix));
+  compare('lines', sorted(appended, appendDelivery), ofOutbox(appendDelivery('')));
+  compare('attention', sorted(hopeless, gaveUpDelivery), ofOutbox(gaveUpDelivery('')));
+  compareRows(folder, effects, lines.at(-1)?.seq ?? 0, verdict);
+  return verdict;
+}
+
+function isKept({ missing, doubled, overtaken, wronglyEnded }: OutboxVerdict): boolean {
+  return missing + doubled + overtaken + wronglyEnded === 0;
+}
+
+function outboxVerdictLine(verdict: OutboxVerdict): string {
+  const { expected, missing, doubled, overtaken, givenUp, wronglyEnded } = verdict;
+  return `effects expected ${expected} missing ${missing} doubled ${doubled} overtaken ${overtaken} wrongly ended ${wronglyEnded} (given up as they should ${givenUp})`;
+}
+
+function compareRows(
+  folder: string,
+  effects: readonly Effect[],
+  lastSeq: number,
+  verdict: OutboxVerdict,
+): void {
+  const database = openOutboxDatabase(join(folder, 'svc.db'));
+  const store = createOutboxStore({ database, lastSeq, clock: { now: () => Date.now() } });
+  try {
+    for (const effect of effects) {
+      const row = store.find(effect.key);
+      const state = targetOf(effect) === 'given up' ? 'given-up' : 'done';
+      if (row?.state === 'given-up' && state === 'given-up') verdict.givenUp += 1;
+      if (row?.state === state) continue;
+      verdict.wronglyEnded += 1;
+      verdict.problems.push(`${effect.key} is ${row?.state ?? 'in no row'}, not ${state}`);
+    }
+    const { done, givenUp, pending } = store.counts();
+    const extra = done + givenUp + pending - effects.length;
+    if (extra > 0) verdict.problems.push(`${extra} rows that no line asked for`);
+    verdict.doubled += Math.max(0, extra);
+  } finally {
+    store.close();
+  }
+}
+
+/** Where the result of an effect is to be found. */
+function targetOf(effect: Effect): string {
+  if (effect.kind === 'write-signal') return `signal-${effect.orchestrator}-${effect.ticket}.json`;
+  if (effect.kind === 'move-ticket') return isUnknownTicket(effect.ticket) ? 'given up' : effect.ticket;
+  return 'log';
+}
+
+function sorted(effects: readonly Effect[], delivery: (key: string) => string): string[] {
+  return effects.map(({ key }) => delivery(key)).toSorted();
+}
+
+function historyOf(path: string): string[] {
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).history : [];
 }

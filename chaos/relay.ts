@@ -5,23 +5,44 @@
 // `npm run chaos:relay` (100,000 deliveries, 3 nodes, 2 relays, 4 subscribers); `-- --power-cuts 20` has the stores on
 // disks that lose their power instead, 20 times one of them and 20 times all three, and with it everything that was not
 // synced (power-cut.ts), and fails with `--sync-late`; `-- --sabotage` shows that the check can fail; `-- --seed 2` makes other choices.
-import { closeSync, fstatSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describeMachine } from '../packages/testkit/src/daemon/process-figures.ts';
 import { codehostSecret } from '../packages/testkit/src/daemon/start-daemon.ts';
 import type { SignedDelivery } from '../packages/testkit/src/deliveries/signed-delivery.ts';
 import { sizedDelivery, withId } from '../packages/testkit/src/deliveries/sized-deliveries.ts';
 import { sabotageCopy, sabotages } from '../packages/testkit/src/log/sabotage.ts';
 import { natsServerVersion } from '../packages/testkit/src/nats/nats-configuration.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
-import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+import {
+  describeCounts,
+  describeMachine,
+  failUnless,
+  judgeSabotage,
+  printProblems,
+  scriptOptions,
+  secondsSince,
+} from '../packages/testkit/src/script.ts';
 import { until, WAIT_MS } from '../packages/testkit/src/waiting.ts';
-import { createDisturbances, type Disturbances, runTracks, type Track } from './relay/disturbances.ts';
-import { createPower, type Power } from './relay/power.ts';
+import {
+  createDisturbances,
+  createPower,
+  type Disturbances,
+  type Power,
+  runTracks,
+  type Track,
+} from './relay/disturbances.ts';
 import { createSenders, type PhaseFigures } from './relay/senders.ts';
-import { disorder, isKept, judge, type ReadLog, readLog, verdictLine } from './relay/verdict.ts';
-import { keepEvidence, readStore } from './relay/witness.ts';
+import {
+  disorder,
+  isKept,
+  judge,
+  keepEvidence,
+  type ReadLog,
+  readLog,
+  readStore,
+  verdictLine,
+} from './relay/verdict.ts';
 import { startWorld, type World } from './relay/world.ts';
 
 const options = scriptOptions({
@@ -148,7 +169,7 @@ async function lookIntoStore({ forgotten }: Power): Promise<void> {
   console.log(
     `the disks forgot changes of ${forgotten()} files; the store has lost ${missing} of ${senders.acknowledged.size}`,
   );
-  if (missing > 0) process.exitCode = 1;
+  failUnless(missing === 0);
 }
 
 /**
@@ -189,9 +210,8 @@ async function phase(
   const began = performance.now();
   try {
     const [figures] = await Promise.all([senders.run({ name, deliveries, rate, slowMs }), tracks.finished]);
-    const seconds = ((performance.now() - began) / 1000).toFixed(0);
     const counts = [...tracks.counts].map(([track, count]) => `${track} ${count}`).join(', ');
-    console.log(`${name}: ${seconds} s; ${counts}`);
+    console.log(`${name}: ${secondsSince(began)} s; ${counts}`);
     return figures;
   } finally {
     tracks.abandon();
@@ -227,10 +247,7 @@ function linesIn(folder: string, part = withId(example, 0).deliveryId.slice(0, -
   const needle = Buffer.from(`"deliveryId":"${part}`);
   let count = 0;
   for (const name of readdirSync(folder).filter((file) => file.endsWith('.jsonl') && file !== 'gaps.jsonl')) {
-    const file = openSync(join(folder, name), 'r');
-    const bytes = Buffer.alloc(fstatSync(file).size);
-    readSync(file, bytes);
-    closeSync(file);
+    const bytes = readFileSync(join(folder, name));
     for (let at = bytes.indexOf(needle); at >= 0; at = bytes.indexOf(needle, at + 1)) count += 1;
   }
   return count;
@@ -244,31 +261,26 @@ function report(
   endings: readonly (number | string)[],
 ): void {
   const verdict = judge(senders.acknowledged, logs);
-  for (const problem of verdict.problems) console.log(`  ${problem}`);
+  printProblems(verdict.problems);
   for (const { name, posts, answers, slow, slowMs: limitMs, slowestMs } of figures) {
-    const counts = [...answers].map(([answer, count]) => `${answer}: ${count}`).join(', ');
     const goal = hasGoal(name) ? ` (goal ${options['goal-slow']})` : '';
     console.log(
-      `${name}: ${posts} posts, answers ${counts}; over ${(limitMs / 1000).toFixed(1)} s: ${slow}${goal}, slowest ${(slowestMs / 1000).toFixed(2)} s`,
+      `${name}: ${posts} posts, answers ${describeCounts(answers)}; over ${(limitMs / 1000).toFixed(1)} s: ${slow}${goal}, slowest ${(slowestMs / 1000).toFixed(2)} s`,
     );
   }
-  const again = subscribers
-    .filter(({ isDaemon }) => !isDaemon)
-    .map(({ name, duplicates }) => `${name} ${duplicates()}`);
-  const gaps = subscribers
-    .filter(({ isDaemon }) => !isDaemon)
-    .reduce((sum, { folder }) => sum + gapsIn(folder), 0);
+  const readers = subscribers.filter(({ isDaemon }) => !isDaemon);
+  const again = readers.map(({ name, duplicates }) => `${name} ${duplicates()}`);
+  const gaps = readers.reduce((sum, { folder }) => sum + gapsIn(folder), 0);
   const wrong = disorder(logs);
-  const took = ((performance.now() - started) / 1000).toFixed(0);
   console.log(
     `seen again by readers: ${again.join(', ')}; gaps told by the relay ${gaps}; out of order ${wrong}`,
   );
   console.log(
-    `${took} s in all; every log complete ${(settledMs / 1000).toFixed(1)} s after the last post; subscribers stopped with ${endings.join(', ')}`,
+    `${secondsSince(started)} s in all; every log complete ${(settledMs / 1000).toFixed(1)} s after the last post; subscribers stopped with ${endings.join(', ')}`,
   );
   console.log(verdictLine(verdict));
   const complete = verdict.acknowledged === options.deliveries && endings.every((ending) => ending === 0);
-  if (!isKept(verdict) || !complete || gaps + wrong > 0) process.exitCode = 1;
+  failUnless(isKept(verdict) && complete && gaps + wrong === 0);
   for (const { name } of figures.filter(({ name: of, slow }) => hasGoal(of) && slow > options['goal-slow'])) {
     console.log(`MISSED: senders waited in the phase ${name}`);
     process.exitCode = 1;
@@ -315,10 +327,7 @@ async function tryTheCheck({ subscribers, home }: World, logs: readonly ReadLog[
       const damaged = await readLog({ ...subscriber, folder: copy });
       const verdict = judge(senders.acknowledged, logs.with(index, damaged));
       const noticed = name === 'repeat a line' ? verdict.duplicated === 1 : verdict.lost === 1;
-      console.log(
-        `sabotage of ${subscriber.name}, ${name}: ${verdictLine(verdict)}: ${noticed ? 'noticed' : 'NOT NOTICED'}`,
-      );
-      if (!noticed) process.exitCode = 1;
+      judgeSabotage(`${name}, ${subscriber.name}`, verdictLine(verdict), noticed);
     }
   }
 }

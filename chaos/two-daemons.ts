@@ -7,10 +7,17 @@ import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { bundleProcess } from '../packages/testkit/src/daemon/bundle-process.ts';
 import { createDaemonHome } from '../packages/testkit/src/daemon/start-daemon.ts';
-import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+import {
+  askJson,
+  endOf,
+  endWithScript,
+  failUnless,
+  scriptOptions,
+  secondsSince,
+} from '../packages/testkit/src/script.ts';
 import { until, WAIT_MS } from '../packages/testkit/src/waiting.ts';
-import { bundleProcess } from './bundle-process.ts';
 
 const EXIT_ALREADY_RUNNING = 6;
 /** How often a winner that does not answer yet is asked for. */
@@ -19,7 +26,6 @@ const QUESTIONS = 6;
 const LOSER_WAITS_MS = 10_000;
 
 const { rounds } = scriptOptions({ rounds: 200 });
-const alive = new Set<ChildProcess>();
 
 type Contender = {
   child: ChildProcess;
@@ -34,13 +40,8 @@ type Contender = {
   waitedMs: () => number;
 };
 
-// No daemon outlives this script, however it ends; the home goes after them.
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => process.exit(1));
-process.on('exit', () => {
-  for (const child of alive) child.kill('SIGKILL');
-});
 const { home, dataDir } = createDaemonHome('chaos-two-daemons');
-const gate = await bundleProcess('two-daemons-gate.ts');
+const gate = await bundleProcess('chaos/two-daemons-gate.ts');
 
 const started = performance.now();
 let exactlyOne = 0;
@@ -52,12 +53,11 @@ for (let round = 0; round < rounds; round += 1) {
   if (problem === undefined) exactlyOne += 1;
   else console.error(`round ${round + 1}: ${problem}`);
 }
-const seconds = ((performance.now() - started) / 1000).toFixed(1);
 console.log(
-  `two daemons at the same moment or one in the midst of the other's start, half of the winners killed with -9; ${seconds} s, ${impatient} losers waited in vain`,
+  `two daemons at the same moment or one in the midst of the other's start, half of the winners killed with -9; ${secondsSince(started)} s, ${impatient} losers waited in vain`,
 );
 console.log(`rounds ${rounds} exactly one ${exactlyOne}`);
-if (exactlyOne !== rounds) process.exitCode = 1;
+failUnless(exactlyOne === rounds);
 
 /** What went wrong in the round, or undefined. */
 async function playRound(ending: 'SIGKILL' | 'SIGTERM', areTogether: boolean): Promise<string | undefined> {
@@ -89,8 +89,7 @@ async function playRound(ending: 'SIGKILL' | 'SIGTERM', areTogether: boolean): P
       if (code !== EXIT_ALREADY_RUNNING) return `one more ended with ${code}: ${loser.said()}`;
     }
     if (!loser.said().includes(told)) return `the loser does not say "${told}": ${loser.said()}`;
-    const response = await fetch(`${record.url}/api/health`, { signal: AbortSignal.timeout(WAIT_MS) });
-    const health = (await response.json()) as { pid: number; instance: string };
+    const health = await askJson<{ pid: number; instance: string }>(`${record.url}/api/health`);
     if (health.pid !== winner.child.pid || health.instance !== record.instance) return 'another one answers';
     winner.child.kill(ending);
     const how = await within(winner.ended, `the winner ends by ${ending}`);
@@ -103,24 +102,19 @@ async function playRound(ending: 'SIGKILL' | 'SIGTERM', areTogether: boolean): P
 }
 
 function contend(): Contender {
-  const child = spawn(process.execPath, ['--import', gate, join(home, 'dist', 'svc.js'), 'monitor', 'run'], {
-    cwd: home,
-    // A free port for each, so that the port does not decide.
-    env: { HOME: home, SVC_DATA_DIR: dataDir, SVC_MONITOR_PORT: '0' },
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-  });
-  alive.add(child);
+  const command = ['--import', gate, join(home, 'dist', 'svc.js'), 'monitor', 'run'];
+  const child = endWithScript(
+    spawn(process.execPath, command, {
+      cwd: home,
+      // A free port for each, so that the port does not decide.
+      env: { HOME: home, SVC_DATA_DIR: dataDir, SVC_MONITOR_PORT: '0' },
+      stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    }),
+  );
   const times = { through: 0, ended: 0 };
   let said = '';
   child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  const ended = new Promise<number | string>((resolve) => {
-    // `close`, not `exit`: by then everything it said has been read.
-    child.on('close', (code, signal) => {
-      alive.delete(child);
-      times.ended = performance.now();
-      resolve(code ?? signal ?? 'unknown');
-    });
-  });
+  const ended = endOf(child).finally(() => (times.ended = performance.now()));
   const atLock = Promise.withResolvers<void>();
   const locked = Promise.withResolvers<void>();
   const door = child.stdio[3] as Socket;

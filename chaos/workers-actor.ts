@@ -1,25 +1,36 @@
-// What a path of a worker is told with: the worker's own signal file and process, its pull request and
-// deployments at the code host, and the person who looks after it.
+// What a path of a worker is told with: the worker's own signal file and process, its pull request and deployments at the
+// code host, and the person who looks after it. What the code host sends goes through the relay, straight to the daemon,
+// or nowhere; some of it twice.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SignalFile, WorkerStatus } from '../packages/core/src/runs/signal-file.ts';
 import type { WorkerView } from '../packages/core/src/state/views/board-view.ts';
 import type { DeploymentRow } from '../packages/testkit/src/codehost/records.ts';
+import { codehostSecret } from '../packages/testkit/src/daemon/start-daemon.ts';
+import { createPost } from '../packages/testkit/src/deliveries/post-delivery.ts';
+import { signedDelivery } from '../packages/testkit/src/deliveries/signed-delivery.ts';
+import { endWithScript, writeInto } from '../packages/testkit/src/script.ts';
 import { until } from '../packages/testkit/src/waiting.ts';
-import { deploymentSending, pullRequestSending, statusSending } from './workers-payloads.ts';
-import { createSender, type Stage, Stuck } from './workers-sender.ts';
-import type { World } from './workers-world.ts';
+import { RUN, type WorkersWorld } from './workers-world.ts';
+import { deploymentSending, pullRequestSending, type Sending, statusSending } from './world.ts';
 
-export const RUN = 'run-1';
+export type Stage = {
+  world: WorkersWorld;
+  /** The longest rest before a step. */
+  paceMs: number;
+  /** Whether the daemon will be started again: what is lost now is found then. */
+  mayLose: () => boolean;
+  /** What was done so far. */
+  done: { steps: number; relay: number; direct: number; lost: number; twice: number };
+};
+
+/** The daemon did not get where the path expects it to. */
+export class Stuck extends Error {}
 
 export type Subject = { ticket: string; repo: string; number: number };
 export type Actor = ReturnType<typeof createActor>;
-
-export function signalFileOf({ home }: Pick<World, 'home'>, ticket: string): string {
-  return join(home.dataDir, 'runs', RUN, 'workers', `${ticket}.json`);
-}
 
 export function createActor(stage: Stage, subject: Subject) {
   const { world, done } = stage;
@@ -27,7 +38,7 @@ export function createActor(stage: Stage, subject: Subject) {
   const { cloud } = codehost;
   const { ticket, repo, number } = subject;
   const branch = `${ticket.toLowerCase()}-change`;
-  const file = signalFileOf(world, ticket);
+  const file = world.signalFileOf(ticket);
   const startedAt = new Date().toISOString();
   const processes: ChildProcess[] = [];
   const { send, close } = createSender(stage, repo);
@@ -40,10 +51,9 @@ export function createActor(stage: Stage, subject: Subject) {
   }
 
   function write(text: string): void {
-    mkdirSync(dirname(file), { recursive: true });
-    const beside = join(dirname(file), `.${ticket}.${crypto.randomUUID()}`);
-    writeFileSync(beside, text);
-    renameSync(beside, file);
+    const beside = `.${ticket}.${crypto.randomUUID()}`;
+    writeInto(dirname(file), beside, text);
+    renameSync(join(dirname(file), beside), file);
   }
 
   async function reached(
@@ -66,11 +76,19 @@ export function createActor(stage: Stage, subject: Subject) {
     return found;
   };
 
+  function merge(): void {
+    mergeSha = history.commit(`Merge ${ticket}`);
+    cloud.addCommit(repo, mergeSha, history.root);
+    const at = Date.now();
+    const ended = { mergedAt: at, closedAt: at, mergedBy: 'kim' };
+    cloud.changePullRequest(repo, number, { state: 'MERGED', mergeSha, ...ended });
+  }
+
   /** `true` once the word was taken; a daemon that is killed meanwhile is asked again. */
   async function untilHeard(words: readonly string[], isHeard: () => Promise<boolean>): Promise<void> {
     let printed = '';
     await until(async () => {
-      const said = await daemon.svc(...words);
+      const said = await world.svc(world.home.home, ...words);
       printed = said.printed;
       return said.code === 0 || (await isHeard());
     }).catch(() => {
@@ -109,9 +127,8 @@ export function createActor(stage: Stage, subject: Subject) {
     },
     /** A process that stands for the worker; what a signal file says of it. */
     livesAs(): Pick<SignalFile, 'pid' | 'pidStartedAt'> {
-      const child = spawn('/bin/sleep', ['900'], { stdio: 'ignore' });
+      const child = endWithScript(spawn('/bin/sleep', ['900'], { stdio: 'ignore' }));
       processes.push(child);
-      process.once('exit', () => child.kill('SIGKILL'));
       return { pid: child.pid, pidStartedAt: Date.now() };
     },
     async dies(): Promise<void> {
@@ -130,16 +147,7 @@ export function createActor(stage: Stage, subject: Subject) {
     },
     async merges(): Promise<void> {
       await step();
-      mergeSha = history.commit(`Merge ${ticket}`);
-      cloud.addCommit(repo, mergeSha, history.root);
-      const at = Date.now();
-      cloud.changePullRequest(repo, number, {
-        state: 'MERGED',
-        mergeSha,
-        mergedAt: at,
-        closedAt: at,
-        mergedBy: 'kim',
-      });
+      merge();
       await send(pullRequestSending(repo, row(), 'closed'));
     },
     async closes(): Promise<void> {
@@ -178,11 +186,7 @@ export function createActor(stage: Stage, subject: Subject) {
     /** The merge, and what a deployment of it goes through, sent in the wrong order. */
     async mergesAndShipsBackwards(): Promise<void> {
       await step();
-      mergeSha = history.commit(`Merge ${ticket}`);
-      cloud.addCommit(repo, mergeSha, history.root);
-      const at = Date.now();
-      const ended = { mergedAt: at, closedAt: at, mergedBy: 'kim' };
-      cloud.changePullRequest(repo, number, { state: 'MERGED', mergeSha, ...ended });
+      merge();
       const deployment = cloud.addDeployment(repo, { sha: mergeSha });
       const sendings = [pullRequestSending(repo, row(), 'closed'), deploymentSending(repo, deployment)];
       for (const state of ['in_progress', 'success']) {
@@ -235,7 +239,14 @@ export function createActor(stage: Stage, subject: Subject) {
       await step();
       const outcomes: string[] = [];
       await until(async () => {
-        const { code, printed } = await daemon.svc('ticket', 'phase', phase, ticket, '--json');
+        const { code, printed } = await world.svc(
+          world.home.home,
+          'ticket',
+          'phase',
+          phase,
+          ticket,
+          '--json',
+        );
         outcomes.push(code === 0 ? (JSON.parse(printed) as { outcome: string }).outcome : 'failed');
         return code === 0;
       }).catch(() => {
@@ -248,4 +259,47 @@ export function createActor(stage: Stage, subject: Subject) {
       for (const child of processes) child.kill('SIGKILL');
     },
   };
+}
+
+function createSender(stage: Stage, repo: string) {
+  const { done, world } = stage;
+  const { codehost, daemon, random } = world;
+  const post = createPost(daemon.port);
+
+  async function hooked(): Promise<void> {
+    await until(() => codehost.cloud.repoOf(repo).hooks.length > 0).catch(() => {
+      throw new Stuck(`${repo} has no hook`);
+    });
+  }
+
+  /** A delivery that fails is one that nobody heard: the code host does not repeat it. */
+  async function direct({ type, payload }: Sending, guid: string): Promise<void> {
+    const delivery = signedDelivery({ name: type, type, payload, deliveryId: guid }, codehostSecret);
+    await post.post(delivery).catch(() => undefined);
+  }
+
+  async function send(sending: Sending): Promise<void> {
+    await hooked();
+    const guid = crypto.randomUUID();
+    const emit = (unheard: boolean) => codehost.emit(repo, sending.type, sending.payload, { guid, unheard });
+    const way = random.next();
+    if (way < 0.2 && stage.mayLose()) {
+      done.lost += 1;
+      await emit(true);
+      return;
+    }
+    if (way < 0.4) {
+      done.direct += 1;
+      await emit(true);
+      await direct(sending, guid);
+    } else {
+      done.relay += 1;
+      await emit(false);
+    }
+    if (!random.chance(0.25)) return;
+    done.twice += 1;
+    await direct(sending, guid);
+  }
+
+  return { send, close: post.close };
 }

@@ -1,8 +1,9 @@
 // Every row of the tables of states and transitions, and of the deploy rules of the design, as paths that workers
 // take, with how each ends. The endings are written down by hand: none is computed by the code under test.
 import type { WorkerStatus } from '../packages/core/src/runs/signal-file.ts';
+import type { DeploymentRow } from '../packages/testkit/src/codehost/records.ts';
 import type { Actor } from './workers-actor.ts';
-import { repos } from './workers-world.ts';
+import { repos, type TeamKey, teams } from './workers-world.ts';
 
 export type Ending = {
   status: WorkerStatus;
@@ -18,9 +19,20 @@ export type Ending = {
 
 export type Path = { name: string; repo: string; play: (worker: Actor) => Promise<void>; ends: Ending };
 
-const untouched = { result: null, attempts: 0, attention: [], ticket: 'untouched' } as const;
 const shipped = { status: 'done', result: 'success', attempts: 0, attention: [], ticket: 'done' } as const;
 const merelyMerged = { ...shipped, result: null } as const;
+const stays = (status: WorkerStatus): Ending => ({
+  status,
+  result: null,
+  attempts: 0,
+  attention: [],
+  ticket: 'untouched',
+});
+const needs = (status: WorkerStatus, reason: string, more: Partial<Ending> = {}): Ending => ({
+  ...stays(status),
+  attention: [reason],
+  ...more,
+});
 
 async function isOpen(worker: Actor): Promise<void> {
   await worker.says('implementing');
@@ -44,182 +56,121 @@ async function failsThreeTimes(worker: Actor): Promise<void> {
   await worker.needsAPerson('deploy-budget-exhausted');
 }
 
+async function ships(worker: Actor, deployment: DeploymentRow): Promise<void> {
+  await worker.reaches('deploying');
+  await worker.turns(deployment, 'success');
+  await worker.reaches('done');
+}
+
+function path(name: string, repo: string, ends: Ending, play: Path['play']): Path {
+  return { name, repo, ends, play };
+}
+
 /** The first ones are the most important: a smaller run takes them. */
 export const paths: readonly Path[] = [
-  {
-    name: 'merged, and the proof is skipped',
-    repo: repos.skips,
-    async play(worker) {
-      await isOpen(worker);
-      await worker.merges();
-      await worker.reaches('done');
-    },
-    ends: merelyMerged,
-  },
-  {
-    name: 'merged in a repository that no configuration names',
-    repo: repos.unknown,
-    async play(worker) {
-      await worker.says('pr-created', { named: false });
-      await worker.opens();
-      await worker.merges();
-      await worker.reaches('done');
-    },
-    ends: merelyMerged,
-  },
-  {
-    name: 'created, then success',
-    repo: repos.verified,
-    async play(worker) {
-      await isMerged(worker);
-      const deployment = await worker.deploys();
-      await worker.reaches('deploying');
-      await worker.turns(deployment, 'success');
-      await worker.reaches('done');
-    },
-    ends: shipped,
-  },
-  {
-    name: 'failure, then a new deployment succeeds',
-    repo: repos.verified,
-    async play(worker) {
+  path('merged, and the proof is skipped', repos.skips, merelyMerged, async (worker) => {
+    await isOpen(worker);
+    await worker.merges();
+    await worker.reaches('done');
+  }),
+  path('merged in a repository that no configuration names', repos.unknown, merelyMerged, async (worker) => {
+    await worker.says('pr-created', { named: false });
+    await worker.opens();
+    await worker.merges();
+    await worker.reaches('done');
+  }),
+  path('created, then success', repos.verified, shipped, async (worker) => {
+    await isMerged(worker);
+    await ships(worker, await worker.deploys());
+  }),
+  path(
+    'failure, then a new deployment succeeds',
+    repos.verified,
+    { ...shipped, attempts: 1 },
+    async (worker) => {
       await isMerged(worker);
       const first = await worker.deploys();
       await worker.reaches('deploying');
       await worker.turns(first, 'failure');
       await worker.reaches('deploy-failed');
-      const second = await worker.deploys();
-      await worker.reaches('deploying');
-      await worker.turns(second, 'success');
-      await worker.reaches('done');
+      await ships(worker, await worker.deploys());
     },
-    ends: { ...shipped, attempts: 1 },
-  },
-  {
-    name: 'three failures: a later success is ignored',
-    repo: repos.verified,
-    async play(worker) {
+  ),
+  path(
+    'three failures: a later success is ignored',
+    repos.verified,
+    needs('deploy-failed', 'deploy-budget-exhausted', { result: 'budget-exhausted', attempts: 3 }),
+    async (worker) => {
       await failsThreeTimes(worker);
       await worker.turns(await worker.deploys(), 'success');
     },
-    ends: {
-      status: 'deploy-failed',
-      result: 'budget-exhausted',
-      attempts: 3,
-      attention: ['deploy-budget-exhausted'],
-      ticket: 'untouched',
-    },
-  },
-  {
-    name: 'the timeout in deploying, then a late success',
-    repo: repos.slow,
-    async play(worker) {
-      await isMerged(worker);
-      const deployment = await worker.deploys();
-      await worker.reaches('stalled');
-      await worker.turns(deployment, 'success');
-      await worker.reaches('done');
-    },
-    ends: shipped,
-  },
-  {
-    name: 'a later commit that git proves to contain the merge',
-    repo: repos.verified,
-    async play(worker) {
-      await isMerged(worker);
-      const deployment = await worker.deploys({ sha: worker.laterCommit('the merge') });
-      await worker.reaches('deploying');
-      await worker.turns(deployment, 'success');
-      await worker.reaches('done');
-    },
-    ends: shipped,
-  },
-  {
-    name: 'done is claimed without a merge',
-    repo: repos.verified,
-    async play(worker) {
+  ),
+  path('the timeout in deploying, then a late success', repos.slow, shipped, async (worker) => {
+    await isMerged(worker);
+    const deployment = await worker.deploys();
+    await worker.reaches('stalled');
+    await worker.turns(deployment, 'success');
+    await worker.reaches('done');
+  }),
+  path('a later commit that git proves to contain the merge', repos.verified, shipped, async (worker) => {
+    await isMerged(worker);
+    await ships(worker, await worker.deploys({ sha: worker.laterCommit('the merge') }));
+  }),
+  path(
+    'done is claimed without a merge',
+    repos.verified,
+    needs('pr-created', 'done-unproven', { file: 'done' }),
+    async (worker) => {
       await isOpen(worker);
       await worker.says('done');
       await worker.needsAPerson('done-unproven');
     },
-    ends: { ...untouched, status: 'pr-created', file: 'done', attention: ['done-unproven'] },
-  },
-  {
-    name: 'closed without a merge, reopened, merged',
-    repo: repos.skips,
-    async play(worker) {
-      await isOpen(worker);
-      await worker.closes();
-      await worker.needsAPerson('pr-closed');
-      await worker.reopens();
-      await worker.needsNobody();
-      await worker.merges();
-      await worker.reaches('done');
-    },
-    ends: merelyMerged,
-  },
-  {
-    name: 'the process dies',
-    repo: repos.skips,
-    async play(worker) {
-      await worker.says('implementing', worker.livesAs());
-      await worker.reaches('implementing');
-      await worker.dies();
-      await worker.needsAPerson('worker-dead');
-    },
-    ends: { ...untouched, status: 'implementing', attention: ['worker-dead'] },
-  },
-  {
-    name: 'merged while its file cannot be read, which is mended',
-    repo: repos.skips,
-    async play(worker) {
-      await isOpen(worker);
-      await worker.breaksItsFile();
-      await worker.needsAPerson('signal-corrupt');
-      await worker.merges();
-      await worker.reaches('done');
-      await worker.says('pr-created');
-      await worker.needsNobody();
-    },
-    ends: merelyMerged,
-  },
-  {
-    name: 'told in the wrong order, and twice',
-    repo: repos.verified,
-    async play(worker) {
-      await isOpen(worker);
-      await worker.mergesAndShipsBackwards();
-      await worker.reaches('done');
-    },
-    ends: shipped,
-  },
-  {
-    name: 'pending, then success',
-    repo: repos.verified,
-    async play(worker) {
-      await isMerged(worker);
-      const deployment = await worker.deploys({ silent: true });
-      await worker.turns(deployment, 'pending');
-      await worker.reaches('deploying');
-      await worker.turns(deployment, 'success');
-      await worker.reaches('done');
-    },
-    ends: shipped,
-  },
-  {
-    name: 'success seen in merged',
-    repo: repos.verified,
-    async play(worker) {
-      await isMerged(worker);
-      await worker.turns(await worker.deploys({ silent: true }), 'success');
-      await worker.reaches('done');
-    },
-    ends: shipped,
-  },
-  {
-    name: 'error, and nobody deploys again',
-    repo: repos.verified,
-    async play(worker) {
+  ),
+  path('closed without a merge, reopened, merged', repos.skips, merelyMerged, async (worker) => {
+    await isOpen(worker);
+    await worker.closes();
+    await worker.needsAPerson('pr-closed');
+    await worker.reopens();
+    await worker.needsNobody();
+    await worker.merges();
+    await worker.reaches('done');
+  }),
+  path('the process dies', repos.skips, needs('implementing', 'worker-dead'), async (worker) => {
+    await worker.says('implementing', worker.livesAs());
+    await worker.reaches('implementing');
+    await worker.dies();
+    await worker.needsAPerson('worker-dead');
+  }),
+  path('merged while its file cannot be read, which is fixed', repos.skips, merelyMerged, async (worker) => {
+    await isOpen(worker);
+    await worker.breaksItsFile();
+    await worker.needsAPerson('signal-corrupt');
+    await worker.merges();
+    await worker.reaches('done');
+    await worker.says('pr-created');
+    await worker.needsNobody();
+  }),
+  path('told in the wrong order, and twice', repos.verified, shipped, async (worker) => {
+    await isOpen(worker);
+    await worker.mergesAndShipsBackwards();
+    await worker.reaches('done');
+  }),
+  path('pending, then success', repos.verified, shipped, async (worker) => {
+    await isMerged(worker);
+    const deployment = await worker.deploys({ silent: true });
+    await worker.turns(deployment, 'pending');
+    await ships(worker, deployment);
+  }),
+  path('success seen in merged', repos.verified, shipped, async (worker) => {
+    await isMerged(worker);
+    await worker.turns(await worker.deploys({ silent: true }), 'success');
+    await worker.reaches('done');
+  }),
+  path(
+    'error, and nobody deploys again',
+    repos.verified,
+    needs('deploy-failed', 'deploy-failed', { result: null, attempts: 1 }),
+    async (worker) => {
       await isMerged(worker);
       const deployment = await worker.deploys();
       await worker.reaches('deploying');
@@ -228,102 +179,68 @@ export const paths: readonly Path[] = [
       // The same failure, told once more, is no other attempt.
       await worker.turns(deployment, 'failure');
     },
-    ends: {
-      status: 'deploy-failed',
-      result: null,
-      attempts: 1,
-      attention: ['deploy-failed'],
-      ticket: 'untouched',
-    },
-  },
-  {
-    name: 'three failures, a person says retry, in_progress, success',
-    repo: repos.verified,
-    async play(worker) {
+  ),
+  path(
+    'three failures, a person says retry, in_progress, success',
+    repos.verified,
+    shipped,
+    async (worker) => {
       await failsThreeTimes(worker);
       await worker.hears('retry', 'merged');
       const deployment = await worker.deploys({ silent: true });
       await worker.turns(deployment, 'in_progress');
-      await worker.reaches('deploying');
-      await worker.turns(deployment, 'success');
-      await worker.reaches('done');
+      await ships(worker, deployment);
     },
-    ends: shipped,
-  },
-  {
-    name: 'three failures, a person accepts',
-    repo: repos.verified,
-    async play(worker) {
+  ),
+  path(
+    'three failures, a person accepts',
+    repos.verified,
+    { ...shipped, result: 'accepted', attempts: 3 },
+    async (worker) => {
       await failsThreeTimes(worker);
       await worker.hears('accept', 'done');
     },
-    ends: { ...shipped, result: 'accepted', attempts: 3 },
-  },
-  {
-    name: 'the timeout in merged',
-    repo: repos.slow,
-    async play(worker) {
+  ),
+  path(
+    'the timeout in merged',
+    repos.slow,
+    needs('stalled', 'deploy-timeout', { result: 'timeout', attempts: 0 }),
+    async (worker) => {
       await isMerged(worker);
       await worker.needsAPerson('deploy-timeout');
     },
-    ends: {
-      status: 'stalled',
-      result: 'timeout',
-      attempts: 0,
-      attention: ['deploy-timeout'],
-      ticket: 'untouched',
-    },
-  },
-  {
-    name: 'the timeout in deploy-failed, a person says retry, success',
-    repo: repos.slow,
-    async play(worker) {
-      await isMerged(worker);
-      await worker.turns(await worker.deploys(), 'failure');
-      // On a slow machine the deadline may be first: then a person gives it another.
-      while (!(await worker.countsInTime())) {
-        await worker.hears('retry', 'merged');
-        await worker.turns(await worker.deploys(), 'failure');
-      }
-      await worker.reaches('stalled');
+  ),
+  path('the timeout in deploy-failed, a person says retry, success', repos.slow, shipped, async (worker) => {
+    await isMerged(worker);
+    await worker.turns(await worker.deploys(), 'failure');
+    // On a slow machine the deadline may be first: then a person gives it another.
+    while (!(await worker.countsInTime())) {
       await worker.hears('retry', 'merged');
-      await worker.turns(await worker.deploys(), 'success');
-      await worker.reaches('done');
-    },
-    ends: shipped,
-  },
-  {
-    name: 'the timeout, a person accepts',
-    repo: repos.slow,
-    async play(worker) {
-      await isMerged(worker);
-      await worker.reaches('stalled');
-      await worker.hears('accept', 'done');
-    },
-    ends: { ...shipped, result: 'accepted' },
-  },
-  {
-    name: 'a deployment to staging is ignored',
-    repo: repos.verified,
-    async play(worker) {
-      await isMerged(worker);
-      await worker.turns(await worker.deploys({ environment: 'staging' }), 'success');
-    },
-    ends: { ...untouched, status: 'merged' },
-  },
-  {
-    name: 'a commit without the merge is ignored',
-    repo: repos.verified,
-    async play(worker) {
-      await isMerged(worker);
-      await worker.turns(await worker.deploys({ sha: worker.laterCommit('the root') }), 'success');
-    },
-    ends: { ...untouched, status: 'merged' },
-  },
-  {
-    name: 'a later commit that the code host proves to contain the merge',
-    repo: repos.compared,
-    async play(worker) {
+      await worker.turns(await worker.deploys(), 'failure');
+    }
+    await worker.reaches('stalled');
+    await worker.hears('retry', 'merged');
+    await worker.turns(await worker.deploys(), 'success');
+    await worker.reaches('done');
+  }),
+  path('the timeout, a person accepts', repos.slow, { ...shipped, result: 'accepted' }, async (worker) => {
+    await isMerged(worker);
+    await worker.reaches('stalled');
+    await worker.hears('accept', 'done');
+  }),
+  path('a deployment to staging is ignored', repos.verified, stays('merged'), async (worker) => {
+    await isMerged(worker);
+    await worker.turns(await worker.deploys({ environment: 'staging' }), 'success');
+  }),
+  path('a commit without the merge is ignored', repos.verified, stays('merged'), async (worker) => {
+    await isMerged(worker);
+    await worker.turns(await worker.deploys({ sha: worker.laterCommit('the root') }), 'success');
+  }),
+  path(
+    'a later commit that the code host proves to contain the merge',
+    repos.compared,
+    shipped,
+    async (worker) => {
       await worker.says('pr-created', { worktreePath: null });
       await worker.opens();
       await worker.merges();
@@ -331,90 +248,96 @@ export const paths: readonly Path[] = [
       await worker.turns(await worker.deploys({ sha: worker.laterCommit('the merge') }), 'success');
       await worker.reaches('done');
     },
-    ends: shipped,
-  },
-  {
-    name: 'a later commit where only the merge itself counts',
-    repo: repos.strict,
-    async play(worker) {
-      await isMerged(worker);
-      await worker.turns(
-        await worker.deploys({ sha: worker.laterCommit('the merge'), environment: 'live' }),
-        'success',
-      );
-      // Here this is the name of the environment that does not gate.
-      await worker.turns(await worker.deploys({ environment: 'production' }), 'success');
-    },
-    ends: { ...untouched, status: 'merged' },
-  },
-  {
-    name: 'inactive is ignored',
-    repo: repos.verified,
-    async play(worker) {
-      await isMerged(worker);
-      const deployment = await worker.deploys();
-      await worker.reaches('deploying');
-      await worker.turns(deployment, 'inactive');
-    },
-    ends: { ...untouched, status: 'deploying' },
-  },
-  {
-    name: 'done is claimed without a merge, a person accepts',
-    repo: repos.verified,
-    async play(worker) {
+  ),
+  path('a later commit where only the merge itself counts', repos.strict, stays('merged'), async (worker) => {
+    await isMerged(worker);
+    await worker.turns(
+      await worker.deploys({ sha: worker.laterCommit('the merge'), environment: 'live' }),
+      'success',
+    );
+    // Here this is the name of the environment that does not gate.
+    await worker.turns(await worker.deploys({ environment: 'production' }), 'success');
+  }),
+  path('inactive is ignored', repos.verified, stays('deploying'), async (worker) => {
+    await isMerged(worker);
+    const deployment = await worker.deploys();
+    await worker.reaches('deploying');
+    await worker.turns(deployment, 'inactive');
+  }),
+  path(
+    'done is claimed without a merge, a person accepts',
+    repos.verified,
+    { ...shipped, result: 'accepted' },
+    async (worker) => {
       await isOpen(worker);
       await worker.says('done');
       await worker.needsAPerson('done-unproven');
       await worker.hears('accept', 'done');
     },
-    ends: { ...shipped, result: 'accepted' },
-  },
-  {
-    name: 'closed without a merge',
-    repo: repos.verified,
-    async play(worker) {
-      await isOpen(worker);
-      await worker.closes();
-      await worker.needsAPerson('pr-closed');
-    },
-    ends: { ...untouched, status: 'pr-created', attention: ['pr-closed'] },
-  },
-  {
-    name: 'the process dies, another takes over, merged',
-    repo: repos.skips,
-    async play(worker) {
-      await worker.says('implementing', worker.livesAs());
-      await worker.opens();
-      await worker.dies();
-      await worker.needsAPerson('worker-dead');
-      const another = worker.livesAs();
-      await worker.says('implementing', another);
-      await worker.needsNobody();
-      await worker.says('pr-created', another);
-      await worker.merges();
-      await worker.reaches('done');
-    },
-    ends: merelyMerged,
-  },
-  {
-    name: 'canceled, and its pull request is merged',
-    repo: repos.verified,
-    async play(worker) {
-      await isOpen(worker);
-      await worker.says('canceled');
-      await worker.reaches('canceled');
-      await worker.merges();
-    },
-    ends: { ...untouched, status: 'canceled' },
-  },
-  {
-    name: 'its file cannot be read',
-    repo: repos.verified,
-    async play(worker) {
+  ),
+  path('closed without a merge', repos.verified, needs('pr-created', 'pr-closed'), async (worker) => {
+    await isOpen(worker);
+    await worker.closes();
+    await worker.needsAPerson('pr-closed');
+  }),
+  path('the process dies, another takes over, merged', repos.skips, merelyMerged, async (worker) => {
+    await worker.says('implementing', worker.livesAs());
+    await worker.opens();
+    await worker.dies();
+    await worker.needsAPerson('worker-dead');
+    const another = worker.livesAs();
+    await worker.says('implementing', another);
+    await worker.needsNobody();
+    await worker.says('pr-created', another);
+    await worker.merges();
+    await worker.reaches('done');
+  }),
+  path('canceled, and its pull request is merged', repos.verified, stays('canceled'), async (worker) => {
+    await isOpen(worker);
+    await worker.says('canceled');
+    await worker.reaches('canceled');
+    await worker.merges();
+  }),
+  path(
+    'its file cannot be read',
+    repos.verified,
+    needs('pr-created', 'signal-corrupt', { file: null }),
+    async (worker) => {
       await isOpen(worker);
       await worker.breaksItsFile();
       await worker.needsAPerson('signal-corrupt');
     },
-    ends: { ...untouched, status: 'pr-created', file: null, attention: ['signal-corrupt'] },
-  },
+  ),
 ];
+
+// What `svc ticket phase` does to tickets, for each phase and each skill, and where they end. Of one team the ids of the
+// states are cached and one phase is switched off; of the other the states are found by name.
+
+export type PhaseRow = {
+  team: TeamKey;
+  /** What is told one after the other. */
+  phases: readonly string[];
+  ends: string;
+  /** What the last one answers, where it is answered at once. */
+  outcome: 'moved' | 'already' | 'skipped';
+};
+
+export const phaseRows: readonly PhaseRow[] = [
+  ...rowsOf('ABC', ['research', 'research-codebase', 'inProgress', 'implement-plan'], teams.ABC.work),
+  ...rowsOf('ABC', ['inReview', 'create-pr', 'describe-pr'], teams.ABC.review),
+  ...rowsOf('ABC', ['done', 'merge-pr'], teams.ABC.done),
+  ...rowsOf('ABC', ['canceled'], teams.ABC.canceled),
+  ...rowsOf('XYZ', ['create-plan', 'planning'], teams.XYZ.work),
+  ...rowsOf('XYZ', ['describe-pr'], teams.XYZ.review),
+  ...rowsOf('XYZ', ['merge-pr'], teams.XYZ.done),
+  // Null in the map skips.
+  { team: 'ABC', phases: ['planning'], ends: teams.ABC.begin, outcome: 'skipped' },
+  { team: 'ABC', phases: ['inReview', 'create-plan'], ends: teams.ABC.review, outcome: 'skipped' },
+  // There already.
+  { team: 'ABC', phases: ['research', 'implement-plan'], ends: teams.ABC.work, outcome: 'already' },
+  { team: 'XYZ', phases: ['create-pr', 'describe-pr'], ends: teams.XYZ.review, outcome: 'already' },
+];
+
+function rowsOf(team: TeamKey, phases: readonly string[], ends: string): PhaseRow[] {
+  return phases.map((phase) => ({ team, phases: [phase], ends, outcome: 'moved' }));
+}

@@ -1,18 +1,12 @@
-// The world of the workers: a home with two projects, the code host behind HTTPS with the real client program,
-// the issue tracker, the public relay, a real git repository, and a daemon that is killed and started again.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { startFakeCodehost } from '../packages/testkit/src/codehost/fake-codehost.ts';
-import { ghEnvironment } from '../packages/testkit/src/codehost/gh-environment.ts';
-import { freePort } from '../packages/testkit/src/daemon/free-port.ts';
-import { createDaemonHome } from '../packages/testkit/src/daemon/start-daemon.ts';
-import { createRandom, type Random } from '../packages/testkit/src/random.ts';
+// The world of the workers: two projects of two teams, the public relay, and a real git repository in which merges are
+// siblings: none contains another unless it is made on top of it.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Random } from '../packages/testkit/src/random.ts';
 import { startPublicRelay } from '../packages/testkit/src/relay/public-relay.ts';
-import { startFakeTracker } from '../packages/testkit/src/tracker/fake-tracker.ts';
-import { createWorkersDaemon } from './workers-daemon.ts';
-import { createHistory } from './workers-history.ts';
+import { openWorld, TRACKER_TOKEN } from './world.ts';
 
+export const RUN = 'run-1';
 /** Seconds after which a deploy in `repos.slow` has stalled. */
 const SLOW_SEC = 8;
 
@@ -37,38 +31,30 @@ export const teams = {
 } as const;
 export type TeamKey = keyof typeof teams;
 
-export type World = Awaited<ReturnType<typeof openWorld>>;
+export type WorkersWorld = Awaited<ReturnType<typeof openWorkersWorld>>;
 
-export async function openWorld(random: Random) {
-  const home = createDaemonHome('chaos-workers');
-  const cloudFolder = mkdtempSync(join(tmpdir(), 'svc-chaos-codehost-'));
+export async function openWorkersWorld(random: Random) {
+  const world = await openWorld('chaos-workers');
+  const { home, codehost, tracker, configure } = world;
   const relay = await startPublicRelay({ pingMs: 1000 });
-  const codehost = await startFakeCodehost({ folder: cloudFolder });
-  const tracker = await startFakeTracker();
-  const history = createHistory(join(home.home, 'worktree'));
-  codehost.addToken('token');
-  codehost.setQuota('core', { limit: 1_000_000, remaining: 1_000_000 });
+  const folder = join(home.home, 'worktree');
+  mkdirSync(folder);
+  const git = (...words: string[]): string => world.git(folder, ...words);
+  git('init', '--quiet');
+  const tree = git('hash-object', '-t', 'tree', '-w', '/dev/null');
+  const root = git('commit-tree', tree, '-m', 'The beginning');
   for (const repo of Object.values(repos)) {
     codehost.cloud.addRepo(repo);
-    codehost.cloud.addCommit(repo, history.root);
+    codehost.cloud.addCommit(repo, root);
   }
-  tracker.addToken('tracker-token');
   const first = tracker.cloud.addTeam({ key: 'ABC' });
-  tracker.cloud.addTeam({
-    key: 'XYZ',
-    states: Object.values(teams.XYZ).map((name) => [name, 'started'] as const),
-  });
-  const write = (path: string, svc: object): void => {
-    const file = join(home.home, path);
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, JSON.stringify({ svc }));
-  };
-  const other = join(home.home, 'other');
-  write('.config/svc/config.json', {
+  const states = Object.values(teams.XYZ).map((name) => [name, 'started'] as const);
+  tracker.cloud.addTeam({ key: 'XYZ', states });
+  configure('.config/svc/config.json', {
     monitor: { github: { smeeChannel: relay.newChannel() } },
-    projects: [other],
+    projects: [join(home.home, 'other')],
   });
-  write('.svc/config.json', {
+  configure('.svc/config.json', {
     projectKey: 'one',
     project: { ticketPrefix: 'ABC' },
     tracker: {
@@ -92,7 +78,7 @@ export async function openWorld(random: Random) {
     },
   });
   const { work, review, done, canceled } = teams.XYZ;
-  write('other/.svc/config.json', {
+  configure('other/.svc/config.json', {
     projectKey: 'two',
     project: { ticketPrefix: 'XYZ' },
     tracker: {
@@ -101,41 +87,22 @@ export async function openWorld(random: Random) {
     },
   });
   for (const [key, teamKey] of Object.entries({ one: 'ABC', two: 'XYZ' }))
-    write(`.config/svc/config-${key}.json`, { tracker: { apiToken: 'tracker-token', teamKey } });
-  const daemon = createWorkersDaemon({
-    home,
-    // Not one of the choices that a seed repeats: another script may run at the same time.
-    port: await freePort(createRandom(process.pid)),
-    environment: {
-      ...ghEnvironment(codehost, 'token'),
-      HOME: home.home,
-      SVC_TRACKER_API_URL: tracker.url,
-    },
-  });
+    configure(`.config/svc/config-${key}.json`, { tracker: { apiToken: TRACKER_TOKEN, teamKey } });
   return {
-    home,
-    relay,
-    codehost,
-    tracker,
-    history,
-    daemon,
+    ...world,
     random,
-    /** The display name of the ticket's state. */
-    stateOf(ticket: string): string {
-      const { stateId } = tracker.cloud.issueOf(ticket);
-      return tracker.cloud.states.find(({ id }) => id === stateId)?.name ?? 'none';
+    history: {
+      folder,
+      root,
+      /** A commit on top of another; on the root when none is named. */
+      commit: (message: string, parent = root): string =>
+        git('commit-tree', tree, '-p', parent, '-m', message),
     },
-    newTicket(team: TeamKey, title: string): string {
-      const row = tracker.cloud.teams.find(({ key }) => key === team);
-      return tracker.cloud.identifierOf(tracker.cloud.addIssue({ teamId: row?.id ?? '', title }));
-    },
+    signalFileOf: (ticket: string): string => join(home.dataDir, 'runs', RUN, 'workers', `${ticket}.json`),
     async close(): Promise<void> {
-      await daemon.kill();
+      await world.daemon.kill();
       await relay.stop();
-      await codehost.close();
-      await tracker.close();
-      home.remove();
-      rmSync(cloudFolder, { recursive: true, force: true });
+      await world.close();
     },
   };
 }

@@ -3,23 +3,27 @@
 // host sends is lost. In the end states, signal files, attention and tickets must be those written down by hand.
 // `npm run chaos:workers` (30 workers, 10 kills); `-- --sabotage` shows that the check can fail; `-- --seed 2`
 // makes other choices.
-
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { SignalFile } from '../packages/core/src/runs/signal-file.ts';
+import type { BoardView } from '../packages/core/src/state/views/board-view.ts';
 import { createStartKiller } from '../packages/testkit/src/daemon/kill-while-starting.ts';
-import { describeMachine } from '../packages/testkit/src/daemon/process-figures.ts';
 import { auditLog, type LogAudit } from '../packages/testkit/src/log/audit-log.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
-import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+import {
+  describeMachine,
+  failUnless,
+  judgeSabotage,
+  logLines,
+  scriptOptions,
+  secondsSince,
+} from '../packages/testkit/src/script.ts';
 import { until } from '../packages/testkit/src/waiting.ts';
-import { type Actor, createActor, signalFileOf } from './workers-actor.ts';
-import { paths } from './workers-paths.ts';
-import { phaseRows } from './workers-phases.ts';
-import { type Stage, Stuck } from './workers-sender.ts';
-import { type Cast, differences, type TicketEnd } from './workers-verdict.ts';
-import { openWorld, repos } from './workers-world.ts';
+import { type Actor, createActor, type Stage, Stuck } from './workers-actor.ts';
+import { type Ending, type Path, paths, phaseRows } from './workers-paths.ts';
+import { openWorkersWorld, RUN, repos, type TeamKey, teams } from './workers-world.ts';
 
 const options = scriptOptions({
   workers: 30,
@@ -35,7 +39,7 @@ const options = scriptOptions({
 const STEPS_EACH = 5;
 
 const random = createRandom(options.seed);
-const world = await openWorld(random);
+const world = await openWorkersWorld(random);
 const { daemon } = world;
 const killWhileStarting = createStartKiller(world.home, random);
 /** `amid`: while workers were on their way. */
@@ -47,9 +51,10 @@ const stage: Stage = {
   mayLose: () => killed.left > 0,
   done: { steps: 0, relay: 0, direct: 0, lost: 0, twice: 0 },
 };
+type Cast = { ticket: string; team: TeamKey; path: Path };
 const problems: string[] = [];
 const cast: Cast[] = [];
-const tickets: TicketEnd[] = [];
+const tickets: { ticket: string; ends: string; about: string }[] = [];
 const actors: Actor[] = [];
 
 console.log(describeMachine());
@@ -62,25 +67,19 @@ try {
   await daemon.ready();
   await Promise.all([playAll(), tellPhases(), killAndRestart()]);
   // What is written down comes true, and all that the code host sent arrives; then nothing may come that undoes it.
-  const wrong = async () => [
-    ...(await differences(world, { workers: cast, tickets })),
-    ...unheard(await auditLog(world.home.eventsDir)),
-  ];
+  const wrong = async () => [...(await differences(cast)), ...unheard(await auditLog(world.home.eventsDir))];
   await until(async () => (await wrong()).length === 0).catch(() => undefined);
-  if (!(await daemon.settle()))
-    problems.push(`the outbox is not empty: ${JSON.stringify(await daemon.outbox())}`);
+  problems.push(...(await daemon.settle()));
   const found = [...problems, ...(await wrong())];
   const audit = await auditLog(world.home.eventsDir);
   found.push(...audit.problems, ...doubledIn(audit.deliveries));
-  report(found, audit.deliveries, (performance.now() - started) / 1000);
+  report(found, audit.deliveries, secondsSince(started));
   const isKilled = killed.running + killed.starting === options.kills && killed.amid === options.kills;
-  if (found.length > 0 || !isKilled) process.exitCode = 1;
+  failUnless(found.length === 0 && isKilled);
   if (options.sabotage) await tryTheCheck();
   const ending = await daemon.stop();
-  if (ending !== 0) {
-    console.log(`the daemon stopped with ${ending}`);
-    process.exitCode = 1;
-  }
+  if (ending !== 0) console.log(`the daemon stopped with ${ending}`);
+  failUnless(ending === 0);
 } finally {
   for (const actor of actors) actor.end();
   await world.close();
@@ -174,7 +173,7 @@ function doubledIn(deliveries: LogAudit['deliveries']): string[] {
   return [...deliveries].filter(([, lines]) => lines.length > 1).map(([id]) => `delivery ${id} is doubled`);
 }
 
-function report(found: readonly string[], deliveries: LogAudit['deliveries'], seconds: number): void {
+function report(found: readonly string[], deliveries: LogAudit['deliveries'], seconds: string): void {
   const width = Math.max(...cast.map(({ path }) => path.name.length));
   for (const path of new Set(cast.map((one) => one.path))) {
     const taken = cast.filter((one) => one.path === path);
@@ -185,7 +184,7 @@ function report(found: readonly string[], deliveries: LogAudit['deliveries'], se
   for (const line of found) console.log(`  DIFFERENCE ${line}`);
   const { steps, relay, direct, lost, twice } = stage.done;
   console.log(
-    `${seconds.toFixed(1)} s, ${steps} steps; ${killed.running + killed.starting} kills, ${killed.starting} of them while it started; sent ${relay} by the relay, ${direct} directly, ${lost} lost on purpose, ${twice} twice; code host asked ${world.codehost.calls().length} times, tracker ${world.tracker.calls().length} times`,
+    `${seconds} s, ${steps} steps; ${killed.running + killed.starting} kills, ${killed.starting} of them while it started; sent ${relay} by the relay, ${direct} directly, ${lost} lost on purpose, ${twice} twice; code host asked ${world.codehost.calls().length} times, tracker ${world.tracker.calls().length} times`,
   );
   const cameBy = (via: string) =>
     [...deliveries.values()].filter(([line]) => line?.event.startsWith('codehost.') && line.via === via)
@@ -199,12 +198,9 @@ function report(found: readonly string[], deliveries: LogAudit['deliveries'], se
 /** What must be noticed: another ending written down, a file that was changed, an effect that was taken away. */
 async function tryTheCheck(): Promise<void> {
   const notice = async (name: string, workers: readonly Cast[], wanted: RegExp): Promise<void> => {
-    const found = await differences(world, { workers, tickets });
-    const noticed = found.length > problems.length && found.some((line) => wanted.test(line));
-    console.log(
-      `sabotage, ${name}: ${found.at(0) ?? 'no difference'}: ${noticed ? 'noticed' : 'NOT NOTICED'}`,
-    );
-    if (!noticed) process.exitCode = 1;
+    const found = await differences(workers);
+    const isNoticed = found.length > problems.length && found.some((line) => wanted.test(line));
+    judgeSabotage(name, found.at(0) ?? 'no difference', isNoticed);
   };
   const [first] = cast;
   if (first === undefined) return;
@@ -214,7 +210,7 @@ async function tryTheCheck(): Promise<void> {
   };
   await notice('another ending', [otherwise, ...cast.slice(1)], /the board says done, not stalled/);
 
-  const file = signalFileOf(world, first.ticket);
+  const file = world.signalFileOf(first.ticket);
   const text = readFileSync(file, 'utf8');
   writeFileSync(file, text.replace('"done"', '"merging"'));
   await notice('a changed file', cast, /the file says merging, not done/);
@@ -242,4 +238,90 @@ async function tryTheCheck(): Promise<void> {
     [...cast, { ticket, team: 'ABC', path }],
     /the ticket is in Backlog, not Done/,
   );
+}
+
+// Holds what is there in the end against what was written down: the board, the signal files, the attention items,
+// the tickets in the tracker, and the lines that tell a success, of which each worker may have one.
+
+/** In words; empty when everything is as it was written down. */
+async function differences(workers: readonly Cast[]): Promise<string[]> {
+  const board = await daemon.board();
+  if (board === null) return ['the daemon shows no board'];
+  const successes = successesIn(world.home.eventsDir);
+  return [
+    ...workers.flatMap((one) => differencesOf(board, one, successes)),
+    ...tickets.flatMap(({ ticket, ends, about }) => {
+      const is = world.stateOf(ticket);
+      return is === ends ? [] : [`${ticket} (${about}): the ticket is in ${is}, not in ${ends}`];
+    }),
+    ...strangersIn(board, workers),
+  ];
+}
+
+function differencesOf(
+  board: BoardView,
+  { ticket, team, path }: Cast,
+  successes: Map<string, number>,
+): string[] {
+  const { ends } = path;
+  const worker = board.workers.find((one) => one.ticket === ticket);
+  const open = board.attention.filter((item) => item.ticket === ticket).map(({ reason }) => reason);
+  const file = readSignal(ticket);
+  const isMoved = ends.ticket === 'done';
+  const facts: [what: string, is: unknown, wanted: unknown][] = [
+    ['the board says', worker?.status, ends.status],
+    ['the board says of the deploy', worker?.deploy?.result ?? null, ends.result],
+    ['attempts on the board', worker?.attempts, ends.attempts],
+    ['open attention', open.toSorted().join(', '), ends.attention.toSorted().join(', ')],
+    ['the file says', file?.status ?? null, ends.file === undefined ? ends.status : ends.file],
+    ['the ticket is in', world.stateOf(ticket), isMoved ? teams[team].done : teams[team].begin],
+    ['successes told', successes.get(ticket) ?? 0, ends.result === 'success' ? 1 : 0],
+  ];
+  if (file !== null && file.status === ends.status) facts.push(...factsOfDeploy(file, ends));
+  return facts
+    .filter(([, is, wanted]) => is !== wanted)
+    .map(([what, is, wanted]) => `${ticket} (${path.name}): ${what} ${String(is)}, not ${String(wanted)}`);
+}
+
+function factsOfDeploy({ deploy }: SignalFile, ends: Ending): [string, unknown, unknown][] {
+  return [
+    ['the file says of the deploy', deploy?.result ?? null, ends.result],
+    ['attempts in the file', deploy?.attempts?.length ?? 0, ends.attempts],
+  ];
+}
+
+/** Workers and calls for a person that nobody wrote down. */
+function strangersIn(board: BoardView, workers: readonly Cast[]): string[] {
+  const known = new Set(workers.map(({ ticket }) => ticket));
+  const isStrange = (ticket: string | null): boolean => ticket === null || !known.has(ticket);
+  return [
+    ...board.workers.filter(({ ticket }) => isStrange(ticket)).map(({ key }) => `${key}: nobody knows it`),
+    ...board.attention
+      .filter(({ ticket, feed }) => feed === null && isStrange(ticket))
+      .map(({ id, message }) => `${id}: ${message}`),
+  ];
+}
+
+/** Null when there is none, or it cannot be read. */
+function readSignal(ticket: string): SignalFile | null {
+  try {
+    const read = SignalFile.safeParse(JSON.parse(readFileSync(world.signalFileOf(ticket), 'utf8')));
+    return read.success ? read.data : null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+function successesIn(eventsDir: string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const text of logLines(eventsDir).filter((line) => line.includes('orchestrator.deploy.succeeded'))) {
+    const { event, scope } = JSON.parse(text) as {
+      event: string;
+      scope: { ticket?: string; orchestrator?: string };
+    };
+    if (event !== 'orchestrator.deploy.succeeded' || scope.orchestrator !== RUN) continue;
+    counts.set(scope.ticket ?? '', (counts.get(scope.ticket ?? '') ?? 0) + 1);
+  }
+  return counts;
 }

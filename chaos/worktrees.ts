@@ -2,21 +2,18 @@
 // some pushed, some merged, and some hold work: uncommitted, unpushed, stashed, all of it. Nothing of that may be
 // lost: each forced removal's bundle brings it back byte for byte. In the end the disk is as it was.
 // `npm run chaos:worktrees` (100 worktrees); `-- --worktrees 20 --at-once 2 --seed 2`.
-import {
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testRepository } from '../packages/monitor/src/orchestrate/worktrees/testing/repository.ts';
-import { describeMachine } from '../packages/testkit/src/daemon/process-figures.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
-import { scriptOptions } from '../packages/testkit/src/script-options.ts';
+import {
+  describeMachine,
+  failUnless,
+  printProblems,
+  scriptFolder,
+  scriptOptions,
+  severalAtOnce,
+} from '../packages/testkit/src/script.ts';
 
 const options = scriptOptions({ worktrees: 100, 'at-once': 4, seed: 1, files: 200 });
 const kinds = ['clean', 'pushed', 'merged', 'uncommitted', 'unpushed', 'stashed', 'all'] as const;
@@ -33,9 +30,7 @@ type Work = {
 
 const problems: string[] = [];
 const random = createRandom(options.seed);
-const root = realpathSync(mkdtempSync(join(tmpdir(), 'svc-chaos-worktrees-')));
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => process.exit(1));
-process.on('exit', () => rmSync(root, { recursive: true, force: true }));
+const root = scriptFolder('chaos-worktrees');
 
 const repository = testRepository(root, {
   config: {
@@ -59,7 +54,7 @@ const started = performance.now();
 const before = { bytes: diskBytes(), branches: branches(), main: git(folder, 'status', '--porcelain') };
 const { create, remove, list, inspect } = worktrees();
 
-const works = await inTurns(options.worktrees, async (number) => {
+const works = await severalAtOnce(options.worktrees, options['at-once'], async (number) => {
   const kind = kinds[number % kinds.length] ?? 'clean';
   const name = number % 3 === 0 ? `feat/it's-$(x)-${number}` : `ABC-${number}`;
   const { path, name: made } = await create(name);
@@ -75,7 +70,7 @@ const stashesBefore = git(folder, 'stash', 'list', '--format=%H').split('\n').le
 
 const removingAt = performance.now();
 let refused = 0;
-const restores = await inTurns(all.length, async (at) => {
+const restores = await severalAtOnce(all.length, options['at-once'], async (at) => {
   const work = all[at];
   if (work === undefined) throw new Error('no such worktree');
   const holdsWork = !['clean', 'pushed', 'merged'].includes(work.kind);
@@ -123,7 +118,7 @@ const left = repository.files();
 expectSame('files in the base', left.join(), '');
 const after = diskBytes();
 
-for (const problem of problems.slice(0, 30)) console.log(`  ${problem}`);
+printProblems(problems, 30);
 const counts = kinds.map((kind) => `${kind} ${all.filter((work) => work.kind === kind).length}`).join(', ');
 console.log(
   `${options.worktrees} worktrees of ${options.files} files, ${options['at-once']} at once, seed ${options.seed}: ${counts}`,
@@ -137,7 +132,7 @@ console.log(
 const isKept =
   problems.length === 0 && restored === options.worktrees && Math.abs(after - before.bytes) < 16_384;
 console.log(isKept ? 'KEPT: nothing lost, nothing left over' : `BROKEN: ${problems.length} problems`);
-if (!isKept) process.exitCode = 1;
+failUnless(isKept);
 
 function doWork(work: { kind: Kind; path: string; branch: string; name: string }) {
   const { kind, path, branch } = work;
@@ -220,20 +215,6 @@ function diskBytes(): number {
   return readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !/\/(objects|logs)(\/|$)/.test(entry.parentPath))
     .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
-}
-
-async function inTurns<T>(count: number, work: (number: number) => Promise<T>): Promise<T[]> {
-  const results: T[] = [];
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    while (next < count) {
-      const number = next;
-      next += 1;
-      results[number] = await work(number);
-    }
-  };
-  await Promise.all(Array.from({ length: options['at-once'] }, worker));
-  return results;
 }
 
 function seconds(ms: number): string {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { auditLine, readAudit } from './audit.ts';
+import { auditLine, readAudit } from './check.ts';
 
 const shipped = [{ name: 'pino', version: '1.0.0', licence: 'MIT' }];
 const answer = (...found: [name: string, severity: string][]): string =>

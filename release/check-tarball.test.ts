@@ -4,11 +4,11 @@ import { dirname, join } from 'node:path';
 import { temporaryFolder } from '@svc/testkit';
 import { expect, it, test } from 'vitest';
 import { bundledOf, tarballProblems } from './check-tarball.ts';
-import type { Manifest } from './manifest.ts';
 import { noticesText } from './notices.ts';
-import type { Tarball } from './pack.ts';
+import type { Manifest, Tarball } from './pack.ts';
+
 import type { PublishedPackage } from './packages.ts';
-import { root } from './version-files.ts';
+import { root } from './versions.ts';
 
 const NOTICES = 'dist/THIRD-PARTY-NOTICES.txt';
 const each: PublishedPackage = {

@@ -1,19 +1,15 @@
 // Everything that must hold before anything is published, for the packages as they are packed. Prints as it goes.
-
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
-import { type Audit, auditLine, readAudit } from './audit.ts';
-import { bundledOf, tarballProblems } from './check-tarball.ts';
-import { kilobytes } from './contents.ts';
+import { bundledOf, kilobytes, tarballProblems } from './check-tarball.ts';
 import { type Licensed, type Lock, licenceProblems, shippedOf } from './licences.ts';
 import { packPackage, type Tarball } from './pack.ts';
 import { packages } from './packages.ts';
 import { mustRun, run } from './run-command.ts';
-import { currentVersion, readVersionFiles, root } from './version-files.ts';
-import { versionProblems } from './versions.ts';
+import { currentVersion, readVersionFiles, root, versionProblems } from './versions.ts';
 
 // What publint says of a package: whether the fields of its package.json lead to files that are there, in the
 // formats that they promise.
@@ -158,4 +154,51 @@ function describeTarball({ name, version, path, packed, manifest }: Tarball): st
 function lockProblems(lock: Lock): string[] {
   const named = Object.entries(lock.packages).filter(([, { resolved }]) => /^https?:/.test(resolved ?? ''));
   return named.map(([path]) => `package-lock.json names a host for ${path}`);
+}
+
+// Known weaknesses in what ships, as the registry tells them. A registry that does not answer is said to be silent:
+// "unknown" is never taken for "none".
+
+export type Audit =
+  | { kind: 'clear'; lesser: string[] }
+  | { kind: 'found'; serious: string[]; lesser: string[] }
+  | { kind: 'unknown'; why: string };
+
+type Answer = {
+  message?: string;
+  vulnerabilities?: Record<string, { name: string; severity: string; range?: string }>;
+};
+
+const SERIOUS = new Set(['high', 'critical']);
+
+/** `printed`: what `npm audit --json` wrote. Of what it names, only what ships counts. */
+export function readAudit(printed: string, shipped: readonly Licensed[]): Audit {
+  let answer: Answer;
+  try {
+    answer = JSON.parse(printed) as Answer;
+  } catch {
+    return { kind: 'unknown', why: 'npm audit gave no JSON' };
+  }
+  if (answer.vulnerabilities === undefined)
+    // The address of a registry is nobody's business.
+    return {
+      kind: 'unknown',
+      why: (answer.message ?? 'no answer').replaceAll(/\S+:\/\/\S+/g, 'the registry'),
+    };
+  const names = new Set(shipped.map(({ name }) => name));
+  const found = Object.values(answer.vulnerabilities).filter(({ name }) => names.has(name));
+  const words = ({ name, severity, range }: (typeof found)[number]): string =>
+    `${name} ${range ?? ''} (${severity})`.replace('  ', ' ');
+  const serious = found.filter(({ severity }) => SERIOUS.has(severity)).map(words);
+  const lesser = found.filter(({ severity }) => !SERIOUS.has(severity)).map(words);
+  return serious.length > 0 ? { kind: 'found', serious, lesser } : { kind: 'clear', lesser };
+}
+
+/** The one line that the release prints. */
+export function auditLine(audit: Audit): string {
+  if (audit.kind === 'unknown') return `audit: unknown (${audit.why})`;
+  const lesser = audit.lesser.length > 0 ? `; lesser: ${audit.lesser.join(', ')}` : '';
+  return audit.kind === 'clear'
+    ? `audit: nothing high or critical in what ships${lesser}`
+    : `audit: ${audit.serious.join(', ')}${lesser}`;
 }

@@ -1,5 +1,5 @@
 import { expect, it, test } from 'vitest';
-import { type ContentsRule, contentProblems, type Packed, type PackedFile } from './contents.ts';
+import { type ContentsRule, contentProblems, type Packed, type PackedFile } from './check-tarball.ts';
 
 const rule: ContentsRule = {
   allowed: [/^dist\/.*$/],

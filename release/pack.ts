@@ -2,11 +2,10 @@
 // The tarball is taken apart again, so that every check reads what a person would get.
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { Packed, PackedFile } from './contents.ts';
-import { type Manifest, publishedManifest } from './manifest.ts';
+import type { Packed, PackedFile } from './check-tarball.ts';
 import type { PublishedPackage } from './packages.ts';
 import { mustRun } from './run-command.ts';
-import { root } from './version-files.ts';
+import { root } from './versions.ts';
 
 const out = join(root, 'release', 'out');
 
@@ -73,3 +72,34 @@ async function takeApart(tarball: string, folder: string): Promise<string> {
   await mustRun('tar', ['-xzf', tarball, '-C', folder], { cwd: folder });
   return join(folder, 'package');
 }
+
+// The package.json that is published: only what somebody who installs the package needs. Tests, tools and scripts
+// of the repository stay in it.
+
+export type Manifest = {
+  name: string;
+  version: string;
+  bin?: Record<string, string>;
+  dependencies?: Record<string, string>;
+  optionalDependencies?: Record<string, string>;
+  peerDependencies?: Record<string, string>;
+  [field: string]: unknown;
+};
+
+const PUBLISHED = [
+  ...'name version description keywords license author homepage repository bugs type engines'.split(' '),
+  ...'sideEffects exports main types bin man files dependencies optionalDependencies peerDependencies'.split(
+    ' ',
+  ),
+];
+
+export function publishedManifest(manifest: Manifest): Manifest {
+  const fields = PUBLISHED.filter((field) => manifest[field] !== undefined);
+  return Object.fromEntries(fields.map((field) => [field, manifest[field]])) as Manifest;
+}
+
+/** Names of what npm installs beside the package. */
+export const declaredBy = (manifest: Manifest): Set<string> =>
+  new Set(
+    Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.peerDependencies }),
+  );

@@ -2,9 +2,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, test } from 'vitest';
-import { declaredBy, type Manifest, publishedManifest } from './manifest.ts';
+import { declaredBy, type Manifest, publishedManifest } from './pack.ts';
 import { packageNamed, packages } from './packages.ts';
-import { root } from './version-files.ts';
+import { root } from './versions.ts';
 
 const manifestOf = (folder: string): Manifest =>
   JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) as Manifest;

@@ -1,5 +1,5 @@
 // The packages that are published: where each is built, what it may hold, and how large it may be.
-import type { ContentsRule } from './contents.ts';
+import type { ContentsRule } from './check-tarball.ts';
 import { NOTICES } from './notices.ts';
 
 export type PublishedPackage = {

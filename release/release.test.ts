@@ -1,7 +1,7 @@
 // The command refuses before it changes or builds anything.
 import { expect, test } from 'vitest';
 import { run } from './run-command.ts';
-import { readVersionFiles, root } from './version-files.ts';
+import { readVersionFiles, root } from './versions.ts';
 
 test.each([
   ['a step back', ['--version', '0.0.1'], 'not below it'],

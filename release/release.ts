@@ -10,8 +10,7 @@ import { checkRelease } from './check.ts';
 import { buildPackage, type Tarball } from './pack.ts';
 import { packages } from './packages.ts';
 import { mustRun } from './run-command.ts';
-import { currentVersion, readVersionFiles, root } from './version-files.ts';
-import { changedVersions, isNoStepBack } from './versions.ts';
+import { changedVersions, currentVersion, isNoStepBack, readVersionFiles, root } from './versions.ts';
 
 const USAGE = 'Usage: npm run release -- [--version x.y.z] [--dry-run]';
 const EXIT_USAGE = 2;

@@ -1,6 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { readVersionFiles } from './version-files.ts';
-import { changedVersions, isNoStepBack, versionProblems } from './versions.ts';
+import { changedVersions, isNoStepBack, readVersionFiles, versionProblems } from './versions.ts';
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 const files = new Map([

@@ -1,5 +1,8 @@
 // One version for everything: version.txt, every package.json and the lock file say the same, and so do the pins
 // between packages of this repository. Pure; release.ts reads and writes the files.
+
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Lock } from './licences.ts';
 
 type Manifest = {
@@ -95,3 +98,23 @@ export function isNoStepBack(next: string, last: string): boolean {
 function numbersOf(version: string): number[] | undefined {
   return /^(?:0|[1-9]\d*)(?:\.(?:0|[1-9]\d*)){2}$/.test(version) ? version.split('.').map(Number) : undefined;
 }
+
+// Where the version of this repository is written.
+
+export const root = join(import.meta.dirname, '..');
+
+const PLACES = [
+  'version.txt',
+  'package.json',
+  'packages/*/package.json',
+  'package-lock.json',
+  'schemas/openapi.json',
+  'examples/relay/kubernetes/relay.yaml',
+];
+
+export function readVersionFiles(): VersionFiles {
+  const paths = PLACES.flatMap((place) => globSync(place, { cwd: root }).toSorted());
+  return new Map(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
+}
+
+export const currentVersion = (): string => readFileSync(join(root, 'version.txt'), 'utf8').trim();

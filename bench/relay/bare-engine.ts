@@ -1,14 +1,14 @@
 // A relay process with HTTP in front against the bare engine: the client library's own publish with acknowledgement,
 // on the same server, in turn, so that what else the machine did falls out.
+import { join } from 'node:path';
 import { cpuMicroseconds } from '../../packages/testkit/src/daemon/process-figures.ts';
 import { askNats } from '../../packages/testkit/src/nats/nats-request.ts';
+import { medianOf } from '../../packages/testkit/src/script.ts';
+import { type Child, startChild, tenths } from '../child.ts';
+import type { LoadFigures, LoadOrder } from '../load.ts';
 import type { PublishFigures, PublishOrder } from './bare-publisher.ts';
-import { type Child, startChild } from './child.ts';
-import { medianOf, tenths } from './latencies.ts';
-import type { LoadFigures, LoadOrder } from './load.ts';
-import { printProfile } from './profile.ts';
 import { nextIds } from './ways.ts';
-import { type Engine, startBenchRelay } from './world.ts';
+import { type Engine, printProfile, startBenchRelay } from './world.ts';
 
 type Round = { perSecond: number; p50Ms: number; p99Ms: number; cpuMicroseconds: number };
 
@@ -27,17 +27,10 @@ export async function againstBareEngine(
     bytes: number;
     profiled: boolean;
   },
-): Promise<{
-  ratio: number;
-  bare: Round[];
-  repeating: Round[];
-  publisher: Round[];
-  ours: Round[];
-  refused: number;
-}> {
+) {
   await addStream(engine, STREAM, {});
   await addStream(engine, REPEATING, { republish: { src: `${REPEATING}.>`, dest: 'bare.live.>' } });
-  const child = startChild<PublishOrder, PublishFigures>('bare-publisher.ts');
+  const child = startChild<PublishOrder, PublishFigures>(join(import.meta.dirname, 'bare-publisher.ts'));
   const relay = await startBenchRelay(engine, { profiled: given.profiled });
   let refused = 0;
   const publish = async (
@@ -65,10 +58,7 @@ export async function againstBareEngine(
       return figures;
     });
   };
-  const bare: Round[] = [];
-  const repeating: Round[] = [];
-  const publisher: Round[] = [];
-  const ours: Round[] = [];
+  const [bare, repeating, publisher, ours]: [Round[], Round[], Round[], Round[]] = [[], [], [], []];
   try {
     await publish(STREAM, given.warmUp);
     await post(given.warmUp);

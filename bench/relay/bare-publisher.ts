@@ -4,8 +4,8 @@ import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { openConnection } from '../../packages/relay/src/engine/connection.ts';
 import { createPublisher } from '../../packages/relay/src/engine/publisher.ts';
-import { answerOrders } from './child.ts';
-import { type Spread, sharedNow, spreadOf } from './latencies.ts';
+import { type Spread, spreadOf } from '../../packages/testkit/src/script.ts';
+import { answerOrders, sharedNow } from '../child.ts';
 
 export type PublishOrder = {
   servers: readonly string[];

@@ -1,11 +1,12 @@
 // End to end into a durable log: closed-loop senders, the relay, the real daemon with its tunnel, its receiver and its
 // synced log. A delivery counts when its line is there.
+import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuMicroseconds, rssMegabytes } from '../../packages/testkit/src/daemon/process-figures.ts';
-import type { Child } from './child.ts';
-import { followDaemonLog } from './daemon-log.ts';
-import { sharedNow, spreadOf } from './latencies.ts';
-import type { LoadFigures, LoadOrder } from './load.ts';
+import { spreadOf } from '../../packages/testkit/src/script.ts';
+import { type Child, sharedNow } from '../child.ts';
+import type { LoadFigures, LoadOrder } from '../load.ts';
 import { nextIds } from './ways.ts';
 import { type Engine, startBenchDaemon, startBenchRelay } from './world.ts';
 
@@ -84,4 +85,67 @@ export async function intoDaemon(
     await daemon.stop();
     await ours.stop();
   }
+}
+
+const idPattern = /"deliveryId":"00000000-0000-4000-8000-([0-9a-f]{12})"/;
+const timePattern = /"ts":"([^"]+)"/;
+
+/** Follows the log of a daemon from outside: which deliveries have a line, and when each was accepted. */
+function followDaemonLog(eventsDir: string) {
+  const read = new Map<string, { file: number; at: number; rest: string }>();
+  /** By number of the delivery id: the time of its line. */
+  let acceptedAt = new Map<number, number>();
+  let again = 0;
+
+  function look(): void {
+    for (const name of readdirSync(eventsDir).filter((file) => file.endsWith('.jsonl'))) {
+      const known = read.get(name) ?? { file: openSync(join(eventsDir, name), 'r'), at: 0, rest: '' };
+      read.set(name, known);
+      const chunk = Buffer.alloc(4 * 1024 * 1024);
+      for (let bytes = readSync(known.file, chunk, 0, chunk.length, known.at); bytes > 0; ) {
+        known.at += bytes;
+        const lines = (known.rest + chunk.toString('latin1', 0, bytes)).split('\n');
+        known.rest = lines.pop() ?? '';
+        for (const line of lines) note(line);
+        bytes = readSync(known.file, chunk, 0, chunk.length, known.at);
+      }
+    }
+  }
+
+  function note(line: string): void {
+    const id = idPattern.exec(line)?.[1];
+    if (id === undefined) return;
+    const number = Number.parseInt(id, 16);
+    if (acceptedAt.has(number)) again += 1;
+    acceptedAt.set(number, Date.parse(timePattern.exec(line)?.[1] ?? ''));
+  }
+
+  process.once('exit', () => {
+    for (const { file } of read.values()) closeSync(file);
+  });
+  return {
+    /** Forgets what was read so far. */
+    forget(): void {
+      look();
+      acceptedAt = new Map();
+      again = 0;
+    },
+    /** Until so many are in the log, or it has not grown for `patienceMs`. */
+    async wait(count: number, patienceMs: number) {
+      let grewAt = performance.now();
+      let before = -1;
+      for (;;) {
+        look();
+        if (acceptedAt.size !== before) grewAt = performance.now();
+        before = acceptedAt.size;
+        if (acceptedAt.size >= count || performance.now() - grewAt > patienceMs) break;
+        await sleep(5);
+      }
+      return {
+        acceptedAt,
+        again,
+        lastAt: acceptedAt.values().reduce((last, time) => Math.max(last, time), 0),
+      };
+    },
+  };
 }

@@ -2,8 +2,7 @@
 // stream and remember one position. Source addresses are spread over the loopback network, since one address has too
 // few ports for so many connections in a row.
 import { connect, type Socket } from 'node:net';
-import { answerOrders } from './child.ts';
-import { sharedNow } from './latencies.ts';
+import { answerOrders, sharedNow } from '../child.ts';
 
 export type StreamChannel = { channel: string; readKey: string | null };
 

@@ -2,13 +2,13 @@
 // and a cut of 5 s in the middle.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoopbackProxy } from '../../packages/testkit/src/wire/loopback-proxy.ts';
-import type { Arrivals } from './arrivals.ts';
-import type { Child } from './child.ts';
-import { sharedNow } from './latencies.ts';
-import type { LoadFigures, LoadOrder } from './load.ts';
+import { type Child, sharedNow } from '../child.ts';
+import type { LoadFigures, LoadOrder } from '../load.ts';
+import type { Arrivals } from './receiver.ts';
+
+type Load = Child<LoadOrder, LoadFigures>;
 
 export type Way = {
-  name: string;
   port: number;
   path: string;
   /** Between the relay and the receiver. */
@@ -37,44 +37,37 @@ export function nextIds(): number {
   return lastId;
 }
 
-export async function fullSpeed(
+export function fullSpeed(
   way: Way,
-  load: Child<LoadOrder, LoadFigures>,
+  load: Load,
   given: { connections: number; seconds: number; bytes: number },
 ): Promise<WayFigures> {
-  return measure(way, () =>
-    load.ask({ kind: 'closed', port: way.port, path: way.path, firstId: nextIds(), ...given }),
-  );
+  return measure(way, () => load.ask({ kind: 'closed', ...addressOf(way), ...given }));
 }
 
-export async function steady(
-  way: Way,
-  load: Child<LoadOrder, LoadFigures>,
-  given: { rate: number; count: number; bytes: number },
-): Promise<WayFigures> {
-  return measure(way, () =>
-    load.ask({ kind: 'paced', port: way.port, path: way.path, firstId: nextIds(), ...given }),
-  );
+type Pace = { rate: number; count: number; bytes: number };
+
+export function steady(way: Way, load: Load, given: Pace): Promise<WayFigures> {
+  return measure(way, () => load.ask({ kind: 'paced', ...addressOf(way), ...given }));
 }
 
 /** 2,000 at 100 a second; after 7.5 s the receiver is cut off for 5 s. */
-export async function withCut(
-  way: Way,
-  load: Child<LoadOrder, LoadFigures>,
-  given: { rate: number; count: number; bytes: number },
-): Promise<WayFigures> {
-  const middleMs = (given.count / given.rate) * 500 - CUT_MS / 2;
+export function withCut(way: Way, load: Load, given: Pace): Promise<WayFigures> {
+  const cut = async (): Promise<void> => {
+    await sleep((given.count / given.rate) * 500 - CUT_MS / 2);
+    way.proxy.close();
+    await sleep(CUT_MS);
+    way.proxy.mend();
+  };
   return measure(way, async () => {
-    const cut = async (): Promise<void> => {
-      await sleep(middleMs);
-      way.proxy.close();
-      await sleep(CUT_MS);
-      way.proxy.mend();
-    };
-    const order: LoadOrder = { kind: 'paced', port: way.port, path: way.path, firstId: nextIds(), ...given };
-    const [figures] = await Promise.all([load.ask(order), cut()]);
+    const sending = load.ask({ kind: 'paced', ...addressOf(way), ...given });
+    const [figures] = await Promise.all([sending, cut()]);
     return figures;
   });
+}
+
+function addressOf({ port, path }: Way): Pick<LoadOrder, 'port' | 'path' | 'firstId'> {
+  return { port, path, firstId: nextIds() };
 }
 
 async function measure(way: Way, send: () => Promise<LoadFigures>): Promise<WayFigures> {

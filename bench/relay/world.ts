@@ -1,8 +1,7 @@
 // What the bench runs ours on: one nats-server or three, one relay process in front, a channel, and the real daemon
 // where its log counts.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { ServerProcess } from '../../packages/testkit/src/daemon/server-process.ts';
 import {
   createDaemonHome,
@@ -16,6 +15,8 @@ import {
   type RelayProcess,
   startRelay,
 } from '../../packages/testkit/src/nats/relay-process.ts';
+import { scriptFolder, writeInto } from '../../packages/testkit/src/script.ts';
+import { functionTimes, printTimes } from '../cpu-profile.ts';
 
 export type Engine = {
   nodes: number;
@@ -42,7 +43,7 @@ export async function startEngine(nodes: number): Promise<Engine> {
 
 /** Limits off: what is measured is not one sender's share. */
 export async function startBenchRelay({ urls }: Engine, { profiled = false } = {}): Promise<BenchRelay> {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-bench-relay-'));
+  const folder = scriptFolder('bench-relay');
   const profile = join(folder, 'profile');
   mkdirSync(profile);
   const relay = await startRelay({
@@ -53,26 +54,22 @@ export async function startBenchRelay({ urls }: Engine, { profiled = false } = {
     nodeOptions: profiled ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : [],
   });
   const channel = await newRelayChannel(relay.url);
-  return {
-    relay,
-    channel,
-    profile,
-    async stop() {
-      await relay.kill();
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
+  return { relay, channel, profile, stop: () => relay.kill() };
 }
 
-export type BenchDaemon = { home: DaemonHome; process: ServerProcess; stop: () => Promise<void> };
+/** Where the time of the relay process went. Stops it: the profile is written at its end. */
+export async function printProfile({ relay, profile }: BenchRelay): Promise<void> {
+  await relay.stop();
+  printTimes('where the time of the relay process goes, in ms of its own', functionTimes(profile), 'own');
+}
+
+type BenchDaemon = { home: DaemonHome; process: ServerProcess; stop: () => Promise<void> };
 
 /** Resolves when its tunnel is live. */
 export async function startBenchDaemon({ relay, channel }: BenchRelay): Promise<BenchDaemon> {
   const home = createDaemonHome('bench-relay');
-  const file = join(home.home, '.config/svc/config.json');
-  mkdirSync(dirname(file), { recursive: true });
   const github = { smeeChannel: `${relay.url}/${channel.channel}` };
-  writeFileSync(file, JSON.stringify({ svc: { monitor: { github } } }));
+  writeInto(home.home, '.config/svc/config.json', { svc: { monitor: { github } } });
   const process = startDaemon(home, {
     environment: channel.readKey === null ? {} : { SVC_RELAY_READ_KEY: channel.readKey },
   });

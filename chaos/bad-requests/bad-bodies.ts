@@ -1,16 +1,12 @@
 // Bodies that are validly signed and still not a payload, or a hostile one. What is a JSON object is taken;
 // whatever comes of it has to be one whole line of the log.
 import { gzipSync } from 'node:zlib';
-import { type Kind, type Source, whole } from './bad-request.ts';
+import { type Kind, kind, type Source, whole } from './bad-request.ts';
 
 export const badBodies: Kind[] = [
   body('random bytes', ({ random }) => random.bytes(random.below(2000)), 400),
   body('empty', () => '', 400),
-  body(
-    'not an object',
-    ({ random }) => random.pick(['[]', '[{}]', '"text"', 'null', 'true', '1', '1e400']),
-    400,
-  ),
+  body('not an object', ({ random }) => random.pick('[] [{}] "text" null true 1 1e400'.split(' ')), 400),
   body('nearly JSON', nearlyJson, 400),
   body('cut JSON', ({ good, random }) => cut(good().body, random.next()), 400),
   body('two objects', ({ good }) => Buffer.concat([good().body, good().body]), 400),
@@ -38,11 +34,7 @@ function body(what: string, make: (source: Source) => Uint8Array | string, ...ma
   const headers: Record<string, string> = what.includes('form')
     ? { 'Content-Type': 'application/x-www-form-urlencoded' }
     : {};
-  return {
-    name: `body: ${what}`,
-    weight: 1,
-    make: (source) => whole(source.signed(make(source), headers), ...may),
-  };
+  return kind(`body: ${what}`, 1, (source) => whole(source.signed(make(source), headers), ...may));
 }
 
 function cut(bytes: Buffer, part: number): Buffer {
@@ -51,15 +43,8 @@ function cut(bytes: Buffer, part: number): Buffer {
 
 function nearlyJson({ random }: Source): string {
   return random.pick([
-    '{a:1}',
-    "{'a':1}",
-    '{"a":1,}',
-    '{"a":1}x',
     '// c\n{}',
-    '{"a":NaN}',
-    '{"a":01}',
-    '{"a":\u0001}',
-    '{',
+    ...`{a:1} {'a':1} {"a":1,} {"a":1}x {"a":NaN} {"a":01} {"a":\u0001} {`.split(' '),
   ]);
 }
 
@@ -100,15 +85,7 @@ function hugeNumbers({ random }: Source): string {
   const number = (): string =>
     random.pick(['1e400', '-1e400', '9007199254740993', '1.5', '-0', '1e-400', `1${'0'.repeat(400)}`]);
   const fields = ['number', 'id', 'state', 'sha'].map((field) => `"${field}":${number()}`).join(',');
-  const objects = [
-    'pull_request',
-    'deployment',
-    'deployment_status',
-    'check_suite',
-    'issue',
-    'comment',
-    'review',
-  ];
+  const objects = 'pull_request deployment deployment_status check_suite issue comment review'.split(' ');
   return `{"action":"created",${fields},${objects.map((name) => `"${name}":{${fields},"additions":${number()}}`).join(',')}}`;
 }
 

@@ -25,6 +25,17 @@ export type BadRequest = Sending & {
 
 export type Kind = { name: string; weight: number; make: (source: Source) => BadRequest };
 
+export function kind(name: string, weight: number, make: Kind['make']): Kind {
+  return { name, weight, make };
+}
+
+/** At random by weight. */
+export function weighted<Thing extends { weight: number }>(random: Random, things: readonly Thing[]): Thing {
+  const total = things.reduce((sum, { weight }) => sum + weight, 0);
+  let left = random.next() * total;
+  return things.find(({ weight }) => (left -= weight) < 0) ?? random.pick(things);
+}
+
 export type Source = {
   random: Random;
   /** A valid code-host delivery with an id that was never used. */

@@ -1,7 +1,7 @@
 // Signatures that are missing, of another form, of other bytes or of another secret: 401, whatever else.
 import { gzipSync } from 'node:zlib';
 import { codehostSecret, trackerSecret } from '../../packages/testkit/src/daemon/start-daemon.ts';
-import { type BadRequest, hmac, type Kind, type Source, whole, withHeaders } from './bad-request.ts';
+import { hmac, type Kind, kind, type Source, whole, withHeaders } from './bad-request.ts';
 import type { Draft } from './model.ts';
 
 const name = 'X-Hub-Signature-256';
@@ -25,72 +25,56 @@ export const badSignatures: Kind[] = [
   signature('of no bytes', () => `sha256=${hmac(codehostSecret, Buffer.alloc(0))}`),
   signature('as base64', (good) => `sha256=${Buffer.from(good.slice(7), 'hex').toString('base64')}`),
   signature('not hex', (good) => good.replace(/.{4}$/, 'zzzz')),
-  {
-    name: 'signature: twice',
-    weight: 1,
-    make(source) {
-      const draft = source.good();
-      const wrong = [name, `sha256=${'0'.repeat(64)}`] as const;
-      const headers = source.random.chance(0.5) ? [wrong, ...draft.headers] : [...draft.headers, wrong];
-      return whole({ ...draft, headers }, 401);
-    },
-  },
-  {
-    // The same number in other letters: refused or accepted, both are right.
-    name: 'signature: upper case',
-    weight: 1,
-    make(source) {
-      const draft = source.good();
-      const good = draft.headers.find(([header]) => header === name)?.[1] ?? '';
-      return whole(withHeaders(draft, { [name]: `sha256=${good.slice(7).toUpperCase()}` }), 200, 401);
-    },
-  },
+  kind('signature: twice', 1, (source) => {
+    const draft = source.good();
+    const wrong = [name, `sha256=${'0'.repeat(64)}`] as const;
+    const headers = source.random.chance(0.5) ? [wrong, ...draft.headers] : [...draft.headers, wrong];
+    return whole({ ...draft, headers }, 401);
+  }),
+  // The same number in other letters: refused or accepted, both are right.
+  kind('signature: upper case', 1, (source) => {
+    const draft = source.good();
+    return whole(
+      withHeaders(draft, { [name]: `sha256=${signatureOf(draft).slice(7).toUpperCase()}` }),
+      200,
+      401,
+    );
+  }),
   otherBytes('re-serialised', (body) => Buffer.from(JSON.stringify(JSON.parse(body.toString()), null, 2))),
   otherBytes('one byte changed', changedByte),
   otherBytes('one byte more', (body) => Buffer.concat([body, Buffer.from(' ')])),
   otherBytes('one byte less', (body) => body.subarray(0, -1)),
   otherBytes('compressed', (body) => gzipSync(body)),
-  {
-    name: 'tracker: signed with the code host secret',
-    weight: 1,
-    make(source) {
-      const draft = source.goodTracker();
-      return whole(withHeaders(draft, { 'Tracker-Signature': hmac(codehostSecret, draft.body) }), 401);
-    },
-  },
-  {
-    name: 'tracker: no signature',
-    weight: 1,
-    make: (source) => whole(withHeaders(source.goodTracker(), { 'Tracker-Signature': undefined }), 401),
-  },
+  kind('tracker: signed with the code host secret', 1, (source) => {
+    const draft = source.goodTracker();
+    return whole(withHeaders(draft, { 'Tracker-Signature': hmac(codehostSecret, draft.body) }), 401);
+  }),
+  kind('tracker: no signature', 1, (source) =>
+    whole(withHeaders(source.goodTracker(), { 'Tracker-Signature': undefined }), 401),
+  ),
 ];
 
 function signature(
   what: string,
   change: (good: string, source: Source, draft: Draft) => string | undefined,
 ): Kind {
-  return {
-    name: `signature: ${what}`,
-    weight: 1,
-    make(source) {
-      const draft = source.good();
-      const good = draft.headers.find(([header]) => header === name)?.[1] ?? '';
-      return whole(withHeaders(draft, { [name]: change(good, source, draft) }), 401);
-    },
-  };
+  return kind(`signature: ${what}`, 1, (source) => {
+    const draft = source.good();
+    return whole(withHeaders(draft, { [name]: change(signatureOf(draft), source, draft) }), 401);
+  });
 }
 
 /** Signed for one body, sent with another. */
 function otherBytes(what: string, change: (body: Buffer, source: Source) => Buffer): Kind {
-  return {
-    name: `signed body: ${what}`,
-    weight: 1,
-    make(source): BadRequest {
-      const draft = source.good();
-      const body = change(draft.body, source);
-      return whole({ ...withHeaders(draft, { 'Content-Length': String(body.length) }), body }, 401);
-    },
-  };
+  return kind(`signed body: ${what}`, 1, (source) => {
+    const draft = source.good();
+    const body = change(draft.body, source);
+    return whole({ ...withHeaders(draft, { 'Content-Length': String(body.length) }), body }, 401);
+  });
+}
+
+function signatureOf({ headers }: Draft): string {
+  return headers.find(([header]) => header === name)?.[1] ?? '';
 }
 
 function changedDigit(good: string, { random }: Source): string {

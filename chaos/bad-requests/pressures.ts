@@ -25,186 +25,127 @@ const changing = routes.filter(({ method }) => method !== 'GET');
 const reading = routes.filter(({ method }) => method === 'GET');
 
 export const pressures: readonly Pressure[] = [
-  {
-    name: 'heads that come byte by byte',
-    weight: 2,
-    apply: async (target) => {
-      const bytes = requestBytes(target.source.good());
-      await withSockets(target, 10, async (socket) => {
-        for (let at = 0; at < bytes.length && isUsable(socket, target); at += 1) {
-          socket.write(bytes.subarray(at, at + 1));
-          await sleep(100);
-        }
-      });
-    },
-  },
-  {
-    name: 'connections that say nothing, or half of it',
-    weight: 2,
-    apply: async (target) => {
+  pressure('heads that come byte by byte', 2, async (target) => {
+    const bytes = requestBytes(target.source.good());
+    await withSockets(target, 10, async (socket) => {
+      for (let at = 0; at < bytes.length && isUsable(socket, target); at += 1) {
+        socket.write(bytes.subarray(at, at + 1));
+        await sleep(100);
+      }
+    });
+  }),
+  sockets('connections that say nothing, or half of it', 2, 20, async (socket, target) => {
+    const { random } = target;
+    if (random.chance(0.5)) socket.write('POST /api/webhook HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-');
+    await hold(socket, target, 3 + random.below(12));
+    if (random.chance(0.5)) socket.resetAndDestroy();
+  }),
+  pressure('deliveries that never end', 1, async (target) => {
+    const { source, random } = target;
+    const piece = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(65_536, 0x20), Buffer.from('\r\n')]);
+    const { body: _body, ...delivery } = source.good();
+    const headers = delivery.headers.filter(([name]) => name !== 'Content-Length');
+    const isSlow = random.chance(0.5);
+    await withSockets(target, 3, async (socket) => {
+      socket.write(requestBytes({ ...delivery, headers: [...headers, ['Transfer-Encoding', 'chunked']] }));
+      for (let sent = 0; sent < 30 * MIB && isUsable(socket, target); sent += piece.length) {
+        if (!socket.write(piece) || isSlow) await sleep(isSlow ? 100 : 5);
+      }
+    });
+  }),
+  sockets('bodies of the API that lack their last byte', 1, 50, async (socket, target) => {
+    const { random } = target;
+    const { method, path } = random.pick(changing);
+    socket.write(
+      head(method, fill(path, random), ['Content-Type: application/json', 'Content-Length: 1000000']),
+    );
+    socket.write(Buffer.alloc(999_999, 0x20));
+    await hold(socket, target, 2 + random.below(8));
+  }),
+  sockets('a flood of JSON', 2, 10, async (socket, target) => {
+    const { random } = target;
+    socket.resume();
+    for (let turn = 0; turn < 20 && isUsable(socket, target); turn += 1) {
+      const { method, path } = random.pick(changing);
+      const body = Buffer.from(floodBody(random));
+      const headers = ['Content-Type: application/json', `Content-Length: ${body.length}`];
+      socket.write(head(method, fill(path, random), headers));
+      if (!socket.write(body)) await sleep(20);
+    }
+    await hold(socket, target, 2);
+  }),
+  sockets('streams that nobody reads', 2, 30, async (socket, target) => {
+    const { random } = target;
+    socket.pause();
+    socket.write(
+      head('GET', `/api/events/stream?since=${random.pick(['0', '1h', '1', '2000-01-01T00:00:00Z'])}`),
+    );
+    await hold(socket, target, 3 + random.below(15));
+  }),
+  sockets('answers that nobody reads', 1, 10, async (socket, target) => {
+    const { random } = target;
+    socket.pause();
+    const path = random.pick(['/api/events?limit=1000', '/api/board', '/openapi.json', '/metrics']);
+    for (let turn = 0; turn < 50; turn += 1) socket.write(head('GET', path));
+    await hold(socket, target, 3 + random.below(10));
+  }),
+  sockets('streams that are read, and cut', 2, 10, async (socket, target) => {
+    const { random } = target;
+    socket.resume();
+    socket.write(head('GET', '/api/events/stream', [`Last-Event-ID: ${random.below(50_000)}`]));
+    await hold(socket, target, 1 + random.below(5));
+  }),
+  pressure('jq filters that are heavy or refused', 2, async (target) => {
+    const { random } = target;
+    const path = random.pick(['/api/events', '/api/events/stream']);
+    const filter = encodeURIComponent(random.pick(filters));
+    await ask(target, 3, () => head('GET', `${path}?filter=${filter}`));
+  }),
+  pressure('queries, paths and routes that are wrong', 3, (target) =>
+    ask(target, 20, () => {
       const { random } = target;
-      await withSockets(target, 20, async (socket) => {
-        if (random.chance(0.5)) socket.write('POST /api/webhook HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-');
-        await hold(socket, target, 3 + random.below(12));
-        if (random.chance(0.5)) socket.resetAndDestroy();
-      });
-    },
-  },
-  {
-    name: 'deliveries that never end',
-    weight: 1,
-    apply: async (target) => {
-      const { source, random } = target;
-      const piece = Buffer.concat([
-        Buffer.from('10000\r\n'),
-        Buffer.alloc(65_536, 0x20),
-        Buffer.from('\r\n'),
+      const { path } = random.pick(reading);
+      const wrong = random.pick(wrongQueries);
+      const other = random.pick(wrongPaths);
+      return head('GET', random.chance(0.5) ? `${fill(path, random)}?${wrong}` : other);
+    }),
+  ),
+  pressure('a page of another site, another name for the host', 2, (target) =>
+    ask(target, 20, () => {
+      const { random } = target;
+      const { method, path } = random.pick(routes);
+      const foreign = random.pick([
+        ['Host: evil.example'],
+        ['Host: 127.0.0.1.evil.example'],
+        ['Host: localhost', 'Origin: https://evil.example'],
+        ['Host: localhost', 'Origin: null'],
+        ['Host: localhost', 'Sec-Fetch-Site: cross-site'],
       ]);
-      const { body: _body, ...delivery } = source.good();
-      const headers = delivery.headers.filter(([name]) => name !== 'Content-Length');
-      const isSlow = random.chance(0.5);
-      await withSockets(target, 3, async (socket) => {
-        socket.write(requestBytes({ ...delivery, headers: [...headers, ['Transfer-Encoding', 'chunked']] }));
-        for (let sent = 0; sent < 30 * MIB && isUsable(socket, target); sent += piece.length) {
-          if (!socket.write(piece) || isSlow) await sleep(isSlow ? 100 : 5);
-        }
-      });
-    },
-  },
-  {
-    name: 'bodies of the API that lack their last byte',
-    weight: 1,
-    apply: async (target) => {
-      const { random } = target;
-      await withSockets(target, 50, async (socket) => {
-        const { method, path } = random.pick(changing);
-        socket.write(
-          head(method, fill(path, random), ['Content-Type: application/json', 'Content-Length: 1000000']),
-        );
-        socket.write(Buffer.alloc(999_999, 0x20));
-        await hold(socket, target, 2 + random.below(8));
-      });
-    },
-  },
-  {
-    name: 'a flood of JSON',
-    weight: 2,
-    apply: async (target) => {
-      const { random } = target;
-      await withSockets(target, 10, async (socket) => {
-        socket.resume();
-        for (let turn = 0; turn < 20 && isUsable(socket, target); turn += 1) {
-          const { method, path } = random.pick(changing);
-          const body = Buffer.from(floodBody(random));
-          const headers = ['Content-Type: application/json', `Content-Length: ${body.length}`];
-          socket.write(head(method, fill(path, random), headers));
-          if (!socket.write(body)) await sleep(20);
-        }
-        await hold(socket, target, 2);
-      });
-    },
-  },
-  {
-    name: 'streams that nobody reads',
-    weight: 2,
-    apply: async (target) => {
-      const { random } = target;
-      await withSockets(target, 30, async (socket) => {
-        socket.pause();
-        socket.write(
-          head('GET', `/api/events/stream?since=${random.pick(['0', '1h', '1', '2000-01-01T00:00:00Z'])}`),
-        );
-        await hold(socket, target, 3 + random.below(15));
-      });
-    },
-  },
-  {
-    name: 'answers that nobody reads',
-    weight: 1,
-    apply: async (target) => {
-      const { random } = target;
-      await withSockets(target, 10, async (socket) => {
-        socket.pause();
-        const path = random.pick(['/api/events?limit=1000', '/api/board', '/openapi.json', '/metrics']);
-        for (let turn = 0; turn < 50; turn += 1) socket.write(head('GET', path));
-        await hold(socket, target, 3 + random.below(10));
-      });
-    },
-  },
-  {
-    name: 'streams that are read, and cut',
-    weight: 2,
-    apply: async (target) => {
-      const { random } = target;
-      await withSockets(target, 10, async (socket) => {
-        socket.resume();
-        socket.write(head('GET', '/api/events/stream', [`Last-Event-ID: ${random.below(50_000)}`]));
-        await hold(socket, target, 1 + random.below(5));
-      });
-    },
-  },
-  {
-    name: 'jq filters that are heavy or refused',
-    weight: 2,
-    apply: async (target) => {
-      const { random } = target;
-      const path = random.pick(['/api/events', '/api/events/stream']);
-      const filter = encodeURIComponent(random.pick(filters));
-      await ask(target, 3, () => head('GET', `${path}?filter=${filter}`));
-    },
-  },
-  {
-    name: 'queries, paths and routes that are wrong',
-    weight: 3,
-    apply: (target) =>
-      ask(target, 20, () => {
-        const { random } = target;
-        const { path } = random.pick(reading);
-        const wrong = random.pick(wrongQueries);
-        const other = random.pick(wrongPaths);
-        return head('GET', random.chance(0.5) ? `${fill(path, random)}?${wrong}` : other);
-      }),
-  },
-  {
-    name: 'a page of another site, another name for the host',
-    weight: 2,
-    apply: (target) =>
-      ask(target, 20, () => {
-        const { random } = target;
-        const { method, path } = random.pick(routes);
-        const foreign = random.pick([
-          ['Host: evil.example'],
-          ['Host: 127.0.0.1.evil.example'],
-          ['Host: localhost', 'Origin: https://evil.example'],
-          ['Host: localhost', 'Origin: null'],
-          ['Host: localhost', 'Sec-Fetch-Site: cross-site'],
-        ]);
-        return Buffer.from(`${method} ${fill(path, random)} HTTP/1.1\r\n${foreign.join('\r\n')}\r\n\r\n`);
-      }),
-  },
-  {
-    name: 'another user',
-    weight: canBeOtherUser ? 0.5 : 0,
-    apply: async ({ port }) => {
-      await asOtherUser(BURST, { port, ports: reusedPorts, count: 200 });
-    },
-  },
-  {
-    name: 'a project file that is broken',
-    weight: 1,
-    apply: async ({ home, random }) => {
-      mkdirSync(join(home, '.svc'), { recursive: true });
-      writeFileSync(join(home, '.svc/config.json'), random.pick(projectFiles));
-      await sleep(1500);
-    },
-  },
+      return Buffer.from(`${method} ${fill(path, random)} HTTP/1.1\r\n${foreign.join('\r\n')}\r\n\r\n`);
+    }),
+  ),
+  pressure('another user', canBeOtherUser ? 0.5 : 0, async ({ port }) => {
+    await asOtherUser(BURST, { port, ports: reusedPorts, count: 200 });
+  }),
+  pressure('a project file that is broken', 1, async ({ home, random }) => {
+    mkdirSync(join(home, '.svc'), { recursive: true });
+    writeFileSync(join(home, '.svc/config.json'), random.pick(projectFiles));
+    await sleep(1500);
+  }),
 ];
 
-/** At random by weight. */
-export function choosePressure(random: Random): Pressure {
-  const total = pressures.reduce((sum, { weight }) => sum + weight, 0);
-  let left = random.next() * total;
-  return pressures.find(({ weight }) => (left -= weight) < 0) ?? random.pick(pressures);
+/** So many connections that each do the same. */
+function sockets(
+  name: string,
+  weight: number,
+  count: number,
+  work: (socket: Socket, target: Target) => Promise<void>,
+): Pressure {
+  return pressure(name, weight, (target) => withSockets(target, count, (socket) => work(socket, target)));
+}
+
+function pressure(name: string, weight: number, apply: Pressure['apply']): Pressure {
+  return { name, weight, apply };
 }
 
 const filters = [
@@ -224,28 +165,15 @@ const filters = [
   '.detail | tostring | length > 10',
 ];
 const wrongQueries = [
-  'limit=-1',
-  'limit=1e9',
-  'limit=1000',
-  'since=yesterday',
-  'since=9e99',
-  'at=%ff',
-  'until=%00',
+  ...'limit=-1 limit=1e9 limit=1000 since=yesterday since=9e99 at=%ff until=%00 buckets=100000'.split(' '),
+  ...'__proto__=1&constructor[prototype]=2 event=*.*.*&event=x'.split(' '),
   `ticket=${'x'.repeat(8_000)}`,
   'a=1&'.repeat(2_000),
-  '__proto__=1&constructor[prototype]=2',
-  'event=*.*.*&event=x',
-  'buckets=100000',
 ];
 const wrongPaths = [
-  '/api/%',
-  '/api/workers/%ff/why',
+  ...'/api/% /api/workers/%ff/why /api/../../etc/passwd /..%2f..%2fetc/passwd'.split(' '),
+  ...'/api/nowhere /.git/config //evil.example/api'.split(' '),
   `/api/workers/${'x'.repeat(300)}/why`,
-  '/api/../../etc/passwd',
-  '/..%2f..%2fetc/passwd',
-  '/api/nowhere',
-  '/.git/config',
-  '//evil.example/api',
   `/${'a/'.repeat(3_000)}`,
 ];
 const projectFiles = [

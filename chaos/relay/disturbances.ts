@@ -1,30 +1,20 @@
 // What happens in each phase, and how. Planned: what an operator does by daylight. Cut: what networks do. Killed:
 // what happens at night. Within a phase the tracks run side by side, each spread evenly over the deliveries.
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { NatsCluster } from '../../packages/testkit/src/nats/nats-cluster.ts';
 import type { NatsNode } from '../../packages/testkit/src/nats/nats-node.ts';
 import type { Random } from '../../packages/testkit/src/random.ts';
+import { scriptFolder } from '../../packages/testkit/src/script.ts';
 import { until } from '../../packages/testkit/src/waiting.ts';
+import { mountPowerCutDisk, type PowerCutDisk } from '../power-cut.ts';
 import type { World } from './world.ts';
 
 export type Track = { name: string; times: number; disturb: () => Promise<void> };
 
-export type Disturbances = {
-  /** Resolves when every node is healthy and every stream has all its replicas. */
-  whole: () => Promise<void>;
-  stepDown: () => Promise<void>;
-  lameDuck: () => Promise<void>;
-  killLeader: () => Promise<void>;
-  restartRelay: () => Promise<void>;
-  killRelay: () => Promise<void>;
-  killSubscriber: () => Promise<void>;
-  cutSubscriber: () => Promise<void>;
-  cutSenders: () => Promise<void>;
-  freezeSubscriber: () => Promise<void>;
-  cutEngine: () => Promise<void>;
-  freezeEngine: () => Promise<void>;
-};
+export type Disturbances = ReturnType<typeof createDisturbances>;
 
-export function createDisturbances(world: World, random: Random): Disturbances {
+export function createDisturbances(world: World, random: Random) {
   const { cluster, relays, subscribers, front } = world;
 
   /** The stream that holds the deliveries: the one that grew most. */
@@ -51,8 +41,9 @@ export function createDisturbances(world: World, random: Random): Disturbances {
   }
 
   return {
+    /** Resolves when every node is healthy and every stream has all its replicas. */
     whole,
-    async stepDown() {
+    stepDown: async (): Promise<void> => {
       await whole();
       const { stream } = await leader();
       await cluster.stepDown(stream);
@@ -61,45 +52,45 @@ export function createDisturbances(world: World, random: Random): Disturbances {
     lameDuck: () => restartNode((node) => node.lameDuck()),
     killLeader: () => restartNode((node) => node.kill()),
     /** The front sends no more to it; what it has begun it ends. */
-    async restartRelay() {
+    restartRelay: async (): Promise<void> => {
       const relay = random.pick(relays);
       await relay.stop();
       await relay.start();
     },
-    async killRelay() {
+    killRelay: async (): Promise<void> => {
       const relay = random.pick(relays);
       await relay.kill();
       await sleep(random.below(500));
       await relay.start();
     },
-    async killSubscriber() {
+    killSubscriber: async (): Promise<void> => {
       const subscriber = random.pick(subscribers);
       await subscriber.kill();
       await sleep(random.below(1000));
       await subscriber.start();
     },
-    async cutSubscriber() {
+    cutSubscriber: async (): Promise<void> => {
       const { way } = random.pick(subscribers);
       way.close();
       await sleep(random.below(1500));
       way.mend();
     },
-    async cutSenders() {
+    cutSenders: async (): Promise<void> => {
       front.cut();
       await sleep(random.below(500));
     },
-    async freezeSubscriber() {
+    freezeSubscriber: async (): Promise<void> => {
       const { way } = random.pick(subscribers);
       way.freeze();
       await sleep(4000 + random.below(4000));
       way.mend();
     },
-    async cutEngine() {
+    cutEngine: async (): Promise<void> => {
       for (const way of random.pick(relays).toNodes) way.cut();
       await sleep(random.below(1000));
     },
     /** The relay's connection to the node that it uses says nothing any more; the other nodes can be reached. */
-    async freezeEngine() {
+    freezeEngine: async (): Promise<void> => {
       const used = random.pick(relays).toNodes.filter((way) => way.connections() > 0);
       for (const way of used) way.freeze();
       await sleep(6000 + random.below(4000));
@@ -130,5 +121,57 @@ export function runTracks(tracks: readonly Track[], deliveries: number, begun: (
     share: () => Math.min(1, ...wanted.map(({ name, times }) => ((counts.get(name) ?? 0) + 1) / times)),
     counts,
     abandon: () => ending.abort(),
+  };
+}
+
+export type Power = Awaited<ReturnType<typeof createPower>>;
+
+/**
+ * The stores of the cluster on disks whose power can be cut, one for each node: one node at a time, or all at the same
+ * moment. What a server says it has synced must be there when it comes back.
+ */
+export async function createPower(nodes: readonly string[], random: Random) {
+  const storesIn = scriptFolder('chaos-power');
+  const disks = new Map<string, PowerCutDisk>();
+  let forgotten = 0;
+
+  async function stop(): Promise<void> {
+    for (const disk of disks.values()) await disk.unmount();
+  }
+
+  async function cut({ name, kill }: NatsNode, inSync: boolean): Promise<void> {
+    const torn = random.chance(0.5) ? random.below(2 ** 31) : null;
+    const lost = await disks.get(name)?.cut({ kill, torn, inSync });
+    forgotten += lost?.files ?? 0;
+  }
+
+  try {
+    // The server relies on what ext4 and xfs do: the name of a file is durable when the file is.
+    for (const name of nodes)
+      disks.set(name, await mountPowerCutDisk({ folder: join(storesIn, name), names: 'journal' }));
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    /** Holds a folder for each node. */
+    storesIn,
+    /** Resolves when the node runs again. Half of the time it is the one that leads the busiest stream. */
+    cutOne: async (cluster: NatsCluster): Promise<void> => {
+      const leading = random.chance(0.5) ? (await cluster.busiestStream())?.leader : undefined;
+      const node = leading ?? random.pick(cluster.nodes);
+      await cut(node, random.chance(0.5));
+      await sleep(random.below(2000));
+      await node.start();
+    },
+    cutAll: async (cluster: NatsCluster): Promise<void> => {
+      await Promise.all(cluster.nodes.map((node) => cut(node, false)));
+      await sleep(random.below(2000));
+      await Promise.all(cluster.nodes.map((node) => node.start()));
+    },
+    /** Files with unsaved changes that were forgotten so far. */
+    forgotten: () => forgotten,
+    /** After the cluster has ended. */
+    stop,
   };
 }

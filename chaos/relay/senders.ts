@@ -1,10 +1,9 @@
 // Posts deliveries at a pace, whether or not earlier ones are answered, as senders do. Only 2xx is an
 // acknowledgement; what got another answer, or none, is posted again under the same id, as no real sender would,
 // so that all of them count in the end.
-import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createPost } from '../../packages/testkit/src/deliveries/post-delivery.ts';
 import type { SignedDelivery } from '../../packages/testkit/src/deliveries/signed-delivery.ts';
-import { WAIT_MS } from '../../packages/testkit/src/waiting.ts';
 
 export type PhaseFigures = {
   name: string;
@@ -19,59 +18,23 @@ export type PhaseFigures = {
   slowestMs: number;
 };
 
-export type Senders = {
-  /** By delivery id: acknowledged with 2xx. */
-  acknowledged: ReadonlySet<string>;
-  /** Deliveries that were begun in this phase. */
-  begun: () => number;
-  run: (phase: {
-    name: string;
-    deliveries: readonly SignedDelivery[];
-    rate: () => number;
-    slowMs: number;
-  }) => Promise<PhaseFigures>;
-  close: () => void;
-};
-
 const MOST_AT_ONCE = 3000;
 const PAUSE_MS = 250;
 
-export function createSenders({
-  port,
-  path,
-  deadlineMs,
-}: {
-  port: number;
-  path: string;
-  deadlineMs: number;
-}): Senders {
-  const agent = new Agent({ keepAlive: true, maxSockets: MOST_AT_ONCE });
+export function createSenders(given: { port: number; path: string; deadlineMs: number }) {
+  const { post, close } = createPost(given.port, given.path);
   const acknowledged = new Set<string>();
-  const deadline = performance.now() + deadlineMs;
+  const deadline = performance.now() + given.deadlineMs;
   let begun = 0;
-
-  /** The status; rejects when there was no whole answer. */
-  function post({ headers, body }: SignedDelivery): Promise<number> {
-    return new Promise((resolve, reject) => {
-      const options = { host: '127.0.0.1', port, path, method: 'POST', agent, timeout: WAIT_MS };
-      const outgoing = request(options, (response) => {
-        response.on('error', reject);
-        response.on('end', () => resolve(response.statusCode ?? 0));
-        response.resume();
-      });
-      outgoing.on('error', reject);
-      outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer after ${WAIT_MS} ms`)));
-      for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value);
-      outgoing.setHeader('content-length', body.length);
-      outgoing.end(body);
-    });
-  }
 
   async function insist(delivery: SignedDelivery, figures: PhaseFigures): Promise<void> {
     while (performance.now() < deadline) {
       const started = performance.now();
       // Whatever broke the connection: not acknowledged.
-      const status = await post(delivery).catch(() => undefined);
+      const status = await post(delivery).then(
+        (answer) => answer.status,
+        () => undefined,
+      );
       note(figures, status, performance.now() - started);
       if (status !== undefined && status >= 200 && status < 300) {
         acknowledged.add(delivery.deliveryId);
@@ -86,10 +49,26 @@ export function createSenders({
   }
 
   return {
+    /** By delivery id: acknowledged with 2xx. */
     acknowledged,
+    /** Deliveries that were begun in this phase. */
     begun: () => begun,
-    async run({ name, deliveries, rate, slowMs }) {
-      const figures = { name, posts: 0, acknowledged: 0, answers: new Map(), slow: 0, slowMs, slowestMs: 0 };
+    async run(phase: {
+      name: string;
+      deliveries: readonly SignedDelivery[];
+      rate: () => number;
+      slowMs: number;
+    }): Promise<PhaseFigures> {
+      const { name, deliveries, rate, slowMs } = phase;
+      const figures: PhaseFigures = {
+        name,
+        posts: 0,
+        acknowledged: 0,
+        answers: new Map(),
+        slow: 0,
+        slowMs,
+        slowestMs: 0,
+      };
       const underWay = new Set<Promise<void>>();
       let failed: Error | undefined;
       begun = 0;
@@ -110,7 +89,7 @@ export function createSenders({
       if (failed !== undefined) throw failed;
       return figures;
     },
-    close: () => agent.destroy(),
+    close,
   };
 }
 

@@ -1,7 +1,7 @@
 // Everything that runs in relay.ts: a cluster of three, the relays behind one front, the subscribers, and the ways
 // between them, which can be spoiled. All of it ends with `stop`.
-import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { freePort } from '../../packages/testkit/src/daemon/free-port.ts';
 import { type ServerProcess, startServer } from '../../packages/testkit/src/daemon/server-process.ts';
 import {
@@ -9,7 +9,7 @@ import {
   type DaemonHome,
   startDaemon,
 } from '../../packages/testkit/src/daemon/start-daemon.ts';
-import { type NatsCluster, startNatsCluster } from '../../packages/testkit/src/nats/nats-cluster.ts';
+import { startNatsCluster } from '../../packages/testkit/src/nats/nats-cluster.ts';
 import {
   newRelayChannel,
   type RelayChannel,
@@ -17,46 +17,14 @@ import {
   startRelay,
 } from '../../packages/testkit/src/nats/relay-process.ts';
 import type { Random } from '../../packages/testkit/src/random.ts';
+import { writeInto } from '../../packages/testkit/src/script.ts';
 import { type LoopbackProxy, startLoopbackProxy } from '../../packages/testkit/src/wire/loopback-proxy.ts';
 import { duplicatesName } from './subscriber-log.ts';
 
 const PING_SECONDS = 2;
 const STARTS = 5;
 
-type Relay = {
-  name: string;
-  process: () => RelayProcess;
-  /** Its ways to the nodes of the cluster. */
-  toNodes: readonly LoopbackProxy[];
-  kill: () => Promise<void>;
-  stop: () => Promise<void>;
-  start: () => Promise<void>;
-};
-
-type Subscriber = {
-  name: string;
-  isDaemon: boolean;
-  /** Where its log is. */
-  folder: string;
-  /** Its way to the relays. */
-  way: LoopbackProxy;
-  kill: () => Promise<void>;
-  stop: () => Promise<number | string>;
-  start: () => Promise<void>;
-  /** Deliveries that came again, where it counts them. */
-  duplicates: () => number;
-};
-
-export type World = {
-  cluster: NatsCluster;
-  relays: readonly Relay[];
-  subscribers: readonly Subscriber[];
-  /** Where deliveries are posted: the relays in turn. */
-  front: LoopbackProxy;
-  channel: RelayChannel;
-  home: DaemonHome;
-  stop: () => Promise<void>;
-};
+export type World = Awaited<ReturnType<typeof startWorld>>;
 
 export async function startWorld(
   given: {
@@ -67,65 +35,63 @@ export async function startWorld(
     'no-spill': boolean;
   },
   random: Random,
-): Promise<World> {
+) {
+  await using starting = new AsyncDisposableStack();
   const home = createDaemonHome('chaos-relay');
-  const ending: (() => Promise<void> | void)[] = [() => home.remove()];
-  const stop = async (): Promise<void> => {
-    for (const end of ending.toReversed()) await end();
-    ending.length = 0;
+  starting.defer(() => home.remove());
+  const cluster = await startNatsCluster({
+    size: 3,
+    syncAlways: given.syncAlways,
+    quietAboutPeers: true,
+    ...(given.storesIn !== undefined && { storesIn: given.storesIn }),
+  });
+  starting.defer(() => cluster.stop());
+  const proxyTo = async (ports: () => number[]): Promise<LoopbackProxy> => {
+    const proxy = await startLoopbackProxy(ports);
+    starting.defer(() => proxy.stop());
+    return proxy;
   };
-  try {
-    const cluster = await startNatsCluster({
-      size: 3,
-      syncAlways: given.syncAlways,
-      quietAboutPeers: true,
-      ...(given.storesIn !== undefined && { storesIn: given.storesIn }),
+  const relays: Awaited<ReturnType<typeof createRelay>>[] = [];
+  for (let number = 1; number <= given.relays; number += 1) {
+    const name = `relay-${number}`;
+    const relay = await createRelay(name, {
+      home,
+      random,
+      toNodes: await Promise.all(cluster.nodes.map((node) => proxyTo(() => [node.port]))),
+      firstWords: number === 1 ? ['--provision'] : [],
+      spill: given['no-spill'] ? [] : ['--spill', join(home.home, `${name}-spill`)],
     });
-    ending.push(() => cluster.stop());
-    const relays: Relay[] = [];
-    for (let number = 1; number <= given.relays; number += 1) {
-      const relay = await createRelay(`relay-${number}`, {
-        home,
-        cluster,
-        random,
-        isFirst: number === 1,
-        hasSpill: !given['no-spill'],
-      });
-      ending.push(() => relay.kill());
-      ending.push(async () => void (await Promise.all(relay.toNodes.map((way) => way.stop()))));
-      relays.push(relay);
-    }
-    const ports = (): number[] => relays.map((relay) => relay.process().port);
-    const [first] = relays;
-    if (first === undefined) throw new Error('There must be a relay');
-    const channel = await newRelayChannel(first.process().url);
-    const front = await startLoopbackProxy(ports);
-    ending.push(() => front.stop());
-    const subscribers: Subscriber[] = [];
-    for (let number = 1; number <= given.subscribers; number += 1) {
-      const way = await startLoopbackProxy(ports);
-      ending.push(() => way.stop());
-      const make = number === 1 ? createDaemonSubscriber : createSmallSubscriber;
-      const subscriber = make(`subscriber-${number}`, { home, way, channel });
-      ending.push(() => subscriber.kill());
-      subscribers.push(subscriber);
-    }
-    await Promise.all(subscribers.map((subscriber) => subscriber.start()));
-    return { cluster, relays, subscribers, front, channel, home, stop };
-  } catch (error) {
-    await stop();
-    throw error;
+    starting.defer(() => relay.kill());
+    relays.push(relay);
   }
+  const ports = (): number[] => relays.map((relay) => relay.process().port);
+  const channel = await newRelayChannel(`http://127.0.0.1:${ports()[0]}`);
+  /** Where deliveries are posted: the relays in turn. */
+  const front = await proxyTo(ports);
+  const subscribers: ReturnType<typeof createSubscriber>[] = [];
+  for (let number = 1; number <= given.subscribers; number += 1) {
+    const subscriber = createSubscriber(number, { home, way: await proxyTo(ports), channel });
+    starting.defer(() => subscriber.kill());
+    subscribers.push(subscriber);
+  }
+  await Promise.all(subscribers.map((subscriber) => subscriber.start()));
+  const all = starting.move();
+  return { cluster, relays, subscribers, front, channel, home, stop: () => all.disposeAsync() };
 }
 
 async function createRelay(
   name: string,
-  given: { home: DaemonHome; cluster: NatsCluster; random: Random; isFirst: boolean; hasSpill: boolean },
-): Promise<Relay> {
-  const { home, cluster, random, isFirst, hasSpill } = given;
-  const spill = hasSpill ? ['--spill', join(home.home, `${name}-spill`)] : [];
-  const toNodes = await Promise.all(cluster.nodes.map((node) => startLoopbackProxy(() => [node.port])));
-  const port = await freePort(random);
+  given: {
+    home: DaemonHome;
+    random: Random;
+    /** Its ways to the nodes of the cluster. */
+    toNodes: readonly LoopbackProxy[];
+    firstWords: readonly string[];
+    spill: readonly string[];
+  },
+) {
+  const { home, toNodes, spill } = given;
+  const port = await freePort(given.random);
   const start = (words: readonly string[]): Promise<RelayProcess> =>
     startRelay({
       folder: join(home.home, 'relays'),
@@ -135,17 +101,17 @@ async function createRelay(
       pingSeconds: PING_SECONDS,
       words: ['--no-limits', ...spill, ...words],
     });
-  let process = await start(isFirst ? ['--provision'] : []);
+  let process = await start(given.firstWords);
   return {
     name,
     process: () => process,
     toNodes,
     kill: () => process.kill(),
-    async stop() {
+    async stop(): Promise<void> {
       await process.stop();
     },
     /** Without the engine a relay gives up after a while; a service manager starts it again, and so do we. */
-    async start() {
+    async start(): Promise<void> {
       for (let attempt = 1; ; attempt += 1) {
         try {
           process = await start([]);
@@ -160,62 +126,57 @@ async function createRelay(
 
 type SubscriberParts = { home: DaemonHome; way: LoopbackProxy; channel: RelayChannel };
 
-/** The channel's address as seen through the subscriber's own way: it must stay the same, being the cursor's name. */
-function addressThrough(way: LoopbackProxy, { channel }: RelayChannel): string {
-  return `http://127.0.0.1:${way.port}/${channel}`;
-}
-
-function createSmallSubscriber(name: string, { home, way, channel }: SubscriberParts): Subscriber {
-  const folder = join(home.home, name);
-  mkdirSync(folder);
+/** The first is the real daemon, with its own configuration, receiver and log; the others are small. */
+function createSubscriber(number: number, parts: SubscriberParts) {
+  const { home, way } = parts;
+  const isDaemon = number === 1;
+  const own = join(home.home, `subscriber-${number}`);
+  const start = isDaemon ? daemonStarter(parts) : smallStarter(own, parts);
   let process: ServerProcess | undefined;
   return {
-    name,
-    isDaemon: false,
-    folder,
+    name: `subscriber-${number}${isDaemon ? ' (the daemon)' : ''}`,
+    isDaemon,
+    /** Where its log is. */
+    folder: isDaemon ? home.eventsDir : own,
+    /** Its way to the relays. */
     way,
-    kill: async () => process?.kill(),
-    stop: async () => process?.stop() ?? 'never started',
-    async start() {
-      process = startServer({
-        command: [join(import.meta.dirname, '../relay-subscriber.ts'), folder, addressThrough(way, channel)],
-        environment: {
-          HOME: home.home,
-          ...(channel.readKey !== null && { SVC_CHAOS_READ_KEY: channel.readKey }),
-        },
-        folder,
-        announcedIn: join(folder, 'subscriber.json'),
-        output: join(folder, 'output.log'),
-      });
+    kill: async (): Promise<void> => process?.kill(),
+    stop: async (): Promise<number | string> => process?.stop() ?? 'never started',
+    async start(): Promise<void> {
+      process = start();
       await process.ready;
     },
-    duplicates() {
-      const file = join(folder, duplicatesName);
+    /** Deliveries that came again, where it counts them. */
+    duplicates: (): number => {
+      const file = join(own, duplicatesName);
       return existsSync(file) ? statSync(file).size : 0;
     },
   };
 }
 
-/** The real daemon, with its own configuration, receiver and log. */
-function createDaemonSubscriber(name: string, { home, way, channel }: SubscriberParts): Subscriber {
-  const file = join(home.home, '.config/svc/config.json');
-  mkdirSync(dirname(file), { recursive: true });
-  const github = { smeeChannel: addressThrough(way, channel) };
-  writeFileSync(file, JSON.stringify({ svc: { monitor: { github } } }));
-  let process: ServerProcess | undefined;
-  return {
-    name: `${name} (the daemon)`,
-    isDaemon: true,
-    folder: home.eventsDir,
-    way,
-    kill: async () => process?.kill(),
-    stop: async () => process?.stop() ?? 'never started',
-    async start() {
-      process = startDaemon(home, {
-        environment: channel.readKey === null ? {} : { SVC_RELAY_READ_KEY: channel.readKey },
-      });
-      await process.ready;
-    },
-    duplicates: () => 0,
-  };
+/** The channel's address as seen through the subscriber's own way: it must stay the same, being the cursor's name. */
+function addressThrough({ way, channel }: SubscriberParts): string {
+  return `http://127.0.0.1:${way.port}/${channel.channel}`;
+}
+
+function readKeyAs(variable: string, { channel }: SubscriberParts): Record<string, string> {
+  return channel.readKey === null ? {} : { [variable]: channel.readKey };
+}
+
+function smallStarter(folder: string, parts: SubscriberParts): () => ServerProcess {
+  mkdirSync(folder);
+  return () =>
+    startServer({
+      command: [join(import.meta.dirname, '../relay-subscriber.ts'), folder, addressThrough(parts)],
+      environment: { HOME: parts.home.home, ...readKeyAs('SVC_CHAOS_READ_KEY', parts) },
+      folder,
+      announcedIn: join(folder, 'subscriber.json'),
+      output: join(folder, 'output.log'),
+    });
+}
+
+function daemonStarter(parts: SubscriberParts): () => ServerProcess {
+  const github = { smeeChannel: addressThrough(parts) };
+  writeInto(parts.home.home, '.config/svc/config.json', { svc: { monitor: { github } } });
+  return () => startDaemon(parts.home, { environment: readKeyAs('SVC_RELAY_READ_KEY', parts) });
 }

@@ -3,9 +3,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { isAsShown, stepsOf } from './guide-page.ts';
-import { doDeed } from './guide-story.ts';
-import { guideWorld } from './guide-world.ts';
+import { isAsShown, stepsOf } from './testing/guide-page.ts';
+import { doDeed } from './testing/guide-story.ts';
+import { guideWorld } from './testing/guide-world.ts';
 
 const pages = globSync(join(import.meta.dirname, '*.md')).toSorted();
 

@@ -5,12 +5,12 @@ import { pathToFileURL } from 'node:url';
 import { temporaryFolder, WAIT_MS } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { openChromium } from '../../packages/dashboard/e2e/chromium.ts';
-import { buildSite } from './build-site.ts';
+import { buildSite } from './build.ts';
 import { pageProblems } from './check.ts';
 
 test('every page fits a narrow screen, asks nothing of the network, and the search leads there', async () => {
   const site = join(temporaryFolder(), 'site');
-  await buildSite(site);
+  buildSite(site);
   expect(pageProblems(site)).toEqual([]);
   const browser = await openChromium();
   onTestFinished(() => browser.close());

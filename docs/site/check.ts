@@ -1,15 +1,20 @@
 // npm run docs:check: builds the site into a temporary folder and names what is wrong with it, with the Markdown files
 // of the whole repository and with the generated reference. Exit code 1 when something is.
-
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, posix, sep } from 'node:path';
-import { pageAt, targetOf } from './addresses.ts';
-import { buildSite } from './build-site.ts';
-import { type Heading, type MarkdownFile, readMarkdown } from './markdown-file.ts';
-import { home, indexedFolders, sections } from './navigation.ts';
-import { allPages, repository } from './pages.ts';
+import { buildSite } from './build.ts';
+import {
+  allPages,
+  type Heading,
+  home,
+  type MarkdownFile,
+  pageAt,
+  readMarkdown,
+  repository,
+  targetOf,
+} from './site.ts';
 
 // What is wrong in the Markdown files themselves, as a code host shows them: links to files, folders and headings that
 // are not there, and headings that skip a level. Addresses of other sites are not asked for.
@@ -64,29 +69,20 @@ export function headingProblems(file: string, { headings }: MarkdownFile): strin
   });
 }
 
-/** Every page can be reached from the side, or from the index of its folder; every place there is a page. */
-export function navigationProblems(
+/** Every page can be reached: from the home page, which is the navigation, or from the index of its folder. */
+export function unreachedPages(
   pages: ReadonlySet<string>,
   files: ReadonlyMap<string, MarkdownFile>,
 ): string[] {
-  const listed = new Set([home, ...sections.flatMap((section) => section.pages.map(({ file }) => file))]);
-  const indexed = (file: string): boolean =>
-    indexedFolders.some(
-      ({ folder, index }) =>
-        file.startsWith(folder) &&
-        files.get(index)?.links.some(({ href }) => {
-          const target = targetOf(index, href);
-          return target.kind === 'file' && target.file === file;
-        }) === true,
-    );
-  return [
-    ...[...listed]
-      .filter((file) => !pages.has(file))
-      .map((file) => `navigation.ts names ${file}, which is not there`),
-    ...[...pages]
-      .filter((file) => !listed.has(file) && !indexed(file))
-      .map((file) => `${file} is in no section of docs/site/navigation.ts`),
-  ];
+  const isLinked = (file: string, from: string): boolean =>
+    files.get(from)?.links.some(({ href }) => {
+      const target = targetOf(from, href);
+      return target.kind === 'file' && target.file === file;
+    }) === true;
+  return [...pages]
+    .filter((file) => file !== home && !isLinked(file, home))
+    .filter((file) => !isLinked(file, posix.join(posix.dirname(file), 'README.md')))
+    .map((file) => `${file} is linked neither in ${home} nor in the README of its folder`);
 }
 
 // What is wrong in the built site: a link, image or anchor that leads nowhere, and anything that would be fetched from
@@ -151,23 +147,26 @@ function readPage(html: string): BuiltPage {
   };
 }
 
-const output = mkdtempSync(join(tmpdir(), 'svc-docs-'));
-try {
-  await buildSite(output);
-  const files = readAll(repository);
-  const pages = allPages();
-  const problems = [
-    ...deadLinks(repository, files),
-    ...[...files].filter(([file]) => pages.has(file)).flatMap(([file, read]) => headingProblems(file, read)),
-    ...navigationProblems(pages, files),
-    ...pageProblems(output),
-    ...referenceDrift(),
-  ];
-  for (const problem of problems) process.stderr.write(`${problem}\n`);
-  process.stdout.write(`${files.size} files, ${pages.size} pages, ${problems.length} problems\n`);
-  if (problems.length > 0) process.exitCode = 1;
-} finally {
-  rmSync(output, { recursive: true, force: true });
+if (import.meta.main) {
+  const output = mkdtempSync(join(tmpdir(), 'svc-docs-'));
+  try {
+    buildSite(output);
+    const files = readAll(repository);
+    const pages = allPages();
+    const read = [...files].filter(([file]) => pages.has(file));
+    const problems = [
+      ...deadLinks(repository, files),
+      ...read.flatMap(([file, markdown]) => headingProblems(file, markdown)),
+      ...unreachedPages(pages, files),
+      ...pageProblems(output),
+      ...referenceDrift(),
+    ];
+    for (const problem of problems) process.stderr.write(`${problem}\n`);
+    process.stdout.write(`${files.size} files, ${pages.size} pages, ${problems.length} problems\n`);
+    if (problems.length > 0) process.exitCode = 1;
+  } finally {
+    rmSync(output, { recursive: true, force: true });
+  }
 }
 
 function referenceDrift(): string[] {

@@ -4,14 +4,9 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { temporaryFolder } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
-import { addressOf, siteLink } from './addresses.ts';
-import { entriesOf, searchScript } from './build-site.ts';
-import { deadLinks, headingProblems, navigationProblems, pageProblems, readAll } from './check.ts';
-import { createAnchors } from './headings.ts';
-import { readMarkdown } from './markdown-file.ts';
-import { home, sections } from './navigation.ts';
-import { repository } from './pages.ts';
-import { tokens } from './tokens.ts';
+import { entriesOf, searchScript, tokens } from './build.ts';
+import { deadLinks, headingProblems, pageProblems, readAll, unreachedPages } from './check.ts';
+import { addressOf, createAnchors, home, readMarkdown, repository, sectionsOf, siteLink } from './site.ts';
 
 function folderWith(files: Record<string, string>): string {
   const folder = temporaryFolder();
@@ -97,15 +92,23 @@ test.each([
   expect(headingProblems('x.md', readMarkdown(text))).toEqual(problems),
 );
 
-test('a page in no section is named, and a section without its page', () => {
-  const pages = new Set([home, ...sections.flatMap((section) => section.pages.map(({ file }) => file))]);
-  expect(navigationProblems(pages, new Map())).toEqual([]);
-  expect(navigationProblems(new Set([...pages, 'docs/lost.md']), new Map())).toEqual([
-    'docs/lost.md is in no section of docs/site/navigation.ts',
+test('the sections of the home page are the navigation, in its order', () => {
+  const text =
+    '# Home\n[no](no.md)\n## Begin\n[install](guide/install.md)\n## Empty\n## Go on\n[svc x](x.md) [y](https://y.example)\n';
+  expect(sectionsOf(text)).toEqual([
+    { title: 'Begin', pages: [{ file: 'docs/guide/install.md', title: 'Install' }] },
+    { title: 'Go on', pages: [{ file: 'docs/x.md', title: 'svc x' }] },
   ]);
-  const without = new Set([...pages].filter((file) => file !== 'docs/feeds.md'));
-  expect(navigationProblems(without, new Map())).toEqual([
-    'navigation.ts names docs/feeds.md, which is not there',
+});
+
+test('a page that no index links to is named', () => {
+  const files = new Map([
+    [home, readMarkdown('[a](a.md)')],
+    ['docs/b/README.md', readMarkdown('[c](c.md)')],
+  ]);
+  const pages = new Set([home, 'docs/a.md', 'docs/b/c.md', 'docs/lost.md']);
+  expect(unreachedPages(pages, files)).toEqual([
+    'docs/lost.md is linked neither in docs/README.md nor in the README of its folder',
   ]);
 });
 

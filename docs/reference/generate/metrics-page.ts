@@ -69,7 +69,6 @@ async function startDaemon(): Promise<void> {
       folder: home,
       version: '0.0.0',
       pid: process.pid,
-      program: [],
       dataRootTrouble: () => null,
       logTo: { write: () => undefined },
       now: () => new Date(),

@@ -2,11 +2,11 @@
 import { allFields, topics } from '@svc/core';
 import { expect, test } from 'vitest';
 import { configPage } from './config-page.ts';
-import { familyOf } from './event-words.ts';
-import { eventsPage } from './events-page.ts';
+import { eventsPage, familyOf } from './events-page.ts';
+
 import { withFailures } from './failures-table.ts';
-import { type JsonSchema, typeWords } from './json-schema.ts';
-import { code, table, words } from './markdown.ts';
+import { code, type JsonSchema, table, typeWords, words } from './markdown.ts';
+
 import { metricsPage } from './metrics-page.ts';
 import { routesPageOf } from './routes-page.ts';
 import { verbsPage } from './verbs-page.ts';

@@ -1,8 +1,7 @@
 // docs/reference/routes.md: every route of the daemon and the shapes of its answers, from an OpenAPI 3.1 description.
 import { readFileSync } from 'node:fs';
-import { createAnchors } from '../../site/headings.ts';
-import { type JsonSchema, resolved, typeWords } from './json-schema.ts';
-import { code, codes, page, table, words } from './markdown.ts';
+import { createAnchors } from '../../site/site.ts';
+import { code, codes, type JsonSchema, page, resolved, table, typeWords, words } from './markdown.ts';
 
 type Parameter = { name: string; in: string; required?: boolean; description?: string; schema?: JsonSchema };
 type Content = Record<string, { schema?: JsonSchema }>;

@@ -101,7 +101,7 @@ describe('a failure', () => {
     ['no code', { error: 'AI not configured' }, 'AI not configured'],
     ['something else', ['no'], 'The daemon answered 503.'],
   ])('that says %s has a code of its status', async (_, body, message) => {
-    const { url } = await serve(sayJson(503, body));
+    const { url } = await serve(sayJson(503, body, { 'Retry-After': 'soon' }));
     const failure = await failureOf(createClient(url).get('/api/health'));
     expect(failure).toMatchObject({ status: 503, code: 'http-503', message, retryAfter: undefined });
     expect(failure.remedy).toBeUndefined();

@@ -11,7 +11,8 @@ const LONGEST_WAIT_MS = 5_000;
 /** Nearly three keep-alives missed. */
 const SILENCE_MS = 40_000;
 
-export type Link = { state: 'live' } | { state: 'lost'; why: string };
+/** Live: lines behind `after` come. */
+export type Link = { state: 'live'; after: number } | { state: 'lost'; why: string };
 
 type Followed = {
   /** Opens the stream behind a line; without one, where the request itself says. */
@@ -70,7 +71,7 @@ async function* connected({ open, signal, onLink }: Followed, place: Place): Asy
       parser.feed(decoder.decode(value, { stream: true }));
       const isReady = frames.some(({ event }) => event === 'ready');
       const read = readFrames(frames.splice(0), place);
-      if (isReady) onLink?.({ state: 'live' });
+      if (isReady && place.after !== undefined) onLink?.({ state: 'live', after: place.after });
       if (read.lines.length > 0) yield read.lines;
       if (read.failure !== undefined) throw read.failure;
     }

@@ -1,6 +1,13 @@
 import type { Answer } from './client.ts';
 
-export { type Answer, type Client, type ClientOptions, createClient, type FollowWish } from './client.ts';
+export {
+  type Answer,
+  type Client,
+  type ClientOptions,
+  createClient,
+  type Fetch,
+  type FollowWish,
+} from './client.ts';
 export { ApiFailure } from './failure.ts';
 export type { Link } from './follow.ts';
 export type { EventLine, Operations } from './operations.ts';

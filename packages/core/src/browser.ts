@@ -1,4 +1,5 @@
 // What a web page may take from here: pure functions that need no schema, so that the page stays small.
+export { type EventFamily, eventFamilies } from './log/event-filter.ts';
 export { isAgentsWork, workerStatuses } from './runs/worker-statuses.ts';
 export {
   type BoardColumn,
@@ -6,5 +7,6 @@ export {
   boardColumnNames,
   boardColumns,
 } from './state/views/board-columns.ts';
+export { type BoardKind, boardKinds } from './state/views/board-view.ts';
 export { nameOfPullRequest, shortSha } from './state/views/subject.ts';
 export { type AxisSegment, axisScale, foldIdle } from './state/views/trace-axis.ts';

@@ -1,9 +1,8 @@
 // What the code host is asked for, by a small size of `bench/codehost-calls.ts`: hours that pass on a clock of
 // their own, with the daemon's own parts.
 import { describe, expect, test } from 'vitest';
-import { type DayOptions, simulateDay } from '../../../bench/codehost-calls-day.ts';
-import { countByKind } from '../../../bench/codehost-calls-figures.ts';
-import { compareWithTruth } from '../../../bench/codehost-calls-truth.ts';
+import { countByKind, type DayOptions, simulateDay } from '../../../bench/codehost-calls-day.ts';
+import { compareWithTruth } from '../../../bench/codehost-calls-known.ts';
 import { createCodehostCloud } from '../../testkit/src/codehost/cloud.ts';
 
 const hours = 4;

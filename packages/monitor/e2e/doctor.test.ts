@@ -333,7 +333,7 @@ const rows: Row[] = [
     fault: 'a check that hangs',
     given: async (home) => ({
       ...(await healthy(home)),
-      tools: { patienceMs: 700, freeBytes: () => new Promise<number>(() => undefined) },
+      tools: { timeoutMs: 700, freeBytes: () => new Promise<number>(() => undefined) },
     }),
     says: [/^unknown +disk +the check of disk did not end within 0\.7 s\n +Look again later/m],
   },
@@ -608,7 +608,7 @@ test.each(rows)('$fault', async ({ given, says, fixes, leaves }) => {
   expect(printed).not.toContain('hush');
   expect(leaves?.(home).filter((name) => name.includes('.doctor-')) ?? []).toEqual([]);
   if (fixes === undefined) return;
-  expect(printed).toContain('can be mended by: svc doctor --fix');
+  expect(printed).toContain('can be fixed by: svc doctor --fix');
   const mended = await runDoctor(patient, '--fix');
   expect(mended.printed).toMatch(fixes);
 });

@@ -30,7 +30,6 @@ export async function startInProcess(
     folder: home,
     version: '1.2.3',
     pid: process.pid,
-    program: [],
     logTo: { write: (line) => void printed.push(line) },
     dataRootTrouble: () => claimed?.trouble() ?? null,
     now: given.now ?? (() => new Date()),

@@ -1,8 +1,8 @@
 // `svc doctor` in a home of its own, with what it touches of the machine replaced where a test wants it.
 import { createCommand } from '@commander-js/extra-typings';
 import { testTerminal, WAIT_MS } from '@svc/testkit';
-import type { DoctorTools } from '../src/cli/doctor/check.ts';
-import { doctorTools } from '../src/cli/doctor/examine.ts';
+import type { DoctorTools } from '../src/cli/checks/check.ts';
+import { doctorTools } from '../src/cli/checks/doctor.ts';
 import { AnswerIsNo } from '../src/cli/terminal.ts';
 import { doctorVerb } from '../src/cli/verbs/doctor.ts';
 
@@ -26,7 +26,7 @@ export async function runDoctor(
     now: () => new Date(),
   };
   const program = createCommand('svc').addCommand(
-    doctorVerb(terminal, { ...doctorTools, patienceMs: WAIT_MS, ...tools }),
+    doctorVerb(terminal, { ...doctorTools, timeoutMs: WAIT_MS, ...tools }),
   );
   const code = await program.parseAsync(['doctor', ...words], { from: 'user' }).then(
     () => 0,

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { temporaryFolder, until } from '@svc/testkit';
 import { build } from 'rolldown';
 import { onTestFinished } from 'vitest';
+import { VOCABULARY_FILE } from '../src/cli/completion/find-place.ts';
 import { makeVocabulary } from '../src/cli/completion/make-vocabulary.ts';
 import { completionScript, type Shell } from '../src/cli/completion/scripts.ts';
-import { VOCABULARY_FILE } from '../src/cli/completion/vocabulary.ts';
 
 const PROMPT = 'ready> ';
 const SVC_WAS_HERE = 'svc was here';

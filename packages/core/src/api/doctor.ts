@@ -1,7 +1,7 @@
-// The daemon tries itself, and the examination of `svc doctor`.
+// The self-check of the daemon, and all checks of `svc doctor`.
 import { z } from 'zod';
-import { type DoctorFinding, type DoctorVerdict, doctorGrades, doctorParts } from '../doctor/finding.ts';
-import type { SelfCheck as SelfCheckType, TriedDelivery } from '../doctor/judge-self-check.ts';
+import { type CheckVerdict, checkGrades, type DoctorFinding, doctorParts } from '../checks/finding.ts';
+import type { SelfCheck as SelfCheckType, TriedDelivery } from '../checks/judge-daemon.ts';
 import { apiRoute, noFields, Seq, sameAs, text } from './route.ts';
 
 const why = { why: z.string(), remedy: z.string().nullable() };
@@ -34,7 +34,7 @@ const Fixed = z.object({
   failed: z.string().nullable(),
 });
 
-const Examination = sameAs<DoctorVerdict & { findings: DoctorFinding[]; fixed: z.output<typeof Fixed>[] }>()(
+const Examination = sameAs<CheckVerdict & { findings: DoctorFinding[]; fixed: z.output<typeof Fixed>[] }>()(
   z.object({
     ok: z.boolean().describe('Nothing is broken'),
     broken: z.int(),
@@ -43,7 +43,7 @@ const Examination = sameAs<DoctorVerdict & { findings: DoctorFinding[]; fixed: z
     findings: z.array(
       z.object({
         part: z.enum(doctorParts),
-        grade: z.enum(doctorGrades),
+        grade: z.enum(checkGrades),
         what: z.string(),
         evidence: z.string().nullable(),
         remedy: z.string().nullable(),

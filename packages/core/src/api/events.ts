@@ -1,7 +1,7 @@
 // The event log: its lines by the index, how many there are, as they come; and facts of helpers.
 import { z } from 'zod';
 import { type EventCounts as EventCountsType, eventFamilies } from '../log/event-filter.ts';
-import { EventDraft, EventLine as EventLineSchema } from '../log/event-line.ts';
+import { EventFields, EventLine as EventLineSchema } from '../log/event-line.ts';
 import { apiRoute, Seq, sameAs, Time } from './route.ts';
 
 const EventLine = EventLineSchema.meta({ id: 'EventLine' });
@@ -53,7 +53,7 @@ const EventCounts = sameAs<EventCountsType>()(
 ).meta({ id: 'EventCounts' });
 
 /** What a helper leaves out is said for it: from `cli`, `local`, about nothing in particular. */
-const HelperFact = EventDraft.partial({ source: true, via: true, scope: true, detail: true }).strict();
+const HelperFact = EventFields.partial({ source: true, via: true, scope: true, detail: true }).strict();
 
 const filtered = ['usage', 'filter-too-slow', 'filter-too-large', 'busy'] as const;
 

@@ -1,6 +1,6 @@
 // Feeds: what each is doing, what it missed, and whether a delivery comes through.
 import { z } from 'zod';
-import type { ReportedFeeds } from '../doctor/judge-feeds.ts';
+import type { ReportedFeeds } from '../checks/judge-feeds.ts';
 import { feedGrades } from '../log/own-details.ts';
 import { apiRoute, duration, Time } from './route.ts';
 

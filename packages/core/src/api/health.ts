@@ -1,7 +1,7 @@
 // What works and what does not.
 import { z } from 'zod';
+import type { ReportedHealth } from '../checks/judge-daemon.ts';
 import { DaemonIdentity } from '../daemon/daemon-record.ts';
-import type { ReportedHealth } from '../doctor/judge-health.ts';
 import { ConfigProblem } from './configuration.ts';
 import { FeedsReport } from './feeds.ts';
 import { Telemetry } from './otel.ts';

@@ -39,7 +39,9 @@ const logsFields = z.strictObject({
   direction: z.enum(['forward', 'backward']).optional(),
 });
 
-const answer = z.looseObject({}).describe("The backend's own answer, and its own status");
+const answer = z
+  .looseObject({ data: z.looseObject({ result: z.array(z.unknown()).optional() }).optional() })
+  .describe("The backend's own answer, and its own status");
 const failures = ['usage', 'not-configured', 'backend-failed', 'backend-slow'] as const;
 const bodyTypes = ['application/json', 'application/x-www-form-urlencoded'];
 const proxied = { tag: 'telemetry', answer, failures } as const;

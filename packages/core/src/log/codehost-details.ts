@@ -47,6 +47,7 @@ export const deploymentStates = [
 const text = z.string().optional();
 const whole = z.int().optional();
 const flag = z.boolean().optional();
+const time = z.iso.datetime({ offset: true }).optional();
 const texts = z.array(z.string()).optional();
 
 export const PullRequestDetail = Detail.extend({
@@ -55,7 +56,7 @@ export const PullRequestDetail = Detail.extend({
   state: text.describe('open or closed'),
   draft: flag,
   merged: flag,
-  mergedAt: text,
+  mergedAt: time,
   mergedBy: text,
   mergeable: flag,
   mergeableState: text,
@@ -65,8 +66,8 @@ export const PullRequestDetail = Detail.extend({
   headRepo: text,
   labels: texts,
   requestedReviewers: texts,
-  createdAt: text,
-  closedAt: text,
+  createdAt: time,
+  closedAt: time,
   additions: whole,
   deletions: whole,
   changedFiles: whole,
@@ -174,7 +175,7 @@ export const DeploymentStatusDetail = Detail.extend({
   targetUrl: text,
   creator: text,
   task: text,
-  deploymentCreatedAt: text,
+  deploymentCreatedAt: time,
 });
 
 /** An accepted delivery outside the published types and actions: kept, not understood. */

@@ -1,7 +1,7 @@
 // Makes a line fit its limit: the longest texts are cut first, marked, and named in `detail.cut`.
 // When that is not enough (a huge list, huge keys), the whole detail goes and `detail.cut` says `detail`.
 import { cutText, utf8Length } from './cut-text.ts';
-import { type EventDraft, MAX_EVENT_LINE_BYTES } from './event-line.ts';
+import { type EventFields, MAX_EVENT_LINE_BYTES } from './event-line.ts';
 
 /** A text this short is never cut before the detail as a whole is given up. */
 const SHORTEST_CUT = 256;
@@ -20,7 +20,10 @@ const LONGEST_TIME = 40;
  * The line itself when it fits, else a copy that does. `maxBytes` counts the UTF-8 bytes of its JSON and
  * has to be 4 KiB or more. The detail must be JSON (no cycles, dates or functions).
  */
-export function cutToFit<Line extends EventDraft>(line: Line, maxBytes: number = MAX_EVENT_LINE_BYTES): Line {
+export function cutToFit<Line extends EventFields>(
+  line: Line,
+  maxBytes: number = MAX_EVENT_LINE_BYTES,
+): Line {
   if (roomLeft(line, maxBytes, 0) >= 0) return line;
   if (isFoldable(line)) {
     if (fits(line, maxBytes)) return line;
@@ -61,13 +64,13 @@ function isFoldable(value: unknown): boolean {
   return visit(value, 0);
 }
 
-function fits(line: EventDraft, maxBytes: number): boolean {
+function fits(line: EventFields, maxBytes: number): boolean {
   const text = JSON.stringify(line);
   return text.length * 3 <= maxBytes || (text.length <= maxBytes && utf8Length(text) <= maxBytes);
 }
 
 /** Cuts all texts to one length, the greatest that fits: only texts longer than it lose anything. */
-function withLongestTexts<Line extends EventDraft>(line: Line, maxBytes: number): Line | undefined {
+function withLongestTexts<Line extends EventFields>(line: Line, maxBytes: number): Line | undefined {
   let best = cutAllTo(line, SHORTEST_CUT);
   if (!fits(best, maxBytes)) return undefined;
   let [fitting, failing] = [SHORTEST_CUT, maxBytes];
@@ -80,7 +83,7 @@ function withLongestTexts<Line extends EventDraft>(line: Line, maxBytes: number)
   return best;
 }
 
-function withoutDetail<Line extends EventDraft>(line: Line, maxBytes: number): Line {
+function withoutDetail<Line extends EventFields>(line: Line, maxBytes: number): Line {
   const bare: Line = { ...line, detail: {} };
   if (bare.occurredAt !== undefined && bare.occurredAt.length > LONGEST_TIME) delete bare.occurredAt;
   const cut = (limit: number): Line => {
@@ -91,7 +94,7 @@ function withoutDetail<Line extends EventDraft>(line: Line, maxBytes: number): L
   return fits(usual, maxBytes) ? usual : cut(LAST_CUT);
 }
 
-function cutAllTo<Line extends EventDraft>(line: Line, limit: number): Line {
+function cutAllTo<Line extends EventFields>(line: Line, limit: number): Line {
   const cut = new Set(cutNames(line.detail));
   const shorter = copyCut(line, '', limit, cut);
   return cut.size === 0 ? shorter : { ...shorter, detail: { ...shorter.detail, cut: [...cut] } };
@@ -112,7 +115,7 @@ function copyCut(value: unknown, path: string, limit: number, cut: Set<string>):
   return Object.fromEntries(entries.map(([key, child]) => [key, copyCut(child, prefix + key, limit, cut)]));
 }
 
-function cutNames(detail: EventDraft['detail']): string[] {
+function cutNames(detail: EventFields['detail']): string[] {
   const names = detail['cut'];
   return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
 }

@@ -1,6 +1,7 @@
 // One accepted fact as it stands in the event log: one JSON object per line, at most 64 KiB.
 // The daemon is the only writer; `seq` is the cursor of every reader.
 import { z } from 'zod';
+import type { DetailOf, Topic } from './topics.ts';
 
 export const EVENT_SCHEMA_VERSION = 1;
 export const MAX_EVENT_LINE_BYTES = 64 * 1024;
@@ -39,8 +40,8 @@ export const EventActor = z.object({ login: z.string(), type: z.string().optiona
 /** The relay's own position of a delivery; the newest per channel is the tunnel's cursor. */
 export const RelayPosition = z.object({ channel: z.string(), id: z.string() });
 
-/** What a producer hands to the log; the writer adds position, time, id and host. */
-export const EventDraft = z.object({
+/** The fields of an event before the writer adds position, time, id and host. */
+export const EventFields = z.object({
   event: z.string(),
   source: EventSource,
   via: EventVia,
@@ -61,7 +62,7 @@ export const EventDraft = z.object({
 
 export const EventHost = z.object({ id: z.string(), name: z.string() });
 
-export const EventLine = EventDraft.extend({
+export const EventLine = EventFields.extend({
   seq: z.int().positive(),
   ts: z.iso
     .datetime()
@@ -77,6 +78,32 @@ export type EventSource = z.infer<typeof EventSource>;
 export type EventVia = z.infer<typeof EventVia>;
 export type EventScope = z.infer<typeof EventScope>;
 export type EventActor = z.infer<typeof EventActor>;
-export type EventDraft = z.infer<typeof EventDraft>;
+export type EventFields = z.infer<typeof EventFields>;
 export type EventHost = z.infer<typeof EventHost>;
+/** A line as it was read back: its detail is JSON that nobody has checked, see `typed-line.ts`. */
 export type EventLine = z.infer<typeof EventLine>;
+
+export type DraftOf<Name extends Topic> = Omit<EventFields, 'event' | 'detail'> & {
+  event: Name;
+  detail: DetailOf<Name>;
+};
+
+/** What a producer hands to the log: only a detail of its own topic fits. */
+export type EventDraft = { [Name in Topic]: DraftOf<Name> }[Topic];
+
+/** What a line says, without who said it of what. */
+export type EventContent = { [Name in Topic]: Pick<DraftOf<Name>, 'event' | 'detail'> }[Topic];
+
+/**
+ * An event that was seen on this machine, by the daemon unless `more` says otherwise.
+ *
+ *     draft('orchestrator.wave.started', { orchestrator }, { wave: 1, tickets })
+ */
+export function draft<Name extends Topic>(
+  event: Name,
+  scope: EventScope,
+  detail: DetailOf<Name>,
+  more: Partial<Omit<EventFields, 'event' | 'scope' | 'detail'>> = {},
+): DraftOf<Name> {
+  return { event, source: 'monitor', via: 'local', scope, detail, ...more };
+}

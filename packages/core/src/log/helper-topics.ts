@@ -1,7 +1,7 @@
 // What a helper may report. What the code host and the tracker did, only their own deliveries can say, and
 // of the daemon and of what its rules did only the daemon itself speaks: such a line has a command run.
 // A person's word, and the folder in which a run's agents are started, have routes of their own, which look first.
-import type { EventDraft } from './event-line.ts';
+import type { EventFields } from './event-line.ts';
 
 const families = ['orchestrator.', 'workflow.', 'comms.', 'feedback.', 'archive.'];
 
@@ -38,7 +38,7 @@ export function helperRefusal({
   via,
   relay,
   detail,
-}: Pick<EventDraft, 'event' | 'source' | 'via' | 'relay' | 'detail'>): HelperRefusal | undefined {
+}: Pick<EventFields, 'event' | 'source' | 'via' | 'relay' | 'detail'>): HelperRefusal | undefined {
   const command = words.get(event);
   if (command !== undefined)
     return { problem: `${event} is a person's word and cannot be reported.`, remedy: `Say it: ${command}` };

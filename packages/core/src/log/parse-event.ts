@@ -1,7 +1,7 @@
 // Whether a value is an event: the base fields, a topic of the closed list, and that topic's own detail.
 import { z } from 'zod';
-import { EventDraft, EventLine } from './event-line.ts';
-import { type DetailOf, detailSchemaFor, isTopic, suggestTopic, type Topic, topics } from './topics.ts';
+import { type EventDraft, EventFields, EventLine } from './event-line.ts';
+import { detailSchemaFor, isTopic, suggestTopic, topics } from './topics.ts';
 
 export type ParsedLine = { ok: true; line: EventLine } | { ok: false; problem: string };
 export type ParsedDraft = { ok: true; draft: EventDraft } | { ok: false; problem: string };
@@ -16,31 +16,24 @@ export function parseEventLine(value: unknown): ParsedLine {
 
 /** The same for what a producer hands to the log. */
 export function parseEventDraft(value: unknown): ParsedDraft {
-  const base = EventDraft.safeParse(value);
+  const base = EventFields.safeParse(value);
   if (!base.success) return { ok: false, problem: firstProblem(base.error) };
-  const problem = detailProblem(base.data);
-  return problem === undefined ? { ok: true, draft: base.data } : { ok: false, problem };
+  if (isDraft(base.data)) return { ok: true, draft: base.data };
+  return { ok: false, problem: detailProblem(base.data) ?? 'not an event' };
 }
 
-/**
- * Whether a line that parsed is of one of these topics, so that its detail can be read with its own type.
- * A line whose whole detail had to be cut is of none.
- */
-export function hasTopic<Line extends EventDraft, Name extends Topic>(
-  line: Line,
-  ...names: readonly Name[]
-): line is Line & { event: Name; detail: DetailOf<Name> } {
-  return (names as readonly string[]).includes(line.event) && !wasCutWhole(line.detail);
+function isDraft(fields: EventFields): fields is EventDraft {
+  return detailProblem(fields) === undefined;
 }
 
-function detailProblem(event: EventDraft): string | undefined {
+function detailProblem(event: EventFields): string | undefined {
   if (!isTopic(event.event)) return unknownTopic(event.event);
   if (wasCutWhole(event.detail)) return undefined;
   const detail = detailSchemaFor(event.event).safeParse(event.detail);
   return detail.success ? undefined : `detail.${firstProblem(detail.error)}`;
 }
 
-function wasCutWhole(detail: EventDraft['detail']): boolean {
+function wasCutWhole(detail: EventFields['detail']): boolean {
   return Array.isArray(detail['cut']) && detail['cut'][0] === 'detail';
 }
 

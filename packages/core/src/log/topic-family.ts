@@ -16,5 +16,13 @@ export function topicFamily(
   names: readonly string[],
   schema: z.ZodType,
 ): Record<string, z.ZodType> {
-  return Object.fromEntries(names.map((name) => [`${prefix}.${name}`, schema]));
+  return Object.fromEntries(topicsIn(prefix, names).map((topic) => [topic, schema]));
+}
+
+/** `topicsIn('codehost.pr', ['opened', 'closed'])` */
+export function topicsIn<Prefix extends string, Name extends string>(
+  prefix: Prefix,
+  names: readonly Name[],
+): `${Prefix}.${Name}`[] {
+  return names.map((name): `${Prefix}.${Name}` => `${prefix}.${name}`);
 }

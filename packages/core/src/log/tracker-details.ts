@@ -80,14 +80,18 @@ export const ProjectDetail = TrackerDetail.extend({
 /** An accepted delivery outside the known types and actions: kept, not understood. */
 export const TrackerOtherDetail = TrackerDetail.extend({ type: text, action: text });
 
+export const issueActions = [
+  'created',
+  'state_changed',
+  'priority_changed',
+  'assignee_changed',
+  'updated',
+  'removed',
+] as const;
 const lifecycle = ['created', 'updated', 'removed'] as const;
 
 export const trackerTopics = {
-  ...topicFamily(
-    'tracker.issue',
-    ['created', 'state_changed', 'priority_changed', 'assignee_changed', 'updated', 'removed'],
-    TicketDetail,
-  ),
+  ...topicFamily('tracker.issue', issueActions, TicketDetail),
   ...topicFamily('tracker.comment', lifecycle, TicketCommentDetail),
   ...topicFamily('tracker.cycle', lifecycle, CycleDetail),
   ...topicFamily('tracker.reaction', ['created', 'removed'], ReactionDetail),

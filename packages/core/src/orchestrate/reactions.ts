@@ -2,10 +2,10 @@
 // commit and each review is told once, and at most three of a cause; then a person is asked.
 
 import { cutText } from '../log/cut-text.ts';
-import { integerAt } from '../receive/payload-fields.ts';
-import type { FoldedLine, PullRequest } from '../state/board-types.ts';
-import { shortTextAt } from '../state/line-fields.ts';
+import type { PullRequest } from '../state/board-types.ts';
+import { short } from '../state/line-fields.ts';
 import { standingOf } from '../state/reduce-pull-request.ts';
+import type { LineOf } from '../state/turn.ts';
 import { MOST_REACTIONS, type ReactionCause, type Reactions, reactionCauses } from './reaction-causes.ts';
 
 export type Reaction = {
@@ -24,7 +24,7 @@ const LONGEST_WORDS = 4_000;
 const MOST_NAMES = 20;
 
 /** What the line that was just folded into the pull request asks of its worker. */
-export function reactionTo(line: FoldedLine, pullRequest: PullRequest): Reaction | undefined {
+export function reactionTo(line: LineOf, pullRequest: PullRequest): Reaction | undefined {
   if (line.event === 'codehost.check_suite.completed') return reactionToChecks(pullRequest);
   return line.event === 'codehost.pr_review.submitted' ? reactionToReview(line, pullRequest) : undefined;
 }
@@ -42,25 +42,27 @@ export function reactionToChecks(pullRequest: PullRequest): Reaction | undefined
   return { cause: 'checks', id: headSha, sha: headSha, reviewId: null, url, words };
 }
 
-function reactionToReview(line: FoldedLine, pullRequest: PullRequest): Reaction | undefined {
+function reactionToReview(
+  line: LineOf<'codehost.pr_review.submitted'>,
+  pullRequest: PullRequest,
+): Reaction | undefined {
   const { detail, seq } = line;
   const { headSha, reviews, reviewDecision, asOf } = pullRequest;
   if (pullRequest.state !== 'open') return undefined;
-  const reviewer = shortTextAt(detail, 'reviewer');
+  const reviewer = short(detail.reviewer);
   // A line that was late is in none of them.
   const isNews =
     reviewer === undefined
       ? reviewDecision === 'changes_requested' && asOf === seq
       : reviews.some((review) => review.seq === seq && review.state === 'changes_requested');
   if (!isNews) return undefined;
-  const reviewId = integerAt(detail, 'reviewId') ?? null;
-  const body = typeof detail['body'] === 'string' ? detail['body'] : '';
+  const { reviewId = null, body = '' } = detail;
   return {
     cause: 'review',
     id: reviewId === null ? `at ${headSha ?? 'an unknown commit'}` : String(reviewId),
     sha: headSha,
     reviewId,
-    url: shortTextAt(detail, 'url') ?? pullRequest.url,
+    url: short(detail.url) ?? pullRequest.url,
     words: [reviewer === undefined ? '' : `${reviewer}:`, body].filter(Boolean).join('\n'),
   };
 }

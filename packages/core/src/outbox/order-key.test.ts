@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { draft } from '../log/event-line.ts';
 import type { Effect } from '../state/effect.ts';
 import { orderKeyOf } from './outbox.ts';
 
@@ -21,13 +22,7 @@ const table: [Effect, string | null][] = [
     {
       ...base,
       kind: 'append',
-      draft: {
-        event: 'comms.attention',
-        source: 'monitor',
-        via: 'local',
-        scope: { orchestrator: 'run-1', ticket: 'ABC-1' },
-        detail: {},
-      },
+      draft: draft('orchestrator.run.paused', { orchestrator: 'run-1', ticket: 'ABC-1' }, {}),
     },
     'append:run-1/ABC-1',
   ],

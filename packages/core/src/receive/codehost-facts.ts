@@ -3,8 +3,12 @@
 import {
   type CheckSuiteDetail,
   type CommitStatusDetail,
+  checkSuiteActions,
+  commentActions,
+  commitStatusStates,
   type DeploymentDetail,
   type DeploymentStatusDetail,
+  deploymentStates,
   type IssueCommentDetail,
   type PullRequestDetail,
   type PushDetail,
@@ -12,8 +16,10 @@ import {
   type ReviewCommentDetail,
   type ReviewDetail,
   type ReviewThreadDetail,
+  reviewActions,
+  reviewThreadActions,
 } from '../log/codehost-details.ts';
-import type { EventDraft, EventScope } from '../log/event-line.ts';
+import type { EventContent, EventScope } from '../log/event-line.ts';
 import {
   asFields,
   type Fields,
@@ -30,20 +36,30 @@ import {
 } from './payload-fields.ts';
 
 export type CodehostFact = {
-  /** May lie outside the closed list when the code host publishes a new action. */
-  topic: string;
+  /** Undefined for an action outside the closed list: the code host has published a new one. */
+  content: EventContent | undefined;
   scope: EventScope;
   occurredAt: string | undefined;
   /** Where a ticket may be named, beside the branch. */
   title?: string | undefined;
-  detail: EventDraft['detail'];
 };
 
 export type ReadFact = (payload: Fields, action: string) => CodehostFact;
 
+function contentOf<Family extends string, Action extends string, Detail extends object>(
+  family: Family,
+  actions: readonly Action[],
+  action: string | undefined,
+  detail: Detail,
+): { event: `${Family}.${Action}`; detail: Detail } | undefined {
+  const known = actions.find((one) => one === action);
+  return known === undefined ? undefined : { event: `${family}.${known}`, detail: knownDetail(detail) };
+}
+
 // `pull_request`: the pull request as it stands after the action. The scope is shared by its reviews.
 
-const actions: ReadonlySet<string> = new Set([...pullRequestActions, 'refreshed']);
+/** A poll tells what it found as `refreshed`; a merge is never an action of its own. */
+const actions = [...pullRequestActions, 'refreshed'] as const;
 
 export function pullRequestFact(payload: Fields, action: string): CodehostFact {
   const pullRequest = objectAt(payload, 'pull_request');
@@ -79,11 +95,12 @@ export function pullRequestFact(payload: Fields, action: string): CodehostFact {
   };
   const mergedNow = action === 'closed' && merged;
   return {
-    topic: mergedNow ? 'codehost.pr.merged' : actions.has(action) ? `codehost.pr.${action}` : '',
+    content: mergedNow
+      ? { event: 'codehost.pr.merged', detail: knownDetail(detail) }
+      : contentOf('codehost.pr', actions, action, detail),
     scope: pullRequestScope(payload),
     occurredAt: timeOfAction(pullRequest, action, mergedNow),
     title: detail.title,
-    detail: knownDetail(detail),
   };
 }
 
@@ -140,13 +157,12 @@ export function reviewFact(payload: Fields, action: string): CodehostFact {
     draft: flagAt(pullRequest, 'draft'),
   };
   return {
-    topic: `codehost.pr_review.${action}`,
+    content: contentOf('codehost.pr_review', reviewActions, action, detail),
     scope: pullRequestScope(payload),
     occurredAt:
       (action === 'submitted' ? timeAt(review, 'submitted_at') : undefined) ??
       timeAt(pullRequest, 'updated_at'),
     title: detail.title,
-    detail: knownDetail(detail),
   };
 }
 
@@ -165,11 +181,10 @@ export function reviewThreadFact(payload: Fields, action: string): CodehostFact 
     title: textAt(pullRequest, 'title'),
   };
   return {
-    topic: `codehost.pr_review_thread.${action}`,
+    content: contentOf('codehost.pr_review_thread', reviewThreadActions, action, detail),
     scope: pullRequestScope(payload),
     occurredAt: timeAt(payload, 'updated_at') ?? timeAt(pullRequest, 'updated_at'),
     title: detail.title,
-    detail: knownDetail(detail),
   };
 }
 
@@ -187,11 +202,10 @@ export function reviewCommentFact(payload: Fields, action: string): CodehostFact
     title: textAt(objectAt(payload, 'pull_request'), 'title'),
   };
   return {
-    topic: `codehost.pr_review_comment.${action}`,
+    content: contentOf('codehost.pr_review_comment', commentActions, action, detail),
     scope: pullRequestScope(payload),
     occurredAt: timeAt(comment, action === 'created' ? 'created_at' : 'updated_at'),
     title: detail.title,
-    detail: knownDetail(detail),
   };
 }
 
@@ -214,14 +228,13 @@ export function checkSuiteFact(payload: Fields, action: string): CodehostFact {
     after: textAt(suite, 'after'),
   };
   return {
-    topic: `codehost.check_suite.${action}`,
+    content: contentOf('codehost.check_suite', checkSuiteActions, action, detail),
     scope: {
       pr: prs.length === 1 ? prs[0] : undefined,
       branch: textAt(suite, 'head_branch'),
       sha: textAt(suite, 'head_sha'),
     },
     occurredAt: timeAt(suite, 'updated_at'),
-    detail: knownDetail(detail),
   };
 }
 
@@ -249,10 +262,9 @@ export function commitStatusFact(payload: Fields): CodehostFact {
     branches,
   };
   return {
-    topic: `codehost.status.${detail.state}`,
+    content: contentOf('codehost.status', commitStatusStates, detail.state, detail),
     scope: { branch: branches?.length === 1 ? branches[0] : undefined, sha: textAt(payload, 'sha') },
     occurredAt: timeAt(payload, 'updated_at') ?? timeAt(payload, 'created_at'),
-    detail: knownDetail(detail),
   };
 }
 
@@ -270,10 +282,9 @@ export function deploymentFact(payload: Fields, action: string): CodehostFact {
     url: textAt(objectAt(payload, 'workflow_run'), 'html_url'),
   };
   return {
-    topic: `codehost.deployment.${action}`,
+    content: contentOf('codehost.deployment', ['created'], action, detail),
     scope: deploymentScope(payload, textAt(deployment, 'environment')),
     occurredAt: timeAt(deployment, 'created_at'),
-    detail: knownDetail(detail),
   };
 }
 
@@ -292,10 +303,9 @@ export function deploymentStatusFact(payload: Fields): CodehostFact {
     deploymentCreatedAt: timeAt(deployment, 'created_at'),
   };
   return {
-    topic: `codehost.deployment_status.${detail.state}`,
+    content: contentOf('codehost.deployment_status', deploymentStates, detail.state, detail),
     scope: deploymentScope(payload, textAt(status, 'environment') ?? textAt(deployment, 'environment')),
     occurredAt: timeAt(status, 'created_at') ?? timeAt(status, 'updated_at'),
-    detail: knownDetail(detail),
   };
 }
 
@@ -333,14 +343,13 @@ export function pushFact(payload: Fields): CodehostFact {
     pusher: textAt(objectAt(payload, 'pusher'), 'name'),
   };
   return {
-    topic: 'codehost.push',
+    content: { event: 'codehost.push', detail: knownDetail(detail) },
     scope: {
       ref,
       branch: nameBehind(ref, 'refs/heads/'),
       sha: after === undefined || noCommit.test(after) ? undefined : after,
     },
     occurredAt: timeOfPush(objectAt(payload, 'repository')),
-    detail: knownDetail(detail),
   };
 }
 
@@ -371,10 +380,9 @@ export function issueCommentFact(payload: Fields, action: string): CodehostFact 
     onPullRequest,
   };
   return {
-    topic: `codehost.issue_comment.${action}`,
+    content: contentOf('codehost.issue_comment', commentActions, action, detail),
     scope: { pr: onPullRequest ? detail.issue : undefined },
     occurredAt: timeAt(comment, action === 'created' ? 'created_at' : 'updated_at'),
     title: detail.title,
-    detail: knownDetail(detail),
   };
 }

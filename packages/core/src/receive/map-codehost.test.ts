@@ -9,7 +9,7 @@ import {
   storyTicket,
 } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
-import type { EventDraft } from '../log/event-line.ts';
+import type { EventFields } from '../log/event-line.ts';
 import { parseEventDraft } from '../log/parse-event.ts';
 import { codehostEventTypes } from './codehost-event-type.ts';
 import type { DeliveryMeta } from './delivery.ts';
@@ -17,12 +17,12 @@ import { mapCodehost } from './map-codehost.ts';
 
 const meta: DeliveryMeta = { deliveryId: 'delivery-1', via: 'live' };
 
-function mapped(type: string, payload: unknown, more: Partial<DeliveryMeta> = {}): EventDraft {
+function mapped(type: string, payload: unknown, more: Partial<DeliveryMeta> = {}): EventFields {
   const mapping = mapCodehost(type, payload, { ...meta, ...more });
   if (!mapping.ok) throw new Error(mapping.problem);
   return mapping.draft;
 }
-const story = (name: string): EventDraft => {
+const story = (name: string): EventFields => {
   const { type, payload } = codehostExample(name);
   return mapped(type, payload);
 };
@@ -61,7 +61,7 @@ const deploymentScope = {
 };
 
 describe('what is kept', () => {
-  test.each<[string, string, EventDraft['scope'], EventDraft['detail']]>([
+  test.each<[string, string, EventFields['scope'], EventFields['detail']]>([
     [
       'pull_request opened',
       'codehost.pr.opened',
@@ -173,7 +173,7 @@ describe('what is kept', () => {
       { task: 'deploy', creator: 'Codertocat' },
     ],
     ...['pending', 'queued', 'waiting', 'in_progress', 'success', 'failure', 'error', 'inactive'].map(
-      (state): [string, string, EventDraft['scope'], EventDraft['detail']] => [
+      (state): [string, string, EventFields['scope'], EventFields['detail']] => [
         `deployment_status ${state}`,
         `codehost.deployment_status.${state}`,
         deploymentScope,

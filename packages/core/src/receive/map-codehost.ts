@@ -1,8 +1,6 @@
 // A code-host delivery becomes an event. Nothing is refused but a payload that is no object: an unknown
 // type or action is kept as `codehost.other`, a missing field is left out.
-import type { OtherDetail } from '../log/codehost-details.ts';
-import type { EventActor, EventDraft } from '../log/event-line.ts';
-import { isTopic } from '../log/topics.ts';
+import type { EventActor, EventContent, EventDraft } from '../log/event-line.ts';
 import type { CodehostEventType } from './codehost-event-type.ts';
 import {
   type CodehostFact,
@@ -42,9 +40,8 @@ export function mapCodehost(type: string, payload: unknown, meta: DeliveryMeta):
   if (fields === undefined) return { ok: false, problem: 'the payload is not a JSON object' };
   const action = textAt(fields, 'action') ?? '';
   const fact = readerOf.get(type)?.(fields, action);
-  const known = fact !== undefined && isTopic(fact.topic);
   const draft: EventDraft = {
-    event: known ? fact.topic : 'codehost.other',
+    ...(fact?.content ?? otherContent(type, action)),
     source: 'codehost.webhook',
     via: meta.via,
     deliveryId: meta.deliveryId,
@@ -52,7 +49,6 @@ export function mapCodehost(type: string, payload: unknown, meta: DeliveryMeta):
     relay: meta.relay,
     scope: scopeOf(fields, fact, meta),
     actor: actorOf(fields),
-    detail: known ? fact.detail : otherDetail(type, action),
   };
   return { ok: true, draft: onlyKnown(draft) };
 }
@@ -72,6 +68,6 @@ function actorOf(payload: Fields): EventActor | undefined {
   return login === undefined ? undefined : onlyKnown({ login, type: textAt(sender, 'type') });
 }
 
-function otherDetail(type: string, action: string): OtherDetail {
-  return knownDetail({ type, action: action || undefined });
+function otherContent(type: string, action: string): EventContent {
+  return { event: 'codehost.other', detail: knownDetail({ type, action: action || undefined }) };
 }

@@ -1,13 +1,13 @@
 import { trackerExamples, trackerExamplesBesideTheTable, trackerExamplesOfManyChanges } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
-import type { EventDraft } from '../log/event-line.ts';
+import type { EventFields } from '../log/event-line.ts';
 import { parseEventDraft } from '../log/parse-event.ts';
 import type { DeliveryMeta } from './delivery.ts';
 import { mapTracker } from './map-tracker.ts';
 
 const meta: DeliveryMeta = { deliveryId: 'delivery-1', via: 'live' };
 
-function mapped(payload: unknown): EventDraft {
+function mapped(payload: unknown): EventFields {
   const mapping = mapTracker(payload, meta);
   if (!mapping.ok) throw new Error(mapping.problem);
   expect(parseEventDraft(mapping.draft)).toEqual({ ok: true, draft: mapping.draft });

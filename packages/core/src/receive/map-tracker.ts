@@ -2,8 +2,7 @@
 // type or action is kept as `tracker.other`, a missing field is left out.
 
 import { cutText } from '../log/cut-text.ts';
-import type { EventActor, EventDraft } from '../log/event-line.ts';
-import type { Topic } from '../log/topics.ts';
+import type { EventActor, EventContent, EventDraft } from '../log/event-line.ts';
 import type {
   CycleDetail,
   PreviousValue,
@@ -30,40 +29,66 @@ import {
   timeAt,
 } from './payload-fields.ts';
 
-const readerOf: ReadonlyMap<string, (data: Fields) => TrackerDetail> = new Map([
-  ['Issue', ticketFields],
-  ['Comment', ticketCommentFields],
-  ['Reaction', reactionFields],
-  ['Cycle', cycleFields],
-  ['IssueLabel', ticketLabelFields],
-  ['Project', projectFields],
-]);
-
 /** `mapTracker(payload, { deliveryId, via: 'live' })` */
 export function mapTracker(payload: unknown, meta: DeliveryMeta): Mapping {
   const fields = asFields(payload);
   if (fields === undefined) return { ok: false, problem: 'the payload is not a JSON object' };
-  const type = textAt(fields, 'type') ?? '';
-  const action = textAt(fields, 'action') ?? '';
   const data = objectAt(fields, 'data');
-  const updatedFrom = objectAt(fields, 'updatedFrom');
-  const topic = trackerTopic(type, action, updatedFrom);
-  const read =
-    topic === 'tracker.other'
-      ? () => ({ type: type || undefined, action: action || undefined })
-      : readerOf.get(type);
   const draft: EventDraft = {
-    event: topic,
+    ...contentOf(fields, data),
     source: 'tracker.webhook',
     via: meta.via,
     deliveryId: meta.deliveryId,
     occurredAt: timeAt(fields, 'createdAt'),
     relay: meta.relay,
-    scope: onlyKnown({ ticket: ticketOf(type, data) }),
+    scope: onlyKnown({ ticket: ticketOf(textAt(fields, 'type'), data) }),
     actor: actorOf(objectAt(fields, 'actor')),
-    detail: knownDetail({ ...sharedFields(fields, data), ...read?.(data), ...changesFrom(updatedFrom) }),
   };
   return { ok: true, draft: onlyKnown(draft) };
+}
+
+const doneBy: ReadonlyMap<string | undefined, 'created' | 'updated' | 'removed'> = new Map([
+  ['create', 'created'],
+  ['update', 'updated'],
+  ['remove', 'removed'],
+]);
+
+function contentOf(payload: Fields, data: Fields): EventContent {
+  const type = textAt(payload, 'type');
+  const action = textAt(payload, 'action');
+  const updatedFrom = objectAt(payload, 'updatedFrom');
+  const detailWith = <Detail extends object>(fields: Detail): Detail =>
+    knownDetail({ ...sharedFields(payload, data), ...fields, ...changesFrom(updatedFrom) });
+  const done = doneBy.get(action);
+  if (done !== undefined)
+    switch (type) {
+      case 'Issue':
+        return { event: issueTopic(done, updatedFrom), detail: detailWith(ticketFields(data)) };
+      case 'Comment':
+        return { event: `tracker.comment.${done}`, detail: detailWith(ticketCommentFields(data)) };
+      case 'Cycle':
+        return { event: `tracker.cycle.${done}`, detail: detailWith(cycleFields(data)) };
+      case 'IssueLabel':
+        return { event: `tracker.issue_label.${done}`, detail: detailWith(ticketLabelFields(data)) };
+      case 'Project':
+        return { event: `tracker.project.${done}`, detail: detailWith(projectFields(data)) };
+      case 'Reaction':
+        if (done === 'updated') break;
+        return { event: `tracker.reaction.${done}`, detail: detailWith(reactionFields(data)) };
+    }
+  return { event: 'tracker.other', detail: detailWith({ type, action }) };
+}
+
+/**
+ * An update that changed several fields has exactly one topic: state before priority before assignee before
+ * everything else. `updatedFrom` holds their previous values; a field counts by being there, even if null.
+ */
+function issueTopic(done: 'created' | 'updated' | 'removed', updatedFrom: Fields) {
+  if (done !== 'updated') return `tracker.issue.${done}` as const;
+  if (Object.hasOwn(updatedFrom, 'stateId')) return 'tracker.issue.state_changed';
+  if (Object.hasOwn(updatedFrom, 'priority')) return 'tracker.issue.priority_changed';
+  if (Object.hasOwn(updatedFrom, 'assigneeId')) return 'tracker.issue.assignee_changed';
+  return 'tracker.issue.updated';
 }
 
 function sharedFields(payload: Fields, data: Fields): TrackerDetail {
@@ -76,7 +101,7 @@ function sharedFields(payload: Fields, data: Fields): TrackerDetail {
 }
 
 /** An issue names itself; everything else names the issue that it belongs to, where it belongs to one. */
-function ticketOf(type: string, data: Fields): string | undefined {
+function ticketOf(type: string | undefined, data: Fields): string | undefined {
   const issue = type === 'Issue' ? data : objectAt(data, 'issue');
   const identifier = textAt(issue, 'identifier');
   if (identifier !== undefined) return identifier;
@@ -91,42 +116,9 @@ function actorOf(actor: Fields): EventActor | undefined {
   return login === undefined ? undefined : onlyKnown({ login, type: textAt(actor, 'type') });
 }
 
-// Which topic a tracker delivery has. An issue update that changed several fields has exactly one:
-// state before priority before assignee before everything else.
-
-const topicOf: ReadonlyMap<string, Topic> = new Map([
-  ['Issue create', 'tracker.issue.created'],
-  ['Issue update', 'tracker.issue.updated'],
-  ['Issue remove', 'tracker.issue.removed'],
-  ['Comment create', 'tracker.comment.created'],
-  ['Comment update', 'tracker.comment.updated'],
-  ['Comment remove', 'tracker.comment.removed'],
-  ['Cycle create', 'tracker.cycle.created'],
-  ['Cycle update', 'tracker.cycle.updated'],
-  ['Cycle remove', 'tracker.cycle.removed'],
-  ['Reaction create', 'tracker.reaction.created'],
-  ['Reaction remove', 'tracker.reaction.removed'],
-  ['IssueLabel create', 'tracker.issue_label.created'],
-  ['IssueLabel update', 'tracker.issue_label.updated'],
-  ['IssueLabel remove', 'tracker.issue_label.removed'],
-  ['Project create', 'tracker.project.created'],
-  ['Project update', 'tracker.project.updated'],
-  ['Project remove', 'tracker.project.removed'],
-]);
-
-/** `updatedFrom` holds the previous values of the changed fields; a field counts by being there, even if null. */
-export function trackerTopic(type: string, action: string, updatedFrom: Fields): Topic {
-  const topic = topicOf.get(`${type} ${action}`) ?? 'tracker.other';
-  if (topic !== 'tracker.issue.updated') return topic;
-  if (Object.hasOwn(updatedFrom, 'stateId')) return 'tracker.issue.state_changed';
-  if (Object.hasOwn(updatedFrom, 'priority')) return 'tracker.issue.priority_changed';
-  if (Object.hasOwn(updatedFrom, 'assigneeId')) return 'tracker.issue.assignee_changed';
-  return topic;
-}
-
 // The fields worth having of each kind of tracker entity, as it stands after the change.
 
-export function ticketFields(data: Fields): TicketDetail {
+function ticketFields(data: Fields): TicketDetail {
   return {
     title: textAt(data, 'title'),
     state: stateAt(data, 'state'),
@@ -144,7 +136,7 @@ export function ticketFields(data: Fields): TicketDetail {
   };
 }
 
-export function ticketCommentFields(data: Fields): TicketCommentDetail {
+function ticketCommentFields(data: Fields): TicketCommentDetail {
   return {
     body: textAt(data, 'body'),
     author: authorOf(data),
@@ -154,7 +146,7 @@ export function ticketCommentFields(data: Fields): TicketCommentDetail {
   };
 }
 
-export function reactionFields(data: Fields): ReactionDetail {
+function reactionFields(data: Fields): ReactionDetail {
   return {
     emoji: textAt(data, 'emoji'),
     author: authorOf(data),
@@ -163,7 +155,7 @@ export function reactionFields(data: Fields): ReactionDetail {
   };
 }
 
-export function cycleFields(data: Fields): CycleDetail {
+function cycleFields(data: Fields): CycleDetail {
   return {
     name: textAt(data, 'name'),
     number: numberAt(data, 'number'),
@@ -174,7 +166,7 @@ export function cycleFields(data: Fields): CycleDetail {
   };
 }
 
-export function ticketLabelFields(data: Fields): TicketLabelDetail {
+function ticketLabelFields(data: Fields): TicketLabelDetail {
   return {
     name: textAt(data, 'name'),
     color: textAt(data, 'color'),
@@ -183,7 +175,7 @@ export function ticketLabelFields(data: Fields): TicketLabelDetail {
   };
 }
 
-export function projectFields(data: Fields): ProjectDetail {
+function projectFields(data: Fields): ProjectDetail {
   return {
     name: textAt(data, 'name'),
     state: stateAt(data, 'status'),
@@ -220,10 +212,10 @@ const LONGEST_TEXT = 256;
 /** Changes with every update and so tells nothing. */
 const alwaysChanged = 'updatedAt';
 
-export type Changes = { changed?: string[]; previous?: Record<string, PreviousValue> };
+type Changes = { changed?: string[]; previous?: Record<string, PreviousValue> };
 
 /** A previous value that is an object is not kept; its field is still named in `changed`. */
-export function changesFrom(updatedFrom: Fields): Changes {
+function changesFrom(updatedFrom: Fields): Changes {
   const changed: string[] = [];
   const previous: Record<string, PreviousValue> = {};
   for (const name in updatedFrom) {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { utf8Length } from '../log/cut-text.ts';
 import { cutToFit } from '../log/cut-to-fit.ts';
+import type { EventFields } from '../log/event-line.ts';
 import { parseEventDraft } from '../log/parse-event.ts';
 import {
   canonicalJson,
@@ -28,7 +29,7 @@ function signal(more: Partial<SignalFile> = {}): SignalFile {
 
 const context: SignalContext = { hash: 'h' };
 const changes = (previous: SignalFile | null, now: SignalFile, more: Partial<SignalContext> = {}) =>
-  signalChanges(previous, now, { ...context, ...more }).map(({ event, detail }) => {
+  signalChanges(previous, now, { ...context, ...more }).map(({ event, detail }: EventFields) => {
     const { signal: _signal, hash: _hash, ...rest } = detail;
     return [event.replace('orchestrator.worker.', ''), rest];
   });
@@ -126,7 +127,7 @@ describe('a large file', () => {
   });
 
   test('is told with the known fields and short texts, and still is a signal file', () => {
-    const [draft] = signalChanges(null, large, context);
+    const [draft]: EventFields[] = signalChanges(null, large, context);
     const told = draft?.detail['signal'];
     expect(draft?.detail['cut']).toEqual(['detail.signal']);
     expect(SignalFile.safeParse(told).success).toBe(true);
@@ -138,7 +139,7 @@ describe('a large file', () => {
   });
 
   test('compares with what was told of it before', () => {
-    const [first] = signalChanges(null, large, context);
+    const [first]: EventFields[] = signalChanges(null, large, context);
     const told = first?.detail['signal'] as SignalFile;
     expect(changes(told, large)).toEqual([]);
     expect(changes(told, { ...large, pid: 5 })).toMatchObject([['updated', { changed: ['pid'] }]]);
@@ -148,7 +149,11 @@ describe('a large file', () => {
   test('nested too deep for a line it is told without what is deep', () => {
     let deep: unknown = 1;
     for (let level = 0; level < 60; level += 1) deep = [deep];
-    const [draft] = signalChanges(null, signal({ own: deep, verification: { deep } }), context);
+    const [draft]: EventFields[] = signalChanges(
+      null,
+      signal({ own: deep, verification: { deep } }),
+      context,
+    );
     expect(draft?.detail['signal']).toEqual(signal());
   });
 });
@@ -158,7 +163,11 @@ test('thousands of changed fields are not all named', () => {
     Object.fromEntries(
       Array.from({ length: 1_000 }, (_, index) => [`${prefix}${'x'.repeat(10)}${index}`, 1]),
     );
-  const [draft] = signalChanges(signal(fields('a')), signal({ ...fields('b'), status: 'done' }), context);
+  const [draft]: EventFields[] = signalChanges(
+    signal(fields('a')),
+    signal({ ...fields('b'), status: 'done' }),
+    context,
+  );
   expect(draft).toMatchObject({ event: 'orchestrator.worker.status_changed', detail: { to: 'done' } });
   expect(draft?.detail['changed']).toHaveLength(50);
   expect(draft && cutToFit(draft)).toBe(draft);
@@ -186,7 +195,7 @@ test('any signal file gives at most one line, which is an event and needs no cut
     .filter((value) => SignalFile.safeParse(value).success);
   fc.assert(
     fc.property(fc.option(anySignal), anySignal, (before, now) => {
-      const lines = signalChanges(before, now, context);
+      const lines: EventFields[] = signalChanges(before, now, context);
       expect(lines.length).toBeLessThanOrEqual(1);
       const [line] = lines;
       if (line === undefined) return;
@@ -201,7 +210,7 @@ test('any signal file gives at most one line, which is an event and needs no cut
 test('lines for a file and a process that are lost carry what the log knows', () => {
   const worker = { orchestrator: 'orch-1', ticket: 'ENG-42' };
   const known = signal({ repo: 'acme/web' });
-  const drafts = [
+  const drafts: EventFields[] = [
     signalCorrupt(worker, { path: '/p', problem: 'x'.repeat(2_000) }, null),
     signalRemoved(worker, known),
     workerDied(worker, { pid: 5, reason: 'r' }, known),

@@ -3,8 +3,7 @@
 
 import type { z } from 'zod';
 import { cutText, utf8Length } from '../log/cut-text.ts';
-import type { EventDraft, EventScope } from '../log/event-line.ts';
-import type { Topic } from '../log/topics.ts';
+import { draft, type EventDraft, type EventScope } from '../log/event-line.ts';
 import { onlyKnown } from '../receive/payload-fields.ts';
 import { DeployAttempt, repoOfSignal, SignalDeploy, SignalFile, SignalPullRequest } from './signal-file.ts';
 
@@ -13,6 +12,8 @@ const LONGEST_NAME = 256;
 const LONGEST_PROBLEM = 500;
 /** Of changed fields: a file may have thousands. */
 const MOST_NAMES = 50;
+
+const ours = { source: 'orchestrator' } as const;
 
 export type SignalContext = {
   hash: string;
@@ -30,32 +31,37 @@ export function signalChanges(
   { hash, returned = false }: SignalContext,
 ): EventDraft[] {
   const { signal, cut } = toldSignal(now);
-  const detail = { signal, hash, ...(cut && { cut: ['detail.signal'] }) };
-  const tell = (topic: Topic, more: object, occurredAt?: string): EventDraft[] => [
-    draft(topic, signalScope(now), { ...more, ...detail }, occurredAt),
-  ];
+  const scope = signalScope(now);
+  const file = { signal, hash, ...(cut && { cut: ['detail.signal'] }) };
   if (previous === null) {
     const { status, worktreePath } = signal;
-    const at = timeOf(now);
+    const more = { ...ours, occurredAt: timeOf(now) };
     return status === 'dispatched'
-      ? tell('orchestrator.worker.dispatched', onlyKnown({ worktreePath: worktreePath ?? undefined }), at)
-      : tell('orchestrator.worker.status_changed', { to: status }, at);
+      ? [
+          draft(
+            'orchestrator.worker.dispatched',
+            scope,
+            { ...(worktreePath && { worktreePath }), ...file },
+            more,
+          ),
+        ]
+      : [draft('orchestrator.worker.status_changed', scope, { to: status, ...file }, more)];
   }
   const before = toldSignal(previous).signal;
   const keys = changedKeys(before, signal);
   const changed = keys.filter((name) => name !== 'updatedAt');
   if (changed.length === 0 && !returned) return [];
-  const at = keys.includes('updatedAt') ? timeOf(now) : undefined;
+  const more = keys.includes('updatedAt') ? { ...ours, occurredAt: timeOf(now) } : ours;
   const names = changed.slice(0, MOST_NAMES).map((name) => cutText(name, LONGEST_NAME));
   if (changed.includes('status')) {
-    const move = { from: before.status, to: signal.status };
-    return tell('orchestrator.worker.status_changed', { ...move, changed: names }, at);
+    const detail = { from: before.status, to: signal.status, changed: names, ...file };
+    return [draft('orchestrator.worker.status_changed', scope, detail, more)];
   }
   if (changed.includes('phase')) {
-    const move = { from: before.phase, to: signal.phase };
-    return tell('orchestrator.worker.phase_changed', { ...move, changed: names }, at);
+    const detail = { from: before.phase, to: signal.phase, changed: names, ...file };
+    return [draft('orchestrator.worker.phase_changed', scope, detail, more)];
   }
-  return tell('orchestrator.worker.updated', { changed: names }, at);
+  return [draft('orchestrator.worker.updated', scope, { changed: names, ...file }, more)];
 }
 
 export type WorkerName = { orchestrator: string; ticket: string };
@@ -66,15 +72,13 @@ export function signalCorrupt(
   file: { path: string; problem: string },
   signal: SignalFile | null,
 ): EventDraft {
-  return draft('orchestrator.worker.corrupt', scopeOf(worker, signal), {
-    path: file.path,
-    problem: problemText(file.problem),
-  });
+  const detail = { path: file.path, problem: problemText(file.problem) };
+  return draft('orchestrator.worker.corrupt', scopeOf(worker, signal), detail, ours);
 }
 
 export function signalRemoved(worker: WorkerName, signal: SignalFile | null): EventDraft {
   const detail = { reason: 'the signal file is gone' };
-  return draft('orchestrator.worker.removed', scopeOf(worker, signal), detail);
+  return draft('orchestrator.worker.removed', scopeOf(worker, signal), detail, ours);
 }
 
 export type WorkerLife = {
@@ -87,11 +91,11 @@ export type WorkerLife = {
 };
 
 export function workerDied(worker: WorkerName, life: WorkerLife, signal: SignalFile | null): EventDraft {
-  return draft('orchestrator.worker.died', scopeOf(worker, signal), { ...life });
+  return draft('orchestrator.worker.died', scopeOf(worker, signal), { ...life }, ours);
 }
 
 export function workerRevived(worker: WorkerName, life: WorkerLife, signal: SignalFile | null): EventDraft {
-  return draft('orchestrator.worker.revived', scopeOf(worker, signal), { ...life });
+  return draft('orchestrator.worker.revived', scopeOf(worker, signal), { ...life }, ours);
 }
 
 /** A problem as the log tells it, by which two of them compare. */
@@ -129,11 +133,6 @@ function timeOf(signal: SignalFile): string {
 function changedKeys(before: SignalFile, after: SignalFile): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names].filter((name) => !sameJson(before[name], after[name]));
-}
-
-function draft(event: Topic, scope: EventScope, detail: object, occurredAt?: string): EventDraft {
-  const base = { event, source: 'orchestrator', via: 'local', scope, detail: { ...detail } } as const;
-  return occurredAt === undefined ? base : { ...base, occurredAt };
 }
 
 // A signal file as a line of the log tells it: whole, or, when it is too large, with the known fields only and

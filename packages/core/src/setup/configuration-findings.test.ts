@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import type { SetupPart } from '../checks/finding.ts';
 import { resolveConfig } from '../config/resolve.ts';
 import { configurationFindings } from './configuration-findings.ts';
-import type { SetupCheck } from './finding.ts';
 
 const file = '/app/.svc/config.json';
 const place = { folder: '/app', file, lookedAt: [file] };
@@ -15,10 +15,10 @@ function findings(svc: unknown, where = place) {
   return configurationFindings(where, resolution);
 }
 
-function about(check: SetupCheck, svc: unknown) {
+function about(part: SetupPart, svc: unknown) {
   return findings(svc)
-    .filter((finding) => finding.check === check)
-    .map(({ level, found, remedy }) => [level, found, remedy]);
+    .filter((finding) => finding.part === part)
+    .map(({ grade, what, remedy }) => [grade, what, remedy]);
 }
 
 const whole = {
@@ -33,7 +33,7 @@ const whole = {
 };
 
 test('a whole configuration is one ok for each check', () => {
-  expect(findings(whole).map(({ check, level, found }) => [check, level, found])).toEqual([
+  expect(findings(whole).map(({ part, grade, what }) => [part, grade, what])).toEqual([
     ['project-file', 'ok', file],
     ['configuration', 'ok', 'no problems in the configuration files'],
     ['project-key', 'ok', 'app'],
@@ -50,8 +50,8 @@ test('a whole configuration is one ok for each check', () => {
 test('the older place is accepted, with a note of how to move it', () => {
   const older = '/app/.claude/config.json';
   expect(findings(whole, { ...place, file: older })[0]).toMatchObject({
-    level: 'ok',
-    found: `${older}, the older place, which is still read`,
+    grade: 'ok',
+    what: `${older}, the older place, which is still read`,
     remedy: expect.stringContaining('git mv .claude/config.json .svc/config.json'),
   });
 });
@@ -59,11 +59,11 @@ test('the older place is accepted, with a note of how to move it', () => {
 test('without a project file that is the error, and nothing is said of values that nobody gave', () => {
   const nowhere = { folder: undefined, file, lookedAt: [file, '/app/.claude/config.json'] };
   const found = configurationFindings(nowhere, resolveConfig([], {}));
-  expect(found.map(({ check, level }) => [check, level])).toEqual([
-    ['project-file', 'error'],
+  expect(found.map(({ part, grade }) => [part, grade])).toEqual([
+    ['project-file', 'broken'],
     ['configuration', 'ok'],
   ]);
-  expect(found[0]?.found).toContain('/app/.claude/config.json');
+  expect(found[0]?.what).toContain('/app/.claude/config.json');
 });
 
 test('the same for one that cannot be read', () => {
@@ -76,24 +76,24 @@ test('the same for one that cannot be read', () => {
     message: 'is not valid JSON.',
   } as const;
   const found = configurationFindings(place, { values: [], problems: [problem] });
-  expect(found.map(({ check, level }) => [check, level])).toEqual([
+  expect(found.map(({ part, grade }) => [part, grade])).toEqual([
     ['project-file', 'ok'],
-    ['configuration', 'error'],
+    ['configuration', 'broken'],
   ]);
   expect(found[1]).toMatchObject({
-    found: `${file}:3: is not valid JSON.`,
+    what: `${file}:3: is not valid JSON.`,
     remedy: 'Fix the file, then run: svc config validate',
     problem: { code: 'not-json', file, line: 3, key: '' },
   });
 });
 
-test.each<[string, SetupCheck, unknown, unknown[]]>([
+test.each<[string, SetupPart, unknown, unknown[]]>([
   [
     'a wrong type: file, key, expected, found',
     'configuration',
     { feedback: { autoFile: 'yes' } },
     [
-      'error',
+      'broken',
       `${file}:7: svc.feedback.autoFile: expected true or false, found string "yes".`,
       'What belongs there: svc config explain svc.feedback.autoFile',
     ],
@@ -108,14 +108,14 @@ test.each<[string, SetupCheck, unknown, unknown[]]>([
     'no project key',
     'project-key',
     {},
-    ['error', expect.stringContaining('is not set'), 'Run: svc config set svc.projectKey <name>'],
+    ['broken', expect.stringContaining('is not set'), 'Run: svc config set svc.projectKey <name>'],
   ],
   [
     'a project key that is none',
     'project-key',
     { projectKey: '../x' },
     [
-      'error',
+      'broken',
       expect.stringContaining('expected a plain name'),
       'What belongs there: svc config explain svc.projectKey',
     ],
@@ -125,7 +125,7 @@ test.each<[string, SetupCheck, unknown, unknown[]]>([
     'ticket-prefix',
     { project: { ticketPrefix: 'ABC' }, tracker: { teamKey: 'XYZ' } },
     [
-      'error',
+      'broken',
       `${file}:7: svc.tracker.teamKey: is "XYZ", but svc.project.ticketPrefix is "ABC"; they must be equal.`,
       'Run: svc config set svc.project.ticketPrefix "XYZ"',
     ],
@@ -163,7 +163,7 @@ test.each<[string, SetupCheck, unknown, unknown[]]>([
     'state-map',
     { linear: { stateMap: { done: 5 } } },
     [
-      'error',
+      'broken',
       `${file}:7: svc.linear.stateMap.done: expected a non-empty string, or null, found number 5.`,
       'What belongs there: svc config explain svc.linear.stateMap.done',
     ],
@@ -195,14 +195,14 @@ test.each<[string, SetupCheck, unknown, unknown[]]>([
     { tracker: { teamKey: 'ABC', stateIds: { Done: '5' } } },
     ['warning', expect.stringContaining('team are not cached'), 'Run: resolve-tracker-ids.sh'],
   ],
-  ['no ids without a team', 'state-ids', {}, ['ok', 'not cached; there is no team', undefined]],
-])('%s', (_, check, svc, expected) => {
-  expect(about(check, svc)).toEqual([expected]);
+  ['no ids without a team', 'state-ids', {}, ['ok', 'not cached; there is no team', null]],
+])('%s', (_, part, svc, expected) => {
+  expect(about(part, svc)).toEqual([expected]);
 });
 
 test('a secret in the project file is told without its text', () => {
   const token = 'lin_api_0123456789abcdefghijklmnopqrstuvwxyzABCD';
   const found = findings({ tracker: { apiToken: token } });
-  expect(found.some(({ check, level }) => check === 'configuration' && level === 'error')).toBe(true);
+  expect(found.some(({ part, grade }) => part === 'configuration' && grade === 'broken')).toBe(true);
   expect(JSON.stringify(found)).not.toContain(token);
 });

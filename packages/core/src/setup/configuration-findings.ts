@@ -1,21 +1,21 @@
-// What the configuration says of a project's setup: where it is, what is wrong with it, and the values that
-// everything else depends on. A problem is told once, at the check that it belongs to.
+// Findings about the configuration of a project: where it is, what is wrong with it, and the values that everything else
+// depends on. A problem is shown once, at the part that it belongs to.
+import { type CheckGrade, type SetupFinding, type SetupPart, setupFinding } from '../checks/finding.ts';
 import { type ConfigProblem, isPlainWord, reportProblem } from '../config/problems.ts';
 import type { Resolution } from '../config/resolve.ts';
 import type { ResolvedValue } from '../config/resolved-value.ts';
 import type { Config } from '../config/schema/config.ts';
 import { unknownStates } from '../tracker/ticket-phase.ts';
 import { canonicalKey } from '../vendor-names.ts';
-import type { SetupCheck, SetupFinding } from './finding.ts';
 
 export type ProjectFilePlace = { folder: string | undefined; file: string; lookedAt: readonly string[] };
 
-type Said = Omit<SetupFinding, 'check'>;
+type Judgement = [grade: CheckGrade, what: string, remedy?: string];
 type Read = (key: string) => unknown;
-type Judge = (read: Read, values: readonly ResolvedValue[]) => Said[];
+type Judge = (read: Read, values: readonly ResolvedValue[]) => Judgement[];
 type StateMap = Config['svc']['tracker']['stateMap'];
 
-const judges: readonly (readonly [SetupCheck, Judge])[] = [
+const judges: readonly (readonly [SetupPart, Judge])[] = [
   ['project-key', projectKey],
   ['ticket-prefix', ticketPrefix],
   ['state-map', stateMap],
@@ -27,82 +27,83 @@ export function configurationFindings(
   { values, problems }: Pick<Resolution, 'values' | 'problems'>,
 ): SetupFinding[] {
   const byKey = new Map(values.map(({ key, value }) => [key, value]));
-  const byCheck = Map.groupBy(problems, checkOfProblem);
+  const byPart = Map.groupBy(problems, partOfProblem);
   const isUnreadable = problems.some(
     ({ file, code }) => file === place.file && (code === 'not-json' || code === 'unreadable'),
   );
   // What a file that is not there, or cannot be read, would have said is not known.
-  const judged = place.folder === undefined || isUnreadable ? [] : judges;
-  const all: readonly (readonly [SetupCheck, Judge])[] = [
+  const readable = place.folder === undefined || isUnreadable ? [] : judges;
+  const all: readonly (readonly [SetupPart, Judge])[] = [
     ['project-file', () => [projectFile(place)]],
-    ['configuration', () => [{ level: 'ok', found: 'no problems in the configuration files' }]],
-    ...judged,
+    ['configuration', () => [['ok', 'no problems in the configuration files']]],
+    ...readable,
   ];
-  return all.flatMap(([check, judge]) => {
-    const own = (byCheck.get(check) ?? []).map(problemFinding);
+  return all.flatMap(([part, judge]) => {
+    const own = (byPart.get(part) ?? []).map(problemFinding);
     // Where a value is known to be wrong, nothing more is said of it.
-    if (own.some(({ level }) => level === 'error')) return own;
-    const said = judge((key) => byKey.get(key), values).map((one): SetupFinding => ({ check, ...one }));
-    return own.length === 0 ? said : [...own, ...said.filter(({ level }) => level !== 'ok')];
+    if (own.some(({ grade }) => grade === 'broken')) return own;
+    const judged = judge((key) => byKey.get(key), values).map(
+      ([grade, what, remedy]): SetupFinding => setupFinding(part, grade, what, { remedy: remedy ?? null }),
+    );
+    return own.length === 0 ? judged : [...own, ...judged.filter(({ grade }) => grade !== 'ok')];
   });
 }
 
-function projectFile({ folder, file, lookedAt }: ProjectFilePlace): Said {
+function projectFile({ folder, file, lookedAt }: ProjectFilePlace): Judgement {
   if (folder === undefined) {
-    return {
-      level: 'error',
-      found: `there is no project here; looked at ${lookedAt.join(', ')}`,
-      remedy: 'Run this in a project, or make one: svc config set svc.projectKey <name>',
-    };
+    return [
+      'broken',
+      `there is no project here; looked at ${lookedAt.join(', ')}`,
+      'Run this in a project, or make one: svc config set svc.projectKey <name>',
+    ];
   }
-  if (!file.endsWith('/.claude/config.json')) return { level: 'ok', found: file };
-  return {
-    level: 'ok',
-    found: `${file}, the older place, which is still read`,
-    remedy: 'To move it: mkdir -p .svc && git mv .claude/config.json .svc/config.json',
-  };
-}
-
-function projectKey(read: Read): Said[] {
-  const key = read('svc.projectKey');
-  if (typeof key === 'string') return [{ level: 'ok', found: key }];
+  if (!file.endsWith('/.claude/config.json')) return ['ok', file];
   return [
-    {
-      level: 'error',
-      found: 'svc.projectKey is not set; the secrets file and the worktrees are found by it',
-      remedy: 'Run: svc config set svc.projectKey <name>',
-    },
+    'ok',
+    `${file}, the older place, which is still read`,
+    'To move it: mkdir -p .svc && git mv .claude/config.json .svc/config.json',
   ];
 }
 
-/** That the two differ is a problem of the configuration, and told as one. */
-function ticketPrefix(read: Read): Said[] {
+function projectKey(read: Read): Judgement[] {
+  const key = read('svc.projectKey');
+  if (typeof key === 'string') return [['ok', key]];
+  return [
+    [
+      'broken',
+      'svc.projectKey is not set; the secrets file and the worktrees are found by it',
+      'Run: svc config set svc.projectKey <name>',
+    ],
+  ];
+}
+
+/** That the two differ is a problem of the configuration, and shown as one. */
+function ticketPrefix(read: Read): Judgement[] {
   const [prefix, team] = [read('svc.project.ticketPrefix'), read('svc.tracker.teamKey')];
   if (typeof prefix === 'string' && typeof team === 'string')
-    return [{ level: 'ok', found: `${prefix}, equal to the team key` }];
+    return [['ok', `${prefix}, equal to the team key`]];
   const [missing, other] =
     typeof prefix === 'string' ? ['svc.tracker.teamKey', prefix] : ['svc.project.ticketPrefix', team];
   if (typeof other !== 'string') {
     return [
-      {
-        level: 'warning',
-        found: 'neither svc.project.ticketPrefix nor svc.tracker.teamKey is set; tickets are not followed',
-        remedy:
-          'Run: svc config set svc.project.ticketPrefix <KEY> && svc config set svc.tracker.teamKey <KEY>',
-      },
+      [
+        'warning',
+        'neither svc.project.ticketPrefix nor svc.tracker.teamKey is set; tickets are not followed',
+        'Run: svc config set svc.project.ticketPrefix <KEY> && svc config set svc.tracker.teamKey <KEY>',
+      ],
     ];
   }
   const key = isPlainWord(other) ? other : '<KEY>';
   return [
-    {
-      level: 'warning',
-      found: `${missing} is not set; it must equal ${JSON.stringify(other)}`,
-      remedy: `Run: svc config set ${missing} ${key}`,
-    },
+    [
+      'warning',
+      `${missing} is not set; it must equal ${JSON.stringify(other)}`,
+      `Run: svc config set ${missing} ${key}`,
+    ],
   ];
 }
 
-function stateMap(read: Read, values: readonly ResolvedValue[]): Said[] {
+function stateMap(read: Read, values: readonly ResolvedValue[]): Judgement[] {
   // Resolved values are whole: each phase has one, if only its default.
   const map = Object.fromEntries(
     values
@@ -112,28 +113,29 @@ function stateMap(read: Read, values: readonly ResolvedValue[]): Said[] {
   const cached = Object.keys(recordOf(read('svc.tracker.stateIds')));
   const unknown = cached.length === 0 ? [] : unknownStates(map, cached);
   if (unknown.length > 0) {
-    return unknown.map(({ phase, name }) => ({
-      level: 'warning',
-      found: `svc.tracker.stateMap.${phase} is ${JSON.stringify(name)}, and the team has no such state`,
-      remedy: `Run: resolve-tracker-ids.sh --force, or name another: svc config set svc.tracker.stateMap.${phase} <state>`,
-    }));
+    return unknown.map(
+      ({ phase, name }): Judgement => [
+        'warning',
+        `svc.tracker.stateMap.${phase} is ${JSON.stringify(name)}, and the team has no such state`,
+        `Run: resolve-tracker-ids.sh --force, or name another: svc config set svc.tracker.stateMap.${phase} <state>`,
+      ],
+    );
   }
   const words = Object.entries(map).map(([phase, name]) => `${phase}: ${name ?? 'skipped'}`);
-  return [{ level: 'ok', found: words.join(', ') }];
+  return [['ok', words.join(', ')]];
 }
 
-function stateIds(read: Read): Said[] {
+function stateIds(read: Read): Judgement[] {
   const count = Object.keys(recordOf(read('svc.tracker.stateIds'))).length;
   if (count > 0 && typeof read('svc.tracker.teamId') === 'string')
-    return [{ level: 'ok', found: `the team and ${count} states are cached` }];
-  if (typeof read('svc.tracker.teamKey') !== 'string')
-    return [{ level: 'ok', found: 'not cached; there is no team' }];
+    return [['ok', `the team and ${count} states are cached`]];
+  if (typeof read('svc.tracker.teamKey') !== 'string') return [['ok', 'not cached; there is no team']];
   return [
-    {
-      level: 'warning',
-      found: `the ids of the ${count > 0 ? 'team' : 'states'} are not cached; states are set by name`,
-      remedy: 'Run: resolve-tracker-ids.sh',
-    },
+    [
+      'warning',
+      `the ids of the ${count > 0 ? 'team' : 'states'} are not cached; states are set by name`,
+      'Run: resolve-tracker-ids.sh',
+    ],
   ];
 }
 
@@ -141,9 +143,9 @@ function recordOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
-// A problem of the configuration as a finding, at the check that it belongs to.
+// A problem of the configuration as a finding, at the part that it belongs to.
 
-const checkOfKey: readonly (readonly [key: string, check: SetupCheck])[] = [
+const partOfKey: readonly (readonly [key: string, part: SetupPart])[] = [
   ['svc.projectKey', 'project-key'],
   ['svc.project.ticketPrefix', 'ticket-prefix'],
   ['svc.tracker.teamKey', 'ticket-prefix'],
@@ -152,21 +154,19 @@ const checkOfKey: readonly (readonly [key: string, check: SetupCheck])[] = [
   ['svc.tracker.teamId', 'state-ids'],
 ];
 
-export function checkOfProblem({ key, code }: ConfigProblem): SetupCheck {
+export function partOfProblem({ key, code }: ConfigProblem): SetupPart {
   if (code === 'secret-in-project-file') return 'configuration';
   const canonical = canonicalKey(key);
-  const home = checkOfKey.find(([start]) => canonical === start || canonical.startsWith(`${start}.`));
+  const home = partOfKey.find(([start]) => canonical === start || canonical.startsWith(`${start}.`));
   return home?.[1] ?? 'configuration';
 }
 
 export function problemFinding(problem: ConfigProblem): SetupFinding {
   const { code, file, line, key } = problem;
   const { severity, text, remedy } = reportProblem(problem);
+  const grade = severity === 'error' ? 'broken' : 'warning';
   return {
-    check: checkOfProblem(problem),
-    level: severity === 'error' ? 'error' : 'warning',
-    found: text,
-    remedy,
+    ...setupFinding(partOfProblem(problem), grade, text, { remedy }),
     problem: { code, file, line, key },
   };
 }

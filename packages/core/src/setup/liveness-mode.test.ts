@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { setupVerdict } from './finding.ts';
 import { isInteractive, meansYes } from './liveness-mode.ts';
 
 test.each([
@@ -26,10 +25,4 @@ test.each([
   [undefined, false],
 ])('the answer %j is yes: %s', (answer, yes) => {
   expect(meansYes(answer)).toBe(yes);
-});
-
-test('warnings do not fail the check, errors do', () => {
-  const finding = (level: 'ok' | 'warning' | 'error') => ({ check: 'git', level, found: '' }) as const;
-  expect(setupVerdict([finding('ok'), finding('warning')])).toEqual({ ok: true, warnings: 1, errors: 0 });
-  expect(setupVerdict([finding('error'), finding('warning')])).toEqual({ ok: false, warnings: 1, errors: 1 });
 });

@@ -29,7 +29,16 @@ describe('all as recommended', () => {
     const found = about({
       rules: [deletion, rewrite, review(count), build].filter((rule) => rule !== undefined),
     });
-    expect(found).toEqual([{ check: 'merge-settings', level: 'ok', found: `acme/web: ${words}` }]);
+    expect(found).toEqual([
+      {
+        part: 'merge-settings',
+        grade: 'ok',
+        what: `acme/web: ${words}`,
+        evidence: null,
+        remedy: null,
+        fixable: false,
+      },
+    ]);
   });
 });
 
@@ -57,16 +66,18 @@ test.each<[string, MergeFacts['settings'], string, string]>([
 ])('%s is a warning with its remedy', (_, other, found, remedy) => {
   expect(about({ settings: { ...settings, ...other } })).toEqual([
     {
-      check: 'merge-settings',
-      level: 'warning',
-      found: expect.stringContaining(found),
+      part: 'merge-settings',
+      grade: 'warning',
+      what: expect.stringContaining(found),
       remedy: expect.stringContaining(remedy),
+      evidence: null,
+      fixable: false,
     },
   ]);
 });
 
 test('what the code host does not tell is not called off', () => {
-  expect(about({ settings: {} })).toMatchObject([{ level: 'ok' }]);
+  expect(about({ settings: {} })).toMatchObject([{ grade: 'ok' }]);
 });
 
 test.each<[string, MergeFacts['rules'], string]>([
@@ -90,8 +101,8 @@ test.each<[string, MergeFacts['rules'], string]>([
 ])('a ruleset without %s is a warning', (_, given, words) => {
   expect(about({ rules: given })).toMatchObject([
     {
-      level: 'warning',
-      found: expect.stringContaining(words),
+      grade: 'warning',
+      what: expect.stringContaining(words),
       remedy: expect.stringContaining('rules/branches/main'),
     },
   ]);
@@ -100,9 +111,9 @@ test.each<[string, MergeFacts['rules'], string]>([
 test('a required check that does not run on every pull request is a warning', () => {
   expect(about({ ran: [['build'], ['docs']] })).toMatchObject([
     {
-      level: 'warning',
-      found: 'acme/web: required, but not run on each of the newest 2 pull requests: build',
+      grade: 'warning',
+      what: 'acme/web: required, but not run on each of the newest 2 pull requests: build',
     },
   ]);
-  expect(about({ ran: [] })).toMatchObject([{ level: 'ok' }]);
+  expect(about({ ran: [] })).toMatchObject([{ grade: 'ok' }]);
 });

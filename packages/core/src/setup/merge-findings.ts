@@ -1,7 +1,7 @@
-// Whether the code host enforces what a merge needs. It is the code host's to enforce, and a person's to set: here
-// it is only looked at, and what is missing is a warning with its remedy.
+// Whether the code host enforces what a merge needs. Nothing is changed here: what is missing is a warning with its
+// remedy.
 import { z } from 'zod';
-import type { SetupFinding } from './finding.ts';
+import { type SetupFinding, setupFinding } from '../checks/finding.ts';
 
 /** `GET repos/:owner/:repo`. The switches are there only for whoever may push. */
 export const RepositorySettings = z.looseObject({
@@ -34,12 +34,12 @@ export type MergeFacts = {
   ran: readonly (readonly string[])[];
 };
 
-const check = 'merge-settings';
+const part = 'merge-settings';
 export const PROTECTED_BRANCH = 'main';
 
 export function mergeFindings(facts: MergeFacts): SetupFinding[] {
   const found = [...switches(facts), ...rulesOf(facts), ...requiredChecks(facts)];
-  return found.length > 0 ? found : [{ check, level: 'ok', found: `${facts.repo}: ${modeOf(facts)}` }];
+  return found.length > 0 ? found : [setupFinding(part, 'ok', `${facts.repo}: ${modeOf(facts)}`)];
 }
 
 /** The contexts that must pass before a merge. */
@@ -67,7 +67,7 @@ function switches({ repo, settings }: MergeFacts): SetupFinding[] {
   const flags = off.map(([, flag]) => flag).join('');
   const remedy =
     flags === '' ? 'Switch them on in the settings of the repository.' : `gh repo edit ${repo}${flags}`;
-  return [{ check, level: 'warning', found: `${repo}: ${off.map(([words]) => words).join(', ')}`, remedy }];
+  return [setupFinding(part, 'warning', `${repo}: ${off.map(([words]) => words).join(', ')}`, { remedy })];
 }
 
 function rulesOf({ repo, rules }: MergeFacts): SetupFinding[] {
@@ -82,12 +82,14 @@ function rulesOf({ repo, rules }: MergeFacts): SetupFinding[] {
   ].filter((one) => one !== false);
   if (missing.length === 0) return [];
   return [
-    {
-      check,
-      level: 'warning',
-      found: `${repo}: no active ruleset on refs/heads/${PROTECTED_BRANCH} demands ${missing.join(', ')}`,
-      remedy: `Add it in the settings of ${repo}, under Rules; see what is in force: gh api repos/${repo}/rules/branches/${PROTECTED_BRANCH}`,
-    },
+    setupFinding(
+      part,
+      'warning',
+      `${repo}: no active ruleset on refs/heads/${PROTECTED_BRANCH} demands ${missing.join(', ')}`,
+      {
+        remedy: `Add it in the settings of ${repo}, under Rules; see what is in force: gh api repos/${repo}/rules/branches/${PROTECTED_BRANCH}`,
+      },
+    ),
   ];
 }
 
@@ -96,12 +98,14 @@ function requiredChecks({ repo, rules, ran }: MergeFacts): SetupFinding[] {
   const partly = requiredContexts(rules).filter((context) => ran.some((names) => !names.includes(context)));
   if (partly.length === 0) return [];
   return [
-    {
-      check,
-      level: 'warning',
-      found: `${repo}: required, but not run on each of the newest ${ran.length} pull requests: ${partly.join(', ')}`,
-      remedy: `Let it run on every pull request to ${PROTECTED_BRANCH}, or take it off the required ones.`,
-    },
+    setupFinding(
+      part,
+      'warning',
+      `${repo}: required, but not run on each of the newest ${ran.length} pull requests: ${partly.join(', ')}`,
+      {
+        remedy: `Let it run on every pull request to ${PROTECTED_BRANCH}, or take it off the required ones.`,
+      },
+    ),
   ];
 }
 

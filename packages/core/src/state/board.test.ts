@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { EventDraft } from '../log/event-line.ts';
+import type { EventFields } from '../log/event-line.ts';
 import { parseEventDraft } from '../log/parse-event.ts';
 import type { WorkerStatus } from '../runs/signal-file.ts';
 import {
@@ -66,7 +66,7 @@ const deployed = (state: string, id = 1, sha = 'merge', environment = 'productio
 /** Folds the lines; what they ask to be appended comes right behind, as the outbox would do it. */
 function play(lines: readonly Line[], { appends = true, board = emptyBoard() } = {}) {
   const effects: Effect[] = [];
-  const drafts: EventDraft[] = [];
+  const drafts: EventFields[] = [];
   const fold = (event: string, more?: Told): void => {
     const asked = foldLine(board, told(board.seq + 1, event, more));
     effects.push(...asked);
@@ -80,7 +80,9 @@ function play(lines: readonly Line[], { appends = true, board = emptyBoard() } =
   for (const [event, more] of lines) fold(event, more);
   const { workers, attention } = board;
   const kinds = effects.filter(({ kind }) => kind !== 'append').map(({ kind }) => kind);
-  const topics = drafts.map(({ event, detail }) => [event, detail['reason']].filter(Boolean).join(' '));
+  const topics = drafts.map(({ event, detail }: EventFields) =>
+    [event, detail['reason']].filter(Boolean).join(' '),
+  );
   return {
     board,
     effects,
@@ -433,7 +435,8 @@ describe('attention', () => {
     const withErrors = own('orchestrator.worker.died', { stderr });
     const { drafts, worker: known } = play([worker('planning'), withErrors]);
     expect(known?.life).toMatchObject({ state: 'dead', stderr });
-    expect(drafts[0]?.detail['message']).toBe(
+    expect(drafts[0]?.detail).toHaveProperty(
+      'message',
       'The process of the worker is gone; its last status is planning. Its standard error ends with: starting | exec: claude: not found',
     );
     const later = play([worker('planning'), withErrors, own('orchestrator.worker.revived')]);

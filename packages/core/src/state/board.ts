@@ -1,7 +1,9 @@
 // Folds the log into the board, line by line, and tells what each line asks to be done.
 
 import type { ProjectPolicies } from '../deploy/policy.ts';
-import { RuleFailedDetail, RuleFiredDetail } from '../log/own-details.ts';
+import { draft } from '../log/event-line.ts';
+import type { DetailOf } from '../log/topics.ts';
+import { typedLine } from '../log/typed-line.ts';
 import { asFields, type Fields, integerAt } from '../receive/payload-fields.ts';
 import { linkAll } from './board-entities.ts';
 import { noLinks, pullRequestKey } from './board-links.ts';
@@ -21,27 +23,25 @@ import { deploymentFolds } from './fold-deployment.ts';
 import { pullRequestFolds } from './fold-pull-request.ts';
 import { subjectFolds } from './fold-tickets.ts';
 import { workerFolds } from './fold-worker.ts';
-import { ask, type Folds, type Turn } from './turn.ts';
+import { ask, type Fold, on, type Turn } from './turn.ts';
 import { isOver } from './worker-attention.ts';
 
 // Lines of rules that fired: each asks for what the line itself says, so that a changed configuration changes no past.
 
-function foldFired(turn: Turn): void {
+function foldFired(turn: Turn<'workflow.rule.fired'>): void {
   const { line } = turn;
-  const fired = RuleFiredDetail.safeParse(line.detail);
+  const { rule, notify, attention, run, line: cause } = line.detail;
   // Only the daemon says that a rule fired: nobody else may have a command run.
-  if (line.source !== 'monitor' || !fired.success) return;
-  const { rule, notify, attention, run, line: cause } = fired.data;
+  if (line.source !== 'monitor' || rule === undefined || cause === undefined) return;
   const ticket = line.scope.ticket ?? null;
   if (notify) ask(turn, rule, { kind: 'notify-rule', rule, ticket, ...notify });
   if (attention) raise(turn, `rule-${rule}`, { rule, ...attention }, cause);
   if (run !== undefined) ask(turn, rule, { kind: 'run-command', rule, ticket, command: run, line: cause });
 }
 
-function foldFailed(turn: Turn): void {
-  const failed = RuleFailedDetail.safeParse(turn.line.detail);
-  if (turn.line.source !== 'monitor' || !failed.success) return;
-  const { rule, problem, line } = failed.data;
+function foldFailed(turn: Turn<'workflow.rule.failed'>): void {
+  const { rule, problem, line } = turn.line.detail;
+  if (turn.line.source !== 'monitor' || rule === undefined || line === undefined) return;
   const message = `The rule ${rule} does nothing until its filter is changed: ${problem}`;
   raise(
     turn,
@@ -51,23 +51,20 @@ function foldFailed(turn: Turn): void {
   );
 }
 
-function raise(turn: Turn, reason: string, detail: Record<string, unknown>, cause: number): void {
+function raise(
+  turn: Turn,
+  reason: string,
+  detail: Omit<DetailOf<'comms.attention'>, 'reason'>,
+  cause: number,
+): void {
   const { scope } = turn.line;
-  ask(turn, reason, {
-    kind: 'append',
-    draft: {
-      event: 'comms.attention',
-      source: 'monitor',
-      via: 'local',
-      scope,
-      detail: { reason, ...detail, evidence: [cause] },
-    },
-  });
+  const raised = draft('comms.attention', scope, { reason, ...detail, evidence: [cause] });
+  ask(turn, reason, { kind: 'append', draft: raised });
 }
 
-export const ruleFolds: Folds = [
-  ['workflow.rule.fired', foldFired],
-  ['workflow.rule.failed', foldFailed],
+export const ruleFolds: readonly Fold[] = [
+  on(['workflow.rule.fired'], foldFired),
+  on(['workflow.rule.failed'], foldFailed),
 ];
 
 // Keeps the board bounded: what has settled is let go after a while, or when there is too much of it. Done at
@@ -233,13 +230,11 @@ export { scopeOfWorker } from './worker-attention.ts';
 
 export type FoldLine = (board: Board, line: FoldedLine) => Effect[];
 
-const folds = new Map([
-  ...pullRequestFolds,
-  ...deploymentFolds,
-  ...workerFolds,
-  ...subjectFolds,
-  ...ruleFolds,
-]);
+const folds: ReadonlyMap<string, Fold> = new Map(
+  [...pullRequestFolds, ...deploymentFolds, ...workerFolds, ...subjectFolds, ...ruleFolds].flatMap((fold) =>
+    fold.topics.map((topic) => [topic, fold] as const),
+  ),
+);
 
 /**
  * Changes the board by one line and gives the effects that it asks for. The lines come in the order of their
@@ -254,7 +249,9 @@ export function foldLine(board: Board, line: FoldedLine): Effect[] {
   const effects: Effect[] = [];
   // What was said before, sent once more: it may not be true any longer.
   if (line.repeatOf !== undefined) return effects;
-  folds.get(line.event)?.({ board, line, effects });
+  const fold = folds.get(line.event);
+  const typed = fold && typedLine(line);
+  if (typed !== undefined) fold?.fold({ board, line: typed, effects });
   keepBounded(board, line);
   return effects;
 }

@@ -80,9 +80,9 @@ function refreshPullRequest(turn: Turn, worker: Worker): void {
   ask(turn, pullRequestKey(repo, number), { kind: 'refresh-pull-request', repo, pr: number });
 }
 
-function tell(turn: Turn, worker: Worker, topic: string, fact: DeployFact): void {
+function tell(turn: Turn, worker: Worker, topic: 'started' | 'succeeded' | 'failed', fact: DeployFact): void {
   const { deploy, policy } = worker;
-  const event = `orchestrator.deploy.${topic}`;
+  const event = `orchestrator.deploy.${topic}` as const;
   const deployment = fact.kind === 'deployment' ? fact : undefined;
   ask(turn, `${event}:${worker.key}`, {
     kind: 'append',

@@ -3,16 +3,17 @@
 import { repoKey } from '../codehost/repo-name.ts';
 import type { DeployFact, DeploymentState } from '../deploy/deploy-worker.ts';
 import { isSameEnvironment } from '../deploy/policy.ts';
-import { flagAt } from '../receive/payload-fields.ts';
+import { deploymentStates } from '../log/codehost-details.ts';
+import { topicsIn } from '../log/topic-family.ts';
 import { putDeployment, putPullRequest, putWorker } from './board-entities.ts';
 import { commitKey, linked, pullRequestKey } from './board-links.ts';
-import type { Deployment, FoldedLine, Worker } from './board-types.ts';
+import type { Deployment, Worker } from './board-types.ts';
 import { withFact } from './deploy-turn.ts';
 import { deploymentFact, withDeploymentsOf, withKnownDeployments } from './known-facts.ts';
-import { isOlder, shortTextAt, timeOf } from './line-fields.ts';
+import { isOlder, short, timeOf } from './line-fields.ts';
 import { withPreviewOf } from './reduce-pull-request.ts';
 import { workerKey } from './reduce-worker.ts';
-import type { Folds, Turn } from './turn.ts';
+import { type Fold, type LineOf, on, type Turn } from './turn.ts';
 import { withOwnAttention } from './worker-attention.ts';
 
 // A deployment after one more line of its own. Each state is kept once; the newest by its own time counts,
@@ -31,16 +32,20 @@ const order: Record<DeploymentState, number> = {
 };
 const states: ReadonlyMap<string, DeploymentState> = new Map([
   ['codehost.deployment.created', 'created'],
-  ...(
-    ['pending', 'queued', 'waiting', 'in_progress', 'success', 'failure', 'error', 'inactive'] as const
-  ).map((state) => [`codehost.deployment_status.${state}`, state] as const),
+  ...deploymentStates.map((state) => [`codehost.deployment_status.${state}`, state] as const),
 ]);
+const statusTopics = topicsIn('codehost.deployment_status', deploymentStates);
+type DeploymentLine = LineOf<'codehost.deployment.created' | (typeof statusTopics)[number]>;
 
-const deploymentTopics: readonly string[] = [...states.keys()];
-
-export function reduceDeployment(known: Deployment | undefined, line: FoldedLine): Deployment | undefined {
-  const { scope, detail, seq, via } = line;
+export function reduceDeployment(
+  known: Deployment | undefined,
+  line: DeploymentLine,
+): Deployment | undefined {
+  const { scope, seq, via } = line;
   const state = states.get(line.event);
+  const status = line.event === 'codehost.deployment.created' ? undefined : line.detail;
+  const production =
+    line.event === 'codehost.deployment.created' ? line.detail.productionEnvironment : undefined;
   const { repo, deploymentId: id } = scope;
   const sha = scope.sha ?? known?.sha;
   const environment = scope.environment ?? known?.environment;
@@ -54,13 +59,13 @@ export function reduceDeployment(known: Deployment | undefined, line: FoldedLine
     ...before,
     ref: scope.ref ?? before.ref,
     environment: isNewest ? environment : before.environment,
-    production: flagAt(detail, 'productionEnvironment') ?? before.production,
+    production: production ?? before.production,
     state: isNewest ? state : before.state,
     stateAt: isNewest ? at : before.stateAt,
     states: isTold ? before.states : [...before.states, { state, at, seq, via }],
-    environmentUrl: newestText(detail, 'environmentUrl', before.environmentUrl, isNewest),
-    logUrl: newestText(detail, 'logUrl', before.logUrl, isNewest),
-    description: newestText(detail, 'description', before.description, isNewest),
+    environmentUrl: newestText(status?.environmentUrl, before.environmentUrl, isNewest),
+    logUrl: newestText(status?.logUrl, before.logUrl, isNewest),
+    description: newestText(line.detail.description, before.description, isNewest),
     lastSeq: seq,
     lastAt: line.ts,
   };
@@ -71,14 +76,9 @@ function isNewer(told: { state: DeploymentState; at: string }, before: Deploymen
   return isOlder(before.stateAt, told.at) || order[told.state] > order[before.state];
 }
 
-function newestText(
-  detail: FoldedLine['detail'],
-  name: string,
-  before: string | null,
-  isNewest: boolean,
-): string | null {
+function newestText(text: string | undefined, before: string | null, isNewest: boolean): string | null {
   if (!isNewest && before !== null) return before;
-  return shortTextAt(detail, name) ?? before;
+  return short(text) ?? before;
 }
 
 function unknownDeployment(
@@ -86,7 +86,7 @@ function unknownDeployment(
   id: number,
   sha: string,
   environment: string,
-  line: FoldedLine,
+  line: DeploymentLine,
 ): Deployment {
   return {
     repo,
@@ -106,7 +106,7 @@ function unknownDeployment(
   };
 }
 
-function foldDeployment(turn: Turn): void {
+function foldDeployment(turn: Turn<DeploymentLine['event']>): void {
   const { board, line } = turn;
   const { repo, deploymentId } = line.scope;
   if (repo === undefined || deploymentId === undefined) return;
@@ -139,10 +139,10 @@ function change(
   if (next !== worker) putWorker(turn.board, withOwnAttention(turn, andThen(next)));
 }
 
-function foldProof(turn: Turn): void {
+function foldProof(turn: Turn<'orchestrator.deploy.descendant_checked'>): void {
   const { board, line } = turn;
   const { mergeSha, sha } = line.scope;
-  if (mergeSha === undefined || sha === undefined || line.detail['contains'] !== true) return;
+  if (mergeSha === undefined || sha === undefined || line.detail.contains !== true) return;
   for (const key of linked(board.links.workersByMerge, mergeSha)) {
     const worker = board.workers.get(key);
     if (worker === undefined) continue;
@@ -163,11 +163,11 @@ function foldTimeout(turn: Turn): void {
   if (worker) change(turn, worker, { kind: 'time', seq: turn.line.seq, at: turn.line.ts });
 }
 
-function foldWord(turn: Turn): void {
+function foldWord(turn: Turn<'orchestrator.deploy.retried' | 'orchestrator.deploy.accepted'>): void {
   const worker = workerOf(turn);
   if (worker === undefined) return;
   const { line } = turn;
-  const by = shortTextAt(line.detail, 'by') ?? line.actor?.login ?? 'unknown';
+  const by = short(line.detail.by) ?? line.actor?.login ?? 'unknown';
   const isRetry = line.event === 'orchestrator.deploy.retried';
   const fact = {
     kind: 'person',
@@ -182,10 +182,9 @@ function foldWord(turn: Turn): void {
   );
 }
 
-export const deploymentFolds: Folds = [
-  ...deploymentTopics.map((topic) => [topic, foldDeployment] as const),
-  ['orchestrator.deploy.descendant_checked', foldProof],
-  ['orchestrator.deploy.timed_out', foldTimeout],
-  ['orchestrator.deploy.retried', foldWord],
-  ['orchestrator.deploy.accepted', foldWord],
+export const deploymentFolds: readonly Fold[] = [
+  on(['codehost.deployment.created', ...statusTopics], foldDeployment),
+  on(['orchestrator.deploy.descendant_checked'], foldProof),
+  on(['orchestrator.deploy.timed_out'], foldTimeout),
+  on(['orchestrator.deploy.retried', 'orchestrator.deploy.accepted'], foldWord),
 ];

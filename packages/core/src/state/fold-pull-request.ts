@@ -7,6 +7,7 @@ import {
   reviewActions,
   reviewThreadActions,
 } from '../log/codehost-details.ts';
+import { topicsIn } from '../log/topic-family.ts';
 import { putPullRequest, putWorker, workersNear, workersOfPullRequest } from './board-entities.ts';
 import { commitKey, linked, pullRequestKey } from './board-links.ts';
 import type { PullRequest } from './board-types.ts';
@@ -14,11 +15,17 @@ import { withFact } from './deploy-turn.ts';
 import { reactToJudgement, reactToPush } from './fold-reactions.ts';
 import { withKnownDeployments } from './known-facts.ts';
 import { mergeReadiness } from './merge-readiness.ts';
-import { pullRequestNumbers, reducePullRequest, withKnownPreviews } from './reduce-pull-request.ts';
-import { ask, type Folds, type Turn } from './turn.ts';
+import {
+  type JudgementLine,
+  type OwnLine,
+  pullRequestNumbers,
+  reducePullRequest,
+  withKnownPreviews,
+} from './reduce-pull-request.ts';
+import { ask, type Fold, on, type Turn } from './turn.ts';
 import { isOver, withOwnAttention } from './worker-attention.ts';
 
-function foldPullRequest(turn: Turn): void {
+function foldPullRequest(turn: Turn<OwnLine['event']>): void {
   const { board, line } = turn;
   const { repo, pr } = line.scope;
   if (repo === undefined || pr === undefined) return;
@@ -49,7 +56,7 @@ function tellMerge(turn: Turn, pullRequest: PullRequest, merge: NonNullable<Pull
   }
 }
 
-function foldJudgement(turn: Turn): void {
+function foldJudgement(turn: Turn<JudgementLine['event']>): void {
   const { board, line } = turn;
   for (const key of keysOf(turn)) {
     const known = board.pullRequests.get(key);
@@ -62,7 +69,7 @@ function foldJudgement(turn: Turn): void {
   }
 }
 
-function keysOf({ board, line }: Turn): readonly string[] {
+function keysOf({ board, line }: Turn<JudgementLine['event']>): readonly string[] {
   const { repo, sha } = line.scope;
   if (repo === undefined) return [];
   const numbers = pullRequestNumbers(line);
@@ -82,17 +89,16 @@ function withQuestion(turn: Turn, pullRequest: PullRequest): PullRequest {
   return { ...pullRequest, askedSeq: line.seq };
 }
 
-const judgements = [
-  ...reviewActions.map((action) => `codehost.pr_review.${action}`),
-  ...reviewThreadActions.map((action) => `codehost.pr_review_thread.${action}`),
-  ...commentActions.map((action) => `codehost.pr_review_comment.${action}`),
-  ...commentActions.map((action) => `codehost.issue_comment.${action}`),
-  ...checkSuiteActions.map((action) => `codehost.check_suite.${action}`),
-];
-
-export const pullRequestFolds: Folds = [
-  ...[...pullRequestActions, ...ownPullRequestActions].map(
-    (action) => [`codehost.pr.${action}`, foldPullRequest] as const,
+export const pullRequestFolds: readonly Fold[] = [
+  on(topicsIn('codehost.pr', [...pullRequestActions, ...ownPullRequestActions]), foldPullRequest),
+  on(
+    [
+      ...topicsIn('codehost.pr_review', reviewActions),
+      ...topicsIn('codehost.pr_review_thread', reviewThreadActions),
+      ...topicsIn('codehost.pr_review_comment', commentActions),
+      ...topicsIn('codehost.issue_comment', commentActions),
+      ...topicsIn('codehost.check_suite', checkSuiteActions),
+    ],
+    foldJudgement,
   ),
-  ...judgements.map((topic) => [topic, foldJudgement] as const),
 ];

@@ -1,19 +1,20 @@
 // Tells workers of our runs what became of their pull requests, and takes back the call for an agent that a new
 // commit has answered.
 import { isPreMerge } from '../deploy/standing.ts';
+import { isIn } from '../log/typed-line.ts';
 import { MOST_REACTIONS } from '../orchestrate/reaction-causes.ts';
 import { type Reaction, reactionText, reactionTo, reactionToChecks } from '../orchestrate/reactions.ts';
 import { pullRequestOfWorker, putWorker, workersOfPullRequest } from './board-entities.ts';
 import { pullRequestKey } from './board-links.ts';
 import type { Board, PullRequest, Worker } from './board-types.ts';
+import type { JudgementLine } from './reduce-pull-request.ts';
 import { ask, type Turn } from './turn.ts';
 import { withOwnAttention } from './worker-attention.ts';
 
 /** After a line of a review or a check that changed the pull request. */
-export function reactToJudgement(turn: Turn, pullRequest: PullRequest): void {
+export function reactToJudgement(turn: Turn<JudgementLine['event']>, pullRequest: PullRequest): void {
   const { board, line } = turn;
-  if (!line.event.startsWith('codehost.check_suite.') && !line.event.startsWith('codehost.pr_review.'))
-    return;
+  if (!isIn(line, 'codehost.check_suite') && !isIn(line, 'codehost.pr_review')) return;
   for (const worker of workersOfPullRequest(board, pullRequest)) {
     if (!isTold(board, worker)) continue;
     const told = withReaction(turn, worker, pullRequest, reactionTo(line, pullRequest));

@@ -2,104 +2,91 @@
 // own workflow tells is kept beside it.
 
 import { feedGrades } from '../log/own-details.ts';
-import { asFields, numberAt, objectAt, timeAt } from '../receive/payload-fields.ts';
+import { topicsIn } from '../log/topic-family.ts';
+import { issueActions } from '../log/tracker-details.ts';
 import { putWorker } from './board-entities.ts';
-import type { FeedState, FoldedLine, Ticket } from './board-types.ts';
+import type { FeedState, Ticket } from './board-types.ts';
 import { type TicketPhase, ticketPhases } from './effect.ts';
-import { isOlder, later, shortTextAt, upstreamTime } from './line-fields.ts';
-import { attentionIdOf, reduceAttention } from './reduce-attention.ts';
+import { isOlder, later, short, upstreamTime } from './line-fields.ts';
+import { type AttentionLine, attentionIdOf, attentionTopics, reduceAttention } from './reduce-attention.ts';
 import { workerKey } from './reduce-worker.ts';
-import { ask, type Folds, type Turn } from './turn.ts';
+import { ask, type Fold, type LineOf, on, type Turn } from './turn.ts';
 import { causeHolds, resolve } from './worker-attention.ts';
 
 const MOST_LABELS = 50;
-const phases: ReadonlySet<string> = new Set(ticketPhases);
+const issueTopics = topicsIn('tracker.issue', issueActions);
+type IssueLine = LineOf<(typeof issueTopics)[number]>;
+type TicketLine = IssueLine | LineOf<'workflow.ticket.phase_changed' | 'workflow.ticket.state_moved'>;
 
-export function reduceTicket(known: Ticket | undefined, line: FoldedLine): Ticket | undefined {
+export function reduceTicket(known: Ticket | undefined, line: TicketLine): Ticket | undefined {
   const { ticket } = line.scope;
   if (ticket === undefined) return known;
   const before = known ?? unknownTicket(ticket, line);
-  if (line.event.startsWith('tracker.issue.')) return touched(afterTracker(before, line), line);
   if (line.event === 'workflow.ticket.phase_changed') {
-    const phase = phaseAt(line, 'to');
+    const phase = phaseOf(line.detail.to);
     return phase === undefined
       ? known
       : touched({ ...before, phase: { phase, at: line.ts, seq: line.seq } }, line);
   }
   if (line.event === 'workflow.ticket.state_moved') return touched(afterOwnMove(before, line), line);
-  return known;
+  return touched(afterTracker(before, line), line);
 }
 
-/** The phase that a line names; undefined for a word that is none. */
-function phaseAt({ detail }: FoldedLine, name: string): TicketPhase | undefined {
-  const phase = detail[name];
-  return isPhase(phase) ? phase : undefined;
+function phaseOf(name: string | undefined): TicketPhase | undefined {
+  return ticketPhases.find((phase) => phase === name);
 }
 
-function isPhase(value: unknown): value is TicketPhase {
-  return typeof value === 'string' && phases.has(value);
-}
-
-function afterTracker(before: Ticket, line: FoldedLine): Ticket {
+function afterTracker(before: Ticket, line: IssueLine): Ticket {
   const { detail } = line;
   const told = upstreamTime(line);
   if (isOlder(told, before.toldAt)) return before;
   return {
     ...before,
-    title: shortTextAt(detail, 'title') ?? before.title,
-    url: shortTextAt(detail, 'url') ?? before.url,
+    title: short(detail.title) ?? before.title,
+    url: short(detail.url) ?? before.url,
     state: stateIn(detail) ?? before.state,
-    assignee: detail['assignee'] === null ? null : (assigneeIn(detail) ?? before.assignee),
-    priority: numberAt(detail, 'priority') ?? before.priority,
-    labels: labelsIn(detail) ?? before.labels,
+    assignee: detail.assignee === null ? null : (assigneeIn(detail) ?? before.assignee),
+    priority: detail.priority ?? before.priority,
+    labels: detail.labels?.slice(0, MOST_LABELS) ?? before.labels,
     removed: line.event === 'tracker.issue.removed',
     toldAt: later(before.toldAt, told),
     via: line.via,
   };
 }
 
-function stateIn(detail: FoldedLine['detail']): Ticket['state'] | undefined {
-  const state = asFields(detail['state']);
+function stateIn({ state }: IssueLine['detail']): Ticket['state'] | undefined {
   return (
     state && {
-      id: shortTextAt(state, 'id') ?? null,
-      name: shortTextAt(state, 'name') ?? null,
-      type: shortTextAt(state, 'type') ?? null,
+      id: short(state.id) ?? null,
+      name: short(state.name) ?? null,
+      type: short(state.type) ?? null,
     }
   );
 }
 
-function assigneeIn(detail: FoldedLine['detail']): string | undefined {
-  const assignee = objectAt(detail, 'assignee');
-  return shortTextAt(assignee, 'name') ?? shortTextAt(assignee, 'id');
-}
-
-function labelsIn({ labels }: FoldedLine['detail']): string[] | undefined {
-  if (!Array.isArray(labels)) return undefined;
-  return labels.slice(0, MOST_LABELS).filter((label) => typeof label === 'string');
+function assigneeIn({ assignee }: IssueLine['detail']): string | undefined {
+  return short(assignee?.name) ?? short(assignee?.id);
 }
 
 /** Our own move, before the tracker confirms it. */
-function afterOwnMove(before: Ticket, line: FoldedLine): Ticket {
+function afterOwnMove(before: Ticket, line: LineOf<'workflow.ticket.state_moved'>): Ticket {
   const { detail } = line;
-  const name = shortTextAt(detail, 'to');
-  const phase = phaseAt(line, 'phase');
+  const name = short(detail.to);
+  const phase = phaseOf(detail.phase);
   const isSame = before.state?.name === name;
   return {
     ...before,
     state:
-      name === undefined || isSame
-        ? before.state
-        : { id: shortTextAt(detail, 'stateId') ?? null, name, type: null },
+      name === undefined || isSame ? before.state : { id: short(detail.stateId) ?? null, name, type: null },
     phase: phase === undefined ? before.phase : { phase, at: line.ts, seq: line.seq },
   };
 }
 
-function touched(ticket: Ticket, line: FoldedLine): Ticket {
+function touched(ticket: Ticket, line: TicketLine): Ticket {
   return { ...ticket, lastSeq: line.seq, lastAt: line.ts };
 }
 
-function unknownTicket(ticket: string, line: FoldedLine): Ticket {
+function unknownTicket(ticket: string, line: TicketLine): Ticket {
   return {
     ticket,
     title: null,
@@ -119,23 +106,21 @@ function unknownTicket(ticket: string, line: FoldedLine): Ticket {
 
 // A feed after one more line: its grade is the topic's last word.
 
-const grades: ReadonlyMap<string, string> = new Map(
-  feedGrades.map((grade) => [`monitor.feed.${grade}`, grade]),
-);
+const feedTopics = topicsIn('monitor.feed', feedGrades);
+type FeedLine = LineOf<(typeof feedTopics)[number]>;
 
-const feedTopics: readonly string[] = [...grades.keys()];
-
-export function reduceFeed(known: FeedState | undefined, line: FoldedLine): FeedState | undefined {
-  const feed = shortTextAt(line.detail, 'feed');
-  const grade = grades.get(line.event);
-  if (feed === undefined || grade === undefined) return known;
-  const since = timeAt(line.detail, 'since') ?? line.ts;
+export function reduceFeed(known: FeedState | undefined, line: FeedLine): FeedState | undefined {
+  const { detail } = line;
+  const feed = short(detail.feed);
+  if (feed === undefined) return known;
+  const grade = line.event.slice('monitor.feed.'.length);
+  const since = detail.since ?? line.ts;
   return {
     feed,
     grade,
     since: known?.grade === grade ? known.since : since,
-    reason: shortTextAt(line.detail, 'reason') ?? null,
-    remedy: shortTextAt(line.detail, 'remedy') ?? null,
+    reason: short(detail.reason) ?? null,
+    remedy: short(detail.remedy) ?? null,
     lastSeq: line.seq,
   };
 }
@@ -143,18 +128,18 @@ export function reduceFeed(known: FeedState | undefined, line: FoldedLine): Feed
 // Lines of tickets, attention and feeds.
 
 /** What the tracker tells only updates the ticket, so that our own write coming back causes nothing. */
-function foldTicket(turn: Turn): void {
+function foldTicket(turn: Turn<TicketLine['event']>): void {
   const { board, line } = turn;
   const { ticket } = line.scope;
   if (ticket === undefined) return;
   const next = reduceTicket(board.tickets.get(ticket), line);
   if (next === undefined) return;
   board.tickets.set(ticket, next);
-  const phase = line.event === 'workflow.ticket.phase_changed' ? phaseAt(line, 'to') : undefined;
+  const phase = line.event === 'workflow.ticket.phase_changed' ? phaseOf(line.detail.to) : undefined;
   if (phase !== undefined) ask(turn, ticket, { kind: 'move-ticket', ticket, phase });
 }
 
-function foldAttention(turn: Turn): void {
+function foldAttention(turn: Turn<AttentionLine['event']>): void {
   const { board, line } = turn;
   const id = attentionIdOf(line);
   if (id === undefined) return;
@@ -165,18 +150,16 @@ function foldAttention(turn: Turn): void {
     return;
   }
   board.attention.set(id, item);
-  if (line.event !== 'comms.attention') return;
-  if (isGone(turn)) return;
-  if (known !== undefined) return;
+  if (line.event !== 'comms.attention' || isGone({ ...turn, line }) || known !== undefined) return;
   const { reason, severity, message, remedy } = item;
   ask(turn, id, { kind: 'notify', attention: id, reason, severity, message, remedy });
 }
 
 /** Our own line was on its way while its cause went: it is taken back at once, and nobody is told. */
-function isGone(turn: Turn): boolean {
+function isGone(turn: Turn<'comms.attention'>): boolean {
   const { board, line } = turn;
   const { orchestrator, ticket } = line.scope;
-  const reason = shortTextAt(line.detail, 'reason');
+  const { reason } = line.detail;
   if (line.source !== 'monitor') return false;
   if (orchestrator === undefined || ticket === undefined || reason === undefined) return false;
   const worker = board.workers.get(workerKey(orchestrator, ticket));
@@ -186,33 +169,15 @@ function isGone(turn: Turn): boolean {
   return true;
 }
 
-function foldFeed({ board, line }: Turn): void {
-  const feed = shortTextAt(line.detail, 'feed');
+function foldFeed({ board, line }: Turn<FeedLine['event']>): void {
+  const feed = short(line.detail.feed);
   if (feed === undefined) return;
   const state = reduceFeed(board.feeds.get(feed), line);
   if (state !== undefined) board.feeds.set(feed, state);
 }
 
-const trackerActions = [
-  'created',
-  'state_changed',
-  'priority_changed',
-  'assignee_changed',
-  'updated',
-  'removed',
-];
-const attentionTopics = [
-  'attention',
-  'attention_resolved',
-  'attention_acknowledged',
-  'attention_snoozed',
-  'attention_handed_over',
-];
-
-export const subjectFolds: Folds = [
-  ...trackerActions.map((action) => [`tracker.issue.${action}`, foldTicket] as const),
-  ['workflow.ticket.phase_changed', foldTicket],
-  ['workflow.ticket.state_moved', foldTicket],
-  ...attentionTopics.map((name) => [`comms.${name}`, foldAttention] as const),
-  ...feedTopics.map((topic) => [topic, foldFeed] as const),
+export const subjectFolds: readonly Fold[] = [
+  on([...issueTopics, 'workflow.ticket.phase_changed', 'workflow.ticket.state_moved'], foldTicket),
+  on(attentionTopics, foldAttention),
+  on(feedTopics, foldFeed),
 ];

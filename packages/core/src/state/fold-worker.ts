@@ -2,18 +2,19 @@
 
 import type { DeployFact } from '../deploy/deploy-worker.ts';
 import { deployPolicyFor } from '../deploy/policy.ts';
-import { ConfigAppliedDetail } from '../log/own-details.ts';
+import { topicsIn } from '../log/topic-family.ts';
+import type { Topic } from '../log/topics.ts';
+import { isIn } from '../log/typed-line.ts';
 import type { Blockers, RunPlan } from '../orchestrate/plan.ts';
-import { integerAt, textAt } from '../receive/payload-fields.ts';
 import type { WorkerStatus } from '../runs/signal-file.ts';
 import { putWorker } from './board-entities.ts';
-import type { Board, FoldedLine, Run, Worker } from './board-types.ts';
+import type { Board, Run, Worker } from './board-types.ts';
 import { withFact } from './deploy-turn.ts';
 import { withKnownReactions } from './fold-reactions.ts';
 import { withKnownFacts } from './known-facts.ts';
-import { shortTextAt, textsIn, timeOf, withEntry } from './line-fields.ts';
-import { claimedStatus, reduceWorker, workerKey } from './reduce-worker.ts';
-import { ask, type Folds, type Turn } from './turn.ts';
+import { short, textsIn, timeOf, withEntry } from './line-fields.ts';
+import { claimedStatus, reduceWorker, type WorkerTopic, workerKey } from './reduce-worker.ts';
+import { ask, type Fold, type LineOf, on, type Turn } from './turn.ts';
 import { resolve, withOwnAttention } from './worker-attention.ts';
 
 // A run after one more line: its own, one of its waves, or the first of a worker that nobody had announced.
@@ -21,7 +22,13 @@ import { resolve, withOwnAttention } from './worker-attention.ts';
 const MOST_TICKETS = 1000;
 const MOST_WAVES = 200;
 
-export function reduceRun(known: Run | undefined, line: FoldedLine): Run | undefined {
+type RunLine = LineOf<Extract<Topic, `orchestrator.run.${string}`>>;
+type WaveLine = LineOf<Extract<Topic, `orchestrator.wave.${string}`>>;
+
+export function reduceRun(
+  known: Run | undefined,
+  line: RunLine | WaveLine | LineOf<WorkerTopic>,
+): Run | undefined {
   const { orchestrator } = line.scope;
   if (orchestrator === undefined) return known;
   const before = known ?? unknownRun(orchestrator, line);
@@ -29,17 +36,16 @@ export function reduceRun(known: Run | undefined, line: FoldedLine): Run | undef
   return next === undefined ? known : { ...next, lastSeq: line.seq, lastAt: line.ts };
 }
 
-function afterLine(before: Run, line: FoldedLine): Run | undefined {
-  const { event } = line;
-  if (event.startsWith('orchestrator.run.')) return afterOwnLine(before, line);
-  if (event.startsWith('orchestrator.wave.')) return afterWave(before, line);
-  if (event === 'orchestrator.worker.retried') return reopened(before, line);
-  if (event.startsWith('orchestrator.worker.')) return withTickets(before, textsIn([line.scope.ticket]));
-  return undefined;
+function afterLine(before: Run, line: RunLine | WaveLine | LineOf<WorkerTopic>): Run | undefined {
+  if (isIn(line, 'orchestrator.run')) return afterOwnLine(before, line);
+  if (isIn(line, 'orchestrator.wave')) return afterWave(before, line);
+  if (line.event === 'orchestrator.worker.retried') return reopened(before, line);
+  const { ticket = '' } = line.scope;
+  return isIn(line, 'orchestrator.worker') ? withTickets(before, textsIn([ticket])) : undefined;
 }
 
 /** A person starts a ticket of it again: the run goes on, at the wave of the ticket. Only a person's word does that. */
-function reopened(before: Run, { scope: { ticket = '' }, seq }: FoldedLine): Run {
+function reopened(before: Run, { scope: { ticket = '' }, seq }: LineOf<'orchestrator.worker.retried'>): Run {
   const wave = (before.plan?.waves.findIndex((tickets) => tickets.includes(ticket)) ?? -1) + 1;
   const waves = before.waves.map((one) =>
     one.wave === wave && one.state === 'completed' ? { ...one, state: 'started' as const, seq } : one,
@@ -52,15 +58,15 @@ function isRunOver({ plan, state }: Run): boolean {
   return plan !== null && (state === 'completed' || state === 'canceled');
 }
 
-function afterOwnLine(before: Run, line: FoldedLine): Run | undefined {
+function afterOwnLine(before: Run, line: RunLine): Run | undefined {
   const { detail, ts } = line;
   if (isRunOver(before)) return undefined;
   const named: Run = {
-    ...withTickets(before, textsIn(detail['tickets'])),
-    name: shortTextAt(detail, 'name') ?? before.name,
-    maxParallel: integerAt(detail, 'maxParallel') ?? before.maxParallel,
+    ...withTickets(before, textsIn(detail.tickets)),
+    name: short(detail.name) ?? before.name,
+    maxParallel: detail.maxParallel ?? before.maxParallel,
     plan: before.plan ?? planIn(line),
-    blockedBy: blockersIn(detail['blockedBy']) ?? before.blockedBy,
+    blockedBy: blockersIn(detail.blockedBy) ?? before.blockedBy,
   };
   switch (line.event) {
     case 'orchestrator.run.started':
@@ -73,54 +79,48 @@ function afterOwnLine(before: Run, line: FoldedLine): Run | undefined {
       return { ...named, state: 'completed', endedAt: ts };
     case 'orchestrator.run.canceled':
       return { ...named, state: 'canceled', endedAt: ts };
-    default:
-      return undefined;
   }
 }
 
 /** A run is conducted by the plan that it was started with; without one nobody here conducts it. */
-function planIn({ event, detail }: FoldedLine): RunPlan | null {
+function planIn({ event, detail }: RunLine): RunPlan | null {
   if (event !== 'orchestrator.run.started') return null;
-  const project = textAt(detail, 'project');
-  const base = shortTextAt(detail, 'base');
-  const workerCommand = shortTextAt(detail, 'workerCommand');
-  const workerModel = shortTextAt(detail, 'workerModel');
-  const maxParallel = integerAt(detail, 'maxParallel');
-  const { plan } = detail;
-  if (!Array.isArray(plan) || project === undefined || base === undefined) return null;
+  const { plan, project, maxParallel } = detail;
+  const base = short(detail.base);
+  const workerCommand = short(detail.workerCommand);
+  const workerModel = short(detail.workerModel);
+  if (plan === undefined || !project || base === undefined) return null;
   if (workerCommand === undefined || workerModel === undefined || maxParallel === undefined) return null;
-  const waves = plan.slice(0, MOST_WAVES).map(textsIn);
+  const waves = plan.slice(0, MOST_WAVES).map((tickets) => textsIn(tickets));
   return { waves, project, base, workerCommand, workerModel, maxParallel };
 }
 
-function blockersIn(value: unknown): Blockers | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  const entries = Object.entries(value)
+function blockersIn(blockedBy: Blockers = {}): Blockers | undefined {
+  const entries = Object.entries(blockedBy)
     .slice(0, MOST_TICKETS)
     .map(([ticket, blockers]) => [ticket, textsIn(blockers)] as const);
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
-function afterWave(before: Run, line: FoldedLine): Run | undefined {
-  const wave = integerAt(line.detail, 'wave');
-  const state = waveStateIn(line.event);
-  if (wave === undefined || state === undefined) return undefined;
-  const tickets = textsIn(line.detail['tickets']);
+const waveStates = {
+  'orchestrator.wave.started': 'started',
+  'orchestrator.wave.completed': 'completed',
+  'orchestrator.wave.blocked': 'blocked',
+} as const;
+
+function afterWave(before: Run, line: WaveLine): Run | undefined {
+  const { wave } = line.detail;
+  if (wave === undefined) return undefined;
+  const tickets = textsIn(line.detail.tickets);
   const known = before.waves.find((other) => other.wave === wave);
   const entry = {
     wave,
-    state,
+    state: waveStates[line.event],
     tickets: tickets.length > 0 ? tickets : (known?.tickets ?? []),
     seq: line.seq,
   };
   const waves = withEntry(before.waves, (other) => other.wave === wave, entry, MOST_WAVES);
   return { ...withTickets(before, tickets), waves };
-}
-
-function waveStateIn(event: string): Run['waves'][number]['state'] | undefined {
-  if (event === 'orchestrator.wave.started') return 'started';
-  if (event === 'orchestrator.wave.completed') return 'completed';
-  return event === 'orchestrator.wave.blocked' ? 'blocked' : undefined;
 }
 
 function withTickets(run: Run, tickets: readonly string[]): Run {
@@ -129,7 +129,7 @@ function withTickets(run: Run, tickets: readonly string[]): Run {
   return { ...run, tickets: [...run.tickets, ...new Set(added)].slice(0, MOST_TICKETS) };
 }
 
-function unknownRun(orchestrator: string, line: FoldedLine): Run {
+function unknownRun(orchestrator: string, line: LineOf): Run {
   return {
     orchestrator,
     name: null,
@@ -149,7 +149,7 @@ function unknownRun(orchestrator: string, line: FoldedLine): Run {
 const DAY_MS = 24 * 60 * 60 * 1000;
 const shipped: ReadonlySet<WorkerStatus> = new Set(['merged', 'deploying', 'deploy-failed', 'done']);
 
-function foldWorker(turn: Turn): void {
+function foldWorker(turn: Turn<WorkerTopic>): void {
   const { board, line } = turn;
   const { orchestrator, ticket } = line.scope;
   if (orchestrator === undefined || ticket === undefined) return;
@@ -171,11 +171,10 @@ function withPolicy({ projects }: Board, worker: Worker): Worker {
 }
 
 /** The configuration of a project holds for every merge from this line on, and for those that waited for it. */
-function foldConfig(turn: Turn): void {
+function foldConfig(turn: Turn<'monitor.config.applied'>): void {
   const { board, line } = turn;
-  const parsed = ConfigAppliedDetail.safeParse(line.detail);
-  if (!parsed.success) return;
-  const { project, served, deploy, others } = parsed.data;
+  const { project, served, deploy, others } = line.detail;
+  if (project === undefined || served === undefined || deploy === undefined || others === undefined) return;
   if (served) board.projects.set(project, { project, deploy, others });
   else board.projects.delete(project);
   for (const known of board.workers.values()) {
@@ -192,10 +191,11 @@ function afterFailure(turn: Turn, known: Worker | undefined, worker: Worker): Wo
 
 /** A verification that failed is filed, so that somebody mends it. */
 function askForRemediation(turn: Turn, { key, orchestrator, ticket, verification }: Worker): void {
-  if (turn.line.event !== 'orchestrator.verification.failed' || verification?.advisory !== false) return;
+  const { line } = turn;
+  if (line.event !== 'orchestrator.verification.failed' || verification?.advisory !== false) return;
   const run = turn.board.runs.get(orchestrator);
   const { sha, summary } = verification;
-  const findings = textsIn(turn.line.detail['findings']);
+  const findings = textsIn(line.detail.findings);
   const project = run?.plan?.project ?? null;
   ask(turn, key, { kind: 'file-remediation', orchestrator, ticket, project, sha, summary, findings });
 }
@@ -204,7 +204,7 @@ function askForRemediation(turn: Turn, { key, orchestrator, ticket, verification
  * What the board knows and what the file says. A file that speaks of a merge is compared with what is known of
  * it; one that does not speaks of the time before, and comes first.
  */
-function withWords(turn: Turn, worker: Worker, known: Worker | undefined): Worker {
+function withWords(turn: Turn<WorkerTopic>, worker: Worker, known: Worker | undefined): Worker {
   const { line } = turn;
   const status = claimedStatus(line);
   const isNew = known === undefined || hasNewLinks(known, worker);
@@ -217,7 +217,7 @@ function withWords(turn: Turn, worker: Worker, known: Worker | undefined): Worke
 }
 
 /** The first that is told of the file, long after it was written: it lay there before anybody watched. */
-function isOldFile(known: Worker | undefined, { signal }: Worker, { ts }: FoldedLine): boolean {
+function isOldFile(known: Worker | undefined, { signal }: Worker, { ts }: LineOf): boolean {
   if (signal === null || (known !== undefined && known.signal !== null)) return false;
   return Date.parse(ts) - Date.parse(signal.updatedAt) >= DAY_MS;
 }
@@ -241,39 +241,35 @@ function isSamePolicy(one: Worker['policy'], other: Worker['policy']): boolean {
   );
 }
 
-function touchRun({ board, line }: Turn, orchestrator: string, isNews: boolean): void {
+function touchRun({ board, line }: Turn<WorkerTopic>, orchestrator: string, isNews: boolean): void {
   const run = board.runs.get(orchestrator);
   const next =
     run === undefined || isNews ? reduceRun(run, line) : { ...run, lastSeq: line.seq, lastAt: line.ts };
   if (next !== undefined) board.runs.set(orchestrator, next);
 }
 
-function foldRun({ board, line }: Turn): void {
+function foldRun({ board, line }: Turn<(RunLine | WaveLine)['event']>): void {
   const { orchestrator } = line.scope;
   if (orchestrator === undefined) return;
   const run = reduceRun(board.runs.get(orchestrator), line);
   if (run !== undefined) board.runs.set(orchestrator, run);
 }
 
-const ofWorker = [
-  'dispatched',
-  'status_changed',
-  'phase_changed',
-  'updated',
-  'died',
-  'revived',
-  'removed',
-  'corrupt',
-  'retried',
-  'recalled',
-];
-const ofVerification = ['started', 'passed', 'failed', 'remediation_filed'];
-const ofRun = ['run.started', 'run.paused', 'run.resumed', 'run.completed', 'run.canceled'];
-const ofWave = ['wave.started', 'wave.completed', 'wave.blocked'];
-
-export const workerFolds: Folds = [
-  ...ofWorker.map((name) => [`orchestrator.worker.${name}`, foldWorker] as const),
-  ...ofVerification.map((name) => [`orchestrator.verification.${name}`, foldWorker] as const),
-  ...[...ofRun, ...ofWave].map((name) => [`orchestrator.${name}`, foldRun] as const),
-  ['monitor.config.applied', foldConfig],
+export const workerFolds: readonly Fold[] = [
+  on(
+    [
+      ...topicsIn('orchestrator.worker', ['dispatched', 'status_changed', 'phase_changed', 'updated']),
+      ...topicsIn('orchestrator.worker', ['died', 'revived', 'removed', 'corrupt', 'retried', 'recalled']),
+      ...topicsIn('orchestrator.verification', ['started', 'passed', 'failed', 'remediation_filed']),
+    ],
+    foldWorker,
+  ),
+  on(
+    [
+      ...topicsIn('orchestrator.run', ['started', 'paused', 'resumed', 'completed', 'canceled']),
+      ...topicsIn('orchestrator.wave', ['started', 'completed', 'blocked']),
+    ],
+    foldRun,
+  ),
+  on(['monitor.config.applied'], foldConfig),
 ];

@@ -1,27 +1,26 @@
-// Reads what a line says. Its detail is JSON that nobody has checked: what is missing or of another type is
-// simply absent, long texts are cut, and nothing throws.
-import { type Fields, textAt } from '../receive/payload-fields.ts';
+// Reads what a line says: an empty text is absent, a long one is cut, and times are compared.
 import type { FoldedLine } from './board-types.ts';
 
 const LONGEST_TEXT = 1000;
 /** `2026-01-01T00:00:00Z` */
 const PLAIN = 20;
 
-export function shortTextAt(fields: Fields, name: string): string | undefined {
-  const text = textAt(fields, name);
-  return text === undefined || text.length <= LONGEST_TEXT ? text : text.slice(0, LONGEST_TEXT);
+export function short(text: string | undefined): string | undefined {
+  if (text === undefined || text === '') return undefined;
+  return text.length <= LONGEST_TEXT ? text : text.slice(0, LONGEST_TEXT);
 }
 
 const MOST_TEXTS = 1000;
 
-/** The texts of a list; what is none is left out. */
-export function textsIn(value: unknown): string[] {
-  if (!Array.isArray(value)) return [];
-  return value.slice(0, MOST_TEXTS).filter((item) => typeof item === 'string' && item !== '');
+/** The texts of a list without empty ones. */
+export function textsIn(texts: readonly string[] = []): string[] {
+  return texts.slice(0, MOST_TEXTS).filter((text) => text !== '');
 }
 
+type When = Pick<FoldedLine, 'occurredAt' | 'ts'>;
+
 /** When it happened upstream where that is known, else when it was accepted. */
-export function timeOf(line: FoldedLine): string {
+export function timeOf(line: When): string {
   return line.occurredAt ?? line.ts;
 }
 
@@ -29,7 +28,7 @@ export function timeOf(line: FoldedLine): string {
  * When it happened upstream, for telling late lines from new ones; null when that was not told. Never later
  * than the line was accepted: a time in the future would make everything after it look late.
  */
-export function upstreamTime(line: FoldedLine): string | null {
+export function upstreamTime(line: When): string | null {
   if (line.occurredAt === undefined) return null;
   return isOlder(line.ts, line.occurredAt) ? line.ts : line.occurredAt;
 }

@@ -1,10 +1,19 @@
 // An attention item after one more line of its own; undefined once it is resolved. Raising an open one again
 // adds evidence and counts; it stays acknowledged, snoozed and with whom it was handed to.
-import { timeAt } from '../receive/payload-fields.ts';
-import type { AttentionItem, FoldedLine } from './board-types.ts';
-import { shortTextAt } from './line-fields.ts';
+import type { AttentionItem } from './board-types.ts';
+import { short } from './line-fields.ts';
+import type { LineOf } from './turn.ts';
 
 const MOST_EVIDENCE = 20;
+
+export const attentionTopics = [
+  'comms.attention',
+  'comms.attention_resolved',
+  'comms.attention_acknowledged',
+  'comms.attention_snoozed',
+  'comms.attention_handed_over',
+] as const;
+export type AttentionLine = LineOf<(typeof attentionTopics)[number]>;
 
 /** `attentionId({ orchestrator: 'run-1', ticket: 'ENG-42', reason: 'worker-dead' })` */
 export function attentionId(about: {
@@ -17,16 +26,16 @@ export function attentionId(about: {
 }
 
 /** The item that a line is about; undefined when it names no reason. */
-export function attentionIdOf({ scope, detail }: FoldedLine): string | undefined {
-  const reason = shortTextAt(detail, 'reason');
+export function attentionIdOf({ scope, detail }: AttentionLine): string | undefined {
+  const { reason, feed } = detail;
   if (reason === undefined) return undefined;
   const { orchestrator, ticket } = scope;
-  return attentionId({ orchestrator, ticket, feed: shortTextAt(detail, 'feed'), reason });
+  return attentionId({ orchestrator, ticket, feed: short(feed), reason });
 }
 
 export function reduceAttention(
   known: AttentionItem | undefined,
-  line: FoldedLine,
+  line: AttentionLine,
 ): AttentionItem | undefined {
   switch (line.event) {
     case 'comms.attention':
@@ -34,43 +43,47 @@ export function reduceAttention(
     case 'comms.attention_resolved':
       return undefined;
     case 'comms.attention_acknowledged': {
-      const by = shortTextAt(line.detail, 'by') ?? line.actor?.login ?? 'unknown';
+      const by = short(line.detail.by) ?? line.actor?.login ?? 'unknown';
       return known && { ...known, acknowledged: { by, at: line.ts } };
     }
     case 'comms.attention_snoozed': {
-      const snoozedUntil = timeAt(line.detail, 'until');
+      const { until: snoozedUntil } = line.detail;
       return snoozedUntil === undefined ? known : known && { ...known, snoozedUntil };
     }
     case 'comms.attention_handed_over':
       return known && handedOver(known, line);
-    default:
-      return known;
   }
 }
 
 /** The last word counts: whoever has it may hand it on. */
-function handedOver(known: AttentionItem, { detail, actor, ts }: FoldedLine): AttentionItem {
-  const to = shortTextAt(detail, 'to');
+function handedOver(
+  known: AttentionItem,
+  { detail, actor, ts }: LineOf<'comms.attention_handed_over'>,
+): AttentionItem {
+  const to = short(detail.to);
   if (to === undefined) return known;
-  const by = shortTextAt(detail, 'by') ?? actor?.login ?? 'unknown';
-  return { ...known, handedOver: { to, by, at: ts, note: shortTextAt(detail, 'note') ?? null } };
+  const by = short(detail.by) ?? actor?.login ?? 'unknown';
+  return { ...known, handedOver: { to, by, at: ts, note: short(detail.note) ?? null } };
 }
 
-function raised(known: AttentionItem | undefined, line: FoldedLine): AttentionItem | undefined {
+function raised(
+  known: AttentionItem | undefined,
+  line: LineOf<'comms.attention'>,
+): AttentionItem | undefined {
   const { detail, scope } = line;
   const id = attentionIdOf(line);
-  const reason = shortTextAt(detail, 'reason');
+  const { reason } = detail;
   if (id === undefined || reason === undefined) return known;
   const { orchestrator = null, ticket = null } = scope;
   return {
     id,
     orchestrator,
     ticket,
-    feed: shortTextAt(detail, 'feed') ?? null,
+    feed: short(detail.feed) ?? null,
     reason,
-    message: shortTextAt(detail, 'message') ?? known?.message ?? reason,
-    remedy: shortTextAt(detail, 'remedy') ?? known?.remedy ?? null,
-    severity: shortTextAt(detail, 'severity') ?? known?.severity ?? 'medium',
+    message: short(detail.message) ?? known?.message ?? reason,
+    remedy: short(detail.remedy) ?? known?.remedy ?? null,
+    severity: detail.severity ?? known?.severity ?? 'medium',
     reportedBy: line.reporter ?? 'svc',
     openedAt: known?.openedAt ?? line.ts,
     openedSeq: known?.openedSeq ?? line.seq,
@@ -83,10 +96,6 @@ function raised(known: AttentionItem | undefined, line: FoldedLine): AttentionIt
 }
 
 /** The lines that it was concluded from; without any, the line itself is the evidence. */
-function evidenceIn({ detail, seq }: FoldedLine): number[] {
-  const { evidence } = detail;
-  const seqs = Array.isArray(evidence)
-    ? evidence.slice(-MOST_EVIDENCE).filter((item) => Number.isSafeInteger(item) && item > 0)
-    : [];
-  return seqs.length > 0 ? seqs : [seq];
+function evidenceIn({ detail: { evidence = [] }, seq }: LineOf<'comms.attention'>): number[] {
+  return evidence.length > 0 ? evidence.slice(-MOST_EVIDENCE) : [seq];
 }

@@ -1,12 +1,11 @@
 // Deployments, tickets, runs, attention items and feeds, each by its table.
 import { describe, expect, test } from 'vitest';
 import type { FoldedLine } from './board.ts';
-import type { AttentionItem, Deployment, FeedState, Run, Ticket } from './board-types.ts';
 import { reduceDeployment } from './fold-deployment.ts';
 import { reduceFeed, reduceTicket } from './fold-tickets.ts';
 import { reduceRun } from './fold-worker.ts';
 import { reduceAttention } from './reduce-attention.ts';
-import { moment, told } from './testing/told.ts';
+import { moment, reduced, told } from './testing/told.ts';
 
 describe('reduceDeployment', () => {
   const scope = { repo: 'acme/web', sha: 'm', environment: 'production', deploymentId: 7, ref: 'main' };
@@ -38,12 +37,12 @@ describe('reduceDeployment', () => {
       { state: 'failure', description: 'no' },
     ],
   ])('%s', (_name, lines, expected) => {
-    expect(lines.reduce<Deployment | undefined>(reduceDeployment, undefined)).toMatchObject(expected);
+    expect(reduced(reduceDeployment, lines)).toMatchObject(expected);
   });
 
   test('without a commit there is no deployment', () => {
     const line = { ...created, scope: { repo: 'acme/web', deploymentId: 7 } };
-    expect(reduceDeployment(undefined, line)).toBeUndefined();
+    expect(reduced(reduceDeployment, [line])).toBeUndefined();
   });
 });
 
@@ -83,12 +82,12 @@ describe('reduceTicket', () => {
       { state: { name: 'Done', type: null }, phase: { phase: 'done' } },
     ],
   ])('%s', (_name, lines, expected) => {
-    expect(lines.reduce<Ticket | undefined>(reduceTicket, undefined)).toMatchObject(expected);
+    expect(reduced(reduceTicket, lines)).toMatchObject(expected);
   });
 
   test('a word that is no phase is none', () => {
     const line = told(3, 'workflow.ticket.phase_changed', { scope, detail: { to: 'lunch' } });
-    expect(reduceTicket(undefined, line)).toBeUndefined();
+    expect(reduced(reduceTicket, [line])).toBeUndefined();
   });
 });
 
@@ -114,7 +113,7 @@ describe('reduceRun', () => {
       { waves: [{ wave: 1, state: 'completed', tickets: ['ENG-1'], seq: 3 }] },
     ],
   ])('%s', (_name, lines, expected) => {
-    expect(lines.reduce<Run | undefined>(reduceRun, undefined)).toMatchObject(expected);
+    expect(reduced(reduceRun, lines)).toMatchObject(expected);
   });
 });
 
@@ -188,14 +187,14 @@ describe('reduceAttention', () => {
     ['handed over, not open', [line(2, 'attention_handed_over', { to: 'grace' })], undefined],
     ['acknowledged, not open', [line(2, 'attention_acknowledged')], undefined],
   ])('%s', (_name, lines, expected) => {
-    const item = lines.reduce<AttentionItem | undefined>(reduceAttention, undefined);
+    const item = reduced(reduceAttention, lines);
     if (expected === undefined) expect(item).toBeUndefined();
     else expect(item).toMatchObject(expected);
   });
 
   test('at most 20 pieces of evidence, the newest', () => {
     const lines = Array.from({ length: 30 }, (_, index) => line(index + 1, 'attention'));
-    const item = lines.reduce<AttentionItem | undefined>(reduceAttention, undefined);
+    const item = reduced(reduceAttention, lines);
     expect(item).toMatchObject({ evidence: lines.slice(10).map(({ seq }) => seq), times: 30 });
   });
 });
@@ -212,6 +211,6 @@ describe('reduceFeed', () => {
       { grade: 'blind', since: moment(0), reason: 'no answer' },
     ],
   ])('%s', (_name, lines, expected) => {
-    expect(lines.reduce<FeedState | undefined>(reduceFeed, undefined)).toMatchObject(expected);
+    expect(reduced(reduceFeed, lines)).toMatchObject(expected);
   });
 });

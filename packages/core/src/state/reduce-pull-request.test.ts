@@ -3,7 +3,7 @@ import type { FoldedLine } from './board.ts';
 import type { PullRequest } from './board-types.ts';
 import { knownPullRequest } from './reconciled-view.ts';
 import { reducePullRequest } from './reduce-pull-request.ts';
-import { moment, type Told, told } from './testing/told.ts';
+import { moment, reduced, type Told, told } from './testing/told.ts';
 
 const scope = { repo: 'acme/web', pr: 42, branch: 'eng-42', sha: 'head-1' };
 const open = { state: 'open', draft: false, merged: false, mergeable: true, mergeableState: 'blocked' };
@@ -29,8 +29,7 @@ const thread = (seq: number, action: string): FoldedLine =>
 const late = (line: FoldedLine, seq: number): FoldedLine => ({ ...line, seq, ts: moment(seq + 1) });
 
 const opened = pull(1, 'opened');
-const fold = (...lines: FoldedLine[]): PullRequest | undefined =>
-  lines.reduce<PullRequest | undefined>(reducePullRequest, undefined);
+const fold = (...lines: FoldedLine[]): PullRequest | undefined => reduced(reducePullRequest, lines);
 
 test.each<[string, FoldedLine[], object]>([
   ['opened', [opened], { state: 'open', draft: false, headSha: 'head-1', mergeable: true, branch: 'eng-42' }],

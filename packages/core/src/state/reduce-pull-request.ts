@@ -2,40 +2,51 @@
 // fills gaps and takes nothing back; a merge is final.
 
 import { isSameEnvironment } from '../deploy/policy.ts';
-import { flagAt, integerAt, textAt, timeAt } from '../receive/payload-fields.ts';
+import type { Topic } from '../log/topics.ts';
+import { isIn } from '../log/typed-line.ts';
 import { workersOfPullRequest } from './board-entities.ts';
 import { commitKey, linked } from './board-links.ts';
 import type {
   Board,
   Deployment,
-  FoldedLine,
   PreviewSource,
   PullRequest,
   PullRequestCheck,
   ReviewVerdict,
 } from './board-types.ts';
-import { isOlder, later, shortTextAt, timeOf, upstreamTime, withEntry } from './line-fields.ts';
+import { isOlder, later, short, timeOf, upstreamTime, withEntry } from './line-fields.ts';
+import type { LineOf } from './turn.ts';
+
+type Family<Name extends string> = LineOf<Extract<Topic, `${Name}.${string}`>>;
+export type OwnLine = Family<'codehost.pr'>;
+type ReviewLine = Family<'codehost.pr_review'>;
+type ThreadLine = Family<'codehost.pr_review_thread'>;
+type CommentLine = Family<'codehost.pr_review_comment' | 'codehost.issue_comment'>;
+type CheckLine = Family<'codehost.check_suite'>;
+/** What others say of a pull request. */
+export type JudgementLine = ReviewLine | ThreadLine | CommentLine | CheckLine;
 
 // What automated checks say of a pull request's head commit. A suite of another commit says nothing of it.
 
 /** The name under which a poll tells what all checks of a commit come to. */
 export const ALL_CHECKS = 'all checks';
 const MOST_CHECKS = 100;
+const MOST_PULL_REQUESTS = 100;
 const passing = new Set(['success', 'neutral', 'skipped']);
 
-function withCheckSuite(known: PullRequest, line: FoldedLine): PullRequest {
+function withCheckSuite(known: PullRequest, line: CheckLine): PullRequest {
   if (line.scope.sha === undefined || line.scope.sha !== known.headSha) return known;
   return line.via === 'poll' ? withAllChecks(known, line) : withOneSuite(known, line);
 }
 
-function withOneSuite(known: PullRequest, line: FoldedLine): PullRequest {
+function withOneSuite(known: PullRequest, line: CheckLine): PullRequest {
   const { detail, event, seq } = line;
   const isCompleted = event === 'codehost.check_suite.completed';
-  const suiteId = integerAt(detail, 'suiteId') ?? null;
+  const { suiteId = null } = detail;
   const check: PullRequestCheck = {
-    name: shortTextAt(detail, 'app') ?? (suiteId === null ? 'a check' : `suite ${suiteId}`),
+    name: short(detail.app) ?? (suiteId === null ? 'a check' : `suite ${suiteId}`),
     suiteId,
-    conclusion: isCompleted ? (textAt(detail, 'conclusion') ?? 'unknown') : null,
+    conclusion: isCompleted ? detail.conclusion || 'unknown' : null,
     at: upstreamTime(line),
     seq,
   };
@@ -66,7 +77,7 @@ function isOlderCheck(before: PullRequestCheck, check: PullRequestCheck): boolea
 }
 
 /** A poll tells the whole. */
-function withAllChecks(known: PullRequest, line: FoldedLine): PullRequest {
+function withAllChecks(known: PullRequest, line: CheckLine): PullRequest {
   if (line.event !== 'codehost.check_suite.completed') return known;
   const { conclusion } = line.detail;
   const others = known.checks.filter(({ name }) => name !== ALL_CHECKS);
@@ -100,12 +111,12 @@ export function standingOf({ checks }: Pick<PullRequest, 'checks'>): CheckStandi
 const MOST_REVIEWERS = 100;
 const MOST_THREADS = 200;
 
-function withReview(known: PullRequest, line: FoldedLine): PullRequest {
+function withReview(known: PullRequest, line: ReviewLine): PullRequest {
   const isDismissed = line.event === 'codehost.pr_review.dismissed';
-  const state = isDismissed ? 'dismissed' : textAt(line.detail, 'state')?.toLowerCase();
+  const state = isDismissed ? 'dismissed' : line.detail.state?.toLowerCase();
   const verdict = verdictIn(state);
   if (line.event === 'codehost.pr_review.edited' || (verdict === undefined && !isDismissed)) return known;
-  const reviewer = shortTextAt(line.detail, 'reviewer');
+  const reviewer = short(line.detail.reviewer);
   // A poll tells what all reviews come to, and so names nobody.
   if (reviewer === undefined) {
     const decided = { ...known, reviewDecision: verdict ?? null, verdict: verdict ?? null, asOf: line.seq };
@@ -144,8 +155,8 @@ function judgementIn(verdict: ReviewVerdict | undefined): 'favourable' | 'unfavo
   return verdict === 'approved' ? 'favourable' : 'unfavourable';
 }
 
-function withThread(known: PullRequest, line: FoldedLine): PullRequest {
-  const id = shortTextAt(line.detail, 'threadId');
+function withThread(known: PullRequest, line: ThreadLine): PullRequest {
+  const id = short(line.detail.threadId);
   if (id === undefined) return known;
   const resolved = line.event === 'codehost.pr_review_thread.resolved';
   const before = known.threads.find((thread) => thread.id === id);
@@ -248,14 +259,13 @@ function isProduction(board: Board, pullRequest: PullRequest, deployment: Deploy
 const MOST_SOURCES = 30;
 const MOST_PREVIEWS = 20;
 
-function withComment(known: PullRequest, line: FoldedLine): PullRequest {
+function withComment(known: PullRequest, line: CommentLine): PullRequest {
   const { detail, event } = line;
-  const id = integerAt(detail, 'commentId');
+  const { commentId: id, body = '' } = detail;
   if (id === undefined) return known;
   const kind = event.startsWith('codehost.issue_comment.') ? 'comment' : 'review-comment';
   const gone = event.endsWith('.deleted');
-  const { body } = detail;
-  const links = gone || typeof body !== 'string' ? [] : previewLinksIn(body, known.url ?? undefined);
+  const links = gone ? [] : previewLinksIn(body, known.url ?? undefined);
   return withPreviews(known, { source: `${kind}:${id}`, links, at: upstreamTime(line), gone });
 }
 
@@ -278,9 +288,11 @@ function isEqual(before: PreviewSource, told: PreviewSource): boolean {
 }
 
 /** The line is of this pull request: its scope, or its list of pull requests, names it. */
-export function reducePullRequest(known: PullRequest | undefined, line: FoldedLine): PullRequest | undefined {
-  const { event } = line;
-  if (event.startsWith('codehost.pr.')) return afterOwnLine(known, line);
+export function reducePullRequest(
+  known: PullRequest | undefined,
+  line: OwnLine | JudgementLine,
+): PullRequest | undefined {
+  if (isIn(line, 'codehost.pr')) return afterOwnLine(known, line);
   if (known === undefined) return undefined;
   const next = afterJudgement(known, line);
   if (next === known) return known;
@@ -289,17 +301,14 @@ export function reducePullRequest(known: PullRequest | undefined, line: FoldedLi
   return { ...next, askedSeq, judgedAt, via: line.via, lastSeq: line.seq, lastAt: line.ts };
 }
 
-function afterJudgement(known: PullRequest, line: FoldedLine): PullRequest {
-  const { event } = line;
-  if (event.startsWith('codehost.pr_review.')) return withReview(known, line);
-  if (event.startsWith('codehost.pr_review_thread.')) return withThread(known, line);
-  if (event.startsWith('codehost.check_suite.')) return withCheckSuite(known, line);
-  if (event.startsWith('codehost.issue_comment.') || event.startsWith('codehost.pr_review_comment.'))
-    return withComment(known, line);
-  return known;
+function afterJudgement(known: PullRequest, line: JudgementLine): PullRequest {
+  if (isIn(line, 'codehost.pr_review')) return withReview(known, line);
+  if (isIn(line, 'codehost.pr_review_thread')) return withThread(known, line);
+  if (isIn(line, 'codehost.check_suite')) return withCheckSuite(known, line);
+  return withComment(known, line);
 }
 
-function afterOwnLine(known: PullRequest | undefined, line: FoldedLine): PullRequest | undefined {
+function afterOwnLine(known: PullRequest | undefined, line: OwnLine): PullRequest | undefined {
   const { repo, pr } = line.scope;
   if (repo === undefined || pr === undefined) return undefined;
   const told = upstreamTime(line);
@@ -320,27 +329,27 @@ function afterOwnLine(known: PullRequest | undefined, line: FoldedLine): PullReq
 }
 
 /** What the line says is the newest that is known. */
-function newest(before: PullRequest, line: FoldedLine): PullRequest {
+function newest(before: PullRequest, line: OwnLine): PullRequest {
   const { detail, scope } = line;
   const headSha = scope.sha ?? before.headSha;
   const isNewHead = headSha !== before.headSha;
   const state = stateIn(line) ?? before.state;
   return {
     ...before,
-    title: shortTextAt(detail, 'title') ?? before.title,
-    url: shortTextAt(detail, 'url') ?? before.url,
-    author: shortTextAt(detail, 'author') ?? before.author,
+    title: short(detail.title) ?? before.title,
+    url: short(detail.url) ?? before.url,
+    author: short(detail.author) ?? before.author,
     branch: scope.branch ?? before.branch,
-    headRepo: shortTextAt(detail, 'headRepo') ?? before.headRepo,
-    base: shortTextAt(detail, 'base') ?? before.base,
+    headRepo: short(detail.headRepo) ?? before.headRepo,
+    base: short(detail.base) ?? before.base,
     ticket: scope.ticket ?? before.ticket,
-    openedAt: timeAt(detail, 'createdAt') ?? before.openedAt,
+    openedAt: detail.createdAt ?? before.openedAt,
     state,
-    draft: flagAt(detail, 'draft') ?? before.draft,
+    draft: detail.draft ?? before.draft,
     headSha,
     ...mergeStateAfter(before, line, isNewHead),
     checks: isNewHead ? [] : before.checks,
-    closedAt: state === 'open' ? null : (timeAt(detail, 'closedAt') ?? before.closedAt ?? timeOf(line)),
+    closedAt: state === 'open' ? null : (detail.closedAt ?? before.closedAt ?? timeOf(line)),
     askedSeq: null,
   };
 }
@@ -348,51 +357,50 @@ function newest(before: PullRequest, line: FoldedLine): PullRequest {
 /** The code host's word on a commit counts until reviews or checks of a later moment are told. */
 function mergeStateAfter(
   before: PullRequest,
-  line: FoldedLine,
+  line: OwnLine,
   isNewHead: boolean,
 ): Pick<PullRequest, 'mergeable' | 'mergeableState'> {
-  const mergeableState = textAt(line.detail, 'mergeableState');
-  if (mergeableState !== undefined && !isOlder(upstreamTime(line), before.judgedAt))
-    return { mergeable: flagAt(line.detail, 'mergeable') ?? null, mergeableState };
+  const { mergeableState, mergeable = null } = line.detail;
+  if (mergeableState && !isOlder(upstreamTime(line), before.judgedAt)) return { mergeable, mergeableState };
   if (isNewHead) return { mergeable: null, mergeableState: null };
   return { mergeable: before.mergeable, mergeableState: before.mergeableState };
 }
 
 /** Gaps are filled from a late line too; what moves is left as it is. */
-function older(before: PullRequest, { detail, scope }: FoldedLine): PullRequest {
+function older(before: PullRequest, { detail, scope }: OwnLine): PullRequest {
   return {
     ...before,
-    title: before.title ?? shortTextAt(detail, 'title') ?? null,
-    url: before.url ?? shortTextAt(detail, 'url') ?? null,
-    author: before.author ?? shortTextAt(detail, 'author') ?? null,
+    title: before.title ?? short(detail.title) ?? null,
+    url: before.url ?? short(detail.url) ?? null,
+    author: before.author ?? short(detail.author) ?? null,
     branch: before.branch ?? scope.branch ?? null,
-    headRepo: before.headRepo ?? shortTextAt(detail, 'headRepo') ?? null,
-    base: before.base ?? shortTextAt(detail, 'base') ?? null,
+    headRepo: before.headRepo ?? short(detail.headRepo) ?? null,
+    base: before.base ?? short(detail.base) ?? null,
     ticket: before.ticket ?? scope.ticket ?? null,
-    openedAt: before.openedAt ?? timeAt(detail, 'createdAt') ?? null,
-    draft: before.draft ?? flagAt(detail, 'draft') ?? null,
+    openedAt: before.openedAt ?? detail.createdAt ?? null,
+    draft: before.draft ?? detail.draft ?? null,
     headSha: before.headSha ?? scope.sha ?? null,
   };
 }
 
-function stateIn({ event, detail }: FoldedLine): 'open' | 'closed' | undefined {
-  if (event === 'codehost.pr.closed' || detail['state'] === 'closed') return 'closed';
-  return event === 'codehost.pr.reopened' || event === 'codehost.pr.opened' || detail['state'] === 'open'
+function stateIn({ event, detail }: OwnLine): 'open' | 'closed' | undefined {
+  if (event === 'codehost.pr.closed' || detail.state === 'closed') return 'closed';
+  return event === 'codehost.pr.reopened' || event === 'codehost.pr.opened' || detail.state === 'open'
     ? 'open'
     : undefined;
 }
 
 /** The first line that tells of the merge counts; a later one only fills in its commit. */
-function mergeAfter(known: PullRequest, line: FoldedLine): PullRequest['merge'] {
+function mergeAfter(known: PullRequest, line: OwnLine): PullRequest['merge'] {
   const { event, detail, scope, seq, via } = line;
-  if (event !== 'codehost.pr.merged' && detail['merged'] !== true) return known.merge;
+  if (event !== 'codehost.pr.merged' && detail.merged !== true) return known.merge;
   const sha = scope.mergeSha ?? null;
   if (known.merge !== null)
     return known.merge.sha === null && sha !== null ? { ...known.merge, sha } : known.merge;
-  return { sha, at: timeAt(detail, 'mergedAt') ?? timeOf(line), seq, via };
+  return { sha, at: detail.mergedAt ?? timeOf(line), seq, via };
 }
 
-function unknownPullRequest(repo: string, number: number, line: FoldedLine): PullRequest {
+function unknownPullRequest(repo: string, number: number, line: OwnLine): PullRequest {
   return {
     repo,
     number,
@@ -432,14 +440,7 @@ function unknownPullRequest(repo: string, number: number, line: FoldedLine): Pul
 }
 
 /** The pull requests that a line is about, by number: checks may be of several. */
-export function pullRequestNumbers({ scope, detail }: FoldedLine): number[] {
-  if (scope.pr !== undefined) return [scope.pr];
-  const { prs } = detail;
-  if (!Array.isArray(prs)) return [];
-  const numbers: number[] = [];
-  for (const item of prs.slice(0, 100)) {
-    const number = integerAt({ item }, 'item');
-    if (number !== undefined) numbers.push(number);
-  }
-  return numbers;
+export function pullRequestNumbers(line: JudgementLine): readonly number[] {
+  if (line.scope.pr !== undefined) return [line.scope.pr];
+  return isIn(line, 'codehost.check_suite') ? (line.detail.prs?.slice(0, MOST_PULL_REQUESTS) ?? []) : [];
 }

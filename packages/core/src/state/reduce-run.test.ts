@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Run } from './board-types.ts';
 import { reduceRun } from './fold-worker.ts';
-import { told } from './testing/told.ts';
+import { reduced, told } from './testing/told.ts';
 
 const plan = {
   plan: [['ABC-1']],
@@ -20,7 +20,7 @@ function after(words: readonly string[], detail: object): Run | undefined {
       scope: { orchestrator: 'run-1' },
       detail: index === 0 ? { ...detail } : {},
     });
-    run = reduceRun(run, line);
+    run = reduced(reduceRun, [line], run);
   });
   return run;
 }
@@ -50,7 +50,7 @@ test.each(['completed', 'canceled'])('one that is %s goes on when a person start
   const retried = told(9, 'orchestrator.worker.retried', {
     scope: { orchestrator: 'run-1', ticket: 'ABC-2' },
   });
-  expect(over && reduceRun({ ...over, waves }, retried)).toMatchObject({
+  expect(over && reduced(reduceRun, [retried], { ...over, waves })).toMatchObject({
     state: 'running',
     endedAt: null,
     waves: [{ state: 'completed' }, { state: 'started', seq: 9 }],
@@ -61,6 +61,10 @@ test('a run that is paused, or that others conduct, stays as it is', () => {
   const retried = told(9, 'orchestrator.worker.retried', {
     scope: { orchestrator: 'run-1', ticket: 'ABC-1' },
   });
-  expect(reduceRun(after(['started', 'paused'], plan), retried)).toMatchObject({ state: 'paused' });
-  expect(reduceRun(after(['started', 'canceled'], {}), retried)).toMatchObject({ state: 'canceled' });
+  expect(reduced(reduceRun, [retried], after(['started', 'paused'], plan))).toMatchObject({
+    state: 'paused',
+  });
+  expect(reduced(reduceRun, [retried], after(['started', 'canceled'], {}))).toMatchObject({
+    state: 'canceled',
+  });
 });

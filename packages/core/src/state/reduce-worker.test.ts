@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { defaultDeployPolicy } from '../deploy/policy.ts';
 import type { FoldedLine } from './board.ts';
-import type { Worker } from './board-types.ts';
-import { claimedStatus, reduceWorker } from './reduce-worker.ts';
-import { moment, told } from './testing/told.ts';
+import { claimedStatus, reduceWorker, type WorkerTopic } from './reduce-worker.ts';
+import { moment, reduced, told } from './testing/told.ts';
+import type { LineOf } from './turn.ts';
 
 const scope = { orchestrator: 'run-1', ticket: 'ENG-42' };
 const signal = {
@@ -82,7 +82,7 @@ test.each<[string, FoldedLine[], object | undefined]>([
   ['a file that was cut', [line(1, 'updated', { signal: { status: 'planning' } })], { signal: null }],
   ['nobody is named', [told(1, 'orchestrator.worker.updated', { detail: { signal } })], undefined],
 ])('%s', (_name, lines, expected) => {
-  const worker = lines.reduce<Worker | undefined>(reduceWorker, undefined);
+  const worker = reduced(reduceWorker, lines);
   if (expected === undefined) expect(worker).toBeUndefined();
   else expect(worker).toMatchObject(expected);
 });
@@ -94,5 +94,5 @@ test.each<[string, FoldedLine, string | undefined]>([
   ['a phase is no status', line(1, 'phase_changed', { to: 'done' }), undefined],
   ['a removed file says nothing', line(1, 'removed', { signal }), undefined],
 ])('the status that is claimed: %s', (_name, claim, expected) => {
-  expect(claimedStatus(claim)).toBe(expected);
+  expect(reduced<string, LineOf<WorkerTopic>>((_known, line) => claimedStatus(line), [claim])).toBe(expected);
 });

@@ -1,12 +1,25 @@
 // A worker after one more line of its own: what the signal file says and whether its process lives. Which of
 // the file's words on the status are believed, the deploy lifecycle decides.
-import { type DeployPolicy, defaultDeployPolicy } from '../deploy/policy.ts';
-import { noReactions, reactionCauses } from '../orchestrate/reaction-causes.ts';
-import { asFields, type Fields, flagAt, integerAt, objectAt, textAt } from '../receive/payload-fields.ts';
+import { defaultDeployPolicy } from '../deploy/policy.ts';
+import type { Topic } from '../log/topics.ts';
+import { noReactions } from '../orchestrate/reaction-causes.ts';
+import { type Fields, integerAt, objectAt, textAt } from '../receive/payload-fields.ts';
 import { repoOfSignal, type SignalFile, type WorkerPhase, type WorkerStatus } from '../runs/signal-file.ts';
 import { isAgentsWork, workerStatuses } from '../runs/worker-statuses.ts';
-import type { FoldedLine, Worker } from './board-types.ts';
-import { shortTextAt, timeOf } from './line-fields.ts';
+import type { Worker } from './board-types.ts';
+import { short, timeOf } from './line-fields.ts';
+import type { LineOf } from './turn.ts';
+
+export type WorkerTopic = Extract<Topic, `orchestrator.${'worker' | 'verification'}.${string}`>;
+type VerificationTopic = `orchestrator.verification.${'started' | 'passed' | 'failed'}`;
+/** Lines of the worker's file and its process; they may carry the file. */
+type FileTopic = `orchestrator.worker.${
+  | 'dispatched'
+  | 'status_changed'
+  | 'phase_changed'
+  | 'updated'
+  | 'died'
+  | 'revived'}`;
 
 const statuses: ReadonlySet<string> = new Set(workerStatuses);
 const pullRequestNumber = /\/pull\/(\d{1,9})(?:[/?#]|$)/;
@@ -16,79 +29,87 @@ export function workerKey(orchestrator: string, ticket: string): string {
   return `${orchestrator}/${ticket}`;
 }
 
-export function reduceWorker(known: Worker | undefined, line: FoldedLine): Worker | undefined {
+export function reduceWorker(known: Worker | undefined, line: LineOf<WorkerTopic>): Worker | undefined {
   const { orchestrator, ticket } = line.scope;
   if (orchestrator === undefined || ticket === undefined) return known;
   const before = known ?? unknownWorker(orchestrator, ticket, line);
-  const { detail, event, seq, ts } = line;
-  const touched = { ...before, policy: policyIn(detail) ?? before.policy, lastSeq: seq, lastAt: ts };
-  switch (event) {
-    case 'orchestrator.worker.removed':
-      return known && { ...touched, removed: true };
+  const { seq } = line;
+  const touched = { lastSeq: seq, lastAt: line.ts };
+  switch (line.event) {
     case 'orchestrator.worker.corrupt': {
-      const path = shortTextAt(detail, 'path') ?? '';
+      const { path, problem } = line.detail;
       return {
+        ...before,
         ...touched,
-        corrupt: { path, problem: shortTextAt(detail, 'problem') ?? '', seq },
+        corrupt: { path: short(path) ?? '', problem: short(problem) ?? '', seq },
         removed: false,
       };
     }
-    case 'orchestrator.worker.died':
-      return withSignal(withLife(touched, 'dead', flagAt(detail, 'willRevive') ?? false, line), line);
     case 'orchestrator.worker.retried':
-      return known && withRetry(touched, line);
+      return known && { ...withRetry(known, line), ...touched };
     case 'orchestrator.worker.recalled':
-      return known && withRecall(touched, line);
+      return known && { ...withRecall(known, line), ...touched };
     case 'orchestrator.verification.started':
     case 'orchestrator.verification.passed':
     case 'orchestrator.verification.failed':
-      return known && { ...touched, verification: verificationIn(line) };
+      return known && { ...known, ...touched, verification: verificationIn(line) };
     case 'orchestrator.verification.remediation_filed':
-      return known && withRemediation(touched, line);
-    case 'orchestrator.worker.revived':
-      return withSignal(withLife(touched, 'alive', false, line), line);
+      return known && { ...withRemediation(known, line), ...touched };
+    case 'orchestrator.worker.removed':
+      return known && { ...known, ...touched, removed: true };
     default:
-      return withSignal(touched, line);
+      return { ...withSignal(before, line), life: lifeAfter(before, line), ...touched };
   }
 }
 
 /** The status that a line claims; undefined when it carries neither a file nor a word of its own. */
-export function claimedStatus({ event, detail }: FoldedLine): WorkerStatus | undefined {
-  if (event === 'orchestrator.worker.removed' || event === 'orchestrator.worker.corrupt') return undefined;
-  // Before the file says so: what is canceled would count as complete until then.
-  if (event === 'orchestrator.worker.retried') return 'dispatched';
-  if (!event.startsWith('orchestrator.worker.')) return undefined;
-  const said =
-    objectAt(detail, 'signal')['status'] ?? (event.endsWith('.status_changed') ? detail['to'] : undefined);
-  return isStatus(said) ? said : undefined;
+export function claimedStatus(line: LineOf<WorkerTopic>): WorkerStatus | undefined {
+  switch (line.event) {
+    case 'orchestrator.worker.retried':
+      // Before the file says so: what is canceled would count as complete until then.
+      return 'dispatched';
+    case 'orchestrator.worker.status_changed':
+      return statusIn(line.detail.signal?.['status'] ?? line.detail.to);
+    case 'orchestrator.worker.dispatched':
+    case 'orchestrator.worker.phase_changed':
+    case 'orchestrator.worker.updated':
+    case 'orchestrator.worker.died':
+    case 'orchestrator.worker.revived':
+      return statusIn(line.detail.signal?.['status']);
+    default:
+      return undefined;
+  }
 }
 
-function verificationIn({ event, detail, scope, seq }: FoldedLine): Worker['verification'] {
+function verificationIn({ event, detail, scope, seq }: LineOf<VerificationTopic>): Worker['verification'] {
   const ended = event.endsWith('.passed') ? 'passed' : 'failed';
   return {
     state: event.endsWith('.started') ? 'running' : ended,
     sha: scope.mergeSha ?? scope.sha ?? null,
-    summary: shortTextAt(detail, 'summary') ?? null,
-    advisory: flagAt(detail, 'advisory') ?? false,
+    summary: short(detail.summary) ?? null,
+    advisory: detail.advisory ?? false,
     remediation: null,
     seq,
   };
 }
 
 /** What was counted against it begins anew, and its old process is nobody's concern any more. */
-function withRetry(worker: Worker, line: FoldedLine): Worker {
+function withRetry(worker: Worker, line: LineOf<WorkerTopic>): Worker {
   const life = { state: 'unknown', since: timeOf(line), seq: line.seq } as const;
   return { ...worker, retriedAt: timeOf(line), life, reactions: noReactions, recall: null, recalls: 0 };
 }
 
-function withRemediation(worker: Worker, { detail }: FoldedLine): Worker {
+function withRemediation(
+  worker: Worker,
+  { detail }: LineOf<'orchestrator.verification.remediation_filed'>,
+): Worker {
   if (worker.verification === null) return worker;
-  const remediation = shortTextAt(detail, 'filedAs') ?? textAt(detail, 'destination') ?? 'filed';
+  const remediation = short(detail.filedAs) ?? detail.destination ?? 'filed';
   return { ...worker, verification: { ...worker.verification, remediation } };
 }
 
-function withRecall(worker: Worker, { detail, seq, ts }: FoldedLine): Worker {
-  const cause = reactionCauses.find((one) => one === detail['reason']);
+function withRecall(worker: Worker, { detail, seq, ts }: LineOf<'orchestrator.worker.recalled'>): Worker {
+  const { reason: cause } = detail;
   return cause === undefined ? worker : { ...worker, recall: { cause, at: ts, seq } };
 }
 
@@ -100,32 +121,36 @@ function recallAfter(worker: Worker, told: Fields): Pick<Worker, 'recall' | 'rec
   return { recall: null, recalls: isAgentsWork(status) ? recalls : recalls + 1 };
 }
 
-function withLife(worker: Worker, state: 'alive' | 'dead', reviving: boolean, line: FoldedLine): Worker {
-  const isSame = worker.life.state === state;
-  const { since, seq } = isSame ? worker.life : { since: timeOf(line), seq: line.seq };
-  const stderr = state === 'dead' ? shortTextAt(line.detail, 'stderr') : undefined;
-  const life = { state, since, seq, ...(reviving && { reviving }), ...(stderr && { stderr }) };
-  return { ...worker, life };
+function lifeAfter(worker: Worker, line: LineOf<FileTopic>): Worker['life'] {
+  if (line.event !== 'orchestrator.worker.died' && line.event !== 'orchestrator.worker.revived')
+    return worker.life;
+  const state = line.event === 'orchestrator.worker.died' ? 'dead' : 'alive';
+  const { since, seq } = worker.life.state === state ? worker.life : { since: timeOf(line), seq: line.seq };
+  if (state === 'alive') return { state, since, seq };
+  const { willRevive: reviving } = line.detail;
+  const stderr = short(line.detail.stderr);
+  return { state, since, seq, ...(reviving && { reviving }), ...(stderr && { stderr }) };
 }
 
 /** A readable file ends what was said of a corrupt or a missing one. */
-function withSignal(worker: Worker, { detail, scope }: FoldedLine): Worker {
-  const told = asFields(detail['signal']);
-  if (told === undefined) return { ...worker, repo: worker.repo ?? scope.repo ?? null };
+function withSignal(worker: Worker, { detail, scope }: LineOf<FileTopic>): Worker {
+  const { signal: told, policy = worker.policy } = detail;
+  if (told === undefined) return { ...worker, policy, repo: worker.repo ?? scope.repo ?? null };
   const pr = objectAt(told, 'pr');
-  const url = shortTextAt(pr, 'url') ?? null;
+  const url = short(textAt(pr, 'url')) ?? null;
   const number = integerAt(pr, 'number') ?? numberIn(url);
   return {
     ...worker,
-    name: shortTextAt(told, 'workerName') ?? worker.name,
+    policy,
+    name: short(textAt(told, 'workerName')) ?? worker.name,
     phase: phaseIn(told) ?? worker.phase,
-    repo: repoOfSignal({ repo: shortTextAt(told, 'repo'), pr: { url } }) ?? scope.repo ?? worker.repo,
-    branch: shortTextAt(told, 'branch') ?? scope.branch ?? worker.branch,
+    repo: repoOfSignal({ repo: short(textAt(told, 'repo')), pr: { url } }) ?? scope.repo ?? worker.repo,
+    branch: short(textAt(told, 'branch')) ?? scope.branch ?? worker.branch,
     wave: integerAt(told, 'wave') ?? worker.wave,
     pr: number === undefined ? worker.pr : { number, url },
     ...recallAfter(worker, told),
     signal: isSignal(told) ? told : worker.signal,
-    hash: textAt(detail, 'hash') ?? worker.hash,
+    hash: detail.hash || worker.hash,
     corrupt: null,
     removed: false,
   };
@@ -151,26 +176,15 @@ function isSignal(told: Fields): told is SignalFile {
   );
 }
 
+function statusIn(value: unknown): WorkerStatus | undefined {
+  return isStatus(value) ? value : undefined;
+}
+
 function isStatus(value: unknown): value is WorkerStatus {
   return typeof value === 'string' && statuses.has(value);
 }
 
-function policyIn(detail: Fields): DeployPolicy | undefined {
-  const policy = asFields(detail['policy']);
-  if (policy === undefined) return undefined;
-  const timeoutSec = integerAt(policy, 'timeoutSec');
-  const productionEnvironment = textAt(policy, 'productionEnvironment');
-  const stagingEnvironment = textAt(policy, 'stagingEnvironment');
-  const skipDeployVerification =
-    policy['skipDeployVerification'] === null ? null : flagAt(policy, 'skipDeployVerification');
-  const acceptDescendants = flagAt(policy, 'acceptDescendants');
-  if (timeoutSec === undefined || timeoutSec <= 0) return undefined;
-  if (productionEnvironment === undefined || stagingEnvironment === undefined) return undefined;
-  if (skipDeployVerification === undefined || acceptDescendants === undefined) return undefined;
-  return { timeoutSec, productionEnvironment, stagingEnvironment, skipDeployVerification, acceptDescendants };
-}
-
-function unknownWorker(orchestrator: string, ticket: string, line: FoldedLine): Worker {
+function unknownWorker(orchestrator: string, ticket: string, line: LineOf<WorkerTopic>): Worker {
   const since = timeOf(line);
   return {
     key: workerKey(orchestrator, ticket),

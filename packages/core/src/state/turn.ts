@@ -1,11 +1,21 @@
 // One line that is being folded: the board that it changes and the effects that it asks for.
+import type { Topic } from '../log/topics.ts';
+import type { TypedLine } from '../log/typed-line.ts';
 import type { Board, FoldedLine } from './board-types.ts';
 import type { Effect } from './effect.ts';
 
-export type Turn = { board: Board; line: FoldedLine; effects: Effect[] };
+/** A line with the detail of its topic. */
+export type LineOf<Name extends Topic = Topic> = TypedLine<FoldedLine, Name>;
 
-/** Topics of a subject and what they do. */
-export type Folds = readonly (readonly [topic: string, fold: (turn: Turn) => void])[];
+export type Turn<Name extends Topic = Topic> = { board: Board; line: LineOf<Name>; effects: Effect[] };
+
+/** A method, because a fold takes the lines of its own topics only: `foldLine` hands it no others. */
+export type Fold = { topics: readonly Topic[]; fold(turn: Turn): void };
+
+/** `on(['orchestrator.wave.started'], (turn) => … turn.line.detail.wave …)` */
+export function on<Name extends Topic>(topics: readonly Name[], fold: (turn: Turn<Name>) => void): Fold {
+  return { topics, fold };
+}
 
 type Unkeyed<Kind> = Kind extends unknown ? Omit<Kind, 'key' | 'seq'> : never;
 

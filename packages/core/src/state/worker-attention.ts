@@ -1,7 +1,7 @@
 // What of a worker needs a person: raised when its cause comes up, resolved by itself when that is gone.
 import type { DeployEffect, DeployReason } from '../deploy/deploy-worker.ts';
 import { isEnded, isPreMerge, openReasons } from '../deploy/standing.ts';
-import type { EventScope } from '../log/event-line.ts';
+import { draft, type EventScope } from '../log/event-line.ts';
 import { inOneLine } from '../orchestrate/agent-output.ts';
 import { MOST_REACTIONS, reactionCauses } from '../orchestrate/reaction-causes.ts';
 import { exhaustedCause } from '../orchestrate/reactions.ts';
@@ -112,13 +112,13 @@ export function raise(turn: Turn, worker: Worker, reason: string, what: Raised, 
   const id = attentionId({ ...worker, reason });
   ask(turn, id, {
     kind: 'append',
-    draft: {
-      event: 'comms.attention',
-      source: 'monitor',
-      via: 'local',
-      scope: scopeOfWorker(worker),
-      detail: { reason, message, remedy: `${remedy} ${worker.ticket}`, severity, evidence: [evidence] },
-    },
+    draft: draft('comms.attention', scopeOfWorker(worker), {
+      reason,
+      message,
+      remedy: `${remedy} ${worker.ticket}`,
+      severity,
+      evidence: [evidence],
+    }),
   });
   return worker.raised.includes(reason) ? worker : { ...worker, raised: [...worker.raised, reason] };
 }
@@ -130,13 +130,11 @@ export function resolve(turn: Turn, worker: Worker, reason: string): Worker {
   if (!isRaised && !turn.board.attention.has(id)) return worker;
   ask(turn, id, {
     kind: 'append',
-    draft: {
-      event: 'comms.attention_resolved',
-      source: 'monitor',
-      via: 'local',
-      scope: scopeOfWorker(worker),
-      detail: { reason, message: 'Its cause is gone', by: 'svc' },
-    },
+    draft: draft('comms.attention_resolved', scopeOfWorker(worker), {
+      reason,
+      message: 'Its cause is gone',
+      by: 'svc',
+    }),
   });
   return isRaised ? { ...worker, raised: worker.raised.filter((other) => other !== reason) } : worker;
 }

@@ -1,8 +1,9 @@
 // What a poll of the tracker finds that no delivery has told: the issue as it is, held against the newest
 // line about it. The delivery id is made of the issue and its time, so that polling again adds nothing.
 import type { EventDraft, EventLine } from '../log/event-line.ts';
-import type { Topic } from '../log/topics.ts';
-import type { TicketDetail } from '../log/tracker-details.ts';
+import { topicsIn } from '../log/topic-family.ts';
+import { issueActions, type TicketDetail } from '../log/tracker-details.ts';
+import { detailOf } from '../log/typed-line.ts';
 import { knownDetail } from '../receive/payload-fields.ts';
 import type { TrackerIssue } from './api-answer.ts';
 
@@ -12,13 +13,13 @@ export function pollDifference(
   newest: Pick<EventLine, 'event' | 'detail'> | undefined,
   since: string,
 ): EventDraft | undefined {
-  const detail = detailOf(issue);
+  const detail = detailFrom(issue);
   const known = newest && knownOf(newest);
   const changed = known === undefined ? [] : changesBetween(known, detail);
   const topic = topicOf(issue, newest, changed, since);
   if (topic === undefined) return undefined;
   return {
-    event: topic,
+    event: `tracker.issue.${topic}`,
     source: 'tracker.poll',
     via: 'poll',
     deliveryId: `poll:${issue.identifier}:${issue.updatedAt}`,
@@ -29,6 +30,9 @@ export function pollDifference(
 }
 
 type Known = Pick<TicketDetail, 'title' | 'state' | 'priority' | 'assignee'>;
+const issueTopics = topicsIn('tracker.issue', issueActions);
+
+type IssueAction = (typeof issueActions)[number];
 type Field = 'stateId' | 'priority' | 'assigneeId' | 'title';
 
 function topicOf(
@@ -36,21 +40,20 @@ function topicOf(
   newest: Pick<EventLine, 'event'> | undefined,
   changed: readonly Field[],
   since: string,
-): Topic | undefined {
+): IssueAction | undefined {
   const removed = issue.trashed === true;
-  if (newest?.event === 'tracker.issue.removed') return removed ? undefined : 'tracker.issue.updated';
-  if (removed) return 'tracker.issue.removed';
-  if (newest === undefined)
-    return issue.createdAt >= since ? 'tracker.issue.created' : 'tracker.issue.updated';
-  if (changed.includes('stateId')) return 'tracker.issue.state_changed';
-  if (changed.includes('priority')) return 'tracker.issue.priority_changed';
-  if (changed.includes('assigneeId')) return 'tracker.issue.assignee_changed';
-  return changed.length > 0 ? 'tracker.issue.updated' : undefined;
+  if (newest?.event === 'tracker.issue.removed') return removed ? undefined : 'updated';
+  if (removed) return 'removed';
+  if (newest === undefined) return issue.createdAt >= since ? 'created' : 'updated';
+  if (changed.includes('stateId')) return 'state_changed';
+  if (changed.includes('priority')) return 'priority_changed';
+  if (changed.includes('assigneeId')) return 'assignee_changed';
+  return changed.length > 0 ? 'updated' : undefined;
 }
 
 /** A line that was written by an older version, or cut, may know less: what it does not say has not changed. */
-function knownOf({ detail }: Pick<EventLine, 'detail'>): Known {
-  return detail;
+function knownOf(newest: Pick<EventLine, 'event' | 'detail'>): Known {
+  return detailOf(newest, issueTopics) ?? {};
 }
 
 function changesBetween(known: Known, now: TicketDetail): Field[] {
@@ -64,7 +67,7 @@ function changesBetween(known: Known, now: TicketDetail): Field[] {
   return changed;
 }
 
-function detailOf(issue: TrackerIssue): TicketDetail {
+function detailFrom(issue: TrackerIssue): TicketDetail {
   return {
     id: issue.id,
     url: issue.url,

@@ -1,5 +1,6 @@
 // The key of this page, where the daemon asks for one. `svc open` puts a code behind the `#` of the address; the page
 // trades it for the key. It is kept for this origin, the port included, which a cookie would not be.
+import { createClient } from '@svc/client';
 
 const NAME = 'svc.key';
 let key: string | null = null;
@@ -14,12 +15,10 @@ export async function enter(): Promise<void> {
   const code = /^#enter=([\w-]+)$/.exec(location.hash)?.[1];
   if (code !== undefined) {
     history.replaceState(null, '', location.pathname + location.search);
-    const response = await fetch('/api/access/key', {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ code }),
-    }).catch(() => undefined);
-    if (response?.ok === true) localStorage.setItem(NAME, ((await response.json()) as { key: string }).key);
+    const traded = await createClient('')
+      .post('/api/access/key', { body: { code } })
+      .catch(() => undefined);
+    if (traded !== undefined) localStorage.setItem(NAME, traded.key);
   }
   key = localStorage.getItem(NAME);
 }

@@ -8,20 +8,24 @@ import {
   type PullFrom,
 } from './board-store.ts';
 
+const none = {
+  workers: [],
+  pullRequests: [],
+  deployments: [],
+  tickets: [],
+  runs: [],
+  attention: [],
+  feeds: [],
+};
+
 function changes(seq: number, news: Partial<BoardChanges> = {}): BoardChanges {
   return {
     seq,
     at: `2026-11-09T12:00:${String(seq).padStart(2, '0')}.000Z`,
     life: 'one',
     full: false,
-    gone: {},
-    workers: [],
-    pullRequests: [],
-    deployments: [],
-    tickets: [],
-    runs: [],
-    attention: [],
-    feeds: [],
+    gone: none,
+    ...none,
     ...news,
   };
 }
@@ -36,7 +40,7 @@ test('changes are put by key, what is gone is gone, and the rest stays the same 
   );
   const second = applyChanges(
     first,
-    changes(5, { tickets: [ticket('A-2', 'two again')], gone: { tickets: ['A-1', 'A-9'] } }),
+    changes(5, { tickets: [ticket('A-2', 'two again')], gone: { ...none, tickets: ['A-1', 'A-9'] } }),
   );
   expect([...second.tickets.values()].map(({ title }) => title)).toEqual(['two again']);
   expect(second.workers).toBe(first.workers);

@@ -1,14 +1,10 @@
 // The board in this page. Lines only shorten the wait: what changed is always pulled from the daemon by the
 // last seq that this page has, so that a lost connection costs time and never a change.
-import type { BoardView } from '@svc/core';
+import type { Answer, Board } from '@svc/client';
+import { type BoardKind, boardKinds } from '@svc/core/browser';
 
-type Collection = 'workers' | 'pullRequests' | 'deployments' | 'tickets' | 'runs' | 'attention' | 'feeds';
-type Entity<Name extends Collection> = BoardView[Name][number];
-export type BoardChanges = BoardView & {
-  life: string;
-  full: boolean;
-  gone: Partial<Record<Collection, string[]>>;
-};
+type Entity<Kind extends BoardKind> = Board[Kind][number];
+export type BoardChanges = Answer<'GET', '/api/board/changes'>;
 /** What this page has, and the newest line that it heard of. */
 export type PullFrom = { after: number; life: string | null; atLeast: number | null };
 
@@ -20,17 +16,7 @@ export type LiveBoard = {
   life: string | null;
   /** What the last pull changed, by key, for marking it. */
   changed: ReadonlySet<string>;
-} & { [Name in Collection]: ReadonlyMap<string, Entity<Name>> };
-
-const collections = [
-  'workers',
-  'pullRequests',
-  'deployments',
-  'tickets',
-  'runs',
-  'attention',
-  'feeds',
-] as const;
+} & { [Kind in BoardKind]: ReadonlyMap<string, Entity<Kind>> };
 
 export const emptyLiveBoard: LiveBoard = {
   seq: null,
@@ -50,25 +36,34 @@ export const emptyLiveBoard: LiveBoard = {
 export function applyChanges(board: LiveBoard, changes: BoardChanges): LiveBoard {
   const changed = new Set<string>();
   const next: LiveBoard = { ...board, seq: changes.seq, at: changes.at, life: changes.life, changed };
-  for (const name of collections) {
-    const gone = changes.gone[name] ?? [];
-    const news = changes[name];
+  for (const kind of boardKinds) {
+    const gone = changes.gone[kind];
+    const news: readonly { key: string }[] = changes[kind];
     if (!changes.full && news.length === 0 && gone.length === 0) continue;
-    const map = new Map<string, { key: string }>(
-      changes.full ? [] : (board[name] as ReadonlyMap<string, { key: string }>),
-    );
-    for (const entity of news as { key: string }[]) {
+    const before: ReadonlyMap<string, { key: string }> = board[kind];
+    const map = new Map(changes.full ? [] : before);
+    for (const entity of news) {
       map.set(entity.key, entity);
-      if (!changes.full) changed.add(`${name}:${entity.key}`);
+      if (!changes.full) changed.add(`${kind}:${entity.key}`);
     }
     for (const key of gone) map.delete(key);
-    Object.assign(next, { [name]: map });
+    Object.assign(next, { [kind]: map });
   }
   return next;
 }
 
-export function boardOf(view: BoardView): LiveBoard {
-  return applyChanges(emptyLiveBoard, { ...view, life: '', full: true, gone: {} });
+const noneGone: BoardChanges['gone'] = {
+  workers: [],
+  pullRequests: [],
+  deployments: [],
+  tickets: [],
+  runs: [],
+  attention: [],
+  feeds: [],
+};
+
+export function boardOf(view: Board): LiveBoard {
+  return applyChanges(emptyLiveBoard, { ...view, life: '', full: true, gone: noneGone });
 }
 
 /** Between two pulls, so that a burst of lines is one pull. */

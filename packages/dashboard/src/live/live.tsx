@@ -1,6 +1,6 @@
 // What every screen shares: one stream of lines, the board that follows it, and a clock.
 
-import type { BoardView, EventLine } from '@svc/core';
+import type { EventLine } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import {
@@ -13,15 +13,8 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react';
-import { getJson, path } from '../api/client.ts';
-import {
-  type BoardChanges,
-  type BoardStore,
-  boardOf,
-  createBoardStore,
-  emptyLiveBoard,
-  type LiveBoard,
-} from './board-store.ts';
+import { client } from '../api/client.ts';
+import { type BoardStore, boardOf, createBoardStore, emptyLiveBoard, type LiveBoard } from './board-store.ts';
 import { type LinkState, openLineStream } from './line-stream.ts';
 
 /** Settled work is loaded as far back as Home shows it. */
@@ -40,7 +33,9 @@ export function startLive(): Live {
   const lineListeners = new Set<(lines: EventLine[]) => void>();
   const linkListeners = new Set<() => void>();
   const store = createBoardStore(({ after, life, atLeast }) =>
-    getJson<BoardChanges>(path('/api/board/changes', { after, life, atLeast, settled: SETTLED })),
+    client.get('/api/board/changes', {
+      query: { after, life: life ?? undefined, atLeast: atLeast ?? undefined, settled: SETTLED },
+    }),
   );
   const stream = openLineStream({
     after: 'now',
@@ -118,7 +113,7 @@ export function useBoard(): ShownBoard {
   const live = useLiveBoard();
   const past = useQuery({
     queryKey: ['board', at],
-    queryFn: ({ signal }) => getJson<BoardView>(path('/api/board', { at, settled: SETTLED }), signal),
+    queryFn: ({ signal }) => client.get('/api/board', { query: { at, settled: SETTLED }, signal }),
     enabled: at !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: (previous) => previous,

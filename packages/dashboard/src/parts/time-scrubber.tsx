@@ -4,7 +4,7 @@ import type { EventCounts } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, type PointerEvent, useEffect, useRef, useState } from 'react';
-import { getJson, path } from '../api/client.ts';
+import { client } from '../api/client.ts';
 import { MomentProvider, useBoard, useNow } from '../live/live.tsx';
 import { momentOf } from '../live/moment.ts';
 import { classNames } from './class-names.ts';
@@ -195,10 +195,7 @@ function Density({
   const { data } = useQuery({
     queryKey: ['event-counts', name, orchestrator, BUCKETS],
     queryFn: ({ signal }) =>
-      getJson<EventCounts>(
-        path('/api/events/counts', { since: name, buckets: BUCKETS, orchestrator }),
-        signal,
-      ),
+      client.get('/api/events/counts', { query: { since: name, buckets: BUCKETS, orchestrator }, signal }),
     refetchInterval: 60_000,
   });
   if (data === undefined) return <div className="absolute inset-x-0 bottom-0 h-px bg-line" />;

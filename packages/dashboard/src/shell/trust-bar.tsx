@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { ChevronDown, Moon, Search, Sun } from 'lucide-react';
 import { Collapsible } from 'radix-ui';
 import { useState } from 'react';
-import { ApiFailure, getJson } from '../api/client.ts';
+import { ApiFailure, client } from '../api/client.ts';
 import { chooseTheme, themeChoice } from '../design/theme.ts';
 import { useBoardFailure, useLink, useLiveBoard } from '../live/live.tsx';
 import { Button } from '../parts/button.tsx';
@@ -22,7 +22,7 @@ const isMac = navigator.platform.startsWith('Mac');
 export function useHealth() {
   return useQuery({
     queryKey: ['health'],
-    queryFn: ({ signal }) => getJson<ApiAnswer<typeof api.getHealth>>('/api/health', signal),
+    queryFn: ({ signal }) => client.get('/api/health', { signal }),
     refetchInterval: 5_000,
   });
 }
@@ -74,7 +74,7 @@ export function TrustBar() {
 /** The daemon answers, but the board on this page could not be brought up to date. */
 function stale(failure: Error | null): TrustPart[] {
   if (failure === null) return [];
-  const remedy = failure instanceof ApiFailure ? failure.remedy : null;
+  const remedy = failure instanceof ApiFailure ? (failure.remedy ?? null) : null;
   return [{ name: 'This page', state: 'late', meaning: 'you', since: null, why: failure.message, remedy }];
 }
 

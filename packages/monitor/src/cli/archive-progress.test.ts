@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bytesText, createProgress } from './archive-progress.ts';
+import { bytesText, createProgress } from './archive-session.ts';
 
 function progressOn(isTTY: boolean) {
   let now = 0;

@@ -2,8 +2,8 @@
 import { homedir } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { isatty } from 'node:tty';
-import { askPerson } from './ask-person.ts';
 import { runCommandLine } from './run.ts';
+import { askPerson } from './terminal.ts';
 
 const colourAllowed = process.env['NO_COLOR'] === undefined && process.env['TERM'] !== 'dumb';
 

@@ -5,8 +5,8 @@ import { type Machine, readMachine } from '../config/environment.ts';
 import { type ConfigFiles, type LoadedConfig, loadConfig } from '../config/load.ts';
 import { createFileLocks, type FileLocks } from '../disk/lock.ts';
 import { Failure } from '../errors.ts';
+import { checkRepository } from './checks/repository.ts';
 import { connectDaemon, type DaemonClient } from './daemon-client.ts';
-import { checkRepository } from './setup-checks/programs.ts';
 import type { Terminal } from './terminal.ts';
 
 export type Session = { machine: Machine; locks: FileLocks; load: () => Promise<LoadedConfig> };

@@ -1,4 +1,7 @@
 // What a verb may touch of the outside: streams, environment, time. Passed in, so that tests need no process.
+
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 import { styleText } from 'node:util';
 import type { Environment } from '@svc/core';
 import { plainJson } from './text.ts';
@@ -49,3 +52,23 @@ export class AnswerIsNo extends Error {}
 
 /** Thrown when the person ends a question (Ctrl-C at a prompt is a key, not a signal). Exit code 130. */
 export class Interrupted extends Error {}
+
+// One question to the person at the terminal. It goes to standard error, so that standard output stays the result.
+
+/** Undefined when the input ends, or the person interrupts, before there is a line. */
+export async function askPerson(question: string, interrupted: AbortSignal): Promise<string | undefined> {
+  process.stderr.write(question);
+  // The terminal stays as it is: it edits the line itself, and Ctrl-C reaches the process.
+  const lines = createInterface({ input: process.stdin, terminal: false, signal: interrupted });
+  try {
+    let answer: string | undefined;
+    lines.once('line', (line) => {
+      answer = line;
+      lines.close();
+    });
+    await once(lines, 'close');
+    return answer;
+  } finally {
+    lines.close();
+  }
+}

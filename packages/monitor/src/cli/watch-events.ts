@@ -5,9 +5,10 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { matchesFilter } from '@svc/core';
+import { EventLine, matchesFilter } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { z } from 'zod';
 import type { Machine } from '../config/environment.ts';
 import { followLog } from '../log/follow.ts';
 import { connectDaemon, type DaemonClient } from './daemon-client.ts';
@@ -17,7 +18,14 @@ import { type Conditions, pointText } from './event-conditions.ts';
 const SILENCE_MS = 45_000;
 const LOOK_FOR_DAEMON_MS = 1_000;
 
+/** The first frame of a stream: lines behind this one follow. */
+const Ready = z.object({ after: z.int() });
+
 export type WatchedLine = { seq: number; text: string };
+
+export function lineOf({ text }: WatchedLine): EventLine {
+  return EventLine.parse(JSON.parse(text));
+}
 
 /** Batches of lines that meet the conditions, in order; ends when the signal does. */
 export async function* watchEvents(
@@ -56,7 +64,7 @@ async function* streaming(daemon: DaemonClient, { query }: Conditions, cursor: C
     for await (const frames of openStream(daemon, `/api/events/stream?${parameters}`, ended, heard)) {
       const lines: WatchedLine[] = [];
       for (const { event, id, data } of frames) {
-        if (event === 'ready') cursor.since ??= { seq: (JSON.parse(data) as { after: number }).after };
+        if (event === 'ready') cursor.since ??= { seq: Ready.parse(JSON.parse(data)).after };
         if (event === undefined && id !== undefined) lines.push({ seq: Number(id), text: data });
       }
       const last = lines.at(-1);

@@ -1,5 +1,12 @@
 // A configuration that is not what its files say needs a person: one item, as long as a file has an error in it.
-import { attentionId, type Board, type ConfigProblem, type EventDraft, formatProblem } from '@svc/core';
+import {
+  attentionId,
+  type Board,
+  type ConfigProblem,
+  draft,
+  type EventDraft,
+  formatProblem,
+} from '@svc/core';
 
 const reason = 'config-invalid';
 /** Each names file, key, what is expected and what was found. */
@@ -13,19 +20,6 @@ export function createConfigAttention(options: {
   /** What was raised by this daemon, and is perhaps not folded yet; null is nothing. */
   let raised: string | null | undefined;
 
-  async function append(
-    event: 'comms.attention' | 'comms.attention_resolved',
-    detail: object,
-  ): Promise<void> {
-    await options.append({
-      event,
-      source: 'monitor',
-      via: 'local',
-      scope: {},
-      detail: { reason, ...detail },
-    });
-  }
-
   return {
     async update() {
       const id = attentionId({ orchestrator: null, ticket: null, reason });
@@ -33,20 +27,21 @@ export function createConfigAttention(options: {
       raised = messageOf(options.problems().filter(({ severity }) => severity === 'error'));
       if (raised === before) return;
       try {
-        if (raised === null)
-          await append('comms.attention_resolved', { message: 'The configuration is valid again' });
-        else
-          await append('comms.attention', {
-            message: raised,
-            severity: 'high',
-            remedy: 'svc config validate',
-          });
+        await options.append(raised === null ? resolvedDraft() : raisedDraft(raised));
       } catch (error) {
         raised = before;
         throw error;
       }
     },
   };
+}
+
+function raisedDraft(message: string): EventDraft {
+  return draft('comms.attention', {}, { reason, message, severity: 'high', remedy: 'svc config validate' });
+}
+
+function resolvedDraft(): EventDraft {
+  return draft('comms.attention_resolved', {}, { reason, message: 'The configuration is valid again' });
 }
 
 function messageOf(errors: readonly ConfigProblem[]): string | null {

@@ -1,5 +1,5 @@
 // What carries out the effects of lines: one handler per kind, each the same done twice as done once.
-import { attentionId, type Config, type Effect, type Environment, type EventDraft } from '@svc/core';
+import { attentionId, type Config, draft, type Effect, type Environment, type EventDraft } from '@svc/core';
 import { systemClock } from '@svc/lib/clock';
 import { type RunCommand, runCommand } from '@svc/lib/process';
 import { every, type Rounds } from '@svc/lib/rounds';
@@ -207,26 +207,21 @@ function signalOutcome(signal: SignalOutcome): Outcome {
 }
 
 function gaveUp({ key, kind, effect }: OutboxRow, error: string): EventDraft {
-  return {
-    event: 'comms.attention',
-    source: 'monitor',
-    via: 'local',
-    deliveryId: `outbox-gave-up:${key}`,
-    scope: scopeOfEffect(effect),
-    detail: {
-      reason: 'outbox-gave-up',
-      message: `Given up: ${wordsFor(kind)}. ${error}`,
-      severity: 'high',
-      remedy: `svc outbox retry ${key}`,
-      ...ruleOf(effect),
-    },
-  };
+  const detail = {
+    reason: 'outbox-gave-up',
+    message: `Given up: ${wordsFor(kind)}. ${error}`,
+    severity: 'high',
+    remedy: `svc outbox retry ${key}`,
+    ...ruleOf(effect),
+  } as const;
+  return draft('comms.attention', scopeOfEffect(effect), detail, { deliveryId: `outbox-gave-up:${key}` });
 }
 
 /** So that no rule fires on what a rule caused. */
-function ruleOf(effect: Effect | null): { rule?: unknown } {
+function ruleOf(effect: Effect | null): { rule?: string | undefined } {
   if (effect?.kind === 'notify-rule' || effect?.kind === 'run-command') return { rule: effect.rule };
-  return effect?.kind === 'append' ? { rule: effect.draft.detail['rule'] } : {};
+  if (effect?.kind !== 'append' || effect.draft.event !== 'comms.attention') return {};
+  return { rule: effect.draft.detail.rule };
 }
 
 function asNotification(effect: Extract<Effect, { kind: 'notify-rule' }>) {

@@ -14,6 +14,7 @@ import { type Host, notAnswering, remedyFor } from '../control/control.ts';
 import { claimInstance, type Instance } from '../control/instance.ts';
 import { askHealth, type FoundDaemon, findDaemon } from '../control/status.ts';
 import { Failure } from '../errors.ts';
+import type { RunDoctor } from './routes.ts';
 import type { RunningDaemon } from './run.ts';
 
 const EXIT_BUG = 70;
@@ -30,6 +31,7 @@ export type LifetimeOptions = {
   version: string;
   now: () => Date;
   host: Host;
+  runDoctor?: RunDoctor;
   /** Where logs go; standard output without it. */
   logFile: string | undefined;
 };
@@ -53,7 +55,6 @@ export async function runUntilStopped(options: LifetimeOptions): Promise<void> {
     const daemon = await runDaemon({
       ...options,
       pid: host.pid,
-      program: host.program,
       logTo,
       dataRootTrouble: instance.trouble,
     }).catch(async (error: unknown) => {

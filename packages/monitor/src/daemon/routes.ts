@@ -5,8 +5,10 @@ import { rootFrom, withArchiveIndex } from '../archive/open-archive.ts';
 import type { Machine } from '../config/environment.ts';
 import type { LiveConfig } from '../config/live.ts';
 import { reportConfig } from '../config/report.ts';
+import { Failure } from '../errors.ts';
 import type { CodehostFeed } from '../feeds/codehost-feed.ts';
 import type { Feeds } from '../feeds/feeds.ts';
+import type { createSelfCheck } from '../feeds/self-check.ts';
 import { attentionRoutes, boardRoutes } from '../http/board-routes.ts';
 import {
   accessRoutes,
@@ -33,10 +35,16 @@ import type { Telemetry } from '../telemetry/backends.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { DaemonBoard } from './board.ts';
 import type { Effects } from './effects.ts';
-import type { createExamination } from './examination.ts';
 import type { Orchestration } from './orchestration.ts';
-import type { createSelfCheck } from './self-check.ts';
 import type { Workers } from './workers.ts';
+
+/** All checks of `svc doctor`, as `svc doctor --json` prints them. */
+export type RunDoctor = () => Promise<ApiAnswer<typeof api.examine>>;
+
+const noDoctor: RunDoctor = () =>
+  Promise.reject(
+    new Failure('not-in-this-version', 'This daemon has no doctor.', 'Run it yourself: svc doctor'),
+  );
 
 export function daemonRoutes(parts: {
   health: () => ApiAnswer<typeof api.getHealth>;
@@ -55,7 +63,7 @@ export function daemonRoutes(parts: {
   summaries: () => Summaries;
   telemetry: Telemetry;
   selfCheck: ReturnType<typeof createSelfCheck>;
-  examine: ReturnType<typeof createExamination>;
+  runDoctor: RunDoctor | undefined;
   machine: Machine;
   live: Pick<LiveConfig, 'current'>;
   figures: () => Figures;
@@ -86,7 +94,7 @@ export function daemonRoutes(parts: {
     }),
     summaryRoutes(summaries),
     otelRoutes({ backend: telemetry.backend, status: telemetry.status }),
-    doctorRoutes({ check: parts.selfCheck, examine: parts.examine }),
+    doctorRoutes({ check: parts.selfCheck, examine: parts.runDoctor ?? noDoctor }),
     outboxRoutes({ list: effects.list, figures: effects.figures, tryAgain: effects.tryAgain }),
     configRoutes({
       projects: () => live.current().projects.map(({ folder, values }) => projectEntry(folder, values)),

@@ -10,6 +10,7 @@ import type { Machine } from '../config/environment.ts';
 import { createFileLocks } from '../disk/lock.ts';
 import { codehostView, createCodehostFeed } from '../feeds/codehost-feed.ts';
 import { createFeeds } from '../feeds/feeds.ts';
+import { createSelfCheck } from '../feeds/self-check.ts';
 import { createTrackerPoll } from '../feeds/tracker-poll.ts';
 import { loadDashboard } from '../http/dashboard.ts';
 import { createHttpServer, type OnAnswer } from '../http/server.ts';
@@ -32,14 +33,10 @@ import { createMetrics } from '../telemetry/metrics.ts';
 import { openBoard } from './board.ts';
 import { createCounters } from './counters.ts';
 import { createEffects } from './effects.ts';
-import { createExamination } from './examination.ts';
 import { createFigures, exposeMetrics } from './figures.ts';
-
 import { createHealth } from './health.ts';
 import { createOrchestration } from './orchestration.ts';
-import { daemonRoutes } from './routes.ts';
-
-import { createSelfCheck } from './self-check.ts';
+import { daemonRoutes, type RunDoctor } from './routes.ts';
 import { openSettings } from './settings.ts';
 import { createWorkers } from './workers.ts';
 
@@ -50,8 +47,8 @@ export type DaemonOptions = {
   folder: string;
   version: string;
   pid: number;
-  /** How this program is started; empty when it cannot be. */
-  program: readonly string[];
+  /** Absent where the daemon was not started from the command line. */
+  runDoctor?: RunDoctor | undefined;
   /** Where structured logs go. */
   logTo: DestinationStream;
   /** What happened to the data root since it was claimed; null when nothing did. */
@@ -316,7 +313,7 @@ async function openDaemon(
         url: () => identity.url,
         fetch,
       }),
-      examine: createExamination({ program: options.program, environment }),
+      runDoctor: options.runDoctor,
       machine,
       live,
       figures: createFigures({

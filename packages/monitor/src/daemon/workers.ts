@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { type DeadlineWatch, watchDeadlines } from '../deploy/deadlines.ts';
 import type { CodehostFeed } from '../feeds/codehost-feed.ts';
 import type { EventLog } from '../log/event-log.ts';
-import { readErrors } from '../orchestrate/agents/read-output.ts';
+import { readErrors } from '../orchestrate/agents/output.ts';
 import { createLiveness, type Liveness } from '../runs/liveness.ts';
 import { processStartsOf } from '../runs/processes.ts';
 import { type SignalFigures, type SignalWatcher, watchSignals } from '../runs/watch-signals.ts';

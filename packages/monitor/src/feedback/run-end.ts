@@ -8,7 +8,7 @@ import { worktreeRoot } from '../context/worktree-root.ts';
 import { leadsOut } from '../disk/leads-out.ts';
 import type { FileLocks } from '../disk/lock.ts';
 import { Failure } from '../errors.ts';
-import type { Findings } from '../orchestrate/worktrees/findings.ts';
+import type { Findings } from '../orchestrate/worktrees/context.ts';
 import { drainQueue, reasonsOf } from './drain.ts';
 import { createDrainJournal, journalFile } from './journal.ts';
 import { openDestinations } from './open-destinations.ts';

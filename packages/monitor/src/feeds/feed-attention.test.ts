@@ -1,4 +1,4 @@
-import type { FeedGrade } from '@svc/core';
+import type { EventFields, FeedGrade } from '@svc/core';
 import { expect, test } from 'vitest';
 import { raiseOnEdge } from './feeds.ts';
 
@@ -30,7 +30,7 @@ test.each<[string, FeedGrade | null, FeedGrade, [string, string][]]>([
   ['disabled from the start', null, grade('disabled', 'not-configured'), []],
 ])('%s', (_name, from, to, expected) => {
   const drafts = raiseOnEdge('codehost', from, to);
-  expect(drafts.map(({ event, detail }) => [event, detail['reason']])).toEqual(expected);
+  expect(drafts.map(({ event, detail }: EventFields) => [event, detail['reason']])).toEqual(expected);
 });
 
 test('a person reads the feed, the reason and the remedy', () => {

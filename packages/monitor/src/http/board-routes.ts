@@ -7,7 +7,7 @@ import {
   type Board,
   boardView,
   createChangeTracker,
-  type EventDraft,
+  type EventContent,
   type Since,
   WEEK_MS,
 } from '@svc/core';
@@ -75,10 +75,11 @@ export function attentionRoutes(options: { state: StateAccess; append: Append; n
 
   async function tell(
     item: AttentionItem,
-    event: 'acknowledged' | 'snoozed' | 'handed_over' | 'resolved',
-    detail: Record<string, string>,
+    content: AttentionContent,
   ): Promise<{ ok: true; item: AttentionItem | null }> {
-    await say(options, draftOf(item, event, detail));
+    const { orchestrator, ticket } = item;
+    const scope = { ...(orchestrator !== null && { orchestrator }), ...(ticket !== null && { ticket }) };
+    await say(options, { ...content, source: 'cli', via: 'local', scope });
     return { ok: true, item: state.board().attention.get(item.id) ?? null };
   }
 
@@ -86,28 +87,28 @@ export function attentionRoutes(options: { state: StateAccess; append: Append; n
     route(app, api.getAttention, () => attentionView(boardOf(state), now()));
     route(app, api.acknowledgeAttention, async ({ body: { id, by } }) => {
       const item = itemOf(id);
-      return item.acknowledged === null ? tell(item, 'acknowledged', { by }) : { ok: true as const, item };
+      if (item.acknowledged !== null) return { ok: true as const, item };
+      return tell(item, { event: 'comms.attention_acknowledged', detail: { ...namesOf(item), by } });
     });
-    route(app, api.snoozeAttention, async ({ body: { id, by, for: milliseconds } }) =>
-      tell(itemOf(id), 'snoozed', { by, until: new Date(now() + milliseconds).toISOString() }),
-    );
-    route(app, api.handOverAttention, async ({ body: { id, by, to, note } }) =>
-      tell(itemOf(id), 'handed_over', { by, to, ...(note !== undefined && { note }) }),
-    );
-    route(app, api.resolveAttention, async ({ body: { id, by } }) => tell(itemOf(id), 'resolved', { by }));
+    route(app, api.snoozeAttention, async ({ body: { id, by, for: milliseconds } }) => {
+      const item = itemOf(id);
+      const until = new Date(now() + milliseconds).toISOString();
+      return tell(item, { event: 'comms.attention_snoozed', detail: { ...namesOf(item), by, until } });
+    });
+    route(app, api.handOverAttention, async ({ body: { id, by, to, note } }) => {
+      const item = itemOf(id);
+      const detail = { ...namesOf(item), by, to, ...(note !== undefined && { note }) };
+      return tell(item, { event: 'comms.attention_handed_over', detail });
+    });
+    route(app, api.resolveAttention, async ({ body: { id, by } }) => {
+      const item = itemOf(id);
+      return tell(item, { event: 'comms.attention_resolved', detail: { ...namesOf(item), by } });
+    });
   };
 }
 
-function draftOf(
-  { orchestrator, ticket, feed, reason }: AttentionItem,
-  event: string,
-  detail: Record<string, string>,
-): EventDraft {
-  return {
-    event: `comms.attention_${event}`,
-    source: 'cli',
-    via: 'local',
-    scope: { ...(orchestrator !== null && { orchestrator }), ...(ticket !== null && { ticket }) },
-    detail: { reason, ...(feed !== null && { feed }), ...detail },
-  };
+type AttentionContent = Extract<EventContent, { event: `comms.attention_${string}` }>;
+
+function namesOf({ reason, feed }: AttentionItem): { reason: string; feed?: string } {
+  return { reason, ...(feed !== null && { feed }) };
 }

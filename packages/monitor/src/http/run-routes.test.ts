@@ -1,6 +1,6 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { foldLine } from '@svc/core';
+import { type EventFields, foldLine } from '@svc/core';
 import { temporaryFolder } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../errors.ts';
@@ -150,7 +150,7 @@ test('pause, resume and cancel; a run that is over is neither paused nor resumed
     ['cancel', 'canceled'],
   ])
     expect((await post(`/api/runs/${RUN}/${word}`, { by: 'kim' })).body).toMatchObject({ state });
-  expect(world.said.map(({ event, detail }) => [event, detail['by']])).toEqual([
+  expect(world.said.map(({ event, detail }: EventFields) => [event, detail['by']])).toEqual([
     ['orchestrator.run.paused', 'kim'],
     ['orchestrator.run.resumed', 'kim'],
     ['orchestrator.run.canceled', 'kim'],
@@ -318,7 +318,7 @@ test('attention that an agent could not be started goes when it is started anew,
   for (const status of ['dispatched', 'canceled'] as const) {
     const { world } = await serve([['ABC-1']]);
     world.tell(world.signal('ABC-1', { status: 'failed' }));
-    const detail = { reason: 'dispatch-failed', message: 'no disk', severity: 'high' };
+    const detail = { reason: 'dispatch-failed', message: 'no disk', severity: 'high' } as const;
     world.fold({ ...ownLine('comms.attention', 'ABC-1', detail) });
     const signal = world.signal('ABC-1', { status });
     const effects = foldLine(world.board, {

@@ -3,18 +3,25 @@
 import {
   type ApiAnswer,
   api,
-  type EventDraft,
+  type DetailOf,
+  draft,
   endsWithItsRun,
   isInPersonsHands,
   type Run,
   runView,
   type SignalFile,
+  type Topic,
   workerKey,
 } from '@svc/core';
 import { Failure } from '../errors.ts';
-import { beginRun, refuseTaken } from '../orchestrate/runs/begin-run.ts';
+import {
+  type AskDependencies,
+  beginRun,
+  planByDependencies,
+  refuseTaken,
+} from '../orchestrate/runs/begin-run.ts';
 import type { Hold, Orchestrator } from '../orchestrate/runs/orchestrator.ts';
-import { type AskDependencies, planByDependencies } from '../orchestrate/runs/plan-by-dependencies.ts';
+
 import { type RunProjects, type ServedFolders, servedProject } from '../orchestrate/runs/run-project.ts';
 import type { SignalStore } from '../runs/signal-store.ts';
 import { type Asked, type Routes, route } from './route.ts';
@@ -219,9 +226,9 @@ function waveOf({ plan }: Run, ticket: string): number | undefined {
   return index < 0 ? undefined : index + 1;
 }
 
-function wordOf(run: Run, event: string, detail: Record<string, unknown>, ticket?: string): EventDraft {
+function wordOf<Name extends Topic>(run: Run, event: Name, detail: DetailOf<Name>, ticket?: string) {
   const scope = { orchestrator: run.orchestrator, ...(ticket !== undefined && { ticket }) };
-  return { event, source: 'cli', via: 'local', scope, detail };
+  return draft(event, scope, detail, { source: 'cli' });
 }
 
 function holdView({ ticket, why, message, until }: Hold) {

@@ -8,7 +8,7 @@ const draft: EventDraft = {
   source: 'cli',
   via: 'local',
   scope: {},
-  detail: {},
+  detail: { reason: 'worker-dead' },
 };
 const state = (reached: () => Promise<void>) => ({
   board: () => sampleBoard(),

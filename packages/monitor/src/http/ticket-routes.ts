@@ -4,6 +4,7 @@ import {
   type ApiAnswer,
   api,
   createLookup,
+  type DetailOf,
   deployStep,
   type EventDraft,
   phaseNamed,
@@ -16,7 +17,7 @@ import {
 } from '@svc/core';
 import { Failure } from '../errors.ts';
 import type { EventLog } from '../log/event-log.ts';
-import { readOutput } from '../orchestrate/agents/read-output.ts';
+import { readOutput } from '../orchestrate/agents/output.ts';
 import type { MoveEnding } from '../tracker/move-ticket-handler.ts';
 import { gatherTrace } from './gather-trace.ts';
 import { type Routes, route } from './route.ts';
@@ -103,7 +104,12 @@ function notNow(word: Word, { ticket, status }: Worker, { rule, waitsFor }: Why)
 }
 
 /** `at` is the machine's clock, which deadlines go by: the line's own time may be ahead of it. */
-function draftOf(worker: Worker, word: Word, at: string, detail: Record<string, string>): EventDraft {
+function draftOf(
+  worker: Worker,
+  word: Word,
+  at: string,
+  detail: DetailOf<(typeof topics)[Word]>,
+): EventDraft {
   const { deploy } = worker;
   return {
     event: topics[word],

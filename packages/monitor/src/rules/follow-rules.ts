@@ -6,6 +6,9 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
+  type DetailOf,
+  type DraftOf,
+  draft,
   type EventDraft,
   emptyRuleBook,
   firingOf,
@@ -18,6 +21,7 @@ import {
   type Switching,
   startAfter,
   switchings,
+  type Topic,
 } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import { untilItWorks } from '@svc/lib/retry';
@@ -138,7 +142,7 @@ export function createRuleFollower({
     scannedTo = entries.at(-1)?.line.seq ?? scannedTo;
     if (scannedTo - Math.max(markedAt, book.scannedTo) < markEvery) return;
     markedAt = scannedTo;
-    await tell(factOf('scanned', `scanned:${scannedTo}`, { line: scannedTo }));
+    await tell(factOf('workflow.rule.scanned', `scanned:${scannedTo}`, { line: scannedTo }));
   }
 
   async function follow(): Promise<void> {
@@ -192,24 +196,17 @@ export function createRuleFollower({
   };
 }
 
-function factOf(name: string, id: string, detail: Record<string, unknown>): EventDraft {
-  return {
-    event: `workflow.rule.${name}`,
-    source: 'monitor',
-    via: 'local',
-    deliveryId: `rules:${id}`,
-    scope: {},
-    detail,
-  };
+function factOf<Name extends Topic>(event: Name, id: string, detail: DetailOf<Name>): DraftOf<Name> {
+  return draft(event, {}, detail, { deliveryId: `rules:${id}` });
 }
 
 /** Its id holds the line of the switch before, so that the same rule can be switched on, off and on again. */
 function switchDraft({ rule, definition }: Switching, book: RuleBook): EventDraft {
   const id = `switch:${rule}:${recordOf(book, rule).since}`;
-  if (definition === null) return factOf('switched_off', id, { rule });
-  return factOf('switched_on', id, { rule, definition });
+  if (definition === null) return factOf('workflow.rule.switched_off', id, { rule });
+  return factOf('workflow.rule.switched_on', id, { rule, definition });
 }
 
 function failedDraft(rule: string, { line }: LogEntry, problem: string): EventDraft {
-  return factOf('failed', `failed:${rule}:${line.id}`, { rule, line: line.seq, problem });
+  return factOf('workflow.rule.failed', `failed:${rule}:${line.id}`, { rule, line: line.seq, problem });
 }

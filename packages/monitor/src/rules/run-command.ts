@@ -8,6 +8,9 @@
 
 import {
   commandEnvironment,
+  type DetailOf,
+  detailOf,
+  draft,
   type Effect,
   type Environment,
   type EventDraft,
@@ -20,6 +23,7 @@ import type { LogEntry } from '../log/log-entry.ts';
 import type { Attempt, Outcome } from '../outbox/attempt.ts';
 
 type RunEffect = Extract<Effect, { kind: 'run-command' }>;
+type CommandEndDetail = Pick<DetailOf<'workflow.rule.command_ended'>, 'outcome' | 'exitCode' | 'durationMs'>;
 type Ended = { outcome: 'ok' | 'failed' | 'unknown'; words: string };
 
 export type RuleCommands = {
@@ -58,8 +62,8 @@ export function createRuleCommands(options: {
   async function endOf(effect: RunEffect, run: number): Promise<Ended['outcome']> {
     const ended = await log.appendOnce(endedDraft(effect, run, { outcome: 'unknown' }));
     if (!ended.duplicate) return 'unknown';
-    const outcome = (await entryAt(ended.seq))?.line.detail['outcome'];
-    return outcome === 'ok' || outcome === 'failed' ? outcome : 'unknown';
+    const entry = await entryAt(ended.seq);
+    return (entry && detailOf(entry.line, ['workflow.rule.command_ended'])?.outcome) ?? 'unknown';
   }
 
   /** The number of a run that may be started now, or why none may. */
@@ -163,26 +167,18 @@ function unknownEnd({ command }: RunEffect): Outcome {
   };
 }
 
-function startedDraft(effect: RunEffect, run: number): EventDraft {
-  return factOf('command_started', effect, run, {});
+function startedDraft({ key, rule, command, ticket }: RunEffect, run: number): EventDraft {
+  const deliveryId = `rules:command_started:${key}:${run}`;
+  const scope = ticket === null ? {} : { ticket };
+  return draft('workflow.rule.command_started', scope, { rule, command, key, run }, { deliveryId });
 }
 
-function endedDraft(effect: RunEffect, run: number, ended: Record<string, unknown>): EventDraft {
-  return factOf('command_ended', effect, run, ended);
-}
-
-function factOf(
-  name: string,
+function endedDraft(
   { key, rule, command, ticket }: RunEffect,
   run: number,
-  more: Record<string, unknown>,
+  ended: CommandEndDetail,
 ): EventDraft {
-  return {
-    event: `workflow.rule.${name}`,
-    source: 'monitor',
-    via: 'local',
-    deliveryId: `rules:${name}:${key}:${run}`,
-    scope: ticket === null ? {} : { ticket },
-    detail: { rule, command, key, run, ...more },
-  };
+  const deliveryId = `rules:command_ended:${key}:${run}`;
+  const scope = ticket === null ? {} : { ticket };
+  return draft('workflow.rule.command_ended', scope, { rule, command, key, run, ...ended }, { deliveryId });
 }

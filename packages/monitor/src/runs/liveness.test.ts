@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type EventDraft, parseEventDraft, type WorkerStatus } from '@svc/core';
+import { type EventFields, parseEventDraft, type WorkerStatus } from '@svc/core';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createLiveness, type WatchedWorker } from './liveness.ts';
 import { type ProcessStart, processStartsOf, type ReadProcessStarts } from './processes.ts';
@@ -32,7 +32,7 @@ function room(
     toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],
   });
   onTestFinished(() => void vi.useRealTimers());
-  const lines: EventDraft[] = [];
+  const lines: EventFields[] = [];
   const worker: WatchedWorker = {
     orchestrator: 'orch-1',
     ticket: 'ENG-1',

@@ -9,6 +9,7 @@ import {
   signalChanges,
   signalCorrupt,
   signalRemoved,
+  toldSignal,
 } from '@svc/core';
 import { type SignalReading, signalHash } from './read-signal.ts';
 import type { SignalPlace } from './signal-folder.ts';
@@ -91,10 +92,13 @@ export function createSignalTeller({ known, append, now }: TellerOptions): Signa
               hash,
               returned: state !== null && isLost(state),
             });
-      for (const draft of drafts) {
-        const told = draft.detail['signal'] as SignalFile;
-        await tell(worker, draft, { hash, signal: told, corrupt: null, removed: false });
-      }
+      for (const draft of drafts)
+        await tell(worker, draft, {
+          hash,
+          signal: toldSignal(signal).signal,
+          corrupt: null,
+          removed: false,
+        });
       hashesInLog.set(keyOf(worker), hash);
       return { hash, repo };
     },

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type EventDraft, parseEventDraft, type SignalFile } from '@svc/core';
+import { type EventDraft, type EventFields, parseEventDraft, type SignalFile } from '@svc/core';
 import { temporaryFolder } from '@svc/testkit';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { KnownSignal } from './signal-teller.ts';
@@ -20,10 +20,10 @@ import { type WatchSignalsOptions, watchSignals } from './watch-signals.ts';
 
 /** A log that folds what it is told at once, or only when `foldAll` is called. */
 function fakeLog({ foldsLate = false } = {}) {
-  const lines: EventDraft[] = [];
+  const lines: EventFields[] = [];
   const notFolded: (() => void)[] = [];
   const folded = new Map<string, KnownSignal & { orchestrator: string; ticket: string }>();
-  function fold({ event, scope, detail }: EventDraft, lastSeq: number): void {
+  function fold({ event, scope, detail }: EventFields, lastSeq: number): void {
     const { orchestrator = '', ticket = '' } = scope;
     const key = `${orchestrator}/${ticket}`;
     const before = folded.get(key) ?? {

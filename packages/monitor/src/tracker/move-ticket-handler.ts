@@ -3,7 +3,7 @@
 // again finds the ticket where it should be; should the daemon die between the move and its line, the line is
 // missing and the tracker's own event tells the move.
 
-import type { Effect, EventDraft } from '@svc/core';
+import { draft, type Effect, type EventDraft } from '@svc/core';
 import { asError } from '@svc/lib/errors';
 import type { Outcome } from '../outbox/attempt.ts';
 import type { TicketMove, TicketMover } from './move-ticket.ts';
@@ -38,14 +38,15 @@ export function moveTicketHandler(
     const move = untold.get(key) ?? (await mover.move(ticket, phase));
     if (move.outcome !== 'moved') return move;
     untold.set(key, move);
-    await append({
-      event: 'workflow.ticket.state_moved',
-      source: 'monitor',
-      via: 'local',
-      deliveryId: `outbox:${key}:moved`,
-      scope: { ticket },
-      detail: { from: move.from, to: move.to, stateId: move.stateId, phase },
-    });
+    const { from, to, stateId } = move;
+    await append(
+      draft(
+        'workflow.ticket.state_moved',
+        { ticket },
+        { from, to, stateId, phase },
+        { deliveryId: `outbox:${key}:moved` },
+      ),
+    );
     untold.delete(key);
     return move;
   };

@@ -19,15 +19,14 @@ import { notMovedBy, TicketNotMoved } from './ticket-not-moved.ts';
 import { TrackerError } from './tracker-error.ts';
 
 export type TicketMove = {
-  outcome: 'moved' | 'already' | 'skipped';
-  /** Display names; null where the tracker was not asked. */
-  from: string | null;
-  to: string | null;
-  stateId: string | null;
   why: string;
   /** Set when something should be configured. */
   remedy: string | null;
-};
+} & (
+  | { outcome: 'moved'; from: string; to: string; stateId: string }
+  /** Display names; null where the tracker was not asked. */
+  | { outcome: 'already' | 'skipped'; from: string | null; to: string | null; stateId: string | null }
+);
 
 type MovingClient = Pick<TrackerClient, 'issueState' | 'teamStates' | 'setIssueState' | 'calls'>;
 

@@ -1,6 +1,5 @@
-// What the system says about a process and this machine. Linux only, as chaos and benches are.
+// What the system says about a process. Linux only, as chaos and benches are.
 import { readFileSync } from 'node:fs';
-import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os';
 
 const TICKS_PER_SECOND = 100;
 
@@ -16,12 +15,4 @@ export function cpuMicroseconds(pid: number): number {
 export function rssMegabytes(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Math.round(Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1024);
-}
-
-/** `2 cores Intel …, 24 GB, Linux 6.18, node v24.1.0, load 1.2`: the load tells who else was working. */
-export function describeMachine(): string {
-  const model = cpus()[0]?.model.trim() ?? 'unknown processor';
-  const gigabytes = Math.round(totalmem() / 2 ** 30);
-  const load = loadavg()[0]?.toFixed(1);
-  return `${availableParallelism()} cores (${model}), ${gigabytes} GB, Linux ${release()}, node ${process.version}, load ${load}`;
 }

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { endOf, endWithScript } from '../script.ts';
 import { until, WAIT_MS } from '../waiting.ts';
 
 /** What a server writes into a file when it listens. */
@@ -29,25 +30,6 @@ export type ServerOptions = {
   /** Where its output is appended. */
   output: string;
 };
-
-const running = new Set<ChildProcess>();
-let isWatched = false;
-
-/** No server outlives the script that started it, however that ends. */
-function endWithScript(child: ChildProcess): void {
-  if (!isWatched) {
-    isWatched = true;
-    // A script that has its own way to end keeps it.
-    if (process.listenerCount('SIGTERM') === 0)
-      for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
-        process.on(signal, () => process.exit(1));
-    process.on('exit', () => {
-      for (const left of running) left.kill('SIGKILL');
-    });
-  }
-  running.add(child);
-  child.once('exit', () => running.delete(child));
-}
 
 export function startServer(options: ServerOptions): ServerProcess {
   const output = openSync(options.output, 'a');
@@ -83,12 +65,6 @@ export function startServer(options: ServerOptions): ServerProcess {
       throw new Error(`process ${pid} did not stop within ${WAIT_MS} ms`);
     },
   };
-}
-
-function endOf(child: ChildProcess): Promise<number | string> {
-  return new Promise((resolve) => {
-    child.once('exit', (code, signal) => resolve(code ?? signal ?? 'unknown'));
-  });
 }
 
 async function announcementOf(

@@ -1,7 +1,7 @@
 // The real daemon, as it is shipped: the bundle in dist/, in a home of its own, with secrets of its own.
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { scriptFolder } from '../script.ts';
 import { type ServerProcess, startServer } from './server-process.ts';
 
 const repository = join(import.meta.dirname, '../../../..');
@@ -22,18 +22,16 @@ export type DaemonHome = {
 
 /** A folder that goes with the process; tests use `temporaryFolder`. */
 export function createDaemonHome(name: string): DaemonHome {
-  const home = mkdtempSync(join(tmpdir(), `svc-${name}-`));
+  const home = scriptFolder(name);
   const dataDir = join(home, 'data');
   mkdirSync(dataDir);
   copyBundle(home);
-  const remove = (): void => rmSync(home, { recursive: true, force: true });
-  process.once('exit', remove);
   return {
     home,
     dataDir,
     eventsDir: join(dataDir, 'events'),
     output: join(home, 'daemon.log'),
-    remove,
+    remove: () => rmSync(home, { recursive: true, force: true }),
   };
 }
 

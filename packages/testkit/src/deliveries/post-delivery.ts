@@ -14,13 +14,13 @@ export type Post = {
   close: () => void;
 };
 
-export function createPost(port: number, timeoutMs = WAIT_MS): Post {
+export function createPost(port: number, path = '/api/webhook'): Post {
   const agent = new Agent({ keepAlive: true });
   return {
     post: ({ headers, body }) =>
       new Promise((resolve, reject) => {
         const outgoing = request(
-          { host: '127.0.0.1', port, path: '/api/webhook', method: 'POST', agent, timeout: timeoutMs },
+          { host: '127.0.0.1', port, path, method: 'POST', agent, timeout: WAIT_MS },
           (response) => {
             json(response).then(
               (answer) => resolve({ status: response.statusCode ?? 0, body: answer as AnswerBody }),
@@ -29,7 +29,7 @@ export function createPost(port: number, timeoutMs = WAIT_MS): Post {
           },
         );
         outgoing.on('error', reject);
-        outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer after ${timeoutMs} ms`)));
+        outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer after ${WAIT_MS} ms`)));
         for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value);
         outgoing.setHeader('content-length', body.length);
         outgoing.end(body);

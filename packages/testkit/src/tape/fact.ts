@@ -1,5 +1,5 @@
 // What happens in the tape, and the way on which the world would tell it.
-import type { EventDraft, SignalFile } from '@svc/core';
+import type { EventFields, SignalFile } from '@svc/core';
 import type { JsonObject } from '../payloads/example.ts';
 
 /** A change of a signal file; `pr`, `cost` and `phaseTimestamps` are merged into what is there. */
@@ -13,9 +13,9 @@ export type FactBody =
   /** A process that ended: told by whoever watches processes. */
   | { way: 'died'; orchestrator: string; ticket: string }
   /** A line of a helper. */
-  | { way: 'event'; draft: (at: Date) => Pick<EventDraft, 'event' | 'scope' | 'detail'> }
+  | { way: 'event'; draft: (at: Date) => Pick<EventFields, 'event' | 'scope' | 'detail'> }
   /** A line of the daemon itself: only in the past; what is live, the daemon tells by itself. */
-  | { way: 'daemon'; draft: (at: Date) => Pick<EventDraft, 'event' | 'scope' | 'detail'> }
+  | { way: 'daemon'; draft: (at: Date) => Pick<EventFields, 'event' | 'scope' | 'detail'> }
   /** What an agent prints, as lines of its stream file. */
   | { way: 'output'; orchestrator: string; ticket: string; lines: readonly object[] };
 

@@ -1,6 +1,6 @@
 // Weeks of work that lie behind: workers from ticket to production by the thousand, written into the month files
 // before a daemon starts. A few of them were left open.
-import type { EventDraft, EventLine } from '@svc/core';
+import type { EventFields, EventLine } from '@svc/core';
 import { createRandom, type Random } from '../random.ts';
 import { writeMonthFiles } from './month-files.ts';
 import { toLine } from './past.ts';
@@ -32,7 +32,7 @@ export function* historyLines(options: HistoryOptions): Generator<EventLine> {
   const from = until.getTime() - days * DAY_MS;
   const step = (days * DAY_MS - CARD_MS) / cards;
   /** Cards that are under way, each with its next line. */
-  const underWay: { at: number; rest: Iterator<EventDraft> }[] = [];
+  const underWay: { at: number; rest: Iterator<EventFields> }[] = [];
   let seq = 0;
   let begun = 0;
   for (;;) {
@@ -55,9 +55,9 @@ export function* historyLines(options: HistoryOptions): Generator<EventLine> {
 
 /** In the order of time. */
 function put(
-  underWay: { at: number; rest: Iterator<EventDraft> }[],
+  underWay: { at: number; rest: Iterator<EventFields> }[],
   at: number,
-  rest: Iterator<EventDraft>,
+  rest: Iterator<EventFields>,
 ): void {
   const place = underWay.findLastIndex((other) => other.at <= at);
   underWay.splice(place + 1, 0, { at, rest });
@@ -68,7 +68,7 @@ function* cardDrafts(
   began: number,
   random: Random,
   staysOpen: boolean,
-): Generator<EventDraft> {
+): Generator<EventFields> {
   const repo: Repo = random.chance(0.5) ? webRepo : apiRepo;
   const ticket = `OLD-${number}`;
   const pr = 10_000 + number;
@@ -89,7 +89,7 @@ function* cardDrafts(
   const time = (minutes: number): string => new Date(began + minutes * 60_000).toISOString();
   const startedAt = time(1);
 
-  const worker = (status: string, more: object = {}): EventDraft => {
+  const worker = (status: string, more: object = {}): EventFields => {
     const signal = {
       ticket,
       orchestrator,
@@ -117,7 +117,7 @@ function* cardDrafts(
       },
     };
   };
-  const issue = (topic: string, name: string, type: string): EventDraft => ({
+  const issue = (topic: string, name: string, type: string): EventFields => ({
     event: `tracker.issue.${topic}`,
     source: 'tracker.webhook',
     via: 'live',
@@ -134,7 +134,7 @@ function* cardDrafts(
       labels: ['agent'],
     },
   });
-  const pullRequest = (action: string, more: object = {}, scope: object = {}): EventDraft => ({
+  const pullRequest = (action: string, more: object = {}, scope: object = {}): EventFields => ({
     ...delivery,
     event: `codehost.pr.${action}`,
     scope: { repo, ticket, pr, branch, sha, ...scope },

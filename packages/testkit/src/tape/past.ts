@@ -3,7 +3,7 @@
 import {
   type Board,
   cutToFit,
-  type EventDraft,
+  type EventFields,
   type EventLine,
   emptyBoard,
   foldLine,
@@ -36,7 +36,7 @@ export function pastOf(day: TeamDay, firstSeq = 1): Past {
   const past: Past = { lines: [], board, signals: new Map(), outputs: new Map() };
   let last = 0;
 
-  function append(draft: EventDraft, time: number): void {
+  function append(draft: EventFields, time: number): void {
     last = Math.max(last, time);
     const seq = past.lines.length + firstSeq;
     const line = toLine(draft, seq, new Date(last));
@@ -91,7 +91,7 @@ export function pastOf(day: TeamDay, firstSeq = 1): Past {
 }
 
 /** What a daemon that serves the project writes when it starts. */
-const configApplied: EventDraft = {
+const configApplied: EventFields = {
   event: 'monitor.config.applied',
   source: 'monitor',
   via: 'local',
@@ -112,7 +112,7 @@ function keyOf({ orchestrator, ticket }: { orchestrator: string; ticket: string 
 type Delivered = Extract<Fact, { way: 'codehost' | 'tracker' }>;
 
 /** What the receiver, or a reconciliation, makes of it. */
-function deliveredDraft(fact: Delivered, at: Date, number: number): EventDraft {
+function deliveredDraft(fact: Delivered, at: Date, number: number): EventFields {
   const id = `0a7e0000-0000-4000-8000-${String(number).padStart(12, '0')}`;
   const isFound = fact.way === 'codehost' && fact.found === true;
   const meta = isFound
@@ -128,7 +128,7 @@ function deliveredDraft(fact: Delivered, at: Date, number: number): EventDraft {
 }
 
 /** The fields in the order of the log's own writer. */
-export function toLine(draft: EventDraft, seq: number, time: Date): EventLine {
+export function toLine(draft: EventFields, seq: number, time: Date): EventLine {
   const { event, source, via, scope, detail, deliveryId, occurredAt, relay, actor } = draft;
   const line: EventLine = {
     seq,

@@ -1,5 +1,5 @@
-// What a file is, by its path alone: its language, and whether it is a test, documentation, part of the build
-// pipeline, or nobody's own work.
+// What a file is, by its path alone: its language, whether it is a test, documentation or generated, and which side of
+// the product it belongs to.
 
 export type Language =
   | 'javascript'
@@ -99,7 +99,7 @@ const documentationAssets = new Set('png jpg jpeg gif svg webp drawio puml mmd'.
 const documentationNames =
   /^(?:license|licence|notice|authors|codeowners|contributors|changelog|readme|copying)$/i;
 
-export function isDocumentation(path: string): boolean {
+function isDocumentation(path: string): boolean {
   const extension = extensionOf(path);
   // These are read by programs.
   if (/^(?:requirements[^/]*|robots|cmakelists|constraints[^/]*)\.txt$/i.test(fileNameOf(path))) return false;
@@ -107,42 +107,14 @@ export function isDocumentation(path: string): boolean {
   return documentationAssets.has(extension) && foldersOf(path).some((f) => documentationFolders.has(f));
 }
 
-const pipelineNames =
-  /^(?:\.gitlab-ci\.ya?ml|jenkinsfile|makefile|gnumakefile|justfile|taskfile\.ya?ml|azure-pipelines\.ya?ml|bitbucket-pipelines\.ya?ml|\.travis\.ya?ml|package\.json|tox\.ini|noxfile\.py|pom\.xml|build\.gradle(?:\.kts)?|composer\.json|deno\.jsonc?)$/i;
-const pipelineFolders = /^(?:\.github\/workflows|\.github\/actions|\.circleci|\.buildkite|\.ci|ci)\//;
-
-/** Where it is written how the tests are run. */
-export function isPipeline(path: string): boolean {
-  return (
-    pipelineNames.test(fileNameOf(path)) ||
-    pipelineFolders.test(path) ||
-    (languageOf(path) === 'shell' && !path.endsWith('.bats'))
-  );
-}
-
 const foreignFolders = new Set(
   'node_modules vendor third_party thirdparty dist build out target .yarn generated __generated__'.split(' '),
 );
 const foreignNames = /\.min\.(?:js|css)$|[._]generated\.|\.pb\.go$|_pb2(?:_grpc)?\.py$|\.g\.dart$|\.d\.ts$/i;
 
-/** Made by a program or by others. */
+/** Generated, or third-party code. */
 export function isForeign(path: string): boolean {
   return foreignNames.test(fileNameOf(path)) || foldersOf(path).some((folder) => foreignFolders.has(folder));
-}
-
-const pretendFolders = new Set(
-  (
-    'mocks mock __mocks__ fakes fake fixtures fixture __fixtures__ stubs testdata test-data testkit testutil ' +
-    'testutils test-utils examples example samples stories storybook .storybook demo demos'
-  ).split(' '),
-);
-
-/** Code that is shipped: no test, no help for tests, no example. */
-export function isProduction(path: string): boolean {
-  if (languageOf(path) === 'other' || isTestFile(path) || isForeign(path)) return false;
-  if (/\.(?:mock|mocks|fake|fixture|fixtures|stories|story)\.[a-z]{1,6}$/i.test(fileNameOf(path)))
-    return false;
-  return !foldersOf(path).some((folder) => pretendFolders.has(folder));
 }
 
 /** `cart` for `cart.ts`, `cart.test.ts`, `test_cart.py`, `cart_test.go` and `CartTest.java`. */
@@ -156,4 +128,67 @@ export function subjectOf(path: string): string {
     )
     .replace(/^Test(?=[A-Z])|(?:IntegrationTests?|Tests?|TestCase|Specs?|IT)$/, '')
     .toLowerCase();
+}
+
+export const diffScopes = ['backend', 'frontend', 'fullstack', 'docs-only'] as const;
+export type DiffScope = (typeof diffScopes)[number];
+
+/**
+ * A file's extension says its side where that is clear, else the nearest folder with a known name; other code belongs to
+ * the backend.
+ */
+type Side = 'backend' | 'frontend';
+
+const sideExtensions: Readonly<Record<Side, string>> = {
+  frontend: 'tsx jsx vue svelte astro css scss sass less styl html htm hbs storyboard xib',
+  backend:
+    'py pyi go rs java kt kts groovy scala cs fs vb rb rake php ex exs c h cc cpp cxx hpp sql proto prisma graphql tf',
+};
+const sideFolders: Readonly<Record<Side, string>> = {
+  frontend:
+    'frontend front-end client clients web webapp www ui gui components component pages views layouts styles ' +
+    'hooks public assets browser dashboard storybook stories android ios mobile',
+  backend:
+    'backend back-end server servers api apis services service db database migrations migration workers worker ' +
+    'jobs queue queues cmd internal controllers models routes handlers lambda lambdas functions cli daemon core',
+};
+/** Apps for phones are written in languages that are a backend's elsewhere. */
+const appFolders = new Set(['android', 'ios', 'mobile']);
+
+const sideOf = (table: Readonly<Record<Side, string>>): ReadonlyMap<string, Side> =>
+  new Map(
+    (['frontend', 'backend'] as const).flatMap((side) =>
+      table[side].split(' ').map((word) => [word, side] as const),
+    ),
+  );
+const sideByExtension = sideOf(sideExtensions);
+const sideByFolder = sideOf(sideFolders);
+
+/** `scopeOfDiff(['web/cart.tsx', 'server/cart.go'])` is `fullstack`. Nothing changed is `docs-only`. */
+export function scopeOfDiff(paths: readonly string[]): DiffScope {
+  const others = paths.filter((path) => !isDocumentation(path));
+  if (others.length === 0) return 'docs-only';
+  const sides = new Set(others.map(voteOf));
+  if (sides.has('frontend') && sides.has('backend')) return 'fullstack';
+  return sides.has('frontend') ? 'frontend' : 'backend';
+}
+
+/** Whether tests can be demanded for it: code or style, not settings and data. */
+export function isSubjectToTests(path: string): boolean {
+  return !isDocumentation(path) && !isForeign(path) && voteOf(path) !== undefined;
+}
+
+function voteOf(path: string): Side | undefined {
+  const onTheWay = foldersOf(path);
+  if (onTheWay.some((folder) => appFolders.has(folder)) && languageOf(path) !== 'other') return 'frontend';
+  const clear = sideByExtension.get(extensionOf(path));
+  if (clear !== undefined) return clear;
+  if (languageOf(path) === 'other' || isSettings(path)) return undefined;
+  const nearest = onTheWay.findLast((folder) => sideByFolder.has(folder));
+  return nearest === undefined ? 'backend' : sideByFolder.get(nearest);
+}
+
+/** `vite.config.ts`: neither side's. */
+function isSettings(path: string): boolean {
+  return /\.(?:config|conf|rc)$/.test(fileNameOf(path).replace(/\.[a-z]{2,3}$/, ''));
 }

@@ -1,15 +1,16 @@
 // Which types of tests there are for a change, by the conventions of paths and file names. What a file of that name
-// really holds is not judged here: the tests are run, and the diff is scanned.
+// really holds is not judged here: the tests are run.
 import {
+  type DiffScope,
   extensionOf,
   fileNameOf,
   folderOf,
   foldersOf,
   isNamedTest,
+  isSubjectToTests,
   isTestFile,
   subjectOf,
 } from './file-kind.ts';
-import { type DiffScope, isSubjectToTests } from './scope.ts';
 
 export type TestTypeState =
   /** A test of the type is added or changed by the diff. */

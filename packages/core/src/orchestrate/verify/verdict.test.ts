@@ -1,10 +1,16 @@
 import { expect, test } from 'vitest';
-import type { VerifyFinding } from './finding.ts';
-import { verdict } from './verdict.ts';
+
+import { type VerifyFinding, verdict } from './verdict.ts';
 
 const passed = { state: 'passed', command: 'npm test', ms: 2_000 } as const;
-const nothing = { scope: 'backend', tests: passed, types: [], scan: [] } as const;
-const advice: VerifyFinding = { kind: 'stub', severity: 'advisory', why: 'a note', path: 'a.ts', line: 3 };
+const nothing = { scope: 'backend', tests: passed, types: [], advice: [] } as const;
+const advice: VerifyFinding = {
+  kind: 'test-skipped',
+  severity: 'advisory',
+  why: 'a note',
+  path: 'a.ts',
+  line: 3,
+};
 
 test('nothing found passes, and advice does not fail it', () => {
   expect(verdict(nothing)).toEqual({
@@ -13,7 +19,7 @@ test('nothing found passes, and advice does not fail it', () => {
     findings: [],
     blocking: 0,
   });
-  expect(verdict({ ...nothing, scan: [advice] })).toMatchObject({ passed: true, blocking: 0 });
+  expect(verdict({ ...nothing, advice: [advice] })).toMatchObject({ passed: true, blocking: 0 });
 });
 
 test.each([
@@ -22,9 +28,9 @@ test.each([
   [{ state: 'setup-failed', step: 'npm ci', how: 'ended with exit code 1' }, 'setup-failed'],
   [{ state: 'no-command' }, 'no-test-command'],
 ] as const)('%j blocks', (tests, kind) => {
-  const given = verdict({ ...nothing, tests, scan: [advice] });
+  const given = verdict({ ...nothing, tests, advice: [advice] });
   expect(given).toMatchObject({ passed: false, blocking: 1 });
-  expect(given.findings.map((finding) => finding.kind)).toEqual([kind, 'stub']);
+  expect(given.findings.map((finding) => finding.kind)).toEqual([kind, 'test-skipped']);
 });
 
 test('no test command is no obstacle for documentation', () => {
@@ -47,9 +53,7 @@ test('a type that is missing or cannot be checked blocks', () => {
 });
 
 test('a summary is never long', () => {
-  const scan = Array.from(
-    { length: 9 },
-    () => ({ ...advice, severity: 'blocking', why: 'x'.repeat(400) }) as const,
-  );
-  expect(verdict({ ...nothing, scan }).summary.length).toBeLessThanOrEqual(600);
+  const type = { type: 'x'.repeat(400), state: 'missing' as const, examples: [] };
+  const { summary } = verdict({ ...nothing, types: Array.from({ length: 9 }, () => type) });
+  expect(summary.length).toBeLessThanOrEqual(600);
 });

@@ -1,7 +1,52 @@
-// What follows from all that a verification saw: whether the change may count as done.
-import { findingText, type VerifyFinding } from './finding.ts';
-import type { DiffScope } from './scope.ts';
+// What a verification found, and what follows from it: whether the change counts as done. A blocking finding fails it;
+// an advisory one is only shown.
+import type { DiffScope } from './file-kind.ts';
 import type { TestTypePresence } from './test-types.ts';
+
+export const findingKinds = [
+  'tests-failed',
+  'tests-timed-out',
+  'setup-failed',
+  'no-test-command',
+  'test-type-missing',
+  'test-type-unknown',
+  'test-skipped',
+  'test-removed',
+  'assertion-removed',
+  'not-scanned',
+] as const;
+
+export type VerifyFinding = {
+  kind: (typeof findingKinds)[number];
+  severity: 'blocking' | 'advisory';
+  why: string;
+  path?: string;
+  line?: number;
+  /** The line in question, cut. */
+  text?: string;
+};
+
+const LONGEST_PATH = 300;
+const LONGEST_TEXT = 200;
+
+/** Text from a diff as it may be shown: one line, nothing that steers a terminal, not too long. */
+export function shownText(text: string, longest: number = LONGEST_TEXT): string {
+  const plain = text
+    .slice(0, longest * 2)
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, ' ')
+    .trim();
+  return plain.length > longest ? `${plain.slice(0, longest - 1).toWellFormed()}…` : plain;
+}
+
+export function shownPath(path: string): string {
+  return shownText(path, LONGEST_PATH);
+}
+
+/** `test-skipped src/a.test.ts:12: a test is skipped: it.skip('adds', …)` */
+export function findingText({ kind, path, line, text, why }: VerifyFinding): string {
+  const place = path === undefined ? '' : ` ${path}${line === undefined || line === 0 ? '' : `:${line}`}`;
+  return `${kind}${place}: ${why}${text === undefined || text === '' ? '' : `: ${text}`}`;
+}
 
 export type TestRun =
   | { state: 'passed'; command: string; ms: number }
@@ -26,14 +71,15 @@ export function verdict({
   scope,
   tests,
   types,
-  scan,
+  advice,
 }: {
   scope: DiffScope;
   tests: TestRun;
   types: readonly TestTypePresence[];
-  scan: readonly VerifyFinding[];
+  /** Signs of weakened tests. */
+  advice: readonly VerifyFinding[];
 }): Verdict {
-  const all = [...testFindings(tests, scope), ...typeFindings(types, scope), ...scan];
+  const all = [...testFindings(tests, scope), ...typeFindings(types, scope), ...advice];
   const blocking = all.filter(({ severity }) => severity === 'blocking');
   const findings = [...blocking, ...all.filter(({ severity }) => severity !== 'blocking')];
   const passed = blocking.length === 0;

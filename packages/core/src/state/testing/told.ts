@@ -1,5 +1,7 @@
 // Lines for tests, with only what matters to them.
+import { typedLine } from '../../log/typed-line.ts';
 import type { FoldedLine } from '../board.ts';
+import type { LineOf } from '../turn.ts';
 
 export type Told = Partial<Omit<FoldedLine, 'event'>>;
 
@@ -22,4 +24,13 @@ export function told(seq: number, event: string, more: Told = {}): FoldedLine {
     detail: {},
     ...more,
   };
+}
+
+/** An entity after lines, each with the detail of its topic, as the fold hands them to a reducer. */
+export function reduced<Entity, Line extends LineOf>(
+  reduce: (known: Entity | undefined, line: Line) => Entity | undefined,
+  lines: readonly FoldedLine[],
+  known?: Entity,
+): Entity | undefined {
+  return lines.reduce<Entity | undefined>((before, line) => reduce(before, typedLine(line) as Line), known);
 }

@@ -2,11 +2,15 @@
 // deployments, verification; each with the lines that prove it, and on an axis that folds idle nights.
 
 import { isEnded } from '../../deploy/standing.ts';
-import { asFields, integerAt, listAt, textAt, timeAt } from '../../receive/payload-fields.ts';
+import { checkSuiteActions } from '../../log/codehost-details.ts';
+import { topicsIn } from '../../log/topic-family.ts';
+import type { Topic } from '../../log/topics.ts';
+import { detailOf, isIn, typedLine } from '../../log/typed-line.ts';
 import { WorkerStatus } from '../../runs/signal-file.ts';
 import { pullRequestKey } from '../board-links.ts';
 import type { FoldedLine } from '../board-types.ts';
-import { isOlder, shortTextAt } from '../line-fields.ts';
+import { isOlder, short } from '../line-fields.ts';
+import type { LineOf } from '../turn.ts';
 import { type AxisSegment, foldIdle } from './trace-axis.ts';
 import { createSpanList, momentOf, type SpanList, type TraceSpan, type TraceState } from './trace-span.ts';
 
@@ -47,8 +51,10 @@ export function traceOf(
   const codehost = traceCodehost(spans);
   const own = lines.filter(isOf(subject));
   for (const line of own) {
-    if (line.event.startsWith('codehost.')) codehost(line);
-    else work(line);
+    const typed = typedLine(line);
+    if (typed === undefined) continue;
+    if (isIn(typed, 'codehost')) codehost(typed);
+    else work(typed);
   }
   const all = spans.all();
   const axis = foldIdle(all, now, own.map(momentOf));
@@ -65,6 +71,8 @@ export function traceOf(
     axis,
   };
 }
+
+const suiteTopics = topicsIn('codehost.check_suite', checkSuiteActions);
 
 function isOf(subject: TraceSubject): (line: FoldedLine) => boolean {
   const name = subject.ticket.toUpperCase();
@@ -97,7 +105,7 @@ const outcomes: Partial<Record<WorkerStatus, Exclude<TraceState, 'running'>>> = 
   canceled: 'ended',
 };
 
-export function traceWork(spans: SpanList): (line: FoldedLine) => void {
+export function traceWork(spans: SpanList): (line: LineOf) => void {
   let status: WorkerStatus | undefined;
 
   function moveTo(next: WorkerStatus | undefined, line: FoldedLine): void {
@@ -110,11 +118,9 @@ export function traceWork(spans: SpanList): (line: FoldedLine) => void {
   }
 
   return (line) => {
-    const { event, detail } = line;
-    const reason = shortTextAt(detail, 'reason') ?? '';
-    switch (event) {
+    switch (line.event) {
       case 'orchestrator.worker.status_changed':
-        return moveTo(statusIn(detail['to']), line);
+        return moveTo(line.detail.to, line);
       case 'orchestrator.worker.dispatched':
       case 'orchestrator.worker.phase_changed':
       case 'orchestrator.worker.updated':
@@ -133,20 +139,23 @@ export function traceWork(spans: SpanList): (line: FoldedLine) => void {
       case 'orchestrator.verification.failed':
         return endVerification(spans, line);
       case 'comms.attention':
-        return spans.open(`attention ${reason}`, line, {
+        return spans.open(`attention ${line.detail.reason}`, line, {
           kind: 'wait',
-          label: `Needs a person: ${reason}`,
-          reason: shortTextAt(detail, 'message') ?? null,
+          label: `Needs a person: ${line.detail.reason ?? ''}`,
+          reason: short(line.detail.message) ?? null,
         });
       case 'comms.attention_resolved':
-        return spans.close(`attention ${reason}`, line, 'ended');
+        return spans.close(`attention ${line.detail.reason}`, line, 'ended');
     }
   };
 }
 
-function endVerification(spans: SpanList, line: FoldedLine): void {
+function endVerification(
+  spans: SpanList,
+  line: LineOf<'orchestrator.verification.passed' | 'orchestrator.verification.failed'>,
+): void {
   const state = line.event.endsWith('passed') ? 'succeeded' : 'failed';
-  const given = { reason: shortTextAt(line.detail, 'summary') ?? null };
+  const given = { reason: short(line.detail.summary) ?? null };
   if (!spans.isOpen('verification'))
     return spans.moment('verification', line, state, {
       kind: 'verification',
@@ -157,14 +166,13 @@ function endVerification(spans: SpanList, line: FoldedLine): void {
 }
 
 /** A worker that is told of for the first time has its status in its signal file. */
-function statusOf({ event, detail }: FoldedLine): WorkerStatus | undefined {
-  const told = statusIn(textAt(asFields(detail['signal']) ?? {}, 'status'));
-  return told ?? (event === 'orchestrator.worker.dispatched' ? 'dispatched' : undefined);
-}
-
-function statusIn(value: unknown): WorkerStatus | undefined {
-  const parsed = WorkerStatus.safeParse(value);
-  return parsed.success ? parsed.data : undefined;
+function statusOf({
+  event,
+  detail,
+}: LineOf<`orchestrator.worker.${'dispatched' | 'phase_changed' | 'updated'}`>): WorkerStatus | undefined {
+  const read = WorkerStatus.safeParse(detail.signal?.['status']);
+  if (read.success) return read.data;
+  return event === 'orchestrator.worker.dispatched' ? 'dispatched' : undefined;
 }
 
 // What the code host told of a ticket: its pull requests, their checks and reviews, the merge, deployments.
@@ -178,27 +186,28 @@ const deploymentEnds: Readonly<Record<string, Exclude<TraceState, 'running'>>> =
   inactive: 'ended',
 };
 
-export function traceCodehost(spans: SpanList): (line: FoldedLine) => void {
+type Family<Name extends string> = LineOf<Extract<Topic, `${Name}.${string}`>>;
+
+export function traceCodehost(spans: SpanList): (line: Family<'codehost'>) => void {
   const requested = new Map<string, FoldedLine>();
   const heads = new Map<string, FoldedLine>();
   const merges = new Set<string>();
   /** Checks and deployments that have ended once. */
   const over = new Set<string>();
 
-  function pullRequest(line: FoldedLine): void {
+  function pullRequest(line: Family<'codehost.pr'>): void {
     const { event, scope, detail } = line;
     const { repo = '', pr } = scope;
     if (pr === undefined) return;
     const name = pullRequestKey(repo, pr);
-    const url = textAt(detail, 'url') ?? null;
+    const url = detail.url || null;
     if (scope.sha !== undefined && !heads.has(scope.sha)) heads.set(scope.sha, line);
-    const reviewer = textAt(detail, 'requestedReviewer');
-    if (event === 'codehost.pr.review_requested' && reviewer !== undefined)
-      requested.set(`${name} ${reviewer}`, line);
+    const { requestedReviewer: reviewer } = detail;
+    if (event === 'codehost.pr.review_requested' && reviewer) requested.set(`${name} ${reviewer}`, line);
     const isOver = event === 'codehost.pr.merged' || event === 'codehost.pr.closed';
-    if (!isOver && detail['state'] !== 'closed') openPullRequest(name, line, url);
+    if (!isOver && detail.state !== 'closed') openPullRequest(name, line, url);
     if (event === 'codehost.pr.opened' || event === 'codehost.pr.ready_for_review')
-      if (detail['draft'] !== true)
+      if (detail.draft !== true)
         spans.open(`review ${name}`, line, {
           kind: 'wait',
           label: 'Waits for a review',
@@ -216,9 +225,9 @@ export function traceCodehost(spans: SpanList): (line: FoldedLine) => void {
     if (isMerged) merged(name, line, url);
   }
 
-  function openPullRequest(name: string, line: FoldedLine, url: string | null): void {
+  function openPullRequest(name: string, line: Family<'codehost.pr'>, url: string | null): void {
     const { repo = '', pr } = line.scope;
-    const created = timeAt(line.detail, 'createdAt');
+    const { createdAt: created } = line.detail;
     const moment = momentOf(line);
     const isReopened = line.event === 'codehost.pr.reopened';
     const at =
@@ -228,7 +237,7 @@ export function traceCodehost(spans: SpanList): (line: FoldedLine) => void {
     spans.open(`pr ${name}`, line, { kind: 'pull-request', label: `${repo}#${pr}`, url }, at);
   }
 
-  function merged(name: string, line: FoldedLine, url: string | null): void {
+  function merged(name: string, line: Family<'codehost.pr'>, url: string | null): void {
     const { repo = '', pr, mergeSha } = line.scope;
     if (merges.has(name)) return;
     merges.add(name);
@@ -241,13 +250,13 @@ export function traceCodehost(spans: SpanList): (line: FoldedLine) => void {
     });
   }
 
-  function review(line: FoldedLine): void {
+  function review(line: Family<'codehost.pr_review'>): void {
     const { event, scope, detail } = line;
     const { repo = '', pr } = scope;
     if (pr === undefined || event !== 'codehost.pr_review.submitted') return;
     const name = pullRequestKey(repo, pr);
-    const reviewer = shortTextAt(detail, 'reviewer') ?? 'somebody';
-    const verdict = shortTextAt(detail, 'state') ?? 'commented';
+    const reviewer = short(detail.reviewer) ?? 'somebody';
+    const verdict = short(detail.state) ?? 'commented';
     spans.close(`review ${name}`, line, 'ended');
     const state = verdict === 'approved' ? 'succeeded' : verdict === 'changes_requested' ? 'failed' : 'ended';
     const asked = requested.get(`${name} ${reviewer}`);
@@ -256,25 +265,25 @@ export function traceCodehost(spans: SpanList): (line: FoldedLine) => void {
       kind: 'review' as const,
       label: `Review by ${reviewer}`,
       reason: verdict.replaceAll('_', ' '),
-      url: textAt(detail, 'url') ?? null,
+      url: detail.url || null,
     };
     spans.moment(`review ${name} ${reviewer}`, line, state, given, { line: asked ?? line });
   }
 
-  function checkSuite(line: FoldedLine): void {
+  function checkSuite(line: Family<'codehost.check_suite'>): void {
     const { event, scope, detail, via } = line;
-    const app = shortTextAt(detail, 'app') ?? (via === 'poll' ? 'all checks' : 'Checks');
-    const name = `${scope.sha ?? '-'} ${integerAt(detail, 'suiteId') ?? app}`;
+    const app = short(detail.app) ?? (via === 'poll' ? 'all checks' : 'Checks');
+    const name = `${scope.sha ?? '-'} ${detail.suiteId ?? app}`;
     const opening = { kind: 'checks' as const, label: app };
     if (event !== 'codehost.check_suite.completed') return spans.open(name, line, opening);
-    endChecks(name, line, opening, textAt(detail, 'conclusion') ?? 'unknown');
+    endChecks(name, line, opening, detail.conclusion || 'unknown');
   }
 
-  function commitStatus(line: FoldedLine): void {
+  function commitStatus(line: Family<'codehost.status'>): void {
     const { scope, detail, event } = line;
-    const context = shortTextAt(detail, 'context') ?? 'status';
+    const context = short(detail.context) ?? 'status';
     const name = `${scope.sha ?? '-'} status ${context}`;
-    const opening = { kind: 'checks' as const, label: context, url: textAt(detail, 'url') ?? null };
+    const opening = { kind: 'checks' as const, label: context, url: detail.url || null };
     const state = event.slice('codehost.status.'.length);
     if (state === 'pending') return spans.open(name, line, opening);
     endChecks(name, line, opening, state);
@@ -297,13 +306,14 @@ export function traceCodehost(spans: SpanList): (line: FoldedLine) => void {
     spans.moment(name, line, state, { ...opening, reason }, { line: from });
   }
 
-  function deployment(line: FoldedLine): void {
+  function deployment(line: Family<'codehost.deployment' | 'codehost.deployment_status'>): void {
     const { event, scope, detail } = line;
+    const status = isIn(line, 'codehost.deployment_status') ? line.detail : undefined;
     const { repo = '', deploymentId, sha, environment = 'unknown' } = scope;
     if (deploymentId === undefined) return;
     if (sha !== undefined) spans.close(`deploy ${sha}`, line, 'ended');
     const name = `deployment ${pullRequestKey(repo, deploymentId)}`;
-    const url = textAt(detail, 'environmentUrl') ?? textAt(detail, 'logUrl') ?? null;
+    const url = status?.environmentUrl || status?.logUrl || null;
     const opening = { kind: 'deployment' as const, label: environment, url };
     const told = event.slice('codehost.deployment_status.'.length);
     const end = event === 'codehost.deployment.created' ? undefined : deploymentEnds[told];
@@ -315,21 +325,21 @@ export function traceCodehost(spans: SpanList): (line: FoldedLine) => void {
     if (over.has(name)) return;
     over.add(name);
     if (!spans.isOpen(name)) spans.open(name, line, opening);
-    const reason = shortTextAt(detail, 'description') ?? told;
+    const reason = short(detail.description) ?? told;
     spans.close(name, line, end, url === null ? { reason } : { reason, url });
   }
   return (line) => {
-    const { event } = line;
-    if (event.startsWith('codehost.pr.')) return pullRequest(line);
-    if (event.startsWith('codehost.pr_review.')) return review(line);
-    if (event.startsWith('codehost.check_suite.')) return checkSuite(line);
-    if (event.startsWith('codehost.status.')) return commitStatus(line);
-    if (event.startsWith('codehost.deployment')) return deployment(line);
+    if (isIn(line, 'codehost.pr')) return pullRequest(line);
+    if (isIn(line, 'codehost.pr_review')) return review(line);
+    if (isIn(line, 'codehost.check_suite')) return checkSuite(line);
+    if (isIn(line, 'codehost.status')) return commitStatus(line);
+    if (isIn(line, 'codehost.deployment') || isIn(line, 'codehost.deployment_status'))
+      return deployment(line);
   };
 }
 
 /** The pull requests that a check suite names; its scope names one only when there is one. */
-export function pullRequestsIn({ scope, detail }: Pick<FoldedLine, 'scope' | 'detail'>): number[] {
-  const listed = listAt(detail, 'prs').filter((item) => typeof item === 'number');
-  return scope.pr === undefined ? listed : [scope.pr, ...listed];
+function pullRequestsIn(line: Pick<FoldedLine, 'event' | 'scope' | 'detail'>): number[] {
+  const listed = detailOf(line, suiteTopics)?.prs ?? [];
+  return line.scope.pr === undefined ? listed : [line.scope.pr, ...listed];
 }

@@ -1,8 +1,7 @@
 // The runs that were put away: what each holds, and when.
-import type { ArchiveList } from '@svc/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { getJson, path } from '../../api/client.ts';
+import { client } from '../../api/client.ts';
 import { Age } from '../../parts/age.tsx';
 import { Button } from '../../parts/button.tsx';
 import { ChoiceField } from '../../parts/choice-field.tsx';
@@ -14,15 +13,16 @@ import { sizeWords } from '../../parts/size-words.ts';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { runStanding } from '../../parts/status-meaning.ts';
 
-const states = ['completed', 'canceled', 'running', 'paused', 'unknown'];
+const states = ['completed', 'canceled', 'running', 'paused', 'unknown'] as const;
 
 export function ArchiveScreen() {
-  const [state] = useAddressText('state');
+  const [text] = useAddressText('state');
+  const state = states.find((one) => one === text);
   const { data, error, isPending, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
     useInfiniteQuery({
       queryKey: ['archive', state],
       queryFn: ({ pageParam, signal }) =>
-        getJson<ArchiveList>(path('/api/archive', { state, after: pageParam }), signal),
+        client.get('/api/archive', { query: { state, after: pageParam ?? undefined }, signal }),
       initialPageParam: null as string | null,
       getNextPageParam: (page) => page.next,
     });
@@ -53,7 +53,7 @@ export function ArchiveScreen() {
         </div>
       )}
       {first && runs.length === 0 && (
-        <Empty title={state === '' ? 'No run was archived yet.' : `No archived run is ${state}.`}>
+        <Empty title={state === undefined ? 'No run was archived yet.' : `No archived run is ${state}.`}>
           <p>A run is archived after its end: its signal files, output, summary and event lines.</p>
           <Remedy text="Run: svc archive sweep --dry-run" />
         </Empty>

@@ -2,7 +2,7 @@
 import type { ArchiveManifest } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { getJson } from '../../api/client.ts';
+import { client } from '../../api/client.ts';
 import { Age } from '../../parts/age.tsx';
 import { Panel, ScreenHead } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
@@ -12,10 +12,10 @@ import { Failed, Loading } from '../../parts/states.tsx';
 import { runStanding } from '../../parts/status-meaning.ts';
 
 export function ArchivedRunScreen() {
-  const { run = '' } = useParams({ strict: false });
+  const { run } = useParams({ from: '/archive/$run' });
   const { data, error, isPending, refetch } = useQuery({
     queryKey: ['archive', 'run', run],
-    queryFn: ({ signal }) => getJson<ArchiveManifest>(`/api/archive/${encodeURIComponent(run)}`, signal),
+    queryFn: ({ signal }) => client.get('/api/archive/{run}', { params: { run }, signal }),
   });
   return (
     <>

@@ -5,7 +5,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import { Tabs } from 'radix-ui';
 import { useMemo, useRef, useState } from 'react';
-import { getJson } from '../../api/client.ts';
+import { client } from '../../api/client.ts';
 import { useBoard, useLiveBoard, useNow } from '../../live/live.tsx';
 import { Button } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
@@ -45,7 +45,7 @@ function NothingWaits() {
   const { data } = useQuery({
     queryKey: ['attention-quiet', attention],
     queryFn: ({ signal }) =>
-      getJson<{ events: EventLine[] }>('/api/events?event=comms.attention_*&limit=1', signal),
+      client.get('/api/events', { query: { event: 'comms.attention_*', limit: 1 }, signal }),
   });
   const last = data?.events[0]?.ts;
   return (

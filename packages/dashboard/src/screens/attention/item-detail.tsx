@@ -5,7 +5,6 @@ import { Link } from '@tanstack/react-router';
 import { Check, CheckCheck, Clock, UserRoundPen } from 'lucide-react';
 import { Dialog, DropdownMenu } from 'radix-ui';
 import { type FormEvent, type ReactNode, useState } from 'react';
-import { postJson } from '../../api/client.ts';
 import { useLiveBoard, useNow } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -292,13 +291,13 @@ function Mend({ item, isPast }: { item: AttentionItem; isPast: boolean }) {
       <Remedy text={item.remedy} />
       {actions.length > 0 && (
         <div className="flex flex-wrap gap-2">
-          {actions.map(({ label, what, command, post }) => (
+          {actions.map(({ label, what, command, send }) => (
             <Confirm
               key={command}
               trigger={label}
               title={label}
               label={label}
-              onConfirm={() => postJson(post.url, { ...post.body, ...(takesName(post.url) && speaker()) })}
+              onConfirm={() => send(speaker())}
             >
               <p>{what}</p>
               <p className="text-small text-muted">
@@ -310,11 +309,6 @@ function Mend({ item, isPast }: { item: AttentionItem; isPast: boolean }) {
       )}
     </section>
   );
-}
-
-/** The outbox asks for no name. */
-function takesName(url: string): boolean {
-  return !url.startsWith('/api/outbox/');
 }
 
 function TicketTitle({ ticket }: { ticket: string }) {

@@ -1,8 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { actionOfCommand, actionsOf } from './remedy-action.ts';
 
 const item = { remedy: null, reason: 'deploy-failed', ticket: 'ENG-1', orchestrator: 'run-1' };
-const post = (command: string) => actionOfCommand(item, command)?.post ?? null;
+
+afterEach(() => vi.unstubAllGlobals());
 
 describe('the route of a command', () => {
   test.each([
@@ -11,7 +12,28 @@ describe('the route of a command', () => {
     ['svc deploy retry ENG-2', '/api/workers/ENG-2/deploy', { word: 'retry' }],
     ['svc orchestrate retry run-1 ENG-1', '/api/runs/run-1/retry', { ticket: 'ENG-1' }],
     ['svc outbox retry 12:move-ticket:ENG-1', '/api/outbox/retry', { key: '12:move-ticket:ENG-1' }],
-  ])('%s', (command, url, body) => expect(post(command)).toEqual({ url, body }));
+  ])('%s', async (command, url, body) => {
+    const asked = vi.fn(async () => new Response('{}'));
+    vi.stubGlobal('fetch', asked);
+    await actionOfCommand(item, command)?.send({});
+    const sent = expect.objectContaining({ method: 'POST', body: JSON.stringify(body) });
+    expect(asked).toHaveBeenCalledExactlyOnceWith(url, sent);
+  });
+
+  test('carries the name of the person, but to the outbox, which asks for none', async () => {
+    const bodies: unknown[] = [];
+    vi.stubGlobal('fetch', async (_url: string, { body }: { body: string }) => {
+      bodies.push(JSON.parse(body));
+      return new Response('{}');
+    });
+    for (const command of [
+      'svc deploy accept ENG-2',
+      'svc orchestrate retry run-1 ENG-1',
+      'svc outbox retry 1:x',
+    ])
+      await actionOfCommand(item, command)?.send({ by: 'kim' });
+    expect(bodies).toEqual([{ word: 'accept', by: 'kim' }, { ticket: 'ENG-1', by: 'kim' }, { key: '1:x' }]);
+  });
 
   test.each([
     'svc why ENG-1',
@@ -26,7 +48,7 @@ describe('the route of a command', () => {
     'svc orchestrate cancel run-1 ENG-1',
     'setup-webhooks.sh',
     '',
-  ])('%j can only be copied', (command) => expect(post(command)).toBeNull());
+  ])('%j can only be copied', (command) => expect(actionOfCommand(item, command)).toBeNull());
 });
 
 describe('what can be done about an item', () => {

@@ -1,6 +1,7 @@
 // Which remedies the daemon can carry out itself: each is the command of a route. Everything else can only be
 // copied. A remedy may come from outside, so that it is matched as a whole and never run as text.
 import type { AttentionItem } from '@svc/core';
+import { client } from '../../api/client.ts';
 
 export type RemedyAction = {
   /** On the button. */
@@ -8,7 +9,8 @@ export type RemedyAction = {
   /** In the question before it is done. */
   what: string;
   command: string;
-  post: { url: string; body: Record<string, string> };
+  /** Asks the daemon to do it, in the name of the person. */
+  send: (by: { by?: string }) => Promise<unknown>;
 };
 
 type Item = Pick<AttentionItem, 'remedy' | 'reason' | 'ticket' | 'orchestrator'>;
@@ -17,7 +19,7 @@ const name = '[A-Za-z0-9][A-Za-z0-9._-]{0,119}';
 const commands: [pattern: RegExp, action: (item: Item, first: string, second: string) => RemedyAction][] = [
   [
     new RegExp(`^svc deploy (retry|accept) (${name})$`),
-    (item, word, ticket) => deployWord(item, word, ticket),
+    (item, word, ticket) => deployWord(item, word === 'retry' ? word : 'accept', ticket),
   ],
   [new RegExp(`^svc orchestrate retry (${name}) (${name})$`), (_item, run, ticket) => runRetry(run, ticket)],
   [/^svc outbox retry (\S{1,500})$/, (_item, key) => outboxRetry(key)],
@@ -49,8 +51,9 @@ export function actionsOf(item: Item, { isConducted }: { isConducted: boolean })
 const startsAnew: ReadonlySet<string> = new Set(['worker-dead', 'worker-stalled']);
 
 /** The worker of the item's run, where the item is of that ticket. */
-function deployWord(item: Item, word: string, ticket: string): RemedyAction {
-  const isOwn = item.ticket?.toUpperCase() === ticket.toUpperCase() && item.orchestrator !== null;
+function deployWord(item: Item, word: 'retry' | 'accept', ticket: string): RemedyAction {
+  const isOwn = item.ticket?.toUpperCase() === ticket.toUpperCase();
+  const orchestrator = isOwn ? (item.orchestrator ?? undefined) : undefined;
   return {
     label: word === 'retry' ? `Retry the deploy of ${ticket}` : `Accept ${ticket} as done`,
     what:
@@ -58,10 +61,11 @@ function deployWord(item: Item, word: string, ticket: string): RemedyAction {
         ? `svc waits for a deployment of ${ticket} again, with a new budget and a new deadline. It does not deploy by itself.`
         : `${ticket} is called done without proof. Its receipt says that a person accepted it.`,
     command: `svc deploy ${word} ${ticket}`,
-    post: {
-      url: `/api/workers/${encodeURIComponent(ticket)}/deploy`,
-      body: { word, ...(isOwn && item.orchestrator !== null && { orchestrator: item.orchestrator }) },
-    },
+    send: (by) =>
+      client.post('/api/workers/{ticket}/deploy', {
+        params: { ticket },
+        body: { word, orchestrator, ...by },
+      }),
   };
 }
 
@@ -70,7 +74,7 @@ function runRetry(run: string, ticket: string): RemedyAction {
     label: `Start ${ticket} again`,
     what: `A new agent is started for ${ticket} in the run ${run}.`,
     command: `svc orchestrate retry ${run} ${ticket}`,
-    post: { url: `/api/runs/${encodeURIComponent(run)}/retry`, body: { ticket } },
+    send: (by) => client.post('/api/runs/{run}/retry', { params: { run }, body: { ticket, ...by } }),
   };
 }
 
@@ -79,6 +83,6 @@ function outboxRetry(key: string): RemedyAction {
     label: 'Try it again',
     what: `${key} is tried again.`,
     command: `svc outbox retry ${key}`,
-    post: { url: '/api/outbox/retry', body: { key } },
+    send: () => client.post('/api/outbox/retry', { body: { key } }),
   };
 }

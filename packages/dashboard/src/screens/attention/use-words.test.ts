@@ -1,6 +1,8 @@
 import { sampleAttention } from '@svc/testkit';
-import { expect, test } from 'vitest';
-import { foreseen, requestOf, type Word } from './use-words.ts';
+import { afterEach, expect, test, vi } from 'vitest';
+import { foreseen, sendWord, type Word } from './use-words.ts';
+
+afterEach(() => vi.unstubAllGlobals());
 
 const item = sampleAttention();
 const now = Date.UTC(2026, 0, 2, 12);
@@ -24,10 +26,13 @@ test.each<[Word, object | null, object]>([
     { handedOver: { to: 'mira', by: 'you', at, note: 'yours' } },
     { to: 'mira', note: 'yours' },
   ],
-])('%j', (word, change, body) => {
+])('%j', async (word, change, body) => {
   expect(foreseen(item, word, now)).toEqual(change === null ? null : { ...item, ...change });
-  expect(requestOf(item.id, word)).toEqual({
-    url: `/api/attention/${word.kind}`,
-    body: { id: item.id, ...body },
-  });
+  const asked = vi.fn(async () => new Response('{}'));
+  vi.stubGlobal('fetch', asked);
+  await sendWord(item.id, word, { by: 'kim' });
+  expect(asked).toHaveBeenCalledExactlyOnceWith(
+    `/api/attention/${word.kind}`,
+    expect.objectContaining({ method: 'POST', body: JSON.stringify({ id: item.id, ...body, by: 'kim' }) }),
+  );
 });

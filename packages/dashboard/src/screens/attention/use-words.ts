@@ -2,7 +2,7 @@
 // taken back and said.
 import type { AttentionItem } from '@svc/core';
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { postJson } from '../../api/client.ts';
+import { client } from '../../api/client.ts';
 import { speaker } from './your-name.ts';
 
 /** A line that does not arrive for so long is not waited for: the board is then right as it is. */
@@ -30,12 +30,14 @@ export function foreseen<Item extends AttentionItem>(item: Item, word: Word, now
   }
 }
 
-export function requestOf(id: string, word: Word): { url: string; body: Record<string, string> } {
-  const url = `/api/attention/${word.kind}`;
-  if (word.kind === 'snooze') return { url, body: { id, for: word.for } };
-  if (word.kind === 'hand-over')
-    return { url, body: { id, to: word.to, ...(word.note !== '' && { note: word.note }) } };
-  return { url, body: { id } };
+export function sendWord(id: string, word: Word, by: { by?: string }): Promise<unknown> {
+  if (word.kind === 'snooze')
+    return client.post('/api/attention/snooze', { body: { id, for: word.for, ...by } });
+  if (word.kind === 'hand-over') {
+    const note = word.note === '' ? {} : { note: word.note };
+    return client.post('/api/attention/hand-over', { body: { id, to: word.to, ...note, ...by } });
+  }
+  return client.post(`/api/attention/${word.kind}`, { body: { id, ...by } });
 }
 
 type Spoken = { word: Word; base: AttentionItem; at: number };
@@ -65,9 +67,8 @@ export function useWords(items: ReadonlyMap<string, AttentionItem>) {
       const one: Spoken = { word, base: latest.current.get(item.id) ?? item, at: Date.now() };
       setFailure(null);
       setSpoken((before) => new Map(before).set(item.id, one));
-      const { url, body } = requestOf(item.id, word);
       try {
-        await postJson(url, { ...body, ...speaker() });
+        await sendWord(item.id, word, speaker());
         setTimeout(() => forget(item.id, one), PATIENCE_MS);
       } catch (error) {
         forget(item.id, one);

@@ -1,7 +1,7 @@
 // Every key with its value, where that came from, and what it would be otherwise. Secrets are never sent here.
 import type { ConfigEntry, ConfigReport } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
-import { getJson, path } from '../../api/client.ts';
+import { client } from '../../api/client.ts';
 import { ChoiceField } from '../../parts/choice-field.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { Panel, ScreenHead } from '../../parts/panel.tsx';
@@ -48,7 +48,7 @@ export function ConfigurationScreen() {
   const [only] = useAddressText('only');
   const { data, error, isPending, refetch } = useQuery({
     queryKey: ['config', project],
-    queryFn: ({ signal }) => getJson<ConfigReport>(path('/api/config', { project }), signal),
+    queryFn: ({ signal }) => client.get('/api/config', { query: project === '' ? {} : { project }, signal }),
     // Files are read again by the daemon as they change.
     refetchInterval: 5_000,
   });

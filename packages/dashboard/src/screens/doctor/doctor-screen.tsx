@@ -1,8 +1,9 @@
 // Every part graded on what it did, by the same examination as `svc doctor`.
-import type { ApiAnswer, api, DoctorFinding, DoctorGrade } from '@svc/core';
+import type { Answer } from '@svc/client';
+import type { CheckGrade, DoctorFinding } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
 import { RefreshCw } from 'lucide-react';
-import { postJson } from '../../api/client.ts';
+import { client } from '../../api/client.ts';
 import { Age } from '../../parts/age.tsx';
 import { Button, CopyButton } from '../../parts/button.tsx';
 import type { Meaning } from '../../parts/meaning.ts';
@@ -11,9 +12,9 @@ import { Pill } from '../../parts/pill.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 
-type Examination = ApiAnswer<typeof api.examine>;
+type Examination = Answer<'POST', '/api/doctor/examine'>;
 
-const meanings: Record<DoctorGrade, Meaning> = {
+const meanings: Record<CheckGrade, Meaning> = {
   broken: 'broken',
   warning: 'you',
   unknown: 'unknown',
@@ -23,7 +24,7 @@ const meanings: Record<DoctorGrade, Meaning> = {
 export function DoctorScreen() {
   const { data, error, isFetching, refetch, dataUpdatedAt } = useQuery({
     queryKey: ['doctor'],
-    queryFn: ({ signal }) => postJson<Examination>('/api/doctor/examine', {}, signal),
+    queryFn: ({ signal }) => client.post('/api/doctor/examine', { signal }),
     staleTime: 60_000,
     retry: false,
   });

@@ -1,18 +1,19 @@
 import type { EventCounts } from '@svc/core';
+import { type EventFamily, eventFamilies } from '@svc/core/browser';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { getJson, path } from '../../api/client.ts';
+import { client } from '../../api/client.ts';
 import { ChoiceField } from '../../parts/choice-field.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { useAddressText } from '../../parts/search-field.tsx';
 import { Failed } from '../../parts/states.tsx';
 import { ChartLegend, type ChartSeries, TimeChart } from '../../parts/time-chart.tsx';
-import type { EventFilters } from './wait-for-command.ts';
+import { conditionsOf, type EventFilters } from './wait-for-command.ts';
 
 // Which kind of fact a topic tells, and the colour of its kind in the chart. The colours mean nothing: they only
 // tell the kinds apart, and the legend names them.
 
-const familyColours: Record<string, ChartSeries['colour']> = {
+const familyColours: Record<EventFamily, ChartSeries['colour']> = {
   codehost: 'series-1',
   tracker: 'series-2',
   orchestrator: 'series-3',
@@ -26,13 +27,14 @@ const familyColours: Record<string, ChartSeries['colour']> = {
 const REFRESH_MS = 10_000;
 
 /** How many lines there were over time, by kind. A jq filter is not counted: the index does not know it. */
-export function CountsChart({ filters: { filter, ...filters } }: { filters: EventFilters }) {
+export function CountsChart({ filters }: { filters: EventFilters }) {
   const [range] = useAddressText('range');
   const since = range === '' ? '24h' : range;
+  const { filter, ...conditions } = conditionsOf(filters);
   const { data, error, refetch } = useQuery({
-    queryKey: ['events', 'counts', since, filters],
+    queryKey: ['events', 'counts', since, conditions],
     queryFn: ({ signal }) =>
-      getJson<EventCounts>(path('/api/events/counts', { ...filters, since, buckets: 96 }), signal),
+      client.get('/api/events/counts', { query: { ...conditions, since, buckets: 96 }, signal }),
     refetchInterval: REFRESH_MS,
     placeholderData: keepPreviousData,
   });
@@ -66,7 +68,7 @@ export function CountsChart({ filters: { filter, ...filters } }: { filters: Even
         <p className="mt-1 text-tiny text-muted">
           {data ? `${data.total.toLocaleString('en-GB')} lines` : 'Counting'}
           {data?.complete === false && ', the oldest counted short: it took too long'}
-          {filter !== '' && '; the jq filter is not counted'}
+          {filter !== undefined && '; the jq filter is not counted'}
         </p>
       )}
     </Panel>
@@ -75,15 +77,15 @@ export function CountsChart({ filters: { filter, ...filters } }: { filters: Even
 
 function seriesOf(counts: EventCounts | undefined): { times: number[]; series: ChartSeries[] } {
   if (counts === undefined) return { times: [], series: [] };
-  const families = Object.keys(familyColours).filter((family) =>
-    counts.buckets.some(({ families: found }) => (found as Record<string, number>)[family] !== undefined),
+  const families = eventFamilies.filter((family) =>
+    counts.buckets.some(({ families: found }) => found[family] !== undefined),
   );
   return {
     times: counts.buckets.map(({ at }) => Date.parse(at)),
     series: families.map((family) => ({
       label: family,
-      colour: familyColours[family] ?? 'series-1',
-      values: counts.buckets.map(({ families: found }) => (found as Record<string, number>)[family] ?? 0),
+      colour: familyColours[family],
+      values: counts.buckets.map(({ families: found }) => found[family] ?? 0),
     })),
   };
 }

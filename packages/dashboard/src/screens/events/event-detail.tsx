@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { getJson, path } from '../../api/client.ts';
+import { client } from '../../api/client.ts';
 import { Button, CopyButton } from '../../parts/button.tsx';
 import { OutsideText } from '../../parts/outside.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
@@ -24,10 +24,10 @@ export function EventDetail({
   const { data, error, isFetching } = useQuery({
     queryKey: ['events', 'line', seq],
     queryFn: async ({ signal }) => {
-      const page = await getJson<{ events: EventLine[] }>(
-        path('/api/events', { since: String(seq - 1), order: 'oldest-first', limit: 1 }),
+      const page = await client.get('/api/events', {
+        query: { since: String(seq - 1), order: 'oldest-first', limit: 1 },
         signal,
-      );
+      });
       return page.events.find((line) => line.seq === seq) ?? null;
     },
     enabled: known === undefined,

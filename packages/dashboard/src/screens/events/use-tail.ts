@@ -1,16 +1,14 @@
 // The lines that the screen shows: the newest page of history, then everything that comes, without a gap
 // between the two. Pausing closes the stream and remembers the last line; going on begins after it.
-import type { ApiAnswer, api, EventLine } from '@svc/core';
-import { useCallback, useEffect, useRef, useState } from 'react';
-import { ApiFailure, getJson, path } from '../../api/client.ts';
+import type { EventLine } from '@svc/core';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { client } from '../../api/client.ts';
 import { openLineStream } from '../../live/line-stream.ts';
-import type { EventFilters } from './wait-for-command.ts';
+import { conditionsOf, type EventFilters } from './wait-for-command.ts';
 
 const PAGE = 200;
 /** Lines kept in the page; older ones are asked for again when somebody scrolls to them. */
 const MOST = 5_000;
-
-type Page = ApiAnswer<typeof api.listEvents>;
 
 export type Tail = {
   /** Newest first. */
@@ -33,8 +31,11 @@ export function useTail(filters: EventFilters, paused: boolean): Tail {
   const [tail, setTail] = useState(nothing);
   const last = useRef<number | null>(null);
   const loadingOlder = useRef(false);
-  const query = Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== ''));
-  const asked = JSON.stringify(query);
+  const { event, ticket, repo, pr, filter } = filters;
+  const asked = useMemo(
+    () => conditionsOf({ event, ticket, repo, pr, filter }),
+    [event, ticket, repo, pr, filter],
+  );
 
   // Other filters: everything begins anew.
   useEffect(() => {
@@ -43,10 +44,8 @@ export function useTail(filters: EventFilters, paused: boolean): Tail {
     setTail(nothing);
     const load = async (): Promise<void> => {
       try {
-        const page = await getJson<Page>(
-          path('/api/events', { ...JSON.parse(asked), limit: PAGE }),
-          gone.signal,
-        );
+        const query = { ...asked, limit: PAGE };
+        const page = await client.get('/api/events', { query, signal: gone.signal });
         last.current = page.indexedTo;
         setTail({ lines: page.events, next: page.next, loading: false, failure: null });
       } catch (error) {
@@ -61,17 +60,14 @@ export function useTail(filters: EventFilters, paused: boolean): Tail {
   useEffect(() => {
     if (!ready || paused || last.current === null) return undefined;
     const stream = openLineStream({
-      query: JSON.parse(asked) as Record<string, string>,
+      query: asked,
       after: last.current,
       onState: () => undefined,
       onLines(lines) {
         last.current = lines.at(-1)?.seq ?? last.current;
         setTail((before) => withNewer(before, lines));
       },
-      onRefused(status, text) {
-        if (status >= 400 && status < 500)
-          setTail((before) => ({ ...before, failure: new ApiFailure(status, `http-${status}`, text, null) }));
-      },
+      onRefused: (failure) => setTail((before) => ({ ...before, failure })),
     });
     return stream.close;
   }, [asked, paused, ready]);
@@ -81,9 +77,8 @@ export function useTail(filters: EventFilters, paused: boolean): Tail {
     if (next === null || loadingOlder.current) return;
     loadingOlder.current = true;
     try {
-      const page = await getJson<Page>(
-        path('/api/events', { ...JSON.parse(asked), limit: PAGE, until: next }),
-      );
+      const query = { ...asked, limit: PAGE, until: String(next) };
+      const page = await client.get('/api/events', { query });
       setTail((before) =>
         before.next === next
           ? { ...before, lines: [...before.lines, ...olderThan(before.lines, page.events)], next: page.next }

@@ -3,6 +3,19 @@ import type { EventLine } from '@svc/core';
 
 export type EventFilters = { event: string; ticket: string; repo: string; pr: string; filter: string };
 
+/** As conditions of a request: a filter that is empty is none. */
+export function conditionsOf(filters: EventFilters) {
+  const given = (text: string): string | undefined => (text === '' ? undefined : text);
+  const { event, ticket, repo, pr, filter } = filters;
+  return {
+    event: given(event),
+    ticket: given(ticket),
+    repo: given(repo),
+    pr: given(pr),
+    filter: given(filter),
+  };
+}
+
 /** `svc events wait-for --event codehost.pr.merged --repo acme/shop --pr 42` */
 export function waitForLine({ event, scope }: Pick<EventLine, 'event' | 'scope'>): string {
   return command([

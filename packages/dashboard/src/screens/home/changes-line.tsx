@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { ArrowRight, ChevronDown, X } from 'lucide-react';
 import { Collapsible } from 'radix-ui';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { getJson, path } from '../../api/client.ts';
+import { client } from '../../api/client.ts';
 import { boardOf } from '../../live/board-store.ts';
 import { useLiveBoard, useNow } from '../../live/live.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -161,7 +161,7 @@ export function ChangesLine() {
   const { data: past } = useQuery({
     queryKey: ['board-seen', since?.seq],
     queryFn: ({ signal }) =>
-      getJson<BoardView>(path('/api/board', { at: since?.seq, settled: '7d' }), signal),
+      client.get('/api/board', { query: { at: since?.seq.toString(), settled: '7d' }, signal }),
     enabled: isBehind,
     staleTime: Number.POSITIVE_INFINITY,
   });

@@ -6,7 +6,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
-import { getJson } from '../../api/client.ts';
+import { client } from '../../api/client.ts';
 import type { LiveBoard } from '../../live/board-store.ts';
 import { useBoard, useLink, useNow } from '../../live/live.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -216,7 +216,7 @@ function useColumns(board: LiveBoard): BoardColumns {
 function useProjects(): ProjectList['projects'] {
   const { data } = useQuery({
     queryKey: ['projects'],
-    queryFn: ({ signal }) => getJson<ProjectList>('/api/projects', signal),
+    queryFn: ({ signal }) => client.get('/api/projects', { signal }),
     staleTime: 60_000,
   });
   return data?.projects ?? [];
@@ -226,7 +226,7 @@ function useProjects(): ProjectList['projects'] {
 function useNothingEver(isAsked: boolean): boolean {
   const { data } = useQuery({
     queryKey: ['board-all'],
-    queryFn: ({ signal }) => getJson<BoardView>('/api/board?all=1', signal),
+    queryFn: ({ signal }) => client.get('/api/board', { query: { all: '1' }, signal }),
     enabled: isAsked,
     staleTime: 60_000,
   });

@@ -4,7 +4,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { CirclePause, CirclePlay, CircleStop } from 'lucide-react';
 import { type ReactNode, useMemo } from 'react';
-import { postJson } from '../../api/client.ts';
+import { client } from '../../api/client.ts';
 import { useNow } from '../../live/live.tsx';
 import { costWords, countWords } from '../../parts/amount-words.ts';
 import { Confirm } from '../../parts/confirm.tsx';
@@ -106,7 +106,7 @@ export function RunControls({ model, disabledBecause }: { model: RunModel; disab
   const queries = useQueryClient();
   const { orchestrator, state, isConducted, working } = model;
   const say = async (word: 'pause' | 'resume' | 'cancel'): Promise<void> => {
-    await postJson(`/api/runs/${encodeURIComponent(orchestrator)}/${word}`);
+    await client.post(`/api/runs/{run}/${word}`, { params: { run: orchestrator } });
     await queries.invalidateQueries({ queryKey: ['run', orchestrator] });
   };
   const over = state === 'completed' || state === 'canceled' ? `The run is ${state}.` : null;
@@ -259,7 +259,7 @@ export function VerificationPanel({ model }: { model: RunModel }) {
 const PAST = 'You look at a past moment. Go back to now to act.';
 
 export function RunScreen() {
-  const { run: name = '' } = useParams({ strict: false }) as { run?: string };
+  const { run: name } = useParams({ from: '/runs/$run' });
   const { model, row, moment, loading, failure, again } = useRun(name);
   const edges = useMemo(() => edgesOf(row?.blockedBy), [row?.blockedBy]);
   const disabledBecause = moment === null ? null : PAST;

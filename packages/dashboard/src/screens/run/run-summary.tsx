@@ -2,7 +2,7 @@
 import type { ApiAnswer, api } from '@svc/core';
 import { Sparkles } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
-import { ApiFailure, postJson } from '../../api/client.ts';
+import { ApiFailure, client } from '../../api/client.ts';
 import { useNow } from '../../live/live.tsx';
 import { costWords, countWords } from '../../parts/amount-words.ts';
 import { Button } from '../../parts/button.tsx';
@@ -16,9 +16,8 @@ import { refusedSummary, type SummaryAnswer } from './summary-answer.ts';
 // no failure, and too many at once says when to come again.
 
 async function askSummary(orchId: string, signal: AbortSignal): Promise<SummaryAnswer> {
-  const wish = { orchId, template: 'run-summary' };
   try {
-    const summary = await postJson<ApiAnswer<typeof api.summarizeRun>>('/api/summarize', wish, signal);
+    const summary = await client.post('/api/summarize', { body: { orchId }, signal });
     return { kind: 'summary', summary };
   } catch (error) {
     if (signal.aborted) return { kind: 'canceled' };

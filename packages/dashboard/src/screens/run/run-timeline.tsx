@@ -5,7 +5,7 @@ import { type AxisSegment, foldIdle } from '@svc/core/browser';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useRef } from 'react';
-import { getJson, path } from '../../api/client.ts';
+import { client } from '../../api/client.ts';
 import { useNow } from '../../live/live.tsx';
 import { AXIS_HEIGHT, AxisMarks, NowLine } from '../../parts/axis-marks.tsx';
 import { classNames } from '../../parts/class-names.ts';
@@ -48,10 +48,10 @@ export function RunTimeline({ model, moment }: { model: RunModel; moment: string
     queryKey: ['run-lines', orchestrator, moment, lastSeq],
     queryFn: async ({ signal }) => {
       const ask = (event: string) =>
-        getJson<{ events: EventLine[]; next: number | null }>(
-          path('/api/events', { orchestrator, event, limit: MOST_LINES, until: moment }),
+        client.get('/api/events', {
+          query: { orchestrator, event, limit: MOST_LINES, until: moment ?? undefined },
           signal,
-        );
+        });
       const [statuses, dispatches, waves] = await Promise.all([
         ask('orchestrator.worker.status_changed'),
         ask('orchestrator.worker.dispatched'),

@@ -7,7 +7,7 @@ export type SummaryAnswer =
   | { kind: 'not-configured'; words: string; remedy: string }
   /** Come again after so many seconds. */
   | { kind: 'later'; words: string; seconds: number }
-  | { kind: 'failed'; words: string; code: string; remedy: string | null }
+  | { kind: 'failed'; words: string; code: string; remedy: string | undefined }
   | { kind: 'canceled' };
 
 const DEFAULT_WAIT_SEC = 5;

@@ -1,10 +1,10 @@
 // A run of the moment that is looked at: the board, and for now also the daemon's view of it.
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useRef } from 'react';
-import { ApiFailure, getJson } from '../../api/client.ts';
+import { ApiFailure, client } from '../../api/client.ts';
 import { useBoard, useLines, useNow } from '../../live/live.tsx';
 import { isWaiting } from '../attention/is-waiting.ts';
-import { type RunDetail, type RunModel, type RunRow, runModel } from './run-model.ts';
+import { type RunModel, type RunRow, runModel } from './run-model.ts';
 
 /** A burst of lines asks once. */
 const ASK_AFTER_MS = 500;
@@ -22,7 +22,7 @@ export function useRun(name: string): ShownRun {
   const { board, moment, loading, failure } = useBoard();
   const view = useQuery({
     queryKey: ['run', name],
-    queryFn: ({ signal }) => getJson<RunDetail>(`/api/runs/${encodeURIComponent(name)}`, signal),
+    queryFn: ({ signal }) => client.get('/api/runs/{run}', { params: { run: name }, signal }),
     enabled: moment === null,
     placeholderData: keepPreviousData,
   });

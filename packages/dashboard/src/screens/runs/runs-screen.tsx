@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
-import { getJson } from '../../api/client.ts';
+import { client } from '../../api/client.ts';
 import { useBoard, useNow } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';
 import { costWords } from '../../parts/amount-words.ts';
@@ -16,7 +16,7 @@ import { runStanding } from '../../parts/status-meaning.ts';
 import { Cell, Column, rowClass, Table } from '../../parts/table.tsx';
 import { durationWords } from '../../parts/time-words.ts';
 import { isWaiting } from '../attention/is-waiting.ts';
-import { type RunDetail, type RunModel, runModel } from '../run/run-model.ts';
+import { type RunModel, runModel } from '../run/run-model.ts';
 import { useAskAgain } from '../run/use-run.ts';
 import { Progress } from './progress.tsx';
 import { waveWords } from './progress-words.ts';
@@ -176,7 +176,7 @@ function useRuns() {
   const now = useNow();
   const views = useQuery({
     queryKey: ['runs'],
-    queryFn: ({ signal }) => getJson<{ runs: RunDetail[] }>('/api/runs', signal),
+    queryFn: ({ signal }) => client.get('/api/runs', { signal }),
     enabled: moment === null,
   });
   useAskAgain(['runs'], () => true);

@@ -1,9 +1,9 @@
 // The figures of the backends, asked through the daemon. A backend that is off or does not answer says so, with
 // its remedy; it never looks like "nothing happened".
 
-import type { ApiAnswer, api } from '@svc/core';
+import type { Answer } from '@svc/client';
 import { useQuery } from '@tanstack/react-query';
-import { getJson, path } from '../../api/client.ts';
+import { client } from '../../api/client.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
@@ -14,22 +14,36 @@ import { type LogsPanel, logsPanels, type MetricsPanel, metricsPanels } from './
 
 // Reads the answers of Prometheus and Loki, which the daemon passes on as they are.
 
-type Matrix = { data?: { result?: { metric: Record<string, string>; values: [number, string][] }[] } };
-type Streams = { data?: { result?: { stream: Record<string, string>; values: [string, string][] }[] } };
+type BackendAnswer = Answer<'GET', '/api/otel/query'>;
+
+/** The series or streams of an answer, each with its labels; anything else in it is left out. */
+function resultsIn(answer: BackendAnswer, labels: 'metric' | 'stream') {
+  return (answer.data?.result ?? []).flatMap((one) => {
+    const entry = new Map<string, unknown>(Object.entries(Object(one)));
+    const values = entry.get('values');
+    if (!Array.isArray(values)) return [];
+    const pairs = values.filter((pair): pair is unknown[] => Array.isArray(pair));
+    return [{ labels: new Map<string, unknown>(Object.entries(Object(entry.get(labels)))), pairs }];
+  });
+}
+
+function textOr(otherwise: string, ...values: unknown[]): string {
+  return values.find((value) => typeof value === 'string') ?? otherwise;
+}
 
 /** One series per value of the label, at the same times; a time without a value is unknown. */
 export function chartOf(
-  answer: Matrix,
+  answer: BackendAnswer,
   by: string | null,
 ): { times: number[]; series: ChartSeries[]; total: number } {
-  const result = answer.data?.result ?? [];
-  const seconds = [...new Set(result.flatMap(({ values }) => values.map(([time]) => time)))].toSorted(
+  const result = resultsIn(answer, 'metric');
+  const seconds = [...new Set(result.flatMap(({ pairs }) => pairs.map(([time]) => Number(time))))].toSorted(
     (one, other) => one - other,
   );
-  const series = result.map(({ metric, values }, index) => {
-    const known = new Map(values.map(([time, value]) => [time, Number(value)]));
+  const series = result.map(({ labels, pairs }, index) => {
+    const known = new Map(pairs.map(([time, value]) => [Number(time), Number(value)]));
     return {
-      label: by === null ? 'all' : (metric[by] ?? 'unknown'),
+      label: by === null ? 'all' : textOr('unknown', labels.get(by)),
       colour: seriesColours[index % seriesColours.length] ?? 'series-1',
       values: seconds.map((time) => known.get(time) ?? null),
     };
@@ -39,11 +53,11 @@ export function chartOf(
 }
 
 /** How often each value of a field occurs, most first. The field is a label, or in the line when that is JSON. */
-export function countsOf(answer: Streams, field: string): { value: string; count: number }[] {
+export function countsOf(answer: BackendAnswer, field: string): { value: string; count: number }[] {
   const counts = new Map<string, number>();
-  for (const { stream, values } of answer.data?.result ?? []) {
-    for (const [, line] of values) {
-      const value = stream[field] ?? fieldOfLine(line, field) ?? 'unknown';
+  for (const { labels, pairs } of resultsIn(answer, 'stream')) {
+    for (const [, line] of pairs) {
+      const value = textOr('unknown', labels.get(field), fieldOfLine(textOr('', line), field));
       counts.set(value, (counts.get(value) ?? 0) + 1);
     }
   }
@@ -63,8 +77,7 @@ function fieldOfLine(line: string, field: string): string | undefined {
   }
 }
 
-type Backends = ApiAnswer<typeof api.getTelemetry>;
-type Backend = Backends['metrics'];
+type Backend = Answer<'GET', '/api/otel/status'>['metrics'];
 export type Range = { hours: number; step: string };
 
 const REFRESH_MS = 30_000;
@@ -72,7 +85,7 @@ const REFRESH_MS = 30_000;
 export function BackendPanels({ range }: { range: Range }) {
   const { data, error, refetch } = useQuery({
     queryKey: ['otel', 'status'],
-    queryFn: ({ signal }) => getJson<Backends>('/api/otel/status', signal),
+    queryFn: ({ signal }) => client.get('/api/otel/status', { signal }),
     refetchInterval: REFRESH_MS,
   });
   if (error) return <Failed error={error} again={() => void refetch()} />;
@@ -109,10 +122,10 @@ function Metrics({ panel, range }: { panel: MetricsPanel; range: Range }) {
   const { data, error, refetch } = useQuery({
     queryKey: ['otel', 'query', panel.query, range],
     queryFn: ({ signal }) =>
-      getJson<Parameters<typeof chartOf>[0]>(
-        path('/api/otel/query', { query: panel.query, ...window(range), step: range.step }),
+      client.get('/api/otel/query', {
+        query: { query: panel.query, ...window(range), step: range.step },
         signal,
-      ),
+      }),
     refetchInterval: REFRESH_MS,
     retry: false,
   });
@@ -149,10 +162,10 @@ function Logs({ panel, range }: { panel: LogsPanel; range: Range }) {
   const { data, error, refetch } = useQuery({
     queryKey: ['otel', 'logs', panel.query, range],
     queryFn: ({ signal }) =>
-      getJson<Parameters<typeof countsOf>[0]>(
-        path('/api/otel/logs', { query: panel.query, ...window(range), limit: MOST_LINES }),
+      client.get('/api/otel/logs', {
+        query: { query: panel.query, ...window(range), limit: MOST_LINES },
         signal,
-      ),
+      }),
     refetchInterval: REFRESH_MS,
     retry: false,
   });

@@ -2,7 +2,7 @@
 import type { Figures } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { getJson } from '../../api/client.ts';
+import { client } from '../../api/client.ts';
 import { Age } from '../../parts/age.tsx';
 import { ChoiceField } from '../../parts/choice-field.tsx';
 import { Panel, ScreenHead } from '../../parts/panel.tsx';
@@ -17,7 +17,7 @@ import { Spend } from './spend.tsx';
 export function OwnFigures() {
   const { data, error, refetch } = useQuery({
     queryKey: ['figures'],
-    queryFn: ({ signal }) => getJson<Figures>('/api/figures', signal),
+    queryFn: ({ signal }) => client.get('/api/figures', { signal }),
     refetchInterval: 5_000,
   });
   if (error) return <Failed error={error} again={() => void refetch()} />;

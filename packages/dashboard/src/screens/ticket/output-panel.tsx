@@ -4,7 +4,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { CircleCheck, CircleX, FileQuestion, Play, Wrench } from 'lucide-react';
 import { Switch } from 'radix-ui';
 import { useEffect, useId, useRef, useState } from 'react';
-import { ApiFailure, getJson, path } from '../../api/client.ts';
+import { ApiFailure, client } from '../../api/client.ts';
 import { classNames } from '../../parts/class-names.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
@@ -80,14 +80,13 @@ function useOutput(ticket: string, run: string | undefined): Output {
     setOutput({ ...noOutput, failure: null });
 
     async function ask(): Promise<void> {
-      const url = path(`/api/workers/${encodeURIComponent(ticket)}/output`, {
-        orchestrator: run,
-        after: state.to,
-        limit: PAGE,
-      });
       let isFull = false;
       try {
-        const page = await getJson<WorkerOutput>(url, closed.signal);
+        const page = await client.get('/api/workers/{ticket}/output', {
+          params: { ticket },
+          query: { orchestrator: run, after: state.to ?? undefined, limit: PAGE },
+          signal: closed.signal,
+        });
         isFull = page.lines.length === PAGE && state.to !== null;
         state = withPage(state, page);
         setOutput((before) =>

@@ -2,7 +2,7 @@
 import type { Receipt } from '@svc/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Check, CircleHelp, LoaderCircle, Minus, Quote, TriangleAlert, X } from 'lucide-react';
-import { getJson, path } from '../../api/client.ts';
+import { client } from '../../api/client.ts';
 import { Age } from '../../parts/age.tsx';
 import { CopyButton } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
@@ -74,10 +74,11 @@ export function ReceiptPanel({ ticket, run }: { ticket: string; run: string | un
   const { data, error, refetch } = useQuery({
     queryKey: ['ticket', ticket, 'receipt', run],
     queryFn: ({ signal }) =>
-      getJson<Receipt>(
-        path(`/api/workers/${encodeURIComponent(ticket)}/receipt`, { orchestrator: run }),
+      client.get('/api/workers/{ticket}/receipt', {
+        params: { ticket },
+        query: { orchestrator: run },
         signal,
-      ),
+      }),
     placeholderData: keepPreviousData,
   });
   return (

@@ -101,7 +101,7 @@ export function WorkerAttention({ items }: { items: readonly AttentionRow[] }) {
 }
 
 export function TicketScreen() {
-  const { ticket = '' } = useParams({ strict: false }) as { ticket?: string };
+  const { ticket } = useParams({ from: '/tickets/$ticket' });
   const { run } = useSearch({ from: '/tickets/$ticket' });
   const { board, moment, loading } = useBoard();
   const now = useNow();

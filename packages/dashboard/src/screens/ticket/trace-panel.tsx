@@ -2,7 +2,7 @@
 import type { Trace, TraceSpan } from '@svc/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { getJson, path } from '../../api/client.ts';
+import { client } from '../../api/client.ts';
 import { Button } from '../../parts/button.tsx';
 import { EventLink } from '../../parts/event-link.tsx';
 import { OutsideLink, OutsideText } from '../../parts/outside.tsx';
@@ -109,7 +109,11 @@ export function TracePanel({
   const { data, error, refetch } = useQuery({
     queryKey: ['ticket', ticket, 'trace', run],
     queryFn: ({ signal }) =>
-      getJson<Trace>(path(`/api/workers/${encodeURIComponent(ticket)}/trace`, { orchestrator: run }), signal),
+      client.get('/api/workers/{ticket}/trace', {
+        params: { ticket },
+        query: { orchestrator: run },
+        signal,
+      }),
     refetchInterval: ({ state }) => (state.data?.spans.some(({ end }) => end === null) ? REFRESH_MS : false),
     placeholderData: keepPreviousData,
   });

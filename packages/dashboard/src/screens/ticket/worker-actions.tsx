@@ -3,7 +3,7 @@ import type { BoardView } from '@svc/core';
 import { isAgentsWork } from '@svc/core/browser';
 import { RotateCcw, ShieldCheck } from 'lucide-react';
 import { useId, useState } from 'react';
-import { postJson } from '../../api/client.ts';
+import { client } from '../../api/client.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 
 type WorkerRow = BoardView['workers'][number];
@@ -135,7 +135,9 @@ function WorkerRetry({ worker, disabledBecause, isConducted }: Given & { isCondu
       title={`Start the worker of ${ticket} anew`}
       label="Start it anew"
       disabledBecause={disabledBecause}
-      onConfirm={() => postJson(`/api/runs/${encodeURIComponent(orchestrator)}/retry`, { ticket })}
+      onConfirm={() =>
+        client.post('/api/runs/{run}/retry', { params: { run: orchestrator }, body: { ticket } })
+      }
     >
       <p>
         Its signal file says “dispatched” again, and its earlier starts no longer count against it.
@@ -148,9 +150,8 @@ function WorkerRetry({ worker, disabledBecause, isConducted }: Given & { isCondu
 }
 
 function deployWord({ ticket, orchestrator }: WorkerRow, word: 'retry' | 'accept', note: string) {
-  return postJson(`/api/workers/${encodeURIComponent(ticket)}/deploy`, {
-    word,
-    orchestrator,
-    ...(note.trim() !== '' && { note: note.trim() }),
+  return client.post('/api/workers/{ticket}/deploy', {
+    params: { ticket },
+    body: { word, orchestrator, ...(note.trim() !== '' && { note: note.trim() }) },
   });
 }

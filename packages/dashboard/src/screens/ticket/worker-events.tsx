@@ -3,7 +3,7 @@ import type { EventLine } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import { getJson, path } from '../../api/client.ts';
+import { client } from '../../api/client.ts';
 import { useLines } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';
 import { EventLink } from '../../parts/event-link.tsx';
@@ -95,8 +95,7 @@ export function WorkerEvents({ ticket }: { ticket: string }) {
   const [came, setCame] = useState<EventLine[]>([]);
   const { data, error, refetch } = useQuery({
     queryKey: ['ticket-events', ticket],
-    queryFn: ({ signal }) =>
-      getJson<{ events: EventLine[] }>(path('/api/events', { ticket, limit: SHOWN }), signal),
+    queryFn: ({ signal }) => client.get('/api/events', { query: { ticket, limit: SHOWN }, signal }),
   });
   useTicketLines(ticket, undefined, (lines) => setCame((before) => [...before, ...lines].slice(-SHOWN)));
   const lines = newestLines(data?.events ?? [], came, SHOWN);

@@ -5,10 +5,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ifPresentSync } from '@svc/lib/files';
-import { findPlace, type Offered } from './find-place.ts';
-import { isPlainValue } from './plain-value.ts';
-import { type DaemonKind, daemonKinds, type StaticKind, staticKinds, type ValueKind } from './value-kinds.ts';
-import { VOCABULARY_FILE, type Vocabulary } from './vocabulary.ts';
+import { findPlace, type Offered, VOCABULARY_FILE, type Vocabulary } from './find-place.ts';
+import {
+  type DaemonKind,
+  daemonKinds,
+  isPlainValue,
+  type StaticKind,
+  staticKinds,
+  type ValueKind,
+} from './value-kinds.ts';
 
 // The vocabulary of this svc: that of its build, or of its source.
 

@@ -1,7 +1,7 @@
 // The names that only the running daemon knows. Whoever presses Tab waits for it, so that it is asked once and for
 // less than a third of a second; without a daemon, or with a slow one, there are no names and no complaint.
-import type { IncomingMessage } from 'node:http';
-import type { ArchiveList, BoardView, Environment } from '@svc/core';
+import { type Board, createClient, type Fetch } from '@svc/client';
+import type { Environment } from '@svc/core';
 import { authorization, readToken } from '../../access/token-file.ts';
 import { readMachine } from '../../config/environment.ts';
 import { isHeld, isOurs, readRecord } from '../../control/instance.ts';
@@ -24,11 +24,17 @@ export async function askDaemon(
   const { port } = record;
   const token = readToken(dataDir);
   const signal = AbortSignal.timeout(patienceMs);
-  const ask = (path: string) => getJson({ port, path, headers: authorization(token), signal });
+  const client = createClient(`http://127.0.0.1:${port}`, {
+    fetch: askLoopback,
+    headers: authorization(token),
+  });
   try {
     if (!(await isOurs(dataDir, port, token))) return [];
-    if (kind === 'archived-run') return archivedRuns((await ask('/api/archive?limit=500')) as ArchiveList);
-    const board = (await ask('/api/board')) as BoardView & { life: string };
+    if (kind === 'archived-run') {
+      const { runs } = await client.get('/api/archive', { query: { limit: 500 }, signal });
+      return runs.map(({ orchestrator, state }) => offer(orchestrator, state));
+    }
+    const board = await client.get('/api/board', { signal });
     // The record can outlive its daemon, and the port be somebody else's by now.
     return board.life === record.instance ? namesOn[kind](board) : [];
   } catch (error) {
@@ -38,7 +44,7 @@ export async function askDaemon(
   }
 }
 
-const namesOn: Readonly<Record<Exclude<DaemonKind, 'archived-run'>, (board: BoardView) => Offered[]>> = {
+const namesOn: Readonly<Record<Exclude<DaemonKind, 'archived-run'>, (board: Board) => Offered[]>> = {
   ticket: ({ workers, tickets }) => [
     ...workers.map(({ ticket, status, orchestrator }) => offer(ticket, `${status}, ${orchestrator}`)),
     ...tickets.map(({ ticket, title }) => offer(ticket, title ?? '')),
@@ -50,40 +56,37 @@ const namesOn: Readonly<Record<Exclude<DaemonKind, 'archived-run'>, (board: Boar
   'attention-item': ({ attention }) => attention.map(({ id, message }) => offer(id, message)),
 };
 
-function archivedRuns({ runs }: ArchiveList): Offered[] {
-  return runs.map(({ orchestrator, state }) => offer(orchestrator, state));
-}
-
 function offer(value: string, description: string): Offered {
   return { value, description: plainText(description).slice(0, LONGEST_DESCRIPTION) };
 }
 
-function getJson(wish: {
-  port: number;
-  path: string;
-  headers: Record<string, string>;
-  signal: AbortSignal;
-}): Promise<unknown> {
-  // Importing it would load a WebSocket client, too, which takes longer than all the rest of this program.
+/** Importing node:http, or the global `fetch`, would take longer than all the rest of this program. */
+const askLoopback: Fetch = (url, { headers, signal }) => {
   const { Agent, get } = process.getBuiltinModule('node:http');
   return new Promise((resolve, reject) => {
     // An agent of its own: the shared one may be told to use a proxy, and loopback never does.
-    get({ ...wish, host: '127.0.0.1', agent: new Agent() }, (response) => {
-      readJson(response).then(resolve, reject);
+    get(url, { headers, agent: new Agent(), ...(signal && { signal }) }, (response) => {
+      const status = response.statusCode ?? 0;
+      resolve({
+        ok: status === 200,
+        status,
+        headers: { get: (name) => String(response.headers[name.toLowerCase()] ?? '') },
+        body: null,
+        text: () => textOf(response),
+      });
     }).on('error', reject);
   });
-}
+};
 
-async function readJson(response: IncomingMessage): Promise<unknown> {
+async function textOf(response: AsyncIterable<Buffer>): Promise<string> {
   const parts: Buffer[] = [];
   let bytes = 0;
-  for await (const part of response as AsyncIterable<Buffer>) {
+  for await (const part of response) {
     bytes += part.length;
     if (bytes > MOST_BYTES) throw new Error('the answer is too large');
     parts.push(part);
   }
-  if (response.statusCode !== 200) throw new Error(`status ${response.statusCode}`);
-  return JSON.parse(Buffer.concat(parts).toString('utf8'));
+  return Buffer.concat(parts).toString('utf8');
 }
 
 // Asks the daemon of this machine. A setting that cannot be read is told, and then there are no names: the scripts

@@ -6,7 +6,7 @@ import type {
   DescribedValue,
   DescribedVerb,
 } from '../describe-program.ts';
-import { kindAt, type ValueKind } from './value-kinds.ts';
+import { kindAt, type StaticKind, type ValueKind } from './value-kinds.ts';
 
 export type Offered = { value: string; description: string };
 
@@ -102,3 +102,10 @@ function lastIfVariadic({ arguments: all }: DescribedVerb): DescribedArgument | 
   const last = all.at(-1);
   return last?.variadic === true ? last : undefined;
 }
+
+// All that completion knows without the daemon: the verbs, and the closed lists of values. A build writes it to a
+// file, because reading that takes a millisecond and loading every verb a hundred.
+
+export const VOCABULARY_FILE = 'completion.json';
+
+export type Vocabulary = { program: DescribedVerb; values: Readonly<Record<StaticKind, readonly Offered[]>> };

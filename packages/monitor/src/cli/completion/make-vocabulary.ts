@@ -10,8 +10,7 @@ import {
   topics,
 } from '@svc/core';
 import { describeSvc } from '../describe-svc.ts';
-import type { Offered } from './find-place.ts';
-import type { Vocabulary } from './vocabulary.ts';
+import type { Offered, Vocabulary } from './find-place.ts';
 
 export function makeVocabulary(): Vocabulary {
   return {

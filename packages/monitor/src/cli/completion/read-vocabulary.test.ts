@@ -5,8 +5,8 @@ import { expect, test } from 'vitest';
 import { everyVerb } from '../describe-program.ts';
 import { describeSvc } from '../describe-svc.ts';
 import { readVocabulary } from './answer.ts';
-import { isPlainValue } from './plain-value.ts';
-import { VOCABULARY_FILE } from './vocabulary.ts';
+import { VOCABULARY_FILE } from './find-place.ts';
+import { isPlainValue } from './value-kinds.ts';
 
 test('a build’s file is read as it is', async () => {
   const folder = temporaryFolder();

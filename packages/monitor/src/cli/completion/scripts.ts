@@ -1,7 +1,7 @@
 // The completion script of each shell. All three ask `svc complete -- <words>` and do nothing else, so that a new verb
 // needs no new script. Words that were typed and values that came back are compared and copied, never evaluated: a
 // command substitution in either stays text. A value outside the plain letters is dropped, whoever sent it.
-import { PLAIN_LETTERS } from './plain-value.ts';
+import { PLAIN_LETTERS } from './value-kinds.ts';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];

@@ -5,11 +5,16 @@ import {
   type DeployEnvironment,
   environmentsIn,
   repositoryInRemotes,
+  resolveConfig,
   type TrackerTeam,
   type WorkflowState,
 } from '@svc/core';
 import { type RunCommand, runCommand } from '@svc/lib/process';
 import { createGh } from '../../codehost/gh.ts';
+import type { Machine } from '../../config/environment.ts';
+import type { LoadedConfig } from '../../config/load.ts';
+import { secretsFile } from '../../config/locate.ts';
+import { readJsonFile } from '../../config/read-json.ts';
 import { Failure } from '../../errors.ts';
 import { createGit } from '../../orchestrate/worktrees/git.ts';
 import { createTrackerClient, type TrackerClient } from '../../tracker/client.ts';
@@ -106,4 +111,26 @@ export function createLookups(
       }
     },
   };
+}
+
+// The tracker's token that a project of some key would find: in its own secrets file, else in what stands in for it.
+
+export async function findStoredToken(
+  machine: Machine,
+  { config, files }: Pick<LoadedConfig, 'config' | 'files'>,
+  projectKey: string,
+): Promise<string | undefined> {
+  const path = secretsFile(machine, projectKey);
+  if (files.secrets.ownFile === path) return config?.svc.tracker.apiToken;
+  const read = await readJsonFile(path);
+  // A key that is new to the project may have a file from another checkout of it.
+  if (read.state !== 'read') return files.secrets.fallback ? config?.svc.tracker.apiToken : undefined;
+  const own = {
+    path,
+    layers: ['secrets'],
+    reads: ['secrets'],
+    data: read.data,
+    lineOf: read.lineOf,
+  } as const;
+  return resolveConfig([own], {}).usable.svc.tracker.apiToken;
 }

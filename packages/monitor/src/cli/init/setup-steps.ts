@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer } from '@svc/client';
-import { doctorVerdict, doctorVerdictWords, projectChanges } from '@svc/core';
+import { checkVerdict, projectChanges, verdictWords } from '@svc/core';
 import { ifPresent } from '@svc/lib/files';
 import type { Machine } from '../../config/environment.ts';
 import { secretFilesIn } from '../../config/locate.ts';
@@ -15,12 +15,12 @@ import { type Host, stopDaemon } from '../../control/control.ts';
 import { findDaemon } from '../../control/status.ts';
 import { openTracker } from '../../tracker/open-tracker.ts';
 import { resolveTrackerIds, trackerGroup } from '../../tracker/resolve-ids.ts';
+import type { DoctorResult, DoctorTools } from '../checks/check.ts';
+import { runDoctor } from '../checks/doctor.ts';
+import { lastingFolder, register } from '../checks/registration.ts';
+import { checkRepository } from '../checks/repository.ts';
 import { connectDaemon, daemonAt } from '../daemon-client.ts';
-import type { DoctorTools, Found } from '../doctor/check.ts';
-import { examine } from '../doctor/examine.ts';
 import { openSession, requireConfig, type Session } from '../session.ts';
-import { checkRepository } from '../setup-checks/programs.ts';
-import { lastingFolder, register } from '../setup-checks/registration.ts';
 import { startFromTerminal } from '../start-from-terminal.ts';
 import { AnswerIsNo, Interrupted, type Terminal } from '../terminal.ts';
 import { counted } from '../text.ts';
@@ -84,7 +84,7 @@ export type SetupOptions = {
   doctor: DoctorTools;
 };
 
-export type SetupResult = { url: string | null; findings: Found[] };
+export type SetupResult = { url: string | null; findings: DoctorResult[] };
 
 const TEAM_KEY = ['svc', 'tracker', 'teamKey'];
 
@@ -172,14 +172,14 @@ export async function setUpProject(
     url = done.url;
     return done.end;
   });
-  let findings: Found[] = [];
+  let findings: DoctorResult[] = [];
   await run('doctor', 'svc doctor', async () => {
     if (!options.startDaemon) return skipped('left out: there is no daemon to ask', 'svc doctor');
     if (url !== null) await untilFeedsSettle(session.machine, url, terminal);
-    findings = await examine(terminal, options.doctor);
-    const verdict = doctorVerdict(findings);
-    if (verdict.ok) return { outcome: 'done', what: doctorVerdictWords(verdict) };
-    throw new AnswerIsNo(doctorVerdictWords(verdict));
+    findings = await runDoctor(terminal, options.doctor);
+    const verdict = checkVerdict(findings);
+    if (verdict.ok) return { outcome: 'done', what: verdictWords(verdict) };
+    throw new AnswerIsNo(verdictWords(verdict));
   });
   return { url, findings };
 }
@@ -238,8 +238,8 @@ async function registerProject(terminal: Terminal, session: Session): Promise<St
   const { folder = terminal.folder } = files.project;
   const { repository } = await checkRepository(terminal);
   const changed = await watchFiles([files.global]);
-  const { found } = await register(session, files, lastingFolder(folder, repository, terminal.home));
-  return { outcome: (await changed()).length > 0 ? 'done' : 'unchanged', what: found };
+  const { what } = await register(session, files, lastingFolder(folder, repository, terminal.home));
+  return { outcome: (await changed()).length > 0 ? 'done' : 'unchanged', what };
 }
 
 async function resolveIds(quiet: Terminal, session: Session): Promise<StepEnd> {

@@ -6,8 +6,8 @@ import type { Command, CommandEnd } from '@svc/lib/process';
 import { temporaryFolder } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import { readMachine } from '../../config/environment.ts';
-import { factsFor, installService, uninstallService } from './install.ts';
-import { checkService, findService } from './installed.ts';
+import { checkService, factsFor, findService, installService, uninstallService } from './install.ts';
+
 import { serviceManagerOf } from './manager.ts';
 
 const program = ['/opt/node/bin/node', '/opt/svc/svc.js'];

@@ -1,6 +1,8 @@
 // The service manager of this machine: systemd for the user on Linux, launchd on macOS. Which file it reads, and
 // which of its commands run the daemon, keep it after log-out, and end it. The commands go through one runner, which
 // tests replace.
+
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import {
   type Environment,
@@ -11,8 +13,12 @@ import {
   type ServiceFacts,
   systemdUnit,
 } from '@svc/core';
-import type { RunCommand } from '@svc/lib/process';
+import { systemErrorCode } from '@svc/lib/errors';
+import { type RunCommand, runCommand } from '@svc/lib/process';
 import { Failure } from '../../errors.ts';
+import type { Session } from '../session.ts';
+import type { Terminal } from '../terminal.ts';
+import { findService, type InstalledService } from './install.ts';
 
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 1024 * 1024;
@@ -150,4 +156,46 @@ function asker(run: RunCommand, given: Environment) {
     const why = end.ended === 'not-started' ? `it cannot be started (${end.reason})` : end.ended;
     throw new Failure('start-failed', `${file}: ${why}.`, 'Without a service manager: svc monitor start');
   };
+}
+
+// The service manager of the machine that svc runs on, for the person who runs it.
+
+export const thisMachine = (read: typeof userInfo = userInfo): ServiceHost => {
+  const { uid, username } = whoRuns(read);
+  return { platform: process.platform, uid, user: username, run: runCommand };
+};
+
+/** A user of a container may have a number and no name: a service manager takes the number too. */
+function whoRuns(read: typeof userInfo): { uid: number; username: string } {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof Error) || systemErrorCode(error) !== 'ERR_SYSTEM_ERROR') throw error;
+    const uid = process.getuid?.() ?? -1;
+    return { uid, username: String(uid) };
+  }
+}
+
+export function managerFor(terminal: Terminal, { machine }: Session, host: ServiceHost): ServiceManager {
+  return serviceManagerOf(host, {
+    home: terminal.home,
+    environment: terminal.environment,
+    dataDir: machine.dataDir,
+  });
+}
+
+/** Undefined where there is no service manager that svc knows. */
+export function managerIfAny(terminal: Terminal, session: Session): ServiceManager | undefined {
+  const host = thisMachine();
+  return host.platform === 'linux' || host.platform === 'darwin'
+    ? managerFor(terminal, session, host)
+    : undefined;
+}
+
+export async function installedService(
+  terminal: Terminal,
+  session: Session,
+): Promise<InstalledService | null> {
+  const manager = managerIfAny(terminal, session);
+  return manager === undefined ? null : findService(manager);
 }

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { expect, test } from 'vitest';
-import { thisMachine } from './this-machine.ts';
+import { thisMachine } from './manager.ts';
 
 /** As Node fails where the user has no entry in the list of users. */
 const noEntry = (): never => {

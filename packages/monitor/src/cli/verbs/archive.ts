@@ -10,8 +10,15 @@ import { archivedManifest, restoreRun } from '../../archive/restore.ts';
 import { type SweptRun, sweepRuns } from '../../archive/sweep.ts';
 import { verifyArchives } from '../../archive/verify.ts';
 import { Failure } from '../../errors.ts';
-import { bytesText, createProgress } from '../archive-progress.ts';
-import { type ArchiveSession, runNameFrom, tellArchive, withArchive } from '../archive-session.ts';
+import {
+  type ArchiveSession,
+  bytesText,
+  createProgress,
+  runNameFrom,
+  tellArchive,
+  withArchive,
+} from '../archive-session.ts';
+
 import { AnswerIsNo, printJson, printTable, type Terminal } from '../terminal.ts';
 import { counted, plainText, timeText, utcText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';

@@ -1,16 +1,12 @@
 // svc check-project-setup
 import { resolve } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { type SetupFinding, setupChecks, setupVerdict } from '@svc/core';
+import { checkVerdict, type SetupFinding } from '@svc/core';
 import type { Host } from '../../control/control.ts';
-import { setupFindings } from '../setup-checks/all.ts';
-import { AnswerIsNo, paint, printJson, type Terminal } from '../terminal.ts';
-import { plainText } from '../text.ts';
+import { setupJson, setupLine } from '../checks/print.ts';
+import { checkProjectSetup } from '../checks/project-setup.ts';
+import { AnswerIsNo, printJson, type Terminal } from '../terminal.ts';
 import { verb } from '../verb.ts';
-
-const colours = { ok: 'green', warning: 'yellow', error: 'red' } as const;
-const levelWidth = Math.max(...Object.keys(colours).map((level) => level.length));
-const checkWidth = Math.max(...setupChecks.map((check) => check.length));
 
 export function checkProjectSetupVerb(terminal: Terminal, host?: Pick<Host, 'program'>): CommandUnknownOpts {
   return verb('check-project-setup', {
@@ -27,28 +23,18 @@ export function checkProjectSetupVerb(terminal: Terminal, host?: Pick<Host, 'pro
     .action(async (options) => {
       const inside = { ...terminal, folder: resolve(terminal.folder, options.project ?? '.') };
       const findings: SetupFinding[] = [];
-      for await (const finding of setupFindings(inside, host)) {
+      for await (const finding of checkProjectSetup(inside, host)) {
         findings.push(finding);
-        if (!options.json) terminal.out(findingLine(terminal, finding));
+        if (!options.json) terminal.out(setupLine(terminal, finding));
       }
-      const verdict = setupVerdict(findings);
-      if (options.json) printJson(terminal, { ...verdict, findings });
-      else terminal.out(verdictLine(verdict));
-      if (!verdict.ok) throw new AnswerIsNo();
+      const { ok, warnings, broken: errors } = checkVerdict(findings);
+      if (options.json) printJson(terminal, { ok, warnings, errors, findings: findings.map(setupJson) });
+      else if (errors + warnings === 0) terminal.out('Everything is in place.');
+      else terminal.out(`${countOf(errors, 'error')}, ${countOf(warnings, 'warning')}.`);
+      if (!ok) throw new AnswerIsNo();
     });
 }
 
-function findingLine(terminal: Terminal, { level, check, found, remedy }: SetupFinding): string {
-  const mark = paint(terminal, colours[level], level.padEnd(levelWidth));
-  const text = remedy === undefined ? found : `${found.replace(/\.$/, '')}. ${remedy}`;
-  return `${mark}  ${check.padEnd(checkWidth)}  ${plainText(text.replaceAll(/\s*\n\s*/g, ' '))}`;
-}
-
-function verdictLine({ warnings, errors }: ReturnType<typeof setupVerdict>): string {
-  if (errors + warnings === 0) return 'Everything is in place.';
-  return `${counted(errors, 'error')}, ${counted(warnings, 'warning')}.`;
-}
-
-function counted(count: number, word: string): string {
+function countOf(count: number, word: string): string {
   return `${count === 0 ? 'No' : count} ${word}${count === 1 ? '' : 's'}`;
 }

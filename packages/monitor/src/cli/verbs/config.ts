@@ -19,6 +19,7 @@ import type { LoadedConfig } from '../../config/load.ts';
 import { addressFingerprint } from '../../config/report.ts';
 import { type ConfigChange, createConfigStore } from '../../config/store.ts';
 import { Failure } from '../../errors.ts';
+import { ruleFilterProblems } from '../checks/configuration.ts';
 import {
   effectText,
   explainLines,
@@ -29,7 +30,6 @@ import {
   shownText,
   valueForWriting,
 } from '../config-text.ts';
-import { ruleFilterProblems } from '../rule-filters.ts';
 import { openSession } from '../session.ts';
 import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { verb, verbGroup } from '../verb.ts';

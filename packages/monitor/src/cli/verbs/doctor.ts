@@ -1,41 +1,39 @@
 // svc doctor
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { doctorVerdict, doctorVerdictWords } from '@svc/core';
+import { verdictWords } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import { Failure } from '../../errors.ts';
-import type { DoctorTools, Found } from '../doctor/check.ts';
-import { doctorTools, examine } from '../doctor/examine.ts';
-import { onOneLine, partWidth, printFinding } from '../doctor/print-finding.ts';
+import type { DoctorResult, DoctorTools } from '../checks/check.ts';
+import { type DoctorReport, doctorReport, doctorTools, type Fixed, runDoctor } from '../checks/doctor.ts';
+import { onOneLine, partWidth, printFinding } from '../checks/print.ts';
 import { AnswerIsNo, paint, printJson, type Terminal } from '../terminal.ts';
 import { verb } from '../verb.ts';
 
-type Fixed = { part: string; what: string; done: string | null; failed: string | null };
-
 export function doctorVerb(terminal: Terminal, tools: DoctorTools = doctorTools): CommandUnknownOpts {
   return verb('doctor', {
-    summary: 'Try every part and say what is wrong, by what it was seen, and what mends it',
+    summary: 'Check every component and explain how to fix problems',
     example: ['svc doctor', 'svc doctor --fix', 'svc doctor --json'],
     route: 'POST /api/doctor, GET /api/health, GET /api/feeds',
   })
-    .option('--fix', 'mend what can be mended without risk, and say what was done')
+    .option('--fix', 'fix what can be fixed without risk, and show what was done')
     .option('--json', 'print all findings as JSON')
     .addHelpText(
       'after',
       '\nIt writes one line to the event log, to read it back. Every fault that it knows: docs/doctor.md\nExit codes: 0 nothing but warnings, 1 something is broken, 2 usage',
     )
     .action(async ({ fix, json }) => {
-      const first = await examine(terminal, tools);
-      const fixed = fix ? await mend(first) : [];
-      // What was mended is looked at again, not believed.
-      const findings = fixed.length > 0 ? await examine(terminal, tools) : first;
-      const verdict = doctorVerdict(findings);
-      if (json) printJson(terminal, { ...verdict, findings: findings.map(withoutFix), fixed });
-      else print(terminal, findings, fixed, fix === true);
-      if (!verdict.ok) throw new AnswerIsNo();
+      const first = await runDoctor(terminal, tools);
+      const fixed = fix ? await applyFixes(first) : [];
+      // What was fixed is checked again, not believed.
+      const findings = fixed.length > 0 ? await runDoctor(terminal, tools) : first;
+      const report = doctorReport(findings, fixed);
+      if (json) printJson(terminal, report);
+      else print(terminal, report, fix === true);
+      if (!report.ok) throw new AnswerIsNo();
     });
 }
 
-async function mend(findings: readonly Found[]): Promise<Fixed[]> {
+async function applyFixes(findings: readonly DoctorResult[]): Promise<Fixed[]> {
   const fixed: Fixed[] = [];
   for (const { part, what, fix } of findings) {
     if (fix === undefined) continue;
@@ -49,21 +47,18 @@ async function mend(findings: readonly Found[]): Promise<Fixed[]> {
   return fixed;
 }
 
-function print(terminal: Terminal, findings: readonly Found[], fixed: readonly Fixed[], fix: boolean): void {
-  for (const { part, what, done, failed } of fixed) {
+function print(terminal: Terminal, report: DoctorReport, fix: boolean): void {
+  const { findings } = report;
+  for (const { part, what, done, failed } of report.fixed) {
     const said = done === null ? `not fixed: ${what}: ${failed}` : `fixed: ${done}`;
     terminal.out(
       `${paint(terminal, done === null ? 'red' : 'green', part.padEnd(partWidth))}  ${onOneLine(said)}`,
     );
   }
-  // Of what is well, only what could be turned on is worth a line.
+  // Of what is ok, only what could be turned on is shown.
   const shown = findings.filter(({ grade, remedy }) => grade !== 'ok' || remedy !== null);
   for (const finding of shown) printFinding(terminal, finding);
-  terminal.out(doctorVerdictWords(doctorVerdict(findings)));
+  terminal.out(verdictWords(report));
   const count = fix ? 0 : findings.filter(({ fixable }) => fixable).length;
-  if (count > 0) terminal.out(`${count} of them can be mended by: svc doctor --fix`);
-}
-
-function withoutFix({ fix: _, ...finding }: Found): Omit<Found, 'fix'> {
-  return finding;
+  if (count > 0) terminal.out(`${count} of them can be fixed by: svc doctor --fix`);
 }

@@ -1,6 +1,6 @@
 // svc events tail | wait-for | list | counts | append | reindex | topics
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { type EventLine, helperRefusal, parseEventDraft, topics, topicsMatching } from '@svc/core';
+import { helperRefusal, parseEventDraft, topics, topicsMatching } from '@svc/core';
 import { endOfWait } from '@svc/lib/timeout';
 import { reindexAlone } from '../../control/reindex-alone.ts';
 import { Failure } from '../../errors.ts';
@@ -14,7 +14,7 @@ import { needDaemon, openSession } from '../session.ts';
 import { AnswerIsNo, printJson, printTable, type Terminal } from '../terminal.ts';
 import { eventSummary, plainJson, utcText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
-import { type WatchedLine, watchEvents } from '../watch-events.ts';
+import { lineOf, type WatchedLine, watchEvents } from '../watch-events.ts';
 
 // svc events append: a helper's fact into the log. When no daemon runs it waits in the spool.
 
@@ -162,8 +162,8 @@ function tailVerb(terminal: Terminal): CommandUnknownOpts {
     const conditions = readConditions(options, terminal.now().getTime());
     const matches = await lineFilter(options.filter);
     for await (const lines of watchEvents(machine, conditions, terminal.interrupted, terminal.now)) {
-      for (const { text } of matching(lines, matches))
-        terminal.out(options.json ? text : eventSummary(JSON.parse(text) as EventLine));
+      for (const watched of matching(lines, matches))
+        terminal.out(options.json ? watched.text : eventSummary(lineOf(watched)));
     }
   });
 }

@@ -7,14 +7,14 @@ import { systemErrorCode } from '@svc/lib/errors';
 import { type Host, thisProcess } from '../../control/control.ts';
 import { Failure } from '../../errors.ts';
 import { ownRelayUrl } from '../../tunnel/provision-channel.ts';
-import type { DoctorTools } from '../doctor/check.ts';
-import { doctorTools } from '../doctor/examine.ts';
+import type { DoctorTools } from '../checks/check.ts';
+import { doctorTools } from '../checks/doctor.ts';
 import { type Answers, collectAnswers } from '../init/answers.ts';
-import { createLookups } from '../init/lookups.ts';
+import { createLookups, findStoredToken } from '../init/lookups.ts';
 import { createPrompter, type Prompter } from '../init/prompter.ts';
 import { type SetupResult, setUpProject } from '../init/setup-steps.ts';
 import { createSteps, type Steps } from '../init/step.ts';
-import { findStoredToken } from '../init/stored-token.ts';
+
 import { openSession, requireConfig } from '../session.ts';
 import { Interrupted, paint, printJson, type Terminal } from '../terminal.ts';
 import { verb } from '../verb.ts';

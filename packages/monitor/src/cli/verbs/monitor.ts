@@ -14,12 +14,13 @@ import { findDaemon, reportStatus, type StatusReport, waitForDaemon } from '../.
 import { driftWarning, ownVersion } from '../../control/version-drift.ts';
 import { runUntilStopped } from '../../daemon/lifetime.ts';
 import { Failure } from '../../errors.ts';
+import { createDoctorReports } from '../checks/doctor.ts';
+import { printFinding } from '../checks/print.ts';
 import { daemonAt } from '../daemon-client.ts';
-import { printFinding } from '../doctor/print-finding.ts';
-import { factsFor, installService, uninstallService } from '../service/install.ts';
-import type { InstalledService } from '../service/installed.ts';
-import type { ServiceManager } from '../service/manager.ts';
-import { installedService, managerFor, thisMachine } from '../service/this-machine.ts';
+import { factsFor, type InstalledService, installService, uninstallService } from '../service/install.ts';
+
+import { installedService, managerFor, type ServiceManager, thisMachine } from '../service/manager.ts';
+
 import { openSession, type Session } from '../session.ts';
 import { environmentWithSecrets, findDrift, startFromTerminal } from '../start-from-terminal.ts';
 import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';
@@ -247,10 +248,13 @@ function runVerb(terminal: Terminal, host: Host): CommandUnknownOpts {
         version: ownVersion(machine.versionFile, VERSION),
         now: terminal.now,
         host,
+        runDoctor: createDoctorReports({ ...terminal, environment, out: ignore, err: ignore }),
         logFile: options.logFile,
       });
     });
 }
+
+const ignore = (): void => undefined;
 
 /** Started by `start`, standard error is the log, in which every line is an object. */
 function inLogForm({ err, now }: Terminal): Terminal['err'] {

@@ -1,6 +1,7 @@
 // svc orchestrate, against the real routes.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { EventFields } from '@svc/core';
 import { testTerminal } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { claimInstance } from '../../control/instance.ts';
@@ -47,7 +48,9 @@ test('start: tickets, waves or a plan, with what is wished', async () => {
   const plan = join(terminal.home, 'plan.json');
   writeFileSync(plan, '{"tickets":[{"ticket":"ABC-7","blockedBy":["ABC-6"]},{"ticket":"ABC-6"}]}');
   expect(await svc('start', '--file', plan, '--name', 'three')).toBe(0);
-  expect(world.said.map(({ detail }) => [detail['plan'], detail['maxParallel'], detail['base']])).toEqual([
+  expect(
+    world.said.map(({ detail }: EventFields) => [detail['plan'], detail['maxParallel'], detail['base']]),
+  ).toEqual([
     [[['ABC-1', 'ABC-2']], 2, 'main'],
     [[['ABC-3', 'ABC-4'], ['ABC-5']], 3, 'next'],
     [[['ABC-6'], ['ABC-7']], 3, 'main'],

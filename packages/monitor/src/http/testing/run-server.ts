@@ -3,8 +3,8 @@
 import { realpathSync } from 'node:fs';
 import type { EventDraft } from '@svc/core';
 import { onTestFinished } from 'vitest';
+import type { AskDependencies } from '../../orchestrate/runs/begin-run.ts';
 import type { Hold } from '../../orchestrate/runs/orchestrator.ts';
-import type { AskDependencies } from '../../orchestrate/runs/plan-by-dependencies.ts';
 import { RUN, type RunWorld } from '../../orchestrate/runs/testing/run-world.ts';
 import { runRoutes } from '../run-routes.ts';
 import { createHttpServer } from '../server.ts';

@@ -1,7 +1,7 @@
 // A log for tests: drafts, a clock that obeys, and the log's files read the simple way.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EventDraft, EventLine } from '@svc/core';
+import type { EventDraft, EventFields, EventLine } from '@svc/core';
 import { type EventLogOptions, openEventLog } from '../event-log.ts';
 import type { LogNotice } from '../log-notice.ts';
 
@@ -24,7 +24,8 @@ export function createTestIds(prefix = crypto.randomUUID().slice(0, 8)): () => s
   };
 }
 
-export function draft(changes: Partial<EventDraft> = {}): EventDraft {
+/** The log does not look into details, so that those of its tests hold whatever a test needs. */
+export function draft(changes: Partial<EventFields> = {}): EventDraft {
   return {
     event: 'codehost.push',
     source: 'codehost.webhook',
@@ -32,7 +33,7 @@ export function draft(changes: Partial<EventDraft> = {}): EventDraft {
     scope: { repo: 'acme/shop' },
     detail: {},
     ...changes,
-  };
+  } as EventDraft;
 }
 
 export function openTestLog(folder: string, options: Partial<EventLogOptions> = {}) {

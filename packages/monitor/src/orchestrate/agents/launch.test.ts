@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { temporaryFolder, until, WAIT_MS } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { processStartsOf } from '../../runs/processes.ts';
-import { endLeftBehind, findAgents, nextAttempt } from './find-again.ts';
+import { endLeftBehind, findAgents, nextAttempt } from './find-agents.ts';
 import { agentFiles, endAgent, type Launch, type LaunchedAgent, launchAgent } from './launch.ts';
 import { type AgentPlace, agentPlace, killGroup, lives, textIn } from './testing/scripted-agent.ts';
 

@@ -1,15 +1,15 @@
 // Starts an agent so that it outlives the daemon and is never started twice. A constant shell command writes its
 // own pid into a file that must not exist yet and then becomes the agent: whoever is killed at whatever moment,
 // the file is there before the agent is. Output goes straight into files; the daemon holds no end of a pipe.
-
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { safeSegment } from '@svc/core';
+import { errorTail, inOneLine, safeSegment } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
+import type { RunCommand } from '@svc/lib/process';
 import { Failure } from '../../errors.ts';
 import { isSameProcess, type ProcessStart, type ReadProcessStarts } from '../../runs/processes.ts';
 import { endGroup } from '../worktrees/steps.ts';
@@ -290,4 +290,59 @@ async function isFolder(path: string): Promise<boolean> {
 
 function endText({ exitCode, signalCode }: ChildProcess): string {
   return signalCode === null ? `exit code ${exitCode}` : signalCode;
+}
+
+// Whether the program of an agent can be started at all, checked before anything is made for it, by the shell and in the
+// environment that would start the agent.
+
+const ASK = 'cd "$1" || exit 1; exec "$2" --version';
+const PATIENCE_MS = 30_000;
+const MOST_ANSWER_BYTES = 1024 * 1024;
+const remedy =
+  "Install it, or name a program in svc.orchestration.agent, with its full path if it is not in the daemon's PATH. After a change of PATH: svc-monitor.sh restart";
+
+/** Exit codes of a shell whose program is not there, or is none. */
+export function cannotStart(exitCode: number | null): boolean {
+  return exitCode === 126 || exitCode === 127;
+}
+
+/** An answer with another exit code is one: not every program knows `--version`. */
+export async function checkProgram({
+  template,
+  folder,
+  environment,
+  run,
+}: {
+  /** `svc.orchestration.agent` */
+  template: readonly string[];
+  /** Of the project: a relative path of the program is below it, as it is below a worktree. */
+  folder: string;
+  environment: Readonly<Record<string, string>>;
+  run: RunCommand;
+}): Promise<void> {
+  const [program = ''] = template;
+  // Known only when there is a worktree.
+  if (program === '' || program.includes('${')) return;
+  const end = await run({
+    file: '/bin/sh',
+    args: ['-c', ASK, 'svc-agent', folder, program],
+    environment,
+    timeoutMs: PATIENCE_MS,
+    maxBytes: MOST_ANSWER_BYTES,
+  });
+  if (end.ended === 'too-large' || (end.ended === 'exit' && !cannotStart(end.exitCode))) return;
+  throw new Failure(
+    'start-failed',
+    `The agent program ${JSON.stringify(program.slice(0, 200))} cannot be used: ${problemOf(end)}.`,
+    remedy,
+  );
+}
+
+function problemOf(end: Awaited<ReturnType<RunCommand>>): string {
+  if (end.ended === 'timeout') return `it did not answer to --version within ${PATIENCE_MS / 1000} s`;
+  if (end.ended === 'not-started') return `the shell that starts it is missing (${end.reason})`;
+  if (end.ended !== 'exit') return 'it was ended by a signal when it was asked for its --version';
+  const said = inOneLine(errorTail(end.stderr));
+  const what = end.exitCode === 127 ? 'it was not found' : 'it cannot be executed';
+  return said === '' ? what : `${what} (${said})`;
 }

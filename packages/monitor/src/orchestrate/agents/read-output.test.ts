@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { temporaryFolder } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { readOutput } from './read-output.ts';
+import { readOutput } from './output.ts';
 
 const said = (text: string): string =>
   `${JSON.stringify({ type: 'assistant', message: { content: [{ type: 'text', text }] } })}\n`;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { AgentStream } from '@svc/core';
 import { temporaryFolder, until } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { watchOutput } from './watch-output.ts';
+import { watchOutput } from './output.ts';
 
 const result = (session: string, usd: number): string =>
   `${JSON.stringify({ type: 'result', subtype: 'success', session_id: session, total_cost_usd: usd })}\n`;

@@ -3,12 +3,15 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  type DraftOf,
+  draft,
   type Effect,
   type EventDraft,
   emptyBoard,
   type FoldedLine,
   foldLine,
   resolveConfig,
+  type Topic,
   usualPatience,
   type Worker,
 } from '@svc/core';
@@ -21,7 +24,7 @@ import type { Outcome } from '../../outbox/attempt.ts';
 import { processStartsOf } from '../../runs/processes.ts';
 import { createSignalStore } from '../../runs/signal-store.ts';
 import { watchSignals } from '../../runs/watch-signals.ts';
-import { findAgents } from '../agents/find-again.ts';
+import { findAgents } from '../agents/find-agents.ts';
 import { createOrchestrator } from '../runs/orchestrator.ts';
 import type { RunProject } from '../runs/run-project.ts';
 import { createStartAgent } from '../runs/start-agent.ts';
@@ -171,12 +174,10 @@ async function untilDone(attempt: () => Promise<Outcome>): Promise<string> {
   return done;
 }
 
-const codehost = (event: string, more: Pick<EventDraft, 'scope' | 'detail'>): EventDraft => ({
-  event,
-  source: 'codehost.webhook',
-  via: 'live',
-  ...more,
-});
+const codehost = <Name extends Topic>(
+  event: Name,
+  { scope: about, detail }: Pick<DraftOf<Name>, 'scope' | 'detail'>,
+): DraftOf<Name> => draft(event, about, detail, { source: 'codehost.webhook', via: 'live' });
 const scope = { repo: 'acme/web', pr: 12, branch: 'ENG-1' };
 const pushed = (sha: string): EventDraft =>
   codehost('codehost.pr.synchronize', { scope: { ...scope, sha }, detail: { state: 'open' } });

@@ -16,9 +16,8 @@ import { expect, test } from 'vitest';
 import { createGh, failed, type Gh } from '../../codehost/gh.ts';
 import { processStartsOf, type ReadProcessStarts } from '../../runs/processes.ts';
 import { agentFiles } from '../agents/launch.ts';
-import type { TellWorker } from './gather.ts';
 import { hasMessages, inboxPath } from './inbox.ts';
-import { createWorkerTeller } from './tell-worker.ts';
+import { createWorkerTeller, type TellWorker } from './tell-worker.ts';
 
 const head = 'c'.repeat(40);
 const effect: TellWorker = {

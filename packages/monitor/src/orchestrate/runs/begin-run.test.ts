@@ -1,6 +1,6 @@
 import { mkdirSync, realpathSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Board, Config, emptyBoard, foldLine } from '@svc/core';
+import { type Board, Config, type EventFields, emptyBoard, foldLine } from '@svc/core';
 import { temporaryFolder } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { Failure } from '../../errors.ts';
@@ -69,7 +69,7 @@ test('the line that begins a run carries all that a restart needs', async () => 
 
 test('a wish comes before the configuration', async () => {
   const { begin } = world();
-  const { scope, detail } = await begin({ maxParallel: 7, name: 'night' });
+  const { scope, detail }: EventFields = await begin({ maxParallel: 7, name: 'night' });
   expect([scope.orchestrator, detail['maxParallel'], detail['base']]).toEqual(['night', 7, 'main']);
 });
 

@@ -5,7 +5,9 @@ import {
   type Board,
   branchNameProblem,
   checkWorkerCommand,
+  type Dependencies,
   type EventDraft,
+  type OutsideBlocker,
   type PlanProblem,
   readPlan,
   safeSegment,
@@ -125,4 +127,20 @@ export async function realFolder(path: string): Promise<string> {
 function idOf(projectKey: string, now: Date): string {
   const [day = '', time = ''] = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').split('T');
   return `${projectKey}-${day}-${time}`;
+}
+
+// Tickets in the order of their dependencies in the tracker: each is given what blocks it, and the waves follow from that.
+
+/** What blocks which of the tickets, by the tracker of the project in the folder. */
+export type AskDependencies = (project: string, tickets: readonly string[]) => Promise<Dependencies>;
+
+export async function planByDependencies(
+  wish: RunWish,
+  ask: AskDependencies,
+): Promise<{ wish: RunWish; outside: OutsideBlocker[] }> {
+  // What is no plan at all is not worth a question.
+  const read = readPlan(wish.plan);
+  if (!read.ok) throw new Failure('usage', problemWords(read.problems));
+  const { tickets, outside } = await ask(await realFolder(wish.project), read.plan.waves.flat());
+  return { wish: { ...wish, plan: { file: { tickets } } }, outside };
 }

@@ -2,13 +2,13 @@ import { utimesSync, writeFileSync } from 'node:fs';
 import type { Act } from '@svc/core';
 import { until } from '@svc/testkit';
 import { describe, expect, test, vi } from 'vitest';
+import { endMarks } from '../agents/find-agents.ts';
 import { agentFiles } from '../agents/launch.ts';
 import { createCarryOut } from './carry-out.ts';
-import { endMarks } from './end-marks.ts';
-import { createLook } from './look.ts';
+import { cleanUpAfterRestart, createCleanUp } from './clean-up.ts';
+import { createObserver } from './observe.ts';
 import type { StartAgent, StartWish } from './start-agent.ts';
 import { ownLine, RUN, type RunWorld, runWorld } from './testing/run-world.ts';
-import { createTidyUp, tidyUpAfterRestart } from './tidy-up.ts';
 
 const orchestrator = RUN;
 const dispatch: Act = { kind: 'dispatch', orchestrator, ticket: 'ABC-1', wave: 1 };
@@ -26,12 +26,12 @@ function hands(world: RunWorld, start?: StartAgent) {
         wishes.push(wish);
         return 'already-started';
       }),
-    tidyUp: createTidyUp({ ...world, stopping: stopping.signal }),
+    cleanUp: createCleanUp({ ...world, stopping: stopping.signal }),
     wake,
     stopping: stopping.signal,
   });
   const act = async (given: Act): Promise<void> => {
-    await carryOut(given, await createLook(world)(world.board, world.memory));
+    await carryOut(given, await createObserver(world)(world.board, world.memory));
   };
   const settled = async (): Promise<void> => {
     while (world.memory.jobs.size > 0) await Promise.all(world.memory.jobs);
@@ -341,7 +341,7 @@ describe('waves', () => {
       tree('ABC-4'),
     );
     const { signal: stopping } = new AbortController();
-    await tidyUpAfterRestart(world.board, createTidyUp({ ...world, stopping }));
+    await cleanUpAfterRestart(world.board, createCleanUp({ ...world, stopping }));
     expect(world.removed).toEqual(['ABC-1']);
   });
 });

@@ -1,6 +1,5 @@
 // Carries out one act of the run loop. Acts that take long (a worktree, a verification) go on by themselves; what is
 // under way is in the memory, so that it takes its slot and is not begun again.
-
 import {
   type Act,
   type EventDraft,
@@ -11,26 +10,25 @@ import {
   isPreMerge,
   type RunPlan,
   type SignalFile,
+  type Worker,
   workerDied,
   workerKey,
 } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import type { Logger } from 'pino';
+import { Failure } from '../../errors.ts';
 import type { ReadProcessStarts } from '../../runs/processes.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
-import { cannotStart } from '../agents/check-program.ts';
-import { type FoundAgent, nextAttempt } from '../agents/find-again.ts';
-import { endAgent, type LaunchedAgent } from '../agents/launch.ts';
-import { readErrors } from '../agents/read-output.ts';
-import { markEnd } from './end-marks.ts';
-import { isLive, type Look, type RunMemory } from './look.ts';
+import { type FoundAgent, markEnd, nextAttempt } from '../agents/find-agents.ts';
+import { cannotStart, endAgent, type LaunchedAgent } from '../agents/launch.ts';
+import { readErrors } from '../agents/output.ts';
+import type { CleanUp } from './clean-up.ts';
+import { isLive, type Observation, type RunMemory } from './observe.ts';
 import { ofWave, raised, runCompleted } from './run-lines.ts';
-import type { RunProjects } from './run-project.ts';
+import type { RunProject, RunProjects } from './run-project.ts';
 import type { StartAgent } from './start-agent.ts';
-import type { TidyUp } from './tidy-up.ts';
-import { verifyMerge } from './verify-merge.ts';
 
-export type CarryOut = (act: Act, look: Look) => Promise<void>;
+export type CarryOut = (act: Act, observed: Observation) => Promise<void>;
 
 type Of<Kind extends Act['kind']> = Extract<Act, { kind: Kind }>;
 
@@ -45,7 +43,7 @@ export function createCarryOut(options: {
   projects: RunProjects;
   signals: SignalStore;
   startAgent: StartAgent;
-  tidyUp: TidyUp;
+  cleanUp: CleanUp;
   processStarts: ReadProcessStarts;
   /** Appends a line and resolves when the board has it. */
   say: (draft: EventDraft) => Promise<void>;
@@ -55,7 +53,7 @@ export function createCarryOut(options: {
   logger: Logger;
   now: () => Date;
 }): CarryOut {
-  const { memory, projects, signals, startAgent, tidyUp, processStarts, say } = options;
+  const { memory, projects, signals, startAgent, cleanUp, processStarts, say } = options;
   const { wake, stopping, logger, now } = options;
   const verifyNotBefore = new Map<string, number>();
 
@@ -77,13 +75,13 @@ export function createCarryOut(options: {
     memory.jobs.add(job);
   }
 
-  function start(act: Of<'dispatch' | 'revive' | 'recall'>, look: Look): void {
+  function start(act: Of<'dispatch' | 'revive' | 'recall'>, observed: Observation): void {
     const { orchestrator, ticket, wave } = act;
     const key = workerKey(orchestrator, ticket);
-    const plan = planOf(look, orchestrator);
+    const plan = planOf(observed, orchestrator);
     if (plan === undefined || memory.starting.has(key)) return;
     const attempt = nextAttempt(
-      look.agents.filter((agent) => agent.orchestrator === orchestrator),
+      observed.agents.filter((agent) => agent.orchestrator === orchestrator),
       ticket,
     );
     memory.starting.set(key, now().toISOString());
@@ -91,7 +89,7 @@ export function createCarryOut(options: {
       key,
       async () => {
         try {
-          await tidyUp.settled(plan.project, ticket);
+          await cleanUp.settled(plan.project, ticket);
           if (await isPast(act)) return;
           const project = await projects.of(plan.project);
           const started = await startAgent({
@@ -181,16 +179,16 @@ export function createCarryOut(options: {
     return result.ok ? result.signal.status : undefined;
   }
 
-  async function end(act: Of<'end' | 'end-hanging'>, look: Look): Promise<void> {
+  async function end(act: Of<'end' | 'end-hanging'>, observed: Observation): Promise<void> {
     const { orchestrator, ticket } = act;
-    const found = look.agents.findLast(
+    const found = observed.agents.findLast(
       (agent) => agent.orchestrator === orchestrator && agent.ticket === ticket && isLive(agent),
     );
     if (found?.state === 'running') await endFound(found, act.kind === 'end-hanging');
-    if (act.kind === 'end' && act.why === 'run-over') await cancelWithRun(orchestrator, ticket, look);
+    if (act.kind === 'end' && act.why === 'run-over') await cancelWithRun(orchestrator, ticket, observed);
   }
 
-  async function cancelWithRun(orchestrator: string, ticket: string, { world }: Look): Promise<void> {
+  async function cancelWithRun(orchestrator: string, ticket: string, { world }: Observation): Promise<void> {
     const worker = world.workers.get(workerKey(orchestrator, ticket));
     if (worker !== undefined && !endsWithItsRun(worker)) return;
     await signals.update(orchestrator, ticket, (before) =>
@@ -205,9 +203,9 @@ export function createCarryOut(options: {
     logger.info({ orchestrator, ticket, attempt, pid, ended, hung }, 'agent ended');
   }
 
-  function verify(act: Of<'start-verification'>, look: Look): void {
+  function verify(act: Of<'start-verification'>, observed: Observation): void {
     const key = workerKey(act.orchestrator, act.ticket);
-    const plan = planOf(look, act.orchestrator);
+    const plan = planOf(observed, act.orchestrator);
     const notBefore = verifyNotBefore.get(key) ?? 0;
     if (plan === undefined || memory.verifying.has(key) || now().getTime() < notBefore) return;
     memory.verifying.add(key);
@@ -216,7 +214,7 @@ export function createCarryOut(options: {
       async () => {
         try {
           const project = await projects.of(plan.project);
-          await verifyMerge(project, act, look.world.workers.get(key), stopping);
+          await verifyMerge(project, act, observed.world.workers.get(key), stopping);
         } finally {
           memory.verifying.delete(key);
         }
@@ -229,26 +227,26 @@ export function createCarryOut(options: {
   }
 
   /** An agent that still lives keeps its worktree until the run is over. */
-  function tidy(orchestrator: string, tickets: readonly string[], look: Look): void {
-    const plan = planOf(look, orchestrator);
+  function removeWorktrees(orchestrator: string, tickets: readonly string[], observed: Observation): void {
+    const plan = planOf(observed, orchestrator);
     if (plan === undefined) return;
     // Another run of the project may have the same ticket, and so the same worktree.
-    const runs = look.world.runs.filter((other) => other.plan.project === plan.project);
+    const runs = observed.world.runs.filter((other) => other.plan.project === plan.project);
     const isInUse = (ticket: string) =>
       runs.some(({ run }) => {
         const key = workerKey(run.orchestrator, ticket);
-        return look.world.processes.has(key) || memory.starting.has(key);
+        return observed.world.processes.has(key) || memory.starting.has(key);
       });
     const left = tickets.filter((ticket) => !isInUse(ticket));
     inBackground(
       orchestrator,
-      () => tidyUp.run({ orchestrator, plan, tickets: left }),
+      () => cleanUp.run({ orchestrator, plan, tickets: left }),
       async (error) => logger.error({ err: error, orchestrator }, 'worktrees stay'),
     );
   }
 
   /** Told before it is written: a restart in between says it again, and nothing is missed. */
-  async function giveUp(act: Of<'fail'>, { world, agents }: Look): Promise<void> {
+  async function giveUp(act: Of<'fail'>, { world, agents }: Observation): Promise<void> {
     const { orchestrator, ticket, message } = act;
     const { life, signal = null } = world.workers.get(workerKey(orchestrator, ticket)) ?? {};
     const last = agents.findLast((agent) => agent.orchestrator === orchestrator && agent.ticket === ticket);
@@ -266,7 +264,7 @@ export function createCarryOut(options: {
     await endSignal(orchestrator, ticket, act.status, error);
   }
 
-  return async (act, look) => {
+  return async (act, observed) => {
     const { orchestrator } = act;
     switch (act.kind) {
       case 'hold':
@@ -276,28 +274,48 @@ export function createCarryOut(options: {
       case 'dispatch':
       case 'revive':
       case 'recall':
-        return start(act, look);
+        return start(act, observed);
       case 'end':
       case 'end-hanging':
-        return end(act, look);
+        return end(act, observed);
       case 'fail':
-        return giveUp(act, look);
+        return giveUp(act, observed);
       case 'start-verification':
-        return verify(act, look);
+        return verify(act, observed);
       case 'start-wave':
         return say(ofWave(act, 'started', {}));
       case 'block-wave':
         return say(ofWave(act, 'blocked', { reason: act.why }));
       case 'complete-wave':
         await say(ofWave(act, 'completed', {}));
-        return tidy(orchestrator, act.tickets, look);
+        return removeWorktrees(orchestrator, act.tickets, observed);
       case 'complete-run':
         await say(runCompleted(orchestrator));
-        return tidy(orchestrator, planOf(look, orchestrator)?.waves.flat() ?? [], look);
+        return removeWorktrees(orchestrator, planOf(observed, orchestrator)?.waves.flat() ?? [], observed);
     }
   };
 }
 
-function planOf({ world }: Look, orchestrator: string): RunPlan | undefined {
+function planOf({ world }: Observation, orchestrator: string): RunPlan | undefined {
   return world.runs.find(({ run }) => run.orchestrator === orchestrator)?.plan;
+}
+
+/** What could not be verified is a failure here, so it is tried again. */
+export async function verifyMerge(
+  { folder, verifier, worktrees }: RunProject,
+  { orchestrator, ticket, mergeSha }: Extract<Act, { kind: 'start-verification' }>,
+  worker: Worker | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const verified = await verifier.verify({
+    orchestrator,
+    ticket,
+    repoFolder: folder,
+    mergeSha,
+    worktreeBase: await worktrees.base(),
+    repo: worker?.repo ?? undefined,
+    pr: worker?.pr?.number,
+    signal,
+  });
+  if (!verified.ok) throw new Failure('file-unusable', verified.reason, verified.remedy);
 }

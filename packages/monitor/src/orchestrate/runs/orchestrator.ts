@@ -17,15 +17,15 @@ import type { Logger } from 'pino';
 import type { ReadProcessStarts } from '../../runs/processes.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
 import type { StateFollower } from '../../state/state-follower.ts';
-import { endLeftBehind, type FoundAgent } from '../agents/find-again.ts';
+import { endLeftBehind, type FoundAgent } from '../agents/find-agents.ts';
 import { agentFiles } from '../agents/launch.ts';
-import { type OutputWatch, watchOutput } from '../agents/watch-output.ts';
+import { type OutputWatch, watchOutput } from '../agents/output.ts';
 import { createCarryOut } from './carry-out.ts';
-import { createLook, emptyMemory, isLive, type Look } from './look.ts';
+import { cleanUpAfterRestart, createCleanUp } from './clean-up.ts';
+import { createObserver, emptyMemory, isLive, type Observation } from './observe.ts';
 import { type AskModel, createRunEnds } from './run-ends.ts';
 import type { RunProjects } from './run-project.ts';
 import type { StartAgent } from './start-agent.ts';
-import { createTidyUp, tidyUpAfterRestart } from './tidy-up.ts';
 
 // Ends what agents left running when nobody saw their end: each that is found gone is looked after once.
 
@@ -181,11 +181,11 @@ export function createOrchestrator(options: {
   const { state, append, projects, signals, logger, patience = usualPatience } = options;
   const memory = emptyMemory();
   const stopping = new AbortController();
-  const look = createLook(options);
+  const observe = createObserver(options);
   const costs = keepCosts({ runsDir: options.runsDir, signals, onProblem: failed });
-  const tidyUp = createTidyUp({ projects, stopping: stopping.signal, logger });
+  const cleanUp = createCleanUp({ projects, stopping: stopping.signal, logger });
   const leftovers = createLeftovers({ logger });
-  let last: { look: Look; acts: Act[] } | null = null;
+  let last: { observed: Observation; acts: Act[] } | null = null;
   let problem: string | null = null;
   /** One at a time: two looks at once could both see a free slot. */
   let looks: Rounds | null = null;
@@ -194,7 +194,7 @@ export function createOrchestrator(options: {
   const carryOut = createCarryOut({
     ...options,
     memory,
-    tidyUp,
+    cleanUp,
     say,
     wake,
     stopping: stopping.signal,
@@ -218,9 +218,9 @@ export function createOrchestrator(options: {
   }
 
   async function lookOnce(): Promise<void> {
-    const seen = await look(state.board(), memory);
+    const seen = await observe(state.board(), memory);
     const acts = nextActs(seen.world, patience);
-    last = { look: seen, acts };
+    last = { observed: seen, acts };
     costs.follow(seen.agents);
     leftovers.end(seen.agents);
     problem = seen.unreadable[0]?.problem ?? null;
@@ -245,7 +245,7 @@ export function createOrchestrator(options: {
         ends.findingsFiled();
     });
     wake();
-    await tidyUpAfterRestart(state.board(), tidyUp);
+    await cleanUpAfterRestart(state.board(), cleanUp);
   }
 
   return {
@@ -265,12 +265,12 @@ export function createOrchestrator(options: {
       const run = state.board().runs.get(orchestrator);
       if (run?.plan === undefined || run.plan === null) return false;
       if (run.state !== 'running' && run.state !== 'paused') return false;
-      const launched = last?.look.world.revivals.get(workerKey(orchestrator, ticket));
+      const launched = last?.observed.world.revivals.get(workerKey(orchestrator, ticket));
       // Not launched since a person said retry: it waits for its turn.
       if (launched === undefined) return true;
       return launched.lastEnd !== 'unstartable' && launched.count < patience.revivalDelaysSec.length;
     },
-    running: () => last?.look.world.processes.size ?? 0,
+    running: () => last?.observed.world.processes.size ?? 0,
     problem: () => problem,
     async stop() {
       stopping.abort();

@@ -1,7 +1,7 @@
 import { type Dependencies, emptyBoard, resolveConfig } from '@svc/core';
 import { expect, test } from 'vitest';
-import { beginRun, type RunWish } from './begin-run.ts';
-import { planByDependencies } from './plan-by-dependencies.ts';
+import { beginRun, planByDependencies, type RunWish } from './begin-run.ts';
+
 import type { RunProject } from './run-project.ts';
 
 const folder = import.meta.dirname;

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import {
   attentionId,
   type Board,
+  type DetailOf,
   type EventDraft,
   endsWithItsRun,
   type ModelText,
@@ -24,8 +25,8 @@ import type { Logger } from 'pino';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
 import { shellQuoted } from '../worktrees/bundle.ts';
-import type { FiledFindings } from '../worktrees/findings.ts';
-import { isLive, type Look } from './look.ts';
+import type { FiledFindings } from '../worktrees/context.ts';
+import { isLive, type Observation } from './observe.ts';
 import type { RunProjects } from './run-project.ts';
 
 const WAITING = 'findings-waiting';
@@ -35,7 +36,7 @@ export type AskModel = (orchestrator: string, signal: AbortSignal) => Promise<Mo
 
 export type RunEnds = {
   /** After each look: each end is looked after once. */
-  follow: (look: Look) => void;
+  follow: (observed: Observation) => void;
   /** Somebody filed findings: what a person was told of may be over. */
   findingsFiled: () => void;
   stop: () => Promise<void>;
@@ -166,7 +167,7 @@ function waitingWords({ left, why }: FiledFindings, ticket: string | null): stri
   return `${left} ${left === 1 ? 'finding' : 'findings'} of ${whose} ${left === 1 ? 'is' : 'are'} not filed: ${why}`;
 }
 
-function waitingDetail({ project }: FiledFindings, message: string): EventDraft['detail'] {
+function waitingDetail({ project }: FiledFindings, message: string): DetailOf<'comms.attention'> {
   const remedy = `cd ${shellQuoted(project)} && svc findings drain`;
   return { reason: WAITING, severity: 'low', message, remedy };
 }

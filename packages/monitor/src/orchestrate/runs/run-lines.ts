@@ -1,20 +1,16 @@
 // What the run loop writes into the log.
-import type { Act, EventDraft } from '@svc/core';
+import { type Act, type DetailOf, draft, type EventDraft } from '@svc/core';
 
 type Of<Kind extends Act['kind']> = Extract<Act, { kind: Kind }>;
+
+const ours = { source: 'orchestrator' } as const;
 
 export function ofWave(
   { orchestrator, wave, tickets }: Of<'start-wave' | 'block-wave' | 'complete-wave'>,
   state: 'started' | 'blocked' | 'completed',
-  more: Record<string, unknown>,
+  more: Pick<DetailOf<'orchestrator.wave.blocked'>, 'reason'>,
 ): EventDraft {
-  return {
-    event: `orchestrator.wave.${state}`,
-    source: 'orchestrator',
-    via: 'local',
-    scope: { orchestrator },
-    detail: { wave, tickets, ...more },
-  };
+  return draft(`orchestrator.wave.${state}`, { orchestrator }, { wave, tickets, ...more }, ours);
 }
 
 export function raised(
@@ -22,26 +18,11 @@ export function raised(
   reason: string,
   message: string,
 ): EventDraft {
-  return {
-    event: 'comms.attention',
-    source: 'orchestrator',
-    via: 'local',
-    scope: { orchestrator, ticket },
-    detail: {
-      reason,
-      message,
-      severity: 'high',
-      remedy: `svc orchestrate retry ${orchestrator} ${ticket}`,
-    },
-  };
+  const remedy = `svc orchestrate retry ${orchestrator} ${ticket}`;
+  const detail = { reason, message, severity: 'high', remedy } as const;
+  return draft('comms.attention', { orchestrator, ticket }, detail, ours);
 }
 
 export function runCompleted(orchestrator: string): EventDraft {
-  return {
-    event: 'orchestrator.run.completed',
-    source: 'orchestrator',
-    via: 'local',
-    scope: { orchestrator },
-    detail: {},
-  };
+  return draft('orchestrator.run.completed', { orchestrator }, {}, ours);
 }

@@ -19,9 +19,9 @@ import { type RunCommand, runCommand } from '@svc/lib/process';
 import type { FileLocks } from '../../disk/lock.ts';
 import { Failure } from '../../errors.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
-import { checkProgram } from '../agents/check-program.ts';
+import { checkProgram } from '../agents/launch.ts';
 import { createVerifier, type Verifier } from '../verify/verifier.ts';
-import type { Findings } from '../worktrees/findings.ts';
+import type { Findings } from '../worktrees/context.ts';
 import { createGit } from '../worktrees/git.ts';
 import { createWorktrees, type Worktrees } from '../worktrees/worktrees.ts';
 

@@ -1,6 +1,13 @@
 // The result of a verification as it is kept beside its log, told to the log of events and written into the signal
 // file of the worker.
-import { diffScopes, type EventDraft, findingKinds, findingText, type SignalFile } from '@svc/core';
+import {
+  type DetailOf,
+  diffScopes,
+  type EventDraft,
+  findingKinds,
+  findingText,
+  type SignalFile,
+} from '@svc/core';
 import { z } from 'zod';
 import { readJsonFile } from '../../config/read-json.ts';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
@@ -99,7 +106,11 @@ export function resultDraft(
   };
 }
 
-function draftOf(worker: VerifiedWorker, what: string, detail: Record<string, unknown>): EventDraft {
+function draftOf(
+  worker: VerifiedWorker,
+  what: 'started' | 'passed' | 'failed',
+  detail: DetailOf<'orchestrator.verification.passed'>,
+): EventDraft {
   const { orchestrator, ticket, sha, repo, pr } = worker;
   return {
     event: `orchestrator.verification.${what}`,

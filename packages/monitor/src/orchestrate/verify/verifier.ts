@@ -1,20 +1,19 @@
-// Verifies merged commits, believing nobody's word: in a fresh worktree at the merge the project's tests are run,
-// and its diff is looked through for what makes tests say less than they seem to.
+// Verifies merged commits: runs the project's tests in a fresh worktree at the merge and checks that the required types of
+// tests exist. Signs of weakened tests in the diff (skipped, deleted, fewer assertions) are advice in the result.
 //   const verifier = createVerifier({ config, environment, runsDir, signals, append: log.appendOnce, now });
 //   const verified = await verifier.verify({ orchestrator, ticket, repoFolder, mergeSha, worktreeBase });
-// A result is kept with its log and never computed twice, so that after a restart everything goes on: what was
-// not told yet is told. What could not be verified (no such commit, no disk) is no result: it is worth another try.
+// A result is kept with its log and never computed twice: after a restart, what was not reported yet is reported. What
+// could not be verified (no such commit, no disk) is no result and can be tried again.
 import { basename } from 'node:path';
 import {
   type Config,
   type Environment,
   type EventDraft,
-  scanDiff,
   scopeOfDiff,
   secretVariables,
   setupVariables,
+  testAdvice,
   testTypesPresent,
-  tooLarge,
   verdict,
 } from '@svc/core';
 import { createLimit, type Limit } from '@svc/lib/limit';
@@ -24,9 +23,7 @@ import { processStartsOf, type ReadProcessStarts } from '../../runs/processes.ts
 import type { SignalStore } from '../../runs/signal-store.ts';
 import { createGit } from '../worktrees/git.ts';
 import { type AskGit, createAskGit } from './ask-git.ts';
-import { findCommit } from './find-commit.ts';
-import { checkNames, findVerifyPlace, type VerifyPlace } from './place.ts';
-import { readChange } from './read-change.ts';
+import { findCommit, readChange } from './merged-commit.ts';
 import {
   readResult,
   resultDraft,
@@ -36,7 +33,7 @@ import {
   writeResult,
 } from './result.ts';
 import { runTests, stopped } from './run-tests.ts';
-import { createWorkspaces } from './workspace.ts';
+import { checkNames, createWorkspaces, prepareVerifyPaths, type VerifyPaths } from './workspace.ts';
 
 const TEST_TIMEOUT_MS = 30 * 60_000;
 const SETUP_TIMEOUT_MS = 30 * 60_000;
@@ -100,21 +97,21 @@ export function createVerifier(options: {
     const { orchestrator, ticket, mergeSha, base, signal, repo, pr } = request;
     try {
       checkNames({ orchestrator, ticket, shas: base === undefined ? [mergeSha] : [mergeSha, base] });
-      const place = await findVerifyPlace({ ...request, runsDir, sha: mergeSha });
+      const paths = await prepareVerifyPaths({ ...request, runsDir, sha: mergeSha });
       const worker = { orchestrator, ticket, sha: mergeSha, repo, pr };
-      return await alone(place.worktree, async () => {
-        const known = await readResult(place.result, worker);
-        if (known !== undefined) return tell(known, false);
+      return await alone(paths.worktree, async () => {
+        const known = await readResult(paths.result, worker);
+        if (known !== undefined) return report(known, false);
         return limit(async () => {
           if (signal?.aborted) throw stopped();
           await append(startedDraft(worker, `Verifying ${mergeSha}`));
-          const result = await compute(request, place);
-          await writeResult(place.result, result);
-          return tell(result, true);
+          const result = await compute(request, paths);
+          await writeResult(paths.result, result);
+          return report(result, true);
         });
       });
 
-      async function tell(result: VerificationResult, fresh: boolean): Promise<Verified> {
+      async function report(result: VerificationResult, fresh: boolean): Promise<Verified> {
         const block = signalBlock(result, { advisory });
         const written = await signals.update(orchestrator, ticket, (file) => ({
           ...file,
@@ -141,7 +138,7 @@ export function createVerifier(options: {
     }
   }
 
-  async function compute(request: VerifyRequest, place: VerifyPlace): Promise<VerificationResult> {
+  async function compute(request: VerifyRequest, paths: VerifyPaths): Promise<VerificationResult> {
     const { orchestrator, ticket, repoFolder, mergeSha, signal } = request;
     const startedAt = now().toISOString();
     const { sha, base } = await findCommit({
@@ -155,17 +152,16 @@ export function createVerifier(options: {
     const scope = scopeOfDiff(change.changed);
     const required = scope === 'docs-only' ? [] : config.svc.orchestration.testRequirements[scope];
     const types = testTypesPresent({ scope, required, ...change });
-    const scan = change.diff === null ? [tooLarge()] : scanDiff(change.diff);
-    const variables = await variablesFor(git, config, request, place);
-    const tested = await workspaces.within({ place, repoFolder, sha, signal }, ({ remember }) =>
+    const variables = await variablesFor(git, config, request, paths);
+    const tested = await workspaces.within({ paths, repoFolder, sha, signal }, ({ remember }) =>
       runTests({
-        worktree: place.worktree,
+        worktree: paths.worktree,
         ticket,
         sha,
         config,
         environment,
         variables,
-        logFile: place.log,
+        logFile: paths.log,
         testTimeoutMs: options.testTimeoutMs ?? TEST_TIMEOUT_MS,
         setupTimeoutMs: options.setupTimeoutMs ?? SETUP_TIMEOUT_MS,
         now,
@@ -180,11 +176,11 @@ export function createVerifier(options: {
       ticket,
       base,
       scope,
-      ...verdict({ scope, tests, types, scan }),
+      ...verdict({ scope, tests, types, advice: testAdvice(change.diff) }),
       types,
       evidence: {
         sha,
-        logPath: place.log,
+        logPath: paths.log,
         testCommand: 'command' in tests ? tests.command : null,
         exitCode,
         durationMs,
@@ -201,7 +197,7 @@ async function variablesFor(
   git: AskGit,
   { svc }: Config,
   { repoFolder, ticket }: VerifyRequest,
-  { worktree }: VerifyPlace,
+  { worktree }: VerifyPaths,
 ) {
   const remote = await git(repoFolder, ['config', '--get', 'remote.origin.url']);
   const url = remote !== 'too-large' && remote.exitCode === 0 ? remote.stdout.trim() : undefined;

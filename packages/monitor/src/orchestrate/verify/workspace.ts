@@ -1,7 +1,10 @@
-// Throw-away worktrees for verification. Each is made at a commit, without a branch, and removed afterwards. What a
-// killed process left, folder, git's entry and running tests, is removed by the next one that works in the same base.
-import { readdir, rm } from 'node:fs/promises';
+// Where a verification works and what it leaves: a throw-away worktree `<base>/.verify/<ticket>-<sha12>`, and
+// `<runs folder>/<orchestrator>/verification/<ticket>-<sha12>.log` and `.json`. The worktree is made at a commit, without
+// a branch, and removed afterwards. What a killed process left (folder, git's entry, running tests) is removed by the next
+// one that works in the same base.
+import { mkdir, readdir, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { safeSegment } from '@svc/core';
 import { z } from 'zod';
 import { readJsonFile } from '../../config/read-json.ts';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
@@ -9,11 +12,68 @@ import { type Hold, tryHold } from '../../disk/lock.ts';
 import { removeTree } from '../../disk/remove-tree.ts';
 import { Failure } from '../../errors.ts';
 import type { ReadProcessStarts } from '../../runs/processes.ts';
+import { isInside } from '../worktrees/context.ts';
 import { type Git, gitWorktrees } from '../worktrees/git.ts';
-import { isInside } from '../worktrees/place.ts';
 import { endGroup } from '../worktrees/steps.ts';
 import { type AskGit, mustAnswer } from './ask-git.ts';
-import type { VerifyPlace } from './place.ts';
+
+const commit = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+const ticketName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,119}$/;
+const SHORT_SHA = 12;
+
+export type VerifyPaths = {
+  name: string;
+  /** The folder of all throw-away worktrees of the project, with links resolved. */
+  folder: string;
+  worktree: string;
+  log: string;
+  result: string;
+};
+
+export function checkNames({
+  orchestrator,
+  ticket,
+  shas,
+}: {
+  orchestrator: string;
+  ticket: string;
+  shas: readonly string[];
+}): void {
+  if (!safeSegment(orchestrator) || !ticketName.test(ticket) || ticket.includes('..'))
+    throw new Failure(
+      'usage',
+      `${JSON.stringify(`${orchestrator}/${ticket}`)} cannot be the name of a worker.`,
+    );
+  const wrong = shas.find((sha) => !commit.test(sha));
+  if (wrong !== undefined)
+    throw new Failure('usage', `${JSON.stringify(wrong.slice(0, 80))} is not a whole commit id.`);
+}
+
+/** Makes the folder and resolves links, so that nothing is made outside the base folder. */
+export async function prepareVerifyPaths(options: {
+  worktreeBase: string;
+  runsDir: string;
+  orchestrator: string;
+  ticket: string;
+  sha: string;
+}): Promise<VerifyPaths> {
+  const { runsDir, orchestrator, ticket, sha } = options;
+  await mkdir(options.worktreeBase, { recursive: true });
+  const base = await realpath(options.worktreeBase);
+  const folder = join(base, '.verify');
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  if ((await realpath(folder)) !== folder)
+    throw new Failure('file-unusable', `${folder} leads elsewhere.`, 'Remove it.');
+  const name = `${ticket}-${sha.slice(0, SHORT_SHA)}`;
+  const kept = join(runsDir, orchestrator, 'verification');
+  return {
+    name,
+    folder,
+    worktree: join(folder, name),
+    log: join(kept, `${name}.log`),
+    result: join(kept, `${name}.json`),
+  };
+}
 
 const CHECKOUT_MS = 30 * 60_000;
 const GRACE_MS = 2_000;
@@ -27,7 +87,7 @@ export type Workspaces = {
   within: <T>(options: WorkspaceOptions, work: (workspace: Workspace) => Promise<T>) => Promise<T>;
 };
 type WorkspaceOptions = {
-  place: VerifyPlace;
+  paths: VerifyPaths;
   repoFolder: string;
   sha: string;
   signal?: AbortSignal | undefined;
@@ -46,44 +106,44 @@ export function createWorkspaces({
   worktrees: Git;
   processStarts: ReadProcessStarts;
 }): Workspaces {
-  /** One lock for each room, shared by all that this process does in it. */
+  /** One lock for each folder, shared by everything that this process does in it. */
   const holds = new Map<string, { hold: Hold; users: number }>();
   const active = new Set<string>();
 
-  function enter(room: string): void {
-    const held = holds.get(room);
+  function enter(folder: string): void {
+    const held = holds.get(folder);
     if (held !== undefined) {
       held.users += 1;
       return;
     }
-    const hold = tryHold(join(room, LOCK));
+    const hold = tryHold(join(folder, LOCK));
     if (hold === undefined)
-      throw new Failure('busy', `Another process verifies in ${room}.`, 'Try again when it is done.');
-    holds.set(room, { hold, users: 1 });
+      throw new Failure('busy', `Another process verifies in ${folder}.`, 'Try again when it is done.');
+    holds.set(folder, { hold, users: 1 });
   }
 
-  function leave(room: string): void {
-    const held = holds.get(room);
+  function leave(folder: string): void {
+    const held = holds.get(folder);
     if (held === undefined) return;
     held.users -= 1;
     if (held.users > 0) return;
-    holds.delete(room);
+    holds.delete(folder);
     held.hold.release();
   }
 
-  async function known(repoFolder: string, room: string): Promise<string[]> {
+  async function known(repoFolder: string, folder: string): Promise<string[]> {
     return (await gitWorktrees(worktrees, repoFolder))
       .map(({ path }) => path)
-      .filter((path) => path !== room && isInside(room, path));
+      .filter((path) => path !== folder && isInside(folder, path));
   }
 
-  async function remove(repoFolder: string, room: string, name: string): Promise<void> {
-    const processFile = join(room, name + PROCESS);
+  async function remove(repoFolder: string, folder: string, name: string): Promise<void> {
+    const processFile = join(folder, name + PROCESS);
     await endRemembered(processFile);
-    const path = join(room, name);
+    const path = join(folder, name);
     // Twice: a process that was killed while git made it left it locked.
     const removal = ['worktree', 'remove', '--force', '--force', '--', path];
-    const isKnown = async (): Promise<boolean> => (await known(repoFolder, room)).includes(path);
+    const isKnown = async (): Promise<boolean> => (await known(repoFolder, folder)).includes(path);
     if (await isKnown()) await git(repoFolder, removal, { timeoutMs: CHECKOUT_MS });
     await removeTree(path);
     if (await isKnown()) await mustAnswer(git(repoFolder, removal), `The removal of ${path}`);
@@ -100,19 +160,19 @@ export function createWorkspaces({
     if (start?.state === 'running' && start.mark === mark) await endGroup(pid, GRACE_MS);
   }
 
-  async function removeLeftovers(repoFolder: string, room: string): Promise<void> {
-    const there = (await readdir(room)).filter((name) => !name.startsWith('.'));
-    const inGit = (await known(repoFolder, room)).map((path) => path.slice(room.length + 1));
+  async function removeLeftovers(repoFolder: string, folder: string): Promise<void> {
+    const there = (await readdir(folder)).filter((name) => !name.startsWith('.'));
+    const inGit = (await known(repoFolder, folder)).map((path) => path.slice(folder.length + 1));
     const names = new Set([...there.map((name) => name.replace(PROCESS, '')), ...inGit]);
-    for (const name of names) if (!active.has(join(room, name))) await remove(repoFolder, room, name);
+    for (const name of names) if (!active.has(join(folder, name))) await remove(repoFolder, folder, name);
   }
 
   return {
-    async within({ place, repoFolder, sha, signal }, work) {
-      const { room, name, worktree } = place;
-      enter(room);
+    async within({ paths, repoFolder, sha, signal }, work) {
+      const { folder, name, worktree } = paths;
+      enter(folder);
       try {
-        await removeLeftovers(repoFolder, room);
+        await removeLeftovers(repoFolder, folder);
         active.add(worktree);
         try {
           await mustAnswer(
@@ -127,15 +187,15 @@ export function createWorkspaces({
               const start = (await processStarts([pid])).get(pid);
               if (start?.state !== 'running') return;
               const step = JSON.stringify({ pid, mark: start.mark });
-              await writeFileAtomically(join(room, name + PROCESS), step, { mode: 0o600 });
+              await writeFileAtomically(join(folder, name + PROCESS), step, { mode: 0o600 });
             },
           });
         } finally {
-          await remove(repoFolder, room, name);
+          await remove(repoFolder, folder, name);
           active.delete(worktree);
         }
       } finally {
-        leave(room);
+        leave(folder);
       }
     },
   };

@@ -1,13 +1,11 @@
-// What a removed worktree leaves behind for 30 days: `<base>/.kept/<name>-<time>.bundle`, with its branch, and on a
-// forced removal also its uncommitted state, the findings that are not filed, and its stashes. A bundle holds what the base does not have, so that
-// it is small, and is checked before anything goes.
+// What is kept of a removed worktree for 30 days: `<base>/.kept/<name>-<time>.bundle`, with its branch, and after a forced
+// removal also its uncommitted state, unfiled findings and stashes. A bundle holds only what the base does not have, and is
+// checked before anything is removed.
 import { mkdir, open, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { namesIn } from '@svc/lib/files';
 import { Failure } from '../../errors.ts';
-import { type Git, LONG_MS, linesOf } from './git.ts';
-import { type Tip } from './inspect.ts';
-import { safeRefs } from './refs.ts';
+import { type Git, LONG_MS, linesOf, safeRefs, type Tip } from './git.ts';
 
 const KEPT_DAYS = 30;
 const DAY_MS = 24 * 60 * 60 * 1000;

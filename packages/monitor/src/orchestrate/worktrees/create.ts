@@ -1,6 +1,6 @@
-// Makes a worktree, in this order: the names are checked, a record is written, git makes branch and folder, the
-// setup runs (where none is configured, the context store is linked too), the workflow context is made, the hooks run, the agent is told that it may trust the folder. Whatever
-// fails on the way, all of it is taken down again.
+// Makes a worktree, in this order: the names are checked, a record is written, git makes branch and folder, the setup runs
+// (where none is configured, the context store is linked too), the workflow context is made, the hooks run, the folder is
+// added to the agent's trusted ones. If a step fails, everything is removed again.
 
 import { realpath } from 'node:fs/promises';
 import {
@@ -15,12 +15,20 @@ import { messageOf } from '@svc/lib/errors';
 import { createContextStore } from '../../context/context-store.ts';
 import { initThoughts } from '../../context/thoughts.ts';
 import { Failure } from '../../errors.ts';
-import { gitWorktrees, LONG_MS } from './git.ts';
-import { plain } from './loss-words.ts';
-import { folderIn, isThere } from './place.ts';
-import { commitOf, findBase, remoteCommitOf } from './refs.ts';
-import { takeDown } from './remove.ts';
-import { holdName, logFile, type Room, rememberStep, repositoryFacts, variablesOf } from './room.ts';
+import {
+  folderIn,
+  holdName,
+  isThere,
+  logFile,
+  rememberStep,
+  repositoryFacts,
+  variablesOf,
+  type WorktreeContext,
+} from './context.ts';
+import { commitOf, findBase, gitWorktrees, LONG_MS, plain, remoteCommitOf } from './git.ts';
+
+import { removeCompletely } from './remove.ts';
+
 import { hookSteps, openStepLog, runSteps, setupSteps, stepEnvironment, type Tell } from './steps.ts';
 
 export type CreateOptions = {
@@ -45,7 +53,7 @@ export type MadeWorktree = {
 };
 
 export async function createWorktree(
-  room: Room,
+  context: WorktreeContext,
   text: string,
   options: CreateOptions,
 ): Promise<MadeWorktree> {
@@ -58,29 +66,29 @@ export async function createWorktree(
     );
   }
   const { folder: name, branch } = named;
-  const hold = await holdName(room, name);
+  const hold = await holdName(context, name);
   if (hold === undefined)
     throw new Failure('busy', `Another create or remove of ${name} is under way.`, 'See: svc worktree list');
   try {
-    const path = folderIn(room.place.base, name);
-    await refuseWhatIsThere(room, { name, path, branch });
-    const begin = await findBeginning(room, branch, options.base);
+    const path = folderIn(context.place.base, name);
+    await refuseWhatIsThere(context, { name, path, branch });
+    const begin = await findStart(context, branch, options.base);
     const record: WorktreeRecord = {
       version: 1,
       name,
       branch,
       ...begin,
-      createdAt: room.now().toISOString(),
+      createdAt: context.now().toISOString(),
       state: 'making',
       step: null,
     };
-    await room.records.write(record);
+    await context.records.write(record);
     try {
-      const ticket = await make(room, record, path, options);
-      await room.records.write({ ...record, state: 'ready' });
-      return { name, path, branch, ...begin, ticket, log: logFile(room.place, name) };
+      const ticket = await make(context, record, path, options);
+      await context.records.write({ ...record, state: 'ready' });
+      return { name, path, branch, ...begin, ticket, log: logFile(context.place, name) };
     } catch (error) {
-      throw await undone(room, record, path, error);
+      throw await failureAfterUndo(context, record, path, error);
     }
   } finally {
     hold.release();
@@ -88,10 +96,10 @@ export async function createWorktree(
 }
 
 async function refuseWhatIsThere(
-  room: Room,
+  context: WorktreeContext,
   { name, path, branch }: { name: string; path: string; branch: string },
 ): Promise<void> {
-  const { git, place, records } = room;
+  const { git, place, records } = context;
   await git.run(place.main, ['check-ref-format', '--branch', branch]);
   const entries = await gitWorktrees(git, place.main);
   const isKnown = entries.some((entry) => entry.path === path);
@@ -115,8 +123,8 @@ function refuse(message: string, remedy?: string): never {
 }
 
 /** A branch that is there is gone on with, also one that only a remote has; else one is made at the base. */
-async function findBeginning(
-  { git, place }: Room,
+async function findStart(
+  { git, place }: WorktreeContext,
   branch: string,
   asked: string | undefined,
 ): Promise<Pick<WorktreeRecord, 'base' | 'start' | 'madeBranch'>> {
@@ -127,38 +135,38 @@ async function findBeginning(
 }
 
 async function make(
-  room: Room,
+  context: WorktreeContext,
   record: WorktreeRecord,
   path: string,
   options: CreateOptions,
 ): Promise<string | null> {
-  const { place, config } = room;
+  const { place, config } = context;
   const { name, branch, start } = record;
   const tell = options.tell ?? (() => undefined);
   const log = await openStepLog({ file: logFile(place, name), append: false });
   try {
-    await log.heading(`[svc ${room.now().toISOString()}] worktree ${name}, branch ${branch} at ${start}`);
-    await addWorktree(room, record, path, options.signal);
+    await log.heading(`[svc ${context.now().toISOString()}] worktree ${name}, branch ${branch} at ${start}`);
+    await addWorktree(context, record, path, options.signal);
     if ((await realpath(path)) !== path) throw new Error(`${path} is not where it should be`);
-    const variables = await variablesOf(room, path, branch);
-    const { profile, from } = contextProfile(await repositoryFacts(room));
+    const variables = await variablesOf(context, path, branch);
+    const { profile, from } = contextProfile(await repositoryFacts(context));
     await log.heading(`[svc] DIRECTORY is ${variables.DIRECTORY}, PROFILE is ${profile} (from ${from})`);
     const run = (steps: Parameters<typeof runSteps>[0]) =>
       runSteps(steps, {
         folder: path,
-        environment: stepEnvironment(room.environment, config, variables),
-        timeoutMs: room.stepTimeoutMs,
+        environment: stepEnvironment(context.environment, config, variables),
+        timeoutMs: context.stepTimeoutMs,
         log,
-        now: room.now,
+        now: context.now,
         signal: options.signal,
         tell,
-        onStart: (pid) => rememberStep(room, record, pid),
+        onStart: (pid) => rememberStep(context, record, pid),
       });
     await run(await setupSteps(config, variables));
-    if (config.svc.worktree.setup === undefined) await log.heading(await linkThoughts(room, path));
-    const ticket = await makeContext(room, path, branch, options);
+    if (config.svc.worktree.setup === undefined) await log.heading(await linkThoughts(context, path));
+    const ticket = await makeContext(context, path, branch, options);
     await run(hookSteps(config, 'setup', variables));
-    const warning = await room.trust.add(path);
+    const warning = await context.trust.add(path);
     if (warning !== undefined) tell({ kind: 'warning', message: warning });
     if (options.signal?.aborted) throw new Failure('start-failed', `${name} was stopped.`);
     return ticket;
@@ -169,7 +177,7 @@ async function make(
 
 /** In two steps, each of which can be asked for again: git in one would find its own branch in the way. */
 async function addWorktree(
-  { git, place }: Room,
+  { git, place }: WorktreeContext,
   { branch, madeBranch, start }: WorktreeRecord,
   path: string,
   signal: AbortSignal | undefined,
@@ -180,8 +188,8 @@ async function addWorktree(
 }
 
 /** Context init and sync, as the last part of a setup that was detected. */
-async function linkThoughts(room: Room, path: string): Promise<string> {
-  const { git, place, thoughtsRoot } = room;
+async function linkThoughts(context: WorktreeContext, path: string): Promise<string> {
+  const { git, place, thoughtsRoot } = context;
   const { main, inside } = place;
   const folder = inside === '' ? 'thoughts' : `${inside}/thoughts`;
   const tracked = await git.run(path, ['ls-files', '-z', '--', `:(top,literal)${folder}`]);
@@ -190,7 +198,7 @@ async function linkThoughts(room: Room, path: string): Promise<string> {
     main,
     inside,
     root: thoughtsRoot,
-    facts: await repositoryFacts(room),
+    facts: await repositoryFacts(context),
     isTracked: tracked !== '',
   });
   const links = linked.map((part) => `${folder}/${part}`);
@@ -201,7 +209,7 @@ async function linkThoughts(room: Room, path: string): Promise<string> {
 
 /** A setup command may have made it: then its ticket stays as it is. */
 async function makeContext(
-  { locks, now, config }: Room,
+  { locks, now, config }: WorktreeContext,
   path: string,
   branch: string,
   { ticket: asked, orchestration }: CreateOptions,
@@ -218,15 +226,20 @@ async function makeContext(
 }
 
 /** The failure to tell, after all is taken down again. */
-async function undone(room: Room, record: WorktreeRecord, path: string, error: unknown): Promise<unknown> {
+async function failureAfterUndo(
+  context: WorktreeContext,
+  record: WorktreeRecord,
+  path: string,
+  error: unknown,
+): Promise<unknown> {
   const branch = record.madeBranch ? { name: record.branch, at: record.start } : undefined;
   let after: string;
   try {
-    const { branchRemoved } = await takeDown(room, { name: record.name, path, branch });
+    const { branchRemoved } = await removeCompletely(context, { name: record.name, path, branch });
     const stays =
       branch !== undefined &&
       !branchRemoved &&
-      (await commitOf(room.git, room.place.main, `refs/heads/${branch.name}`));
+      (await commitOf(context.git, context.place.main, `refs/heads/${branch.name}`));
     after = stays
       ? `The worktree is removed again; its branch ${record.branch} has new commits and stays.`
       : 'Nothing of the worktree is left.';

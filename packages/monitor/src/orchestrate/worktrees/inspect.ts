@@ -1,11 +1,14 @@
-// What would be lost with a worktree: changes that are not committed, commits that are nowhere else, stashes made
-// on its branch, a rebase or merge in the middle, and findings that are not filed.
-
-import { stat } from 'node:fs/promises';
+// What would be lost with a worktree (uncommitted changes, commits that are nowhere else, stashes of its branch, a rebase or
+// merge in progress, unfiled findings), and whether it may be removed at all.
+import { readdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { WorktreeRecord } from '@svc/core';
 import { ifPresent } from '@svc/lib/files';
-import { type Git, linesOf } from './git.ts';
-import { isAncestor, safeRefs } from './refs.ts';
+import { Failure } from '../../errors.ts';
+import { tipsOf } from './bundle.ts';
+import { type Found, findWorktree, isInside, isThere, projectIn, type WorktreeContext } from './context.ts';
+import { findBase, type Git, isAncestor, linesOf, plain, safeRefs, type Tip } from './git.ts';
+import { endGroup } from './steps.ts';
 
 /** As many are named; all are counted. */
 const NAMED = 20;
@@ -23,8 +26,6 @@ export type Losses = {
   /** Findings that are not filed yet. */
   findings: { count: number; titles: string[] };
 };
-
-export type Tip = { ref: string; sha: string };
 
 export async function findLosses(options: {
   git: Git;
@@ -155,4 +156,155 @@ async function operationIn(git: Git, worktree: string): Promise<string | null> {
     if ((await ifPresent(stat(join(folder, file)))) !== undefined) return words;
   }
   return null;
+}
+
+const GRACE_MS = 5_000;
+
+export type State = Found & {
+  base: string;
+  /** Null when there is no whole worktree to look into. */
+  folder: string | null;
+  branches: string[];
+  /** Half made, or half removed. */
+  unfinished: boolean;
+};
+
+/** What would be lost, without removing anything. */
+export async function inspectWorktree(
+  context: WorktreeContext,
+  text: string,
+): Promise<{ name: string; losses: Losses }> {
+  const { name } = await findWorktree(context, text);
+  const state = await describe(context, name);
+  return { name, losses: await lossesOf(context, state) };
+}
+
+/** Refuses what is never removed, force or not. */
+export async function checkRemoval(
+  context: WorktreeContext,
+  name: string,
+  currentFolder: string | undefined,
+): Promise<State> {
+  const state = await describe(context, name);
+  const { path, record, entry } = state;
+  if (state.isMain) refuse(`${path} is the main worktree of the repository; it is never removed.`);
+  if (currentFolder !== undefined && isInside(path, await realpath(currentFolder)))
+    refuse(`${path} is the current folder.`, 'Go to another folder first.');
+  if (entry !== undefined && entry.locked !== null && !state.unfinished)
+    refuse(
+      `${name} is locked${entry.locked === '' ? '' : ` (${entry.locked})`}.`,
+      `Unlock it: git worktree unlock ${path}`,
+    );
+  // A folder that git does not know may hold anything, and nothing of it could be kept.
+  if (
+    state.folder === null &&
+    (await isThere(path)) &&
+    record?.state !== 'removing' &&
+    !(await isEmpty(path))
+  )
+    refuse(
+      `${path} is not a whole worktree: git does not know it, so that nothing can be kept of it.`,
+      'Mend it (git worktree repair), or move it away; then remove the worktree.',
+    );
+  if (record?.step) await endRunningStep(context, record.step);
+  return state;
+}
+
+function refuse(message: string, remedy?: string): never {
+  throw new Failure('not-allowed-now', message, remedy);
+}
+
+async function describe(context: WorktreeContext, name: string): Promise<State> {
+  const found = await findWorktree(context, name);
+  const { record, entry, path } = found;
+  const branches = [record?.branch, entry?.branch].filter((branch) => typeof branch === 'string');
+  return {
+    ...found,
+    base: record?.base ?? (await findBase(context.git, context.place.main, undefined)).base,
+    folder: entry !== undefined && (await isWhole(context, path)) ? path : null,
+    branches: [...new Set(branches)],
+    unfinished: record !== undefined && record.state !== 'ready',
+  };
+}
+
+/** Asked in a folder that is none any more, git would answer for a repository around it. */
+async function isWhole({ git }: WorktreeContext, path: string): Promise<boolean> {
+  if (!(await isThere(path))) return false;
+  const top = await git.ask(path, ['rev-parse', '--show-toplevel']);
+  return top.exitCode === 0 && top.stdout.replace(/\n$/, '') === path;
+}
+
+/** Killed between the folder and its entry, git leaves at most the file that names its entry. */
+async function isEmpty(path: string): Promise<boolean> {
+  return (await readdir(path)).every((name) => name === '.git');
+}
+
+export async function lossesOf(context: WorktreeContext, state: State): Promise<Losses> {
+  const { git, place } = context;
+  const tips = await tipsOf(git, place.main, state.branches, state.entry?.head ?? null);
+  return findLosses({
+    git,
+    main: place.main,
+    worktree: state.folder,
+    tips,
+    branches: state.branches,
+    base: state.base,
+    findings: state.folder === null ? [] : await context.findings.waiting(projectIn(context, state.folder)),
+  });
+}
+
+export function recordOf(context: WorktreeContext, state: State): WorktreeRecord {
+  return (
+    state.record ?? {
+      version: 1,
+      name: state.name,
+      branch: state.entry?.branch ?? '',
+      madeBranch: false,
+      base: state.base,
+      start: state.entry?.head ?? '',
+      createdAt: context.now().toISOString(),
+      state: 'ready',
+      step: null,
+    }
+  );
+}
+
+/** The step of a create that was killed may still be running. */
+async function endRunningStep(
+  context: WorktreeContext,
+  step: NonNullable<WorktreeRecord['step']>,
+): Promise<void> {
+  const start = (await context.processStarts([step.pid])).get(step.pid);
+  if (start?.state === 'running' && start.mark === step.mark) await endGroup(step.pid, GRACE_MS);
+}
+
+const SHOWN = 10;
+
+export function lossWords(losses: Losses): string[] {
+  const { uncommitted, commits, stashes, operation, submodules, findings } = losses;
+  return [
+    ...part(uncommitted.count, 'uncommitted change', uncommitted.paths),
+    ...part(
+      commits.count,
+      'commit that is on no remote branch and not in the base',
+      commits.named.map(({ sha, subject }) => `${sha} ${subject}`),
+      'commits that are on no remote branch and not in the base',
+    ),
+    ...part(
+      stashes.length,
+      'stash made on this branch',
+      stashes.map(({ name, subject }) => `${name} ${subject}`),
+      'stashes made on this branch',
+    ),
+    ...(operation === null ? [] : [`${operation} in the middle`]),
+    ...part(submodules.length, 'submodule with changes of its own', submodules, 'submodules with changes'),
+    ...part(findings.count, 'finding that is not filed', findings.titles, 'findings that are not filed'),
+  ];
+}
+
+function part(count: number, one: string, names: readonly string[], many = `${one}s`): string[] {
+  if (count === 0) return [];
+  const named = names.slice(0, SHOWN).map((name) => `  ${plain(name)}`);
+  const more = count > named.length ? [`  … and ${count - named.length} more`] : [];
+  return [`${count} ${count === 1 ? one : many}:`, ...named, ...more];
 }

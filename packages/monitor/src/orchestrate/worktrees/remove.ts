@@ -1,7 +1,6 @@
-// Removes a worktree. First the findings that wait in it are filed, where the project has consent. Then it is proved
-// what would be lost; without `force` anything at all is a refusal. Then the
-// teardown hooks run, a bundle is kept, and only then something goes. A worktree that was never finished, or whose
-// removal was cut off, needs no force: it was handed to nobody, and the bundle is kept all the same.
+// Removes a worktree, in this order: waiting findings are filed, where the project has consent; what would be lost is
+// listed, and without `force` any loss is a refusal; the teardown hooks run; a bundle is kept; the worktree is removed. One
+// that was never finished, or whose removal was interrupted, needs no force: nobody uses it, and its bundle is kept too.
 
 import { copyFile, rm } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
@@ -18,25 +17,24 @@ import {
   shellQuoted,
   tipsOf,
 } from './bundle.ts';
-import { type Git, gitWorktrees, LONG_MS } from './git.ts';
-import { isLost, type Losses } from './inspect.ts';
-import { lookForRemoval, lossesOf, recordOf, type State } from './look.ts';
-import { lossWords } from './loss-words.ts';
-import { isThere } from './place.ts';
 import {
   findWorktree,
-  forgetLog,
   holdName,
+  isThere,
   logFile,
   projectIn,
-  type Room,
   rememberStep,
+  removeLog,
   variablesOf,
-} from './room.ts';
+  type WorktreeContext,
+} from './context.ts';
+import { type Git, gitWorktrees, LONG_MS } from './git.ts';
+import { checkRemoval, isLost, type Losses, lossesOf, lossWords, recordOf, type State } from './inspect.ts';
+
 import { hookSteps, openStepLog, runSteps, stepEnvironment, type Tell } from './steps.ts';
 
-// The uncommitted state of a worktree as a commit, in the shape of a stash (`git stash apply` takes it), untracked
-// files and the findings that wait included. Made with an index of its own: neither the worktree, its index nor the person's stash changes.
+// The uncommitted state of a worktree as a commit, in the shape of a stash (`git stash apply` takes it), with untracked
+// files and waiting findings. It is made with a separate index: the worktree, its index and the stash do not change.
 
 const identity = { GIT_AUTHOR_NAME: 'svc', GIT_AUTHOR_EMAIL: 'svc@localhost' };
 const committer = { GIT_COMMITTER_NAME: 'svc', GIT_COMMITTER_EMAIL: 'svc@localhost' };
@@ -96,11 +94,11 @@ async function refuseNested(git: Git, worktree: string, head: string, snapshot: 
   );
 }
 
-// Takes a worktree down, whatever is left of it: git's entry, the folder, the branch, its trust, its record.
-// Nothing is asked here: what had to be kept is kept, or there was nothing yet.
+// Removes whatever is left of a worktree: git's entry, the folder, the branch, its trust, its record. What had to be kept
+// has been kept before.
 
-export async function takeDown(
-  room: Room,
+export async function removeCompletely(
+  context: WorktreeContext,
   worktree: {
     name: string;
     path: string;
@@ -108,7 +106,7 @@ export async function takeDown(
     branch?: { name: string; at: string } | undefined;
   },
 ): Promise<{ branchRemoved: boolean; warnings: string[] }> {
-  const { git, place, records, trust } = room;
+  const { git, place, records, trust } = context;
   const { name, path, branch } = worktree;
   const isKnown = async (): Promise<boolean> =>
     (await gitWorktrees(git, place.main)).some((entry) => entry.path === path);
@@ -117,14 +115,17 @@ export async function takeDown(
   if (await isKnown()) await git.ask(place.main, remove, { timeoutMs: LONG_MS });
   if (await isThere(path)) await removeTree(path);
   if (await isKnown()) await git.run(place.main, remove);
-  const branchRemoved = branch !== undefined && (await removeBranch(room, branch));
+  const branchRemoved = branch !== undefined && (await removeBranch(context, branch));
   const warning = await trust.remove(path);
   await records.forget(name);
   return { branchRemoved, warnings: warning === undefined ? [] : [warning] };
 }
 
 /** Not when it moved meanwhile, nor when another worktree has it. */
-async function removeBranch({ git, place }: Room, branch: { name: string; at: string }): Promise<boolean> {
+async function removeBranch(
+  { git, place }: WorktreeContext,
+  branch: { name: string; at: string },
+): Promise<boolean> {
   const inUse = (await gitWorktrees(git, place.main)).some((entry) => entry.branch === branch.name);
   if (inUse) return false;
   const gone = await git.ask(place.main, ['update-ref', '-d', `refs/heads/${branch.name}`, branch.at]);
@@ -157,35 +158,39 @@ export type RemovedWorktree = {
 };
 
 export async function removeWorktree(
-  room: Room,
+  context: WorktreeContext,
   text: string,
   options: RemoveOptions,
 ): Promise<RemovedWorktree> {
-  const { name } = await findWorktree(room, text);
-  const hold = await holdName(room, name);
+  const { name } = await findWorktree(context, text);
+  const hold = await holdName(context, name);
   if (hold === undefined)
     throw new Failure('busy', `Another create or remove of ${name} is under way.`, 'See: svc worktree list');
   try {
     const tell = options.tell ?? (() => undefined);
-    const state = await lookForRemoval(room, name, options.currentFolder);
+    const state = await checkRemoval(context, name, options.currentFolder);
     if (state.folder !== null && !state.unfinished)
-      await fileFindings(room, state.folder, { ...options, tell });
-    let losses = await refuseLosses(room, state, options);
-    if (state.folder !== null && !state.unfinished && (await tearDown(room, state, { ...options, tell })))
-      losses = await refuseLosses(room, state, options);
-    const { kept, tips } = await keep(room, state, losses);
-    await room.records.write({ ...recordOf(room, state), state: 'removing', step: null });
-    await removeByGit(room, state, options);
+      await fileFindings(context, state.folder, { ...options, tell });
+    let losses = await refuseLosses(context, state, options);
+    if (
+      state.folder !== null &&
+      !state.unfinished &&
+      (await runTeardownHooks(context, state, { ...options, tell }))
+    )
+      losses = await refuseLosses(context, state, options);
+    const { kept, tips } = await keep(context, state, losses);
+    await context.records.write({ ...recordOf(context, state), state: 'removing', step: null });
+    await removeByGit(context, state, options);
     const made = state.record?.madeBranch === true ? state.record.branch : undefined;
     const at = tips.find(({ ref }) => ref === `refs/heads/${made}`)?.sha;
-    const { branchRemoved, warnings } = await takeDown(room, {
+    const { branchRemoved, warnings } = await removeCompletely(context, {
       name,
       path: state.path,
       branch: made !== undefined && at !== undefined ? { name: made, at } : undefined,
     });
     for (const message of warnings) tell({ kind: 'warning', message });
-    await forgetLog(room.place, name);
-    await prune(room);
+    await removeLog(context.place, name);
+    await prune(context);
     return {
       name,
       path: state.path,
@@ -201,12 +206,12 @@ export async function removeWorktree(
 }
 
 async function fileFindings(
-  room: Room,
+  context: WorktreeContext,
   worktree: string,
   { scope = {}, signal, tell }: RemoveOptions & { tell: Tell },
 ): Promise<void> {
-  const { filed, left, why } = await room.findings.file({
-    project: projectIn(room, worktree),
+  const { filed, left, why } = await context.findings.file({
+    project: projectIn(context, worktree),
     scope,
     signal: signal ?? new AbortController().signal,
   });
@@ -215,23 +220,27 @@ async function fileFindings(
 }
 
 /** Git looks once more itself: what came since the last look is not removed without force. */
-async function removeByGit(room: Room, state: State, options: RemoveOptions): Promise<void> {
+async function removeByGit(context: WorktreeContext, state: State, options: RemoveOptions): Promise<void> {
   if (options.force === true || state.unfinished || state.folder === null) return;
   const remove = ['worktree', 'remove', '--', state.path];
-  if ((await room.git.ask(room.place.main, remove, { timeoutMs: LONG_MS })).exitCode === 0) return;
+  if ((await context.git.ask(context.place.main, remove, { timeoutMs: LONG_MS })).exitCode === 0) return;
   try {
-    await refuseLosses(room, state, options);
+    await refuseLosses(context, state, options);
   } catch (error) {
-    if (state.record === undefined) await room.records.forget(state.name);
-    else await room.records.write(state.record);
+    if (state.record === undefined) await context.records.forget(state.name);
+    else await context.records.write(state.record);
     throw error;
   }
 }
 
-async function refuseLosses(room: Room, state: State, { force }: RemoveOptions): Promise<Losses> {
-  const losses = await lossesOf(room, state);
+async function refuseLosses(
+  context: WorktreeContext,
+  state: State,
+  { force }: RemoveOptions,
+): Promise<Losses> {
+  const losses = await lossesOf(context, state);
   if (force === true || state.unfinished || !isLost(losses)) return losses;
-  const drain = `File the findings: cd ${shellQuoted(projectIn(room, state.path))} && svc findings drain`;
+  const drain = `File the findings: cd ${shellQuoted(projectIn(context, state.path))} && svc findings drain`;
   const isWork = isLost({ ...losses, findings: { count: 0, titles: [] } });
   const first = [...(losses.findings.count > 0 ? [drain] : []), ...(isWork ? ['Commit and push'] : [])];
   throw new Failure(
@@ -242,22 +251,26 @@ async function refuseLosses(room: Room, state: State, { force }: RemoveOptions):
 }
 
 /** True when hooks ran: they may have changed something. */
-async function tearDown(room: Room, state: State, options: RemoveOptions & { tell: Tell }): Promise<boolean> {
-  const variables = await variablesOf(room, state.path, recordOf(room, state).branch);
-  const steps = hookSteps(room.config, 'teardown', variables);
+async function runTeardownHooks(
+  context: WorktreeContext,
+  state: State,
+  options: RemoveOptions & { tell: Tell },
+): Promise<boolean> {
+  const variables = await variablesOf(context, state.path, recordOf(context, state).branch);
+  const steps = hookSteps(context.config, 'teardown', variables);
   if (steps.length === 0) return false;
-  const log = await openStepLog({ file: logFile(room.place, state.name), append: true });
+  const log = await openStepLog({ file: logFile(context.place, state.name), append: true });
   try {
     await runSteps(steps, {
       folder: state.path,
-      environment: stepEnvironment(room.environment, room.config, variables),
-      timeoutMs: room.stepTimeoutMs,
+      environment: stepEnvironment(context.environment, context.config, variables),
+      timeoutMs: context.stepTimeoutMs,
       log,
-      now: room.now,
+      now: context.now,
       signal: options.signal,
       tell: options.tell,
       onStart: async (pid) => {
-        if (state.record !== undefined) await rememberStep(room, state.record, pid);
+        if (state.record !== undefined) await rememberStep(context, state.record, pid);
       },
     });
   } catch (error) {
@@ -273,8 +286,8 @@ async function tearDown(room: Room, state: State, options: RemoveOptions & { tel
   return true;
 }
 
-async function keep(room: Room, state: State, losses: Losses) {
-  const { git, place } = room;
+async function keep(context: WorktreeContext, state: State, losses: Losses) {
+  const { git, place } = context;
   const tips = await tipsOf(git, place.main, state.branches, state.entry?.head ?? null);
   if (losses.submodules.length > 0)
     throw new Failure(
@@ -293,7 +306,7 @@ async function keep(room: Room, state: State, losses: Losses) {
         head,
         alsoIgnored:
           losses.findings.count > 0
-            ? [relative(state.path, room.findings.folder(projectIn(room, state.path)))]
+            ? [relative(state.path, context.findings.folder(projectIn(context, state.path)))]
             : [],
         temporaryIndex: `${place.base}/.index-${crypto.randomUUID()}`,
       })
@@ -309,12 +322,12 @@ async function keep(room: Room, state: State, losses: Losses) {
       ...(snapshot === undefined ? [] : [{ what: 'uncommitted' as const, sha: snapshot }]),
       ...losses.stashes.map(({ sha }) => ({ what: 'stash' as const, sha })),
     ],
-    now: room.now(),
+    now: context.now(),
   });
   return { kept, tips };
 }
 
-async function prune({ git, place, records, now }: Room): Promise<void> {
+async function prune({ git, place, records, now }: WorktreeContext): Promise<void> {
   await pruneKept(place.base, now());
   await pruneKeptRefs(git, place.main, now());
   const inUse = new Set((await records.names()).map((name) => `${name}.log`));

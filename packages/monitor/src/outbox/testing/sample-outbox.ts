@@ -1,5 +1,5 @@
 // Effects and stores for the tests of the outbox.
-import type { Effect } from '@svc/core';
+import { draft, type Effect } from '@svc/core';
 import { createOutboxStore, type OutboxStore } from '../outbox-store.ts';
 import { openOutboxDatabase } from '../outbox-tables.ts';
 
@@ -10,9 +10,13 @@ export function move(seq: number, ticket = 'ABC-1', phase: MoveTicket['phase'] =
 }
 
 export function append(seq: number): Effect {
-  const scope = { ticket: `ABC-${seq}` };
-  const draft = { event: 'comms.attention', source: 'monitor', via: 'local', scope, detail: {} } as const;
-  return { key: `${seq}:append:comms.attention`, seq, kind: 'append', draft };
+  const detail = { reason: 'worker-dead', message: 'Its process is gone', severity: 'high' } as const;
+  return {
+    key: `${seq}:append:comms.attention`,
+    seq,
+    kind: 'append',
+    draft: draft('comms.attention', { ticket: `ABC-${seq}` }, detail),
+  };
 }
 
 export function openStore(

@@ -1,13 +1,12 @@
 // wait_for: waits for a line of the log, at most ten minutes. Says when the feed that could deliver it is blind, and
 // from where the next call goes on, so that no event falls between two calls.
-import type { EventLine } from '@svc/core';
 import { endOfWait, pause } from '@svc/lib/timeout';
 import { z } from 'zod';
 import { type Conditions, pointText } from '../../event-conditions.ts';
 import { findBlindness } from '../../feed-sight.ts';
 import { needDaemon, openSession } from '../../session.ts';
 import { eventSummary } from '../../text.ts';
-import { type WatchedLine, watchEvents } from '../../watch-events.ts';
+import { lineOf, type WatchedLine, watchEvents } from '../../watch-events.ts';
 import { type ToolContext, tool } from '../tool.ts';
 import { conditionsOf, eventInput, eventLine } from './event-input.ts';
 
@@ -66,7 +65,7 @@ export const waitForTool = tool({
       await batches.return(undefined);
     }
     if (found === undefined) return notSeen(conditions, timeout, await findBlindness(machine, given.topic));
-    const event = JSON.parse(found.text) as EventLine;
+    const event = lineOf(found);
     return {
       structured: { matched: true, event, resumeSince: String(found.seq), blind: null },
       text: `It came, as line ${found.seq} of the log.`,

@@ -2,7 +2,18 @@
 // and verifications are only written down.
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Board, Config, type EventDraft, emptyBoard, foldLine, type SignalFile } from '@svc/core';
+import {
+  type Board,
+  Config,
+  type DetailOf,
+  type DraftOf,
+  draft,
+  type EventDraft,
+  emptyBoard,
+  foldLine,
+  type SignalFile,
+  type Topic,
+} from '@svc/core';
 import { temporaryFolder } from '@svc/testkit';
 import { pino } from 'pino';
 import { createFileLocks } from '../../../disk/lock.ts';
@@ -10,9 +21,9 @@ import type { ProcessStart } from '../../../runs/processes.ts';
 import { createSignalStore } from '../../../runs/signal-store.ts';
 import { agentFiles } from '../../agents/launch.ts';
 import type { Verified } from '../../verify/verifier.ts';
-import type { ListedWorktree } from '../../worktrees/list.ts';
 import { noFindings, nothing } from '../../worktrees/testing/no-findings.ts';
-import { emptyMemory } from '../look.ts';
+import type { ListedWorktree } from '../../worktrees/worktrees.ts';
+import { emptyMemory } from '../observe.ts';
 import type { RunProject } from '../run-project.ts';
 
 export const RUN = 'run-1';
@@ -143,7 +154,11 @@ export function runWorld(svc: object = {}) {
   };
 }
 
-export function ownLine(event: string, ticket: string | undefined, detail: object): EventDraft {
+export function ownLine<Name extends Topic>(
+  event: Name,
+  ticket: string | undefined,
+  detail: DetailOf<Name>,
+): DraftOf<Name> {
   const scope = { orchestrator: RUN, ...(ticket !== undefined && { ticket }) };
-  return { event, source: 'orchestrator', via: 'local', scope, detail: { ...detail } };
+  return draft(event, scope, detail, { source: 'orchestrator' });
 }

@@ -1,6 +1,6 @@
 // Findings for worktrees in which nobody noted any; `cli/verbs/worktree.test.ts` has the real ones.
 import { join } from 'node:path';
-import type { FiledFindings, Findings } from '../findings.ts';
+import type { FiledFindings, Findings } from '../context.ts';
 
 export const nothing: FiledFindings = { project: '', filed: 0, left: 0, why: null };
 

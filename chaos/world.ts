@@ -1,0 +1,239 @@
+// What the daemon of a chaos script lives in: a home, the code host behind HTTPS with the real client program, the issue
+// tracker, real git, and the command line. The daemon is killed and started again; what it says in between is its board,
+// looked at once for all who wait for something, and its commands.
+import { execFile, execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BoardView } from '../packages/core/src/state/views/board-view.ts';
+import { startFakeCodehost } from '../packages/testkit/src/codehost/fake-codehost.ts';
+import { ghEnvironment } from '../packages/testkit/src/codehost/gh-environment.ts';
+import type { DeploymentRow, PullRequestRow } from '../packages/testkit/src/codehost/records.ts';
+import { freePort } from '../packages/testkit/src/daemon/free-port.ts';
+import type { ServerProcess } from '../packages/testkit/src/daemon/server-process.ts';
+import {
+  createDaemonHome,
+  type DaemonHome,
+  startDaemon,
+} from '../packages/testkit/src/daemon/start-daemon.ts';
+import { codehostExample } from '../packages/testkit/src/payloads/codehost-examples.ts';
+import { type JsonObject, patched } from '../packages/testkit/src/payloads/example.ts';
+import { createRandom } from '../packages/testkit/src/random.ts';
+import { askJson, scriptFolder, writeInto } from '../packages/testkit/src/script.ts';
+import { startFakeTracker } from '../packages/testkit/src/tracker/fake-tracker.ts';
+import { until, WAIT_MS } from '../packages/testkit/src/waiting.ts';
+
+export const TRACKER_TOKEN = 'tracker-token';
+const LOOK_EVERY_MS = 100;
+/** Looks at a daemon that has nothing to do before that is believed. */
+const QUIET_LOOKS = 10;
+
+export type World = Awaited<ReturnType<typeof openWorld>>;
+
+/** `environment`: more of it for the daemon. */
+export async function openWorld(name: string, environment: Record<string, string> = {}) {
+  const home = createDaemonHome(name);
+  const codehost = await startFakeCodehost({ folder: scriptFolder('chaos-codehost') });
+  const tracker = await startFakeTracker();
+  codehost.addToken('token');
+  codehost.setQuota('core', { limit: 1_000_000, remaining: 1_000_000 });
+  tracker.addToken(TRACKER_TOKEN);
+  const daemon = createKilledDaemon(home, {
+    // Not one of the choices that a seed repeats: another script may run at the same time.
+    port: await freePort(createRandom(process.pid)),
+    environment: {
+      ...ghEnvironment(codehost, 'token'),
+      HOME: home.home,
+      SVC_TRACKER_API_URL: tracker.url,
+      ...environment,
+    },
+  });
+  return {
+    home,
+    codehost,
+    tracker,
+    daemon,
+    /** A configuration file of the home. */
+    configure: (path: string, svc: object): void => writeInto(home.home, path, { svc }),
+    git: (folder: string, ...words: string[]): string => gitOf(home.home, folder, words),
+    /** The command line, as a person uses it in that folder. */
+    svc: (folder: string, ...words: string[]): Promise<Said> => runSvc(home, folder, words),
+    newTicket(teamKey: string, title: string): string {
+      const team = tracker.cloud.teams.find(({ key }) => key === teamKey);
+      return tracker.cloud.identifierOf(tracker.cloud.addIssue({ teamId: team?.id ?? '', title }));
+    },
+    /** The display name of the ticket's state. */
+    stateOf(ticket: string): string {
+      const { stateId } = tracker.cloud.issueOf(ticket);
+      return tracker.cloud.states.find(({ id }) => id === stateId)?.name ?? 'none';
+    },
+    async close(): Promise<void> {
+      await daemon.kill();
+      await codehost.close();
+      await tracker.close();
+      home.remove();
+    },
+  };
+}
+
+export type KilledDaemon = ReturnType<typeof createKilledDaemon>;
+
+function createKilledDaemon(
+  home: DaemonHome,
+  { port, environment }: { port: number; environment: Record<string, string> },
+) {
+  const url = `http://127.0.0.1:${port}`;
+  let running: ServerProcess | null = null;
+  let looking: Promise<BoardView | null> | null = null;
+
+  /** Null while it is down, or its state has not caught up. */
+  function board(): Promise<BoardView | null> {
+    looking ??= askJson<BoardView>(`${url}/api/board?all=1`)
+      .catch(() => null)
+      .finally(() => {
+        looking = null;
+      });
+    return looking;
+  }
+
+  async function isIdle(): Promise<boolean> {
+    const { figures } = await askJson<{ figures: { pending: number; running: number } }>(`${url}/api/outbox`);
+    return figures.pending + figures.running === 0;
+  }
+
+  return {
+    port,
+    board,
+    ask: <Answer>(path: string, body?: object): Promise<Answer> => askJson<Answer>(url + path, body),
+    start(): ServerProcess {
+      running = startDaemon(home, { port, environment });
+      return running;
+    },
+    async ready(): Promise<void> {
+      await running?.ready;
+    },
+    async kill(): Promise<void> {
+      await running?.kill();
+    },
+    stop: async (): Promise<number | string> => (await running?.stop()) ?? 'not started',
+    /** False when it did not come true in that time. */
+    async waitFor(holds: (view: BoardView) => boolean, patienceMs = WAIT_MS): Promise<boolean> {
+      for (const deadline = performance.now() + patienceMs; performance.now() < deadline; ) {
+        const view = await board();
+        if (view !== null && holds(view)) return true;
+        await sleep(LOOK_EVERY_MS);
+      }
+      return false;
+    },
+    /** Waits until nothing is left to do and nothing more is told. What is left when that is never so. */
+    async settle(): Promise<string[]> {
+      let quietLooks = 0;
+      let seq = -1;
+      const isQuiet = await until(async () => {
+        const before = quietLooks;
+        quietLooks = 0;
+        await sleep(LOOK_EVERY_MS);
+        const view = await board();
+        if (view !== null && view.seq === seq && (await isIdle())) quietLooks = before + 1;
+        seq = view?.seq ?? -1;
+        return quietLooks >= QUIET_LOOKS;
+      }).catch(() => false);
+      return isQuiet
+        ? []
+        : [`the outbox is not empty: ${JSON.stringify(await askJson(`${url}/api/outbox`))}`];
+    },
+  };
+}
+
+/** How a command ended, and what it printed. */
+export type Said = { code: number; printed: string };
+
+function runSvc(home: DaemonHome, folder: string, words: readonly string[]): Promise<Said> {
+  const env = { PATH: process.env['PATH'], HOME: home.home, SVC_DATA_DIR: home.dataDir };
+  const options = { cwd: folder, env, timeout: WAIT_MS };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [join(home.home, 'dist/svc.js'), ...words], options, (error, out, wrong) => {
+      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
+      resolve({ code, printed: (out + wrong).trim() });
+    });
+  });
+}
+
+function gitOf(home: string, folder: string, words: readonly string[]): string {
+  const person = { NAME: 'Kim', EMAIL: 'kim@example.com' };
+  const names = Object.entries(person).flatMap(([field, value]) => [
+    [`GIT_AUTHOR_${field}`, value],
+    [`GIT_COMMITTER_${field}`, value],
+  ]);
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: home,
+    GIT_CONFIG_NOSYSTEM: '1',
+    ...Object.fromEntries(names),
+  };
+  const output = execFileSync('git', ['-C', folder, ...words], {
+    encoding: 'utf8',
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  return output.trim();
+}
+
+/** What the code host sends of a pull request or a deployment as it stands: a published example with other values. */
+export type Sending = { type: string; payload: JsonObject };
+
+/** Seconds, as the code host writes them. */
+function time(milliseconds: number | null): string | null {
+  return milliseconds === null ? null : `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
+}
+
+function sending(example: string, repo: string, patch: JsonObject): Sending {
+  const repository = { full_name: repo, name: repo.split('/')[1] };
+  const { type, payload } = patched(codehostExample(example), example, { repository, ...patch });
+  return { type, payload };
+}
+
+/** `action` as the code host names it: a merge is `closed`. */
+export function pullRequestSending(repo: string, row: PullRequestRow, action: string): Sending {
+  const merged = row.state === 'MERGED';
+  return sending('pull_request merged', repo, {
+    action,
+    number: row.number,
+    pull_request: {
+      number: row.number,
+      title: row.title,
+      html_url: `https://code.example/${repo}/pull/${row.number}`,
+      state: row.state === 'OPEN' ? 'open' : 'closed',
+      draft: row.isDraft,
+      merged,
+      merged_at: time(row.mergedAt),
+      closed_at: time(row.closedAt),
+      created_at: time(row.createdAt),
+      updated_at: time(row.updatedAt),
+      merge_commit_sha: row.mergeSha,
+      merged_by: merged ? { login: 'kim' } : null,
+      head: { ref: row.branch, sha: row.headSha, repo: { full_name: repo } },
+      base: { ref: row.base, repo: { full_name: repo } },
+    },
+  });
+}
+
+function deploymentOf({ id, sha, ref, environment, createdAt }: DeploymentRow): JsonObject {
+  return { id, sha, ref, environment, original_environment: environment, created_at: time(createdAt) };
+}
+
+export function deploymentSending(repo: string, row: DeploymentRow): Sending {
+  return sending('deployment created', repo, { action: 'created', deployment: deploymentOf(row) });
+}
+
+/** The newest status of the deployment. */
+export function statusSending(repo: string, row: DeploymentRow): Sending {
+  const status = row.statuses.at(-1);
+  if (status === undefined) throw new Error(`Deployment ${row.id} has no status`);
+  const { id, state, description, createdAt } = status;
+  const at = { created_at: time(createdAt), updated_at: time(createdAt) };
+  return sending('deployment_status success', repo, {
+    action: 'created',
+    deployment: deploymentOf(row),
+    deployment_status: { id, state, description, environment: row.environment, ...at },
+  });
+}

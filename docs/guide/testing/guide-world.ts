@@ -1,0 +1,141 @@
+// The machines of the guide, each with a home of its own, and the services around them: the real gh against a fake of
+// the code host, a fake tracker, a relay with the public protocol. `svc` is what bin/ starts: the build.
+import { execFileSync } from 'node:child_process';
+import { chmodSync, cpSync, existsSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import {
+  codehostForTest,
+  createRandom,
+  ghEnvironment,
+  natsPath,
+  startPublicRelay,
+  temporaryFolder,
+  testToken,
+  testTracker,
+  WAIT_MS,
+} from '@svc/testkit';
+import { onTestFinished } from 'vitest';
+import { freePort } from '../../../packages/testkit/src/daemon/free-port.ts';
+import { type GuideShell, openShell } from './guide-shell.ts';
+
+const repository = join(import.meta.dirname, '../../..');
+const TOKEN = 'hush-tracker-token';
+
+export type GuideWorld = Awaited<ReturnType<typeof guideWorld>>;
+export type Machine = {
+  home: string;
+  /** Where its daemon is, once it runs. */
+  url: string;
+  shell: GuideShell;
+  /** What was printed, in the words of the guide. */
+  asShown: (printed: string) => string;
+};
+
+export async function guideWorld() {
+  const installed = installedCopy();
+  const relay = await startPublicRelay({ pingMs: 500 });
+  onTestFinished(() => relay.stop());
+  const codehost = await codehostForTest();
+  codehost.cloud.addRepo('acme/web');
+  codehost.cloud.addRepo('acme/api');
+  codehost.cloud.addDeployment('acme/web', { sha: 'a'.repeat(40), environment: 'production' });
+  const tracker = await testTracker(TOKEN);
+  const team = tracker.cloud.addTeam({ key: 'ENG', name: 'Engineering' });
+  tracker.cloud.addIssue({ teamId: team.id, number: 42, title: 'Add the login form' });
+  const random = createRandom(process.pid);
+  // Ports that the guide names, and those that are used in their place.
+  const shared = { '7500': await freePort(random), '4222': await freePort(random) };
+  const machines = new Map<string, Machine>();
+
+  async function machine(name: string): Promise<Machine> {
+    const known = machines.get(name);
+    if (known !== undefined) return known;
+    const home = temporaryFolder(`svc-guide-${name}-`);
+    const folder = join(home, 'web');
+    execFileSync('git', ['init', '--quiet', folder]);
+    execFileSync('git', ['-C', folder, 'remote', 'add', 'origin', 'git@code.example:acme/web.git']);
+    writeFileSync(join(home, 'tracker-token.txt'), `${TOKEN}\n`, { mode: 0o600 });
+    const ports = { '7400': await freePort(random), ...shared };
+    const environment = {
+      ...ghEnvironment(
+        codehost,
+        testToken,
+        `${npmShim()}:${installed}:${nodeFolder}:${natsFolder}:/usr/sbin:/usr/bin:/bin`,
+      ),
+      HOME: home,
+      USER: 'kim',
+      TERM: 'dumb',
+      NO_COLOR: '1',
+      SVC_MONITOR_PORT: String(ports['7400']),
+      SVC_TRACKER_API_URL: tracker.url,
+      SVC_RELAY_URL: relay.url,
+      SVC_RELAY_PORT: String(ports['7500']),
+      SVC_RELAY_NATS: `nats://127.0.0.1:${ports['4222']}`,
+    };
+    const shell = openShell({
+      folder,
+      scratch: temporaryFolder(),
+      environment,
+      stuckAfterMs: WAIT_MS,
+    });
+    onTestFinished(async () => {
+      await shell.end();
+      execFileSync(join(installed, 'svc'), ['monitor', 'stop'], {
+        cwd: folder,
+        env: environment,
+        stdio: 'ignore',
+      });
+    });
+    const swaps = Object.entries(ports).map(([shown, used]) => [shown, String(used)] as const);
+    const made: Machine = {
+      home,
+      url: `http://127.0.0.1:${ports['7400']}`,
+      shell: {
+        ...shell,
+        run: (commands) =>
+          shell.run(swaps.reduce((text, [shown, used]) => text.replaceAll(shown, used), commands)),
+      },
+      asShown: (printed) =>
+        swaps
+          .reduce((text, [shown, used]) => text.replaceAll(used, shown), printed)
+          .replaceAll(home, '/home/kim')
+          .replaceAll(relay.url, 'https://relay.example'),
+    };
+    machines.set(name, made);
+    return made;
+  }
+
+  return { machine, machines, codehost };
+}
+
+const nodeFolder = dirname(process.execPath);
+const natsFolder = natsPath().split(':')[0];
+
+/** bin/ with the build, as a copy: a build in the meantime does not change what is being tried. */
+function installedCopy(): string {
+  const folder = temporaryFolder('svc-guide-installed-');
+  for (const part of ['bin', 'version.txt', 'packages/monitor/dist', 'packages/relay/dist']) {
+    const from = join(repository, part);
+    if (!existsSync(from)) throw new Error(`There is no ${part}; run: npm run build`);
+    cpSync(from, join(folder, part), { recursive: true });
+  }
+  symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'));
+  return join(folder, 'bin');
+}
+
+/**
+ * `npm install --global ./svc-*.tgz` installs nothing here: what is installed is bin/ of this repository. That the
+ * package can be installed is tested with the release.
+ */
+function npmShim(): string {
+  const folder = temporaryFolder('svc-guide-npm-');
+  const script = [
+    '#!/bin/sh',
+    '[ "$*" = "install --global ./svc-*.tgz" ] && exit 0',
+    'echo "not in a test: npm $*" >&2',
+    'exit 1',
+  ];
+  writeFileSync(join(folder, 'npm'), `${script.join('\n')}\n`);
+  chmodSync(join(folder, 'npm'), 0o755);
+  return folder;
+}

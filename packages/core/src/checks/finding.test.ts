@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { checkVerdict, doctorFinding, inDoctorOrder, setupFinding, verdictWords } from './finding.ts';
+import { judgeDisk, LOW_SPACE, NO_SPACE } from './judge-daemon.ts';
+
+test('the worst first, then by part; the same words once, in their worst grade', () => {
+  const found = inDoctorOrder([
+    doctorFinding('version', 'warning', 'old'),
+    doctorFinding('tracker', 'ok', 'fine'),
+    doctorFinding('code-host', 'warning', 'gone'),
+    doctorFinding('disk', 'unknown', 'slow'),
+    doctorFinding('feeds', 'broken', 'blind'),
+    doctorFinding('code-host', 'broken', 'gone'),
+    doctorFinding('daemon', 'broken', 'stopped'),
+  ]);
+  expect(found.map(({ part, grade }) => `${part} ${grade}`)).toEqual([
+    'daemon broken',
+    'feeds broken',
+    'code-host broken',
+    'version warning',
+    'disk unknown',
+    'tracker ok',
+  ]);
+});
+
+test.each([
+  [[], 'Nothing is wrong.', true],
+  [['ok'], 'Nothing is wrong.', true],
+  [['warning'], '1 warning.', true],
+  [['unknown', 'warning', 'warning'], '2 warnings, 1 unknown.', true],
+  [['broken', 'warning'], '1 broken, 1 warning.', false],
+] as const)('%j: %s', (grades, words, ok) => {
+  const verdict = checkVerdict(grades.map((grade) => doctorFinding('log', grade, grade)));
+  expect([verdictWords(verdict), verdict.ok]).toEqual([words, ok]);
+});
+
+test.each([
+  [LOW_SPACE, 'ok'],
+  [LOW_SPACE - 1, 'warning'],
+  [NO_SPACE, 'warning'],
+  [NO_SPACE - 1, 'broken'],
+  [0, 'broken'],
+])('%i bytes free are %s', (bytes, grade) => {
+  expect(judgeDisk('/data', bytes).grade).toBe(grade);
+});
+
+test('warnings do not fail the check, what is broken does', () => {
+  const verdictOf = (...grades: ('ok' | 'warning' | 'broken')[]) =>
+    checkVerdict(grades.map((grade) => setupFinding('git', grade, '')));
+  expect(verdictOf('ok', 'warning')).toEqual({ ok: true, broken: 0, warnings: 1, unknown: 0 });
+  expect(verdictOf('broken', 'warning')).toEqual({ ok: false, broken: 1, warnings: 1, unknown: 0 });
+});

@@ -1,0 +1,120 @@
+// What a check found: how a part is, by which evidence, and how to fix it. A part that is well has a finding too. One
+// shape for `svc doctor`, its routes, `svc init` and `check-project-setup.sh`.
+import type { ConfigProblem } from '../config/problems.ts';
+
+/** The parts that the doctor checks, in the order in which they are shown. */
+export const doctorParts = [
+  'daemon',
+  'port',
+  'configuration',
+  'secrets',
+  'disk',
+  'log',
+  'index',
+  'database',
+  'state',
+  'outbox',
+  'signals',
+  'runs',
+  'rules',
+  'spool',
+  'receiver',
+  'feeds',
+  'code-host',
+  'tracker',
+  'clock',
+  'providers',
+  'telemetry',
+  'worktrees',
+  'version',
+] as const;
+
+export type DoctorPart = (typeof doctorParts)[number];
+
+/** What `check-project-setup.sh` checks, in this order. */
+export const setupParts = [
+  'project-file',
+  'configuration',
+  'project-key',
+  'ticket-prefix',
+  'state-map',
+  'state-ids',
+  'secrets',
+  'git',
+  'code-host',
+  'merge-settings',
+  'registration',
+  'workflow-context',
+  'daemon',
+  'version',
+] as const;
+
+export type SetupPart = (typeof setupParts)[number];
+
+/** `broken`: it does not work. `warning`: it works, with a flaw. `unknown`: it could not be checked. */
+export const checkGrades = ['broken', 'warning', 'unknown', 'ok'] as const;
+
+export type CheckGrade = (typeof checkGrades)[number];
+
+export type CheckFinding<Part extends string = string> = {
+  part: Part;
+  grade: CheckGrade;
+  what: string;
+  evidence: string | null;
+  /** With the command, where there is one. Beside `ok`: how to turn on what is not set up. */
+  remedy: string | null;
+  /** Whether `svc doctor --fix` fixes it. */
+  fixable: boolean;
+};
+
+export type DoctorFinding = CheckFinding<DoctorPart>;
+
+export type SetupFinding = CheckFinding<SetupPart> & {
+  /** Where the finding is a problem of the configuration: its file, line and key. */
+  problem?: Pick<ConfigProblem, 'code' | 'file' | 'line' | 'key'>;
+};
+
+type Optional = { evidence?: string | null; remedy?: string | null; fixable?: boolean };
+
+export function checkFinding<Part extends string>(
+  part: Part,
+  grade: CheckGrade,
+  what: string,
+  { evidence = null, remedy = null, fixable = false }: Optional = {},
+): CheckFinding<Part> {
+  return { part, grade, what, evidence, remedy, fixable };
+}
+
+export const doctorFinding = checkFinding<DoctorPart>;
+export const setupFinding = checkFinding<SetupPart>;
+
+/** The worst first, then by part. The same text from two checks is shown once. */
+export function inDoctorOrder<Finding extends DoctorFinding>(findings: readonly Finding[]): Finding[] {
+  const place = ({ grade, part }: DoctorFinding): number =>
+    checkGrades.indexOf(grade) * doctorParts.length + doctorParts.indexOf(part);
+  const sorted = findings.toSorted((one, other) => place(one) - place(other));
+  const shown = new Set<string>();
+  return sorted.filter(({ what, grade, part }) => {
+    const key = grade === 'ok' ? `${part} ${what}` : what;
+    return shown.has(key) ? false : shown.add(key);
+  });
+}
+
+export type CheckVerdict = { ok: boolean; broken: number; warnings: number; unknown: number };
+
+/** Warnings and unknown parts are no reason to fail. */
+export function checkVerdict(findings: readonly CheckFinding[]): CheckVerdict {
+  const count = (grade: CheckGrade): number => findings.filter((finding) => finding.grade === grade).length;
+  const broken = count('broken');
+  return { ok: broken === 0, broken, warnings: count('warning'), unknown: count('unknown') };
+}
+
+export function verdictWords({ broken, warnings, unknown }: CheckVerdict): string {
+  if (broken + warnings + unknown === 0) return 'Nothing is wrong.';
+  const words = [
+    ...(broken > 0 ? [`${broken} broken`] : []),
+    ...(warnings > 0 ? [`${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`] : []),
+    ...(unknown > 0 ? [`${unknown} unknown`] : []),
+  ];
+  return `${words.join(', ')}.`;
+}

@@ -1,0 +1,302 @@
+// Findings about the daemon: from what it reports of its parts (`GET /api/health`), from what it found when it checked
+// itself (`POST /api/doctor`), and about the disk that it writes to. A part that a daemon of another version does not
+// report is left out.
+import type { ReportedProblem } from '../config/problems.ts';
+import {
+  FILE_CHANGED,
+  FILE_CHANGED_REMEDY,
+  MISSING_REMEDY,
+  type MissingLines,
+  missingWords,
+} from '../log/missing-lines.ts';
+import { type DoctorFinding, type DoctorPart, doctorFinding } from './finding.ts';
+
+type Part = { state: string; why?: string | undefined; remedy?: string | undefined };
+
+export type ReportedHealth = {
+  configuration?: { problems?: readonly ReportedProblem[] };
+  dataRoot?: Part;
+  log?: Part & {
+    lastSeq: number;
+    indexLag: number;
+    indexFailing: string | null;
+    rebuilding: boolean;
+    failing: string | null;
+    corruptLines: number;
+    fileChanged?: boolean;
+    missing?: readonly MissingLines[];
+  };
+  clock?: Part;
+  state?: Part & { seq?: number; of?: number };
+  outbox?: Part & {
+    pending?: number;
+    retryingCount?: number;
+    givenUp?: number;
+    retrying?: { key: string; error: string }[];
+  };
+  signals?: Part & { files?: number; corrupt?: number };
+  runs?: Part;
+  rules?: Part;
+  spool?: { rejected: number; remedy?: string | undefined };
+  feeds?: Record<string, { receiver: string; why?: string | undefined; remedy?: string | undefined }>;
+  telemetry?: Record<string, { state: string; why?: string | null; remedy?: string | null }>;
+};
+
+/** While lines come in, the index is always some lines behind. */
+const USUAL_LAG = 10_000;
+
+export function judgeHealth(health: ReportedHealth): DoctorFinding[] {
+  const {
+    configuration,
+    dataRoot,
+    log,
+    clock,
+    state,
+    outbox,
+    signals,
+    runs,
+    rules,
+    spool,
+    feeds,
+    telemetry,
+  } = health;
+  return [
+    ...(configuration?.problems ?? []).map(judgeProblem),
+    ...(dataRoot?.state === 'degraded'
+      ? [doctorFinding('daemon', 'broken', dataRoot.why ?? '', { remedy: dataRoot.remedy ?? null })]
+      : []),
+    ...(log ? judgeLog(log) : []),
+    ...(clock?.state === 'degraded' ? [judgeClock(clock)] : []),
+    ...(state ? [judgePart('state', 'the board', state)] : []),
+    ...(outbox ? judgeOutbox(outbox) : []),
+    ...(signals ? judgeSignals(signals) : []),
+    ...(runs?.state === 'degraded' ? [judgePart('runs', 'the orchestrator', runs)] : []),
+    // Rules that work, and none at all, are not mentioned.
+    ...(rules?.state === 'degraded' ? [judgePart('rules', 'the follower of rules', rules)] : []),
+    ...(spool !== undefined && spool.rejected > 0 ? [judgeSpool(spool)] : []),
+    ...Object.entries(feeds ?? {}).flatMap(judgeReceiver),
+    ...Object.entries(telemetry ?? {}).map(judgeBackend),
+  ];
+}
+
+export function judgeProblem({ severity, text, remedy }: ReportedProblem): DoctorFinding {
+  const grade = severity === 'error' ? 'broken' : 'warning';
+  return doctorFinding('configuration', grade, text.replace(/\.$/, ''), { remedy });
+}
+
+function judgeSpool({ rejected, remedy }: NonNullable<ReportedHealth['spool']>): DoctorFinding {
+  return doctorFinding('spool', 'warning', 'helpers left facts that could not be taken', {
+    evidence: `${rejected} since the daemon started`,
+    remedy: remedy ?? null,
+  });
+}
+
+/** One that is off is reported by its own try. */
+function judgeReceiver([name, { receiver, why, remedy }]: [
+  string,
+  NonNullable<ReportedHealth['feeds']>[string],
+]): DoctorFinding[] {
+  if (receiver !== 'degraded') return [];
+  return [
+    doctorFinding('receiver', 'broken', `the ${name} receiver refuses deliveries: ${why ?? ''}`, {
+      remedy: remedy ?? null,
+    }),
+  ];
+}
+
+function judgePart(part: DoctorPart, name: string, { state, why, remedy }: Part): DoctorFinding {
+  if (state === 'degraded')
+    return doctorFinding(part, 'broken', `${name} does not work: ${why ?? ''}`, { remedy: remedy ?? null });
+  if (state === 'connecting')
+    return doctorFinding(part, 'unknown', `${name} is still catching up with the log`, {
+      remedy: 'Look again: svc doctor',
+    });
+  return doctorFinding(part, 'ok', `${name} is up to date`);
+}
+
+function judgeClock({ why, remedy }: Part): DoctorFinding {
+  return doctorFinding('clock', 'broken', why ?? 'the clock was set back', { remedy: remedy ?? null });
+}
+
+function judgeLog(log: NonNullable<ReportedHealth['log']>): DoctorFinding[] {
+  const found: DoctorFinding[] = [];
+  const missing = missingWords(log.missing ?? []);
+  if (log.failing !== null)
+    found.push(
+      doctorFinding('log', 'broken', `the event log cannot be written: ${log.why ?? ''}`, {
+        remedy: log.remedy ?? null,
+      }),
+    );
+  if (missing !== undefined) found.push(doctorFinding('log', 'broken', missing, { remedy: MISSING_REMEDY }));
+  else if (log.fileChanged === true)
+    found.push(doctorFinding('log', 'broken', FILE_CHANGED, { remedy: FILE_CHANGED_REMEDY }));
+  if (log.corruptLines > 0)
+    found.push(
+      doctorFinding('log', 'warning', 'the event log has lines that cannot be read; they are passed over', {
+        evidence: `${log.corruptLines} since the daemon started`,
+        remedy: 'Which they are: svc monitor logs | grep corrupt-line; restore the file from a backup',
+      }),
+    );
+  return [...found, judgeIndex(log)];
+}
+
+function judgeIndex({ indexLag, indexFailing, rebuilding, lastSeq }: NonNullable<ReportedHealth['log']>) {
+  const evidence = `${indexLag} of ${lastSeq} lines are not in it`;
+  if (indexFailing !== null)
+    return doctorFinding('index', 'broken', `the index cannot be written: ${indexFailing}`, {
+      evidence,
+      remedy: 'Free disk space and check the data folder; it goes on by itself.',
+    });
+  if (rebuilding)
+    return doctorFinding('index', 'warning', 'the index is being built anew', {
+      evidence,
+      remedy: 'Nothing to do: it ends by itself.',
+    });
+  if (indexLag > USUAL_LAG)
+    return doctorFinding('index', 'warning', 'the index is far behind the log', {
+      evidence,
+      remedy: 'Build it anew: svc events reindex',
+      fixable: true,
+    });
+  return doctorFinding('index', 'ok', 'the index follows the log', { evidence });
+}
+
+function judgeOutbox(outbox: NonNullable<ReportedHealth['outbox']>): DoctorFinding[] {
+  const { givenUp = 0, retryingCount = 0, retrying = [], pending = 0 } = outbox;
+  const found = [judgePart('outbox', 'the outbox', outbox)];
+  if (givenUp > 0)
+    found.push(
+      doctorFinding('outbox', 'warning', 'the outbox has given something up', {
+        evidence: `${givenUp} given up`,
+        remedy: 'See what: svc outbox; then try it again: svc outbox retry <key>',
+      }),
+    );
+  if (retryingCount > 0) {
+    const [first] = retrying;
+    const why = first === undefined ? '' : `, the first: ${first.key}: ${first.error}`;
+    found.push(
+      doctorFinding('outbox', 'warning', 'the outbox tries again what has failed', {
+        evidence: `${retryingCount} of ${pending}${why}`,
+        remedy: 'It is tried again by itself; see: svc outbox',
+      }),
+    );
+  }
+  return found;
+}
+
+function judgeSignals(signals: NonNullable<ReportedHealth['signals']>): DoctorFinding[] {
+  const { corrupt = 0, files = 0 } = signals;
+  const found = [judgePart('signals', 'the folder of runs', signals)];
+  if (corrupt > 0)
+    found.push(
+      doctorFinding('signals', 'warning', 'signal files cannot be read; what was last read of them counts', {
+        evidence: `${corrupt} of ${files}`,
+        remedy: 'Which they are and why: svc attention; have the worker write its file anew',
+      }),
+    );
+  return found;
+}
+
+function judgeBackend([name, { state, why, remedy }]: [
+  string,
+  { state: string; why?: string | null; remedy?: string | null },
+]): DoctorFinding {
+  if (state === 'degraded' || state === 'failing')
+    return doctorFinding('telemetry', 'warning', `the ${name} backend does not answer: ${why ?? ''}`, {
+      remedy: remedy ?? null,
+    });
+  return doctorFinding('telemetry', 'ok', `${name}: ${state}`);
+}
+
+export type TriedDelivery =
+  | { feed: string; ok: true; milliseconds: number }
+  | { feed: string; ok: false; disabled: boolean; why: string; remedy: string | null };
+
+export type SelfCheck = {
+  /** A line written, then found through the index and in its file. */
+  log:
+    | { ok: true; seq: number; milliseconds: number }
+    | { ok: false; step: 'write' | 'index' | 'file'; why: string; remedy: string | null };
+  receivers: TriedDelivery[];
+  /** Where AI is on: the providers with a key, and the variables that hold none. */
+  providers: { enabled: boolean; present: string[]; missing: { provider: string; variable: string }[] };
+};
+
+export function judgeSelfCheck({ log, receivers, providers }: SelfCheck): DoctorFinding[] {
+  return [judgeWrittenLine(log), ...receivers.map(judgeDelivery), ...judgeProviders(providers)];
+}
+
+const failedSteps = {
+  write: 'a line could not be written to the event log',
+  index: 'a line that was written is not found by the index',
+  file: 'a line that was written is not in its file',
+} as const;
+
+function judgeWrittenLine(log: SelfCheck['log']): DoctorFinding {
+  if (log.ok)
+    return doctorFinding('log', 'ok', 'a line was written and read back', {
+      evidence: `line ${log.seq}, ${log.milliseconds} ms`,
+    });
+  const isIndex = log.step === 'index';
+  return doctorFinding(isIndex ? 'index' : 'log', 'broken', failedSteps[log.step], {
+    evidence: log.why,
+    remedy: log.remedy,
+    fixable: isIndex,
+  });
+}
+
+function judgeDelivery(tried: TriedDelivery): DoctorFinding {
+  const { feed } = tried;
+  if (tried.ok)
+    return doctorFinding('receiver', 'ok', `the ${feed} receiver took a signed delivery`, {
+      evidence: `${tried.milliseconds} ms`,
+    });
+  // Whether that is a fault, and how to fix it, is in the finding of its feed.
+  if (tried.disabled) return doctorFinding('receiver', 'ok', `the ${feed} receiver is off: ${tried.why}`);
+  return doctorFinding('receiver', 'broken', `the ${feed} receiver did not take a signed delivery`, {
+    evidence: tried.why,
+    remedy: tried.remedy,
+  });
+}
+
+function judgeProviders({ enabled, present, missing }: SelfCheck['providers']): DoctorFinding[] {
+  if (!enabled) return [doctorFinding('providers', 'ok', 'summaries are off (svc.ai.enabled)')];
+  if (present.length + missing.length === 0)
+    return [
+      doctorFinding('providers', 'warning', 'summaries are on, and no provider is configured', {
+        remedy: 'Run: svc config set svc.ai.providers.provider-a.apiKeyEnv <VARIABLE>',
+      }),
+    ];
+  return [
+    ...present.map((provider) => doctorFinding('providers', 'ok', `${provider} has its key`)),
+    ...missing.map(({ provider, variable }) =>
+      doctorFinding('providers', 'warning', `${provider} has no key`, {
+        evidence: `${variable} is not set for the daemon`,
+        remedy: `Set ${variable} and run: svc-monitor.sh restart`,
+      }),
+    ),
+  ];
+}
+
+const MIB = 1024 * 1024;
+export const LOW_SPACE = 1024 * MIB;
+export const NO_SPACE = 100 * MIB;
+
+/** Judged before it is full: a full disk refuses every delivery. */
+export function judgeDisk(folder: string, freeBytes: number): DoctorFinding {
+  const free = `${Math.floor(freeBytes / MIB)} MiB are free`;
+  if (freeBytes >= LOW_SPACE) return doctorFinding('disk', 'ok', `${folder}: ${free}`);
+  const grade = freeBytes < NO_SPACE ? 'broken' : 'warning';
+  const what =
+    grade === 'broken'
+      ? `the disk of ${folder} is all but full: deliveries will be refused`
+      : `the disk of ${folder} is filling up`;
+  return doctorFinding('disk', grade, what, {
+    evidence: free,
+    remedy: spaceRemedy(folder),
+  });
+}
+
+export function spaceRemedy(folder: string): string {
+  return `Free disk space; what takes most: du -xh '${folder}' | sort -h | tail`;
+}

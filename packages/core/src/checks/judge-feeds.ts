@@ -1,0 +1,122 @@
+// The feeds as the daemon reports them (`GET /api/feeds`), as findings. A feed that is not set up is a choice and only
+// mentioned; one that was set up and does not deliver is a fault.
+import { NO_CHANNEL } from '../tunnel/feed-channel.ts';
+import { type CheckGrade, type DoctorFinding, doctorFinding } from './finding.ts';
+
+type Trouble = { why: string | null; remedy: string | null };
+
+export type ReportedFeeds = {
+  tunnels: (Trouble & {
+    feeds: readonly string[];
+    grade: string;
+    lastPingAt: number | null;
+    lastMessageAt: number | null;
+    unauthorisedLastHour: { exact: number; reserialised: number };
+  })[];
+  repos: (Trouble & { repo: string; by: string; code: string | null })[];
+  codehost: Trouble & { state: string; lastAt: string | null; clock: Trouble | null };
+  tracker: {
+    state: string;
+    why?: string | undefined;
+    remedy?: string | undefined;
+    teams: { team: string; error: string | null; remedy: string | null; lastAt: string | null }[];
+  };
+};
+
+const gradeOf: Readonly<Record<string, CheckGrade>> = {
+  live: 'ok',
+  connecting: 'warning',
+  late: 'warning',
+  degraded: 'broken',
+  blind: 'broken',
+};
+
+export function judgeFeeds(report: ReportedFeeds): DoctorFinding[] {
+  return [
+    ...report.tunnels.map((tunnel) => judgeTunnel(tunnel, report.codehost.state !== 'disabled')),
+    ...judgeRepos(report),
+    ...judgeCodehostPolling(report.codehost),
+    ...judgeTrackerPolling(report.tracker),
+  ];
+}
+
+function judgeTunnel(tunnel: ReportedFeeds['tunnels'][number], watches: boolean): DoctorFinding {
+  const { grade, why, remedy } = tunnel;
+  const name = tunnel.feeds.join(' and ');
+  if (grade === 'disabled') {
+    const isChoice = why === NO_CHANNEL && !(watches && tunnel.feeds.includes('codehost'));
+    return doctorFinding('feeds', isChoice ? 'ok' : 'warning', `the ${name} feed is off: ${why ?? ''}`, {
+      remedy,
+    });
+  }
+  const evidence = evidenceOf(tunnel);
+  if (grade === 'live') return doctorFinding('feeds', 'ok', `the ${name} feed is live`, { evidence });
+  if (grade === 'connecting' && why === null)
+    return doctorFinding('feeds', 'unknown', `the ${name} feed is connecting`, {
+      remedy: 'Look again: svc doctor',
+    });
+  const words = `the ${name} feed is ${grade}${why === null ? '' : `: ${why}`}`;
+  return doctorFinding('feeds', gradeOf[grade] ?? 'warning', words, { evidence, remedy });
+}
+
+function evidenceOf(tunnel: ReportedFeeds['tunnels'][number]): string {
+  const { exact, reserialised } = tunnel.unauthorisedLastHour;
+  const rewritten = reserialised === 0 ? '' : ` (${reserialised} over bytes that the relay wrote anew)`;
+  return [
+    `last ping of the relay ${timeText(tunnel.lastPingAt)}`,
+    `last delivery ${timeText(tunnel.lastMessageAt)}`,
+    `401s in the last hour ${exact + reserialised}${rewritten}`,
+  ].join(', ');
+}
+
+function timeText(at: number | null): string {
+  return at === null ? 'never' : new Date(at).toISOString();
+}
+
+/** What is wrong with all of them is said once, by the polling. */
+function judgeRepos({ repos, codehost, tunnels }: ReportedFeeds): DoctorFinding[] {
+  const isOff = tunnels.some(({ feeds, grade }) => feeds.includes('codehost') && grade === 'disabled');
+  return repos
+    .filter(({ by, why, code }) => by !== 'webhook' && why !== null && !(isOff && code === 'not-configured'))
+    .filter(({ why }) => codehost.state !== 'failing' || why !== codehost.why)
+    .map(({ repo, why, remedy }) =>
+      doctorFinding('code-host', 'warning', `${repo} has no hook and is polled: ${why}`, {
+        evidence: `last poll ${codehost.lastAt ?? 'never'}`,
+        remedy,
+      }),
+    );
+}
+
+function judgeCodehostPolling({ state, why, remedy, lastAt, clock }: ReportedFeeds['codehost']) {
+  const found: DoctorFinding[] = [];
+  const evidence = `last poll ${lastAt ?? 'never'}`;
+  if (state === 'disabled')
+    found.push(doctorFinding('code-host', 'ok', `the code host is not asked: ${why ?? ''}`, { remedy }));
+  else if (state === 'failing')
+    found.push(
+      doctorFinding('code-host', 'broken', `the code host cannot be asked: ${why ?? ''}`, {
+        evidence,
+        remedy,
+      }),
+    );
+  else found.push(doctorFinding('code-host', 'ok', 'the code host is asked', { evidence }));
+  if (clock?.why) found.push(doctorFinding('clock', 'broken', clock.why, { remedy: clock.remedy }));
+  return found;
+}
+
+function judgeTrackerPolling({ state, why, remedy, teams }: ReportedFeeds['tracker']): DoctorFinding[] {
+  if (state === 'disabled')
+    return [
+      doctorFinding('tracker', 'ok', `the issue tracker is not asked: ${why ?? ''}`, {
+        remedy: remedy ?? null,
+      }),
+    ];
+  return teams.map(({ team, error, remedy: fix, lastAt }) => {
+    const evidence = `last poll ${lastAt ?? 'never'}`;
+    if (error === null) return doctorFinding('tracker', 'ok', `team ${team} is asked`, { evidence });
+    return doctorFinding('tracker', 'broken', `team ${team} cannot be asked: ${error}`, {
+      evidence,
+      remedy: fix,
+    });
+  });
+}

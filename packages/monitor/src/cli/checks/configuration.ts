@@ -1,0 +1,94 @@
+// The configuration files of all projects that the daemon serves, read once for all checks of the doctor. A deprecated
+// name is renamed where the value stays in the same file; the project file belongs to the repository and is not changed.
+import {
+  type Config,
+  type ConfigProblem,
+  canonicalKey,
+  deprecations,
+  doctorFinding,
+  judgeProblem,
+  reportProblem,
+} from '@svc/core';
+import { valueAt } from '../../config/edit-json.ts';
+import { type ConfigFiles, loadConfig } from '../../config/load.ts';
+import { loadProjects } from '../../config/projects.ts';
+import { readJsonFile } from '../../config/read-json.ts';
+import { createConfigStore } from '../../config/store.ts';
+import { createJqThreads } from '../../log/jq-threads.ts';
+import { filterProblem, filterProblems } from '../../rules/filter-problems.ts';
+import type { Session } from '../session.ts';
+import type { Terminal } from '../terminal.ts';
+import { type DoctorResult, fixableBy } from './check.ts';
+
+export async function checkConfiguration(
+  session: Session,
+  { problems, projects }: DoctorProjects,
+): Promise<DoctorResult[]> {
+  if (problems.length === 0) {
+    const evidence = projects.map(({ folder }) => folder).join(', ') || 'no project';
+    return [doctorFinding('configuration', 'ok', 'no problems in the configuration files', { evidence })];
+  }
+  const { files } = await session.load();
+  return Promise.all(problems.map((problem) => judge(session, files, problem)));
+}
+
+async function judge(session: Session, files: ConfigFiles, problem: ConfigProblem): Promise<DoctorResult> {
+  const finding = judgeProblem(reportProblem(problem));
+  if (problem.code !== 'deprecated') return finding;
+  const entry = deprecations.find(({ key }) => key === canonicalKey(problem.key));
+  if (entry === undefined || entry.replacement === entry.key) return finding;
+  const from = problem.key.split('.');
+  const to = entry.replacement.split('.');
+  const read = await readJsonFile(problem.file);
+  // Where both are given, the new one counts: nothing is moved and nothing is thrown away.
+  if (read.state !== 'read' || valueAt(read.text, to) !== undefined) return finding;
+  return fixableBy(finding, async () => {
+    const store = createConfigStore({ locks: session.locks, files: { ...files, global: problem.file } });
+    await store.setMany('global', [
+      { path: to, value: valueAt(read.text, from) },
+      { path: from, value: undefined },
+    ]);
+    return `renamed ${problem.key} to ${entry.replacement} in ${problem.file}`;
+  });
+}
+
+export type DoctorProject = { folder: string; config: Config; files: ConfigFiles };
+
+export type DoctorProjects = {
+  projects: DoctorProject[];
+  /** Defaults too, where there is no project. */
+  configs: Config[];
+  problems: ConfigProblem[];
+  /** Every file that was read for it. */
+  files: string[];
+};
+
+export async function loadDoctorProjects(terminal: Terminal, { machine }: Session): Promise<DoctorProjects> {
+  const { environment } = terminal;
+  const { configs, folders, files, machineWide, ...found } = await loadProjects(
+    machine,
+    environment,
+    terminal.folder,
+  );
+  const loaded = await Promise.all(
+    folders.map(async (folder) => ({ folder, ...(await loadConfig(machine, environment, folder)) })),
+  );
+  const projects = loaded.flatMap(({ folder, config, files: own }) =>
+    config === undefined ? [] : { folder, config, files: own },
+  );
+  const problems = [...found.problems, ...(await ruleFilterProblems(machineWide))];
+  return { projects, configs, problems, files };
+}
+
+// What jq says of the filters of rules, for verbs that check a configuration. Without such filters jq is not started.
+
+export async function ruleFilterProblems(config: Config | undefined): Promise<ConfigProblem[]> {
+  const rules = config?.svc.rules ?? [];
+  if (rules.every(({ when }) => when.filter === undefined)) return [];
+  const jq = createJqThreads();
+  try {
+    return (await filterProblems(rules, jq.matches)).map(filterProblem);
+  } finally {
+    await jq.close();
+  }
+}

@@ -1,0 +1,166 @@
+// All checks of `svc doctor`: of the running daemon by what it reports, of files, programs and services directly.
+import {
+  type CheckVerdict,
+  checkVerdict,
+  type DoctorFinding,
+  type DoctorPart,
+  doctorFinding,
+  inDoctorOrder,
+  judgeFeeds,
+  judgeHealth,
+  judgeSelfCheck,
+  type ReportedHealth,
+} from '@svc/core';
+import { runCommand } from '@svc/lib/process';
+import { singleFlight } from '@svc/lib/single-flight';
+import { thisProcess } from '../../control/control.ts';
+import { type DaemonClient, daemonAt } from '../daemon-client.ts';
+import { checkService } from '../service/install.ts';
+import { managerIfAny } from '../service/manager.ts';
+import { openSession, type Session, speaker } from '../session.ts';
+import type { Terminal } from '../terminal.ts';
+import { type DoctorCheck, type DoctorResult, type DoctorTools, fixableBy, runTogether } from './check.ts';
+import { checkConfiguration, type DoctorProjects, loadDoctorProjects } from './configuration.ts';
+import { checkDaemon } from './daemon.ts';
+import { checkDatabase, checkDisk, checkSpool, freeBytesOf, writeSmallFile } from './machine.ts';
+import { checkVersion } from './project-setup.ts';
+import { checkSecretFiles } from './secrets.ts';
+import { checkCodehostRights, checkTrackerTokens } from './services.ts';
+import { checkWorktrees } from './worktrees.ts';
+
+export const doctorTools: DoctorTools = {
+  host: thisProcess,
+  run: runCommand,
+  fetch: (...request) => fetch(...request),
+  freeBytes: freeBytesOf,
+  writeFile: writeSmallFile,
+  timeoutMs: 10_000,
+};
+
+export async function runDoctor(
+  terminal: Terminal,
+  tools: DoctorTools = doctorTools,
+): Promise<DoctorResult[]> {
+  const session = openSession(terminal);
+  const { machine } = session;
+  const { timeoutMs } = tools;
+  const projects = loadDoctorProjects(terminal, session);
+  const { daemon, findings } = await checkDaemon(terminal, session, tools);
+  const checks: DoctorCheck[] = [
+    // First: where the daemon and a check here find the same, the daemon's remedy fits better.
+    ...(daemon.state === 'running'
+      ? daemonChecks(terminal, session, daemon.daemon.url, { timeoutMs, projects })
+      : []),
+    { part: 'daemon', run: () => checkInstalledService(terminal, session) },
+    { part: 'configuration', run: async () => checkConfiguration(session, await projects) },
+    { part: 'secrets', run: () => checkSecretFiles(machine) },
+    { part: 'disk', run: () => checkDisk(machine, tools) },
+    { part: 'database', run: () => checkDatabase(machine, tools) },
+    { part: 'spool', run: () => checkSpool(machine) },
+    { part: 'code-host', run: async () => checkCodehostRights(terminal, await projects, tools) },
+    { part: 'tracker', run: async () => checkTrackerTokens(await projects, machine, tools, terminal.now) },
+    { part: 'worktrees', run: async () => checkWorktrees(terminal, session, await projects) },
+    { part: 'version', run: async () => [await checkVersion(session)] },
+  ];
+  const unknown = daemon.state === 'running' ? [] : [notKnownWhile(daemon.state)];
+  return inDoctorOrder([...findings, ...unknown, ...(await runTogether(checks, timeoutMs))]);
+}
+
+export type DoctorReport = CheckVerdict & { findings: DoctorFinding[]; fixed: Fixed[] };
+/** What `--fix` did about a finding, or why it failed. */
+export type Fixed = { part: DoctorPart; what: string; done: string | null; failed: string | null };
+
+/** As `svc doctor --json` prints it. */
+export function doctorReport(results: readonly DoctorResult[], fixed: Fixed[] = []): DoctorReport {
+  const findings = results.map(({ fix: _, ...finding }) => finding);
+  return { ...checkVerdict(findings), findings, fixed };
+}
+
+/** For the daemon's route. Whoever asks while one is under way gets its report. */
+export function createDoctorReports(
+  terminal: Terminal,
+  run: typeof runDoctor = runDoctor,
+): () => Promise<DoctorReport> {
+  return singleFlight(async () => doctorReport(await run(terminal)));
+}
+
+/** The service that runs the daemon, where one is installed. */
+async function checkInstalledService(terminal: Terminal, session: Session): Promise<DoctorFinding[]> {
+  const manager = managerIfAny(terminal, session);
+  return manager === undefined ? [] : checkService(manager);
+}
+
+/** Only the daemon knows these. */
+const daemonParts: readonly DoctorPart[] = [
+  'log',
+  'index',
+  'state',
+  'outbox',
+  'signals',
+  'receiver',
+  'feeds',
+  'providers',
+  'telemetry',
+];
+
+function daemonChecks(
+  terminal: Terminal,
+  { machine }: Session,
+  url: string,
+  { timeoutMs, projects }: { timeoutMs: number; projects: Promise<DoctorProjects> },
+): DoctorCheck[] {
+  const daemon = daemonAt(machine, url, timeoutMs);
+  const fixes = (findings: readonly DoctorFinding[]): DoctorResult[] =>
+    findings.map((finding) =>
+      finding.fixable ? fixableBy(finding, () => reindex(daemonAt(machine, url))) : finding,
+    );
+  return [
+    {
+      part: 'state',
+      async run() {
+        const health = await daemon.get('/api/health');
+        const known = await projects;
+        return [...fixes(judgeHealth(elsewhere(health, known))), ...notServed(health, known)];
+      },
+    },
+    {
+      part: 'feeds',
+      run: async () => judgeFeeds(await daemon.get('/api/feeds')),
+    },
+    {
+      part: 'log',
+      run: async () => fixes(judgeSelfCheck(await daemon.post('/api/doctor', { body: speaker(terminal) }))),
+    },
+  ];
+}
+
+type ServedFolders = { configuration?: { folders?: readonly string[] } };
+
+/** What is wrong in files that were read here too is reported by the check of those files: it is newer. */
+function elsewhere(health: ReportedHealth, { files }: DoctorProjects): ReportedHealth {
+  const problems = (health.configuration?.problems ?? []).filter(({ file }) => !files.includes(file));
+  return { ...health, configuration: { problems } };
+}
+
+function notServed({ configuration }: ServedFolders, { projects }: DoctorProjects): DoctorFinding[] {
+  const { folders } = configuration ?? {};
+  if (folders === undefined) return [];
+  return projects
+    .filter(({ folder }) => !folders.includes(folder))
+    .map(({ folder }) =>
+      doctorFinding('configuration', 'warning', `the daemon does not serve ${folder}`, {
+        evidence: 'svc.projects of the global file does not list it',
+        remedy: `Register it: cd '${folder}' && check-project-setup.sh`,
+      }),
+    );
+}
+
+function notKnownWhile(state: string): DoctorFinding {
+  const words = `not known while the daemon is ${state === 'not-answering' ? 'not answering' : state}: ${daemonParts.join(', ')}`;
+  return doctorFinding('log', 'unknown', words, { remedy: 'Run this again when it runs: svc doctor' });
+}
+
+async function reindex(daemon: DaemonClient): Promise<string> {
+  const { lines } = await daemon.post('/api/events/reindex');
+  return `built the index anew: ${lines} lines`;
+}

@@ -1,0 +1,114 @@
+// The disk under the data root: free space, whether it can be written, rejected facts of helpers, and the database.
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type DoctorFinding, doctorFinding, judgeDisk, spaceRemedy } from '@svc/core';
+import { messageOf, systemErrorCode } from '@svc/lib/errors';
+import { ifPresent, namesIn } from '@svc/lib/files';
+import type { Machine } from '../../config/environment.ts';
+import type { DoctorTools } from './check.ts';
+
+export async function checkDisk(
+  machine: Machine,
+  { freeBytes, writeFile: write }: DoctorTools,
+): Promise<DoctorFinding[]> {
+  const { dataDir, eventsDir, runsDir, databaseFile } = machine;
+  const byDisk = new Map<number, string>();
+  const written: DoctorFinding[] = [];
+  for (const folder of new Set([dataDir, eventsDir, runsDir, dirname(databaseFile)])) {
+    // A folder that is missing is made by the daemon.
+    const stats = await ifPresent(stat(folder));
+    if (stats === undefined) continue;
+    if (!byDisk.has(stats.dev)) byDisk.set(stats.dev, folder);
+    const problem = await cannotWrite(folder, write);
+    if (problem !== undefined)
+      written.push(doctorFinding('disk', 'broken', `${folder} cannot be written`, problem));
+  }
+  const space = await Promise.all(
+    [...byDisk.values()].map(async (folder) => judgeDisk(folder, await freeBytes(folder))),
+  );
+  return [...written, ...space];
+}
+
+export async function freeBytesOf(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}
+
+export function writeSmallFile(path: string): Promise<void> {
+  return writeFile(path, 'written by svc doctor\n', { mode: 0o600, flag: 'wx' });
+}
+
+export async function checkSpool({ spoolDir }: Machine): Promise<DoctorFinding[]> {
+  const folder = join(spoolDir, 'rejected');
+  const names = await namesIn(folder);
+  if (names.length === 0) return [doctorFinding('spool', 'ok', 'nothing was rejected')];
+  return [
+    doctorFinding('spool', 'warning', 'helpers left facts that could not be taken', {
+      evidence: `${names.length} in ${folder}`,
+      remedy: `Look at them, then remove them: ls '${folder}'`,
+    }),
+  ];
+}
+
+async function cannotWrite(
+  folder: string,
+  write: DoctorTools['writeFile'],
+): Promise<{ evidence: string; remedy: string } | undefined> {
+  const file = join(folder, `.doctor-${randomUUID()}`);
+  try {
+    await write(file);
+    return undefined;
+  } catch (error) {
+    const isFull = ['ENOSPC', 'EDQUOT'].includes(systemErrorCode(error) ?? '');
+    return {
+      evidence: messageOf(error),
+      remedy: isFull
+        ? spaceRemedy(folder)
+        : `Look at it: ls -ld '${folder}'; it must be a folder of yours with mode 700`,
+    };
+  } finally {
+    // A full disk makes the file and takes nothing into it. Where none could be made, there is none to remove.
+    await rm(file, { force: true }).catch(() => undefined);
+  }
+}
+
+const MAX_BYTES = 64 * 1024;
+/** In a process of its own: the check cannot be interrupted, only ended. */
+const SCRIPT = `
+const { DatabaseSync } = require('node:sqlite');
+try {
+  const database = new DatabaseSync(process.argv[1], { readOnly: true, timeout: 2000 });
+  const rows = database.prepare('PRAGMA quick_check(3)').all().map((row) => Object.values(row)[0]);
+  console.log(JSON.stringify({ said: rows }));
+} catch (error) {
+  console.log(JSON.stringify({ said: [error.message] }));
+}`;
+
+export async function checkDatabase({ databaseFile }: Machine, tools: DoctorTools): Promise<DoctorFinding[]> {
+  if (!existsSync(databaseFile)) return [doctorFinding('database', 'ok', 'there is no database yet')];
+  const end = await tools.run({
+    file: process.execPath,
+    args: ['--no-warnings', '-e', SCRIPT, databaseFile],
+    environment: {},
+    timeoutMs: tools.timeoutMs,
+    maxBytes: MAX_BYTES,
+  });
+  if (end.ended !== 'exit' || end.exitCode !== 0)
+    return [
+      doctorFinding('database', 'unknown', 'the database could not be checked', {
+        evidence: end.ended === 'timeout' ? `it takes longer than ${tools.timeoutMs / 1000} s` : end.ended,
+        remedy: `Check it at leisure: sqlite3 '${databaseFile}' 'PRAGMA quick_check'`,
+      }),
+    ];
+  const { said } = JSON.parse(end.stdout) as { said: string[] };
+  if (said.length === 1 && said[0] === 'ok')
+    return [doctorFinding('database', 'ok', 'the database is whole')];
+  return [
+    doctorFinding('database', 'broken', `the database is damaged: ${databaseFile}`, {
+      evidence: said.join('; ').slice(0, 300),
+      remedy: 'Run: svc-monitor.sh restart. It sets the file aside and builds the index again from the log',
+    }),
+  ];
+}

@@ -1,0 +1,107 @@
+// Every check of a project's setup, in order. What is made on the way (the registration, the workflow context, the daemon)
+// is made once: a second pass changes nothing.
+import {
+  type CheckFinding,
+  checkFinding,
+  configurationFindings,
+  repoNameIn,
+  type SetupFinding,
+  setupFinding,
+} from '@svc/core';
+import { createContextStore } from '../../context/context-store.ts';
+import { worktreeRoot } from '../../context/worktree-root.ts';
+import { type Host, thisProcess } from '../../control/control.ts';
+import { openSession, type Session } from '../session.ts';
+import { findDrift } from '../start-from-terminal.ts';
+import type { Terminal } from '../terminal.ts';
+import { runInOrder } from './check.ts';
+import { checkDaemonForSetup } from './daemon.ts';
+import { lastingFolder, register } from './registration.ts';
+import { checkRepository, type Repository } from './repository.ts';
+import { checkSecrets } from './secrets.ts';
+import { checkLogin, checkMergeSettings } from './services.ts';
+
+export async function* checkProjectSetup(
+  terminal: Terminal,
+  host: Pick<Host, 'program'> = thisProcess,
+): AsyncGenerator<SetupFinding> {
+  const session = openSession(terminal);
+  const loaded = await session.load();
+  const { org = '', name = '' } = loaded.config?.svc.repository ?? {};
+  const named = repoNameIn(`${org}/${name}`) === undefined ? undefined : `${org}/${name}`;
+  let repository: Repository | undefined;
+  let isLoggedIn = false;
+  /** Undefined where there is no project: nothing is written for such a folder. */
+  const project = (): string | undefined => {
+    const { folder } = loaded.files.project;
+    return folder === undefined ? undefined : lastingFolder(folder, repository, terminal.home);
+  };
+  yield* runInOrder([
+    {
+      part: 'configuration',
+      run: () => Promise.resolve(configurationFindings(loaded.files.project, loaded)),
+    },
+    { part: 'secrets', run: () => checkSecrets(loaded, session.machine.configDir) },
+    {
+      part: 'git',
+      async run() {
+        const checked = await checkRepository(terminal);
+        repository = checked.repository;
+        return [checked.finding];
+      },
+    },
+    {
+      part: 'code-host',
+      async run() {
+        const login = await checkLogin(terminal);
+        isLoggedIn = login.grade === 'ok';
+        return [login];
+      },
+    },
+    {
+      part: 'merge-settings',
+      run: async () => (named === undefined || !isLoggedIn ? [] : checkMergeSettings(terminal, named)),
+    },
+    {
+      part: 'registration',
+      async run() {
+        const folder = project();
+        return folder === undefined ? [] : [await register(session, loaded.files, folder)];
+      },
+    },
+    {
+      part: 'workflow-context',
+      run: async () => (project() === undefined ? [] : [await checkContext(terminal, session)]),
+    },
+    {
+      part: 'daemon',
+      run: async () => [await checkDaemonForSetup(terminal, session, { host, project: project() })],
+    },
+    { part: 'version', run: async () => [await checkVersion(session)] },
+  ]);
+}
+
+/** The workflow context of the worktree; made where it is missing. */
+async function checkContext(terminal: Terminal, { locks }: Session): Promise<SetupFinding> {
+  const root = worktreeRoot(terminal.folder);
+  const store = createContextStore({ root, locks, now: terminal.now });
+  const present = await store.read();
+  const { currentTicket } = present ?? (await store.change((context) => context));
+  const words = currentTicket === null ? 'no ticket yet' : `ticket ${currentTicket}`;
+  return setupFinding(
+    'workflow-context',
+    'ok',
+    `${store.file}${present === undefined ? ', made now' : ''}, ${words}`,
+  );
+}
+
+/** Version drift; the doctor shows the same. */
+export async function checkVersion(session: Session): Promise<CheckFinding<'version'>> {
+  const { drift, warning, suppressed } = await findDrift(session);
+  if (warning !== undefined && !suppressed)
+    return checkFinding('version', 'warning', warning.warning.replace(/\.$/, ''), { remedy: warning.remedy });
+  const { runningVersion, latestAvailableVersion: latest } = drift;
+  const beside = latest === null ? 'no other is installed' : `${latest} is the newest installed`;
+  const silent = warning === undefined ? '' : '; the warning is suppressed';
+  return checkFinding('version', 'ok', `${runningVersion}; ${beside}${silent}`);
+}

@@ -1,0 +1,67 @@
+// Registers the project in the global file, so that the daemon serves it wherever it is started.
+import { existsSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { type SetupFinding, setupFinding } from '@svc/core';
+import type { ConfigFiles } from '../../config/load.ts';
+import { locateProject } from '../../config/locate.ts';
+import { createConfigStore } from '../../config/store.ts';
+import { Failure } from '../../errors.ts';
+import { openSession, projectFolderOf, type Session } from '../session.ts';
+import type { Terminal } from '../terminal.ts';
+import { checkRepository, type Repository } from './repository.ts';
+
+const KEY = ['svc', 'projects'] as const;
+
+/**
+ * The folder by which the project is known. A worktree beside the main one comes and goes with its ticket, so the
+ * same folder of the main worktree counts, where that has the project too.
+ */
+export function lastingFolder(folder: string, repository: Repository | undefined, home: string): string {
+  if (repository?.main === undefined) return folder;
+  const inMain = join(repository.main, relative(repository.root, folder));
+  return existsSync(inMain) && locateProject(inMain, home).folder === inMain ? inMain : folder;
+}
+
+export async function register(
+  session: Pick<Session, 'locks'>,
+  files: ConfigFiles,
+  folder: string,
+): Promise<SetupFinding> {
+  const { file, changed } = await list(session, files, folder);
+  const found = changed ? `${folder} is now listed in ${file}` : `${folder} is listed in ${file}`;
+  return setupFinding('registration', 'ok', found);
+}
+
+/**
+ * The folder of the project that the verb was started in, registered. Only the command line does this: whoever types
+ * it there means this folder, and whoever reaches the daemon's port may be anybody.
+ */
+export async function registeredFolder(terminal: Terminal): Promise<string> {
+  const folder = await projectFolderOf(terminal);
+  const { repository } = await checkRepository(terminal);
+  const lasting = lastingFolder(folder, repository, terminal.home);
+  const session = openSession(terminal);
+  const { file, changed } = await list(session, (await session.load()).files, lasting);
+  if (changed) terminal.err(`${lasting} is now registered in ${file}. The daemon serves it from now on.`);
+  return lasting;
+}
+
+function list(
+  session: Pick<Session, 'locks'>,
+  files: ConfigFiles,
+  folder: string,
+): Promise<{ file: string; changed: boolean }> {
+  const store = createConfigStore({ locks: session.locks, files });
+  return store.update('global', KEY, (current) => {
+    const listed = current ?? [];
+    if (!Array.isArray(listed)) {
+      throw new Failure(
+        'config-invalid',
+        `${KEY.join('.')} in ${files.global} is not a list.`,
+        'Correct it with an editor.',
+      );
+    }
+    const isThere = listed.some((entry) => typeof entry === 'string' && resolve(entry) === folder);
+    return isThere ? current : [...(listed as unknown[]), folder];
+  });
+}

@@ -1,0 +1,164 @@
+// The code host and the issue tracker: what gh and the tracker's token are allowed to do. The code host's clock comes with
+// its first answer.
+import {
+  type CodehostProblem,
+  type Config,
+  codehostProblemWords,
+  type DoctorFinding,
+  doctorFinding,
+  hostTimeOf,
+  mergeFindings,
+  passesByItself,
+  type SetupFinding,
+  setupFinding,
+} from '@svc/core';
+import { runCommand } from '@svc/lib/process';
+import { createGh } from '../../codehost/gh.ts';
+import { checkGhLogin } from '../../codehost/gh-login.ts';
+import { createHookApi } from '../../codehost/hooks.ts';
+import { readMergeFacts } from '../../codehost/merge-facts.ts';
+import { pollingReport } from '../../codehost/polling-report.ts';
+import type { Machine } from '../../config/environment.ts';
+import { createTrackerClient } from '../../tracker/client.ts';
+import { TrackerError } from '../../tracker/tracker-error.ts';
+import type { Terminal } from '../terminal.ts';
+import type { DoctorTools } from './check.ts';
+import type { DoctorProjects } from './configuration.ts';
+
+/** Each costs two calls of the quota, and all have to answer in time. */
+const MOST_REPOS = 8;
+/** A moment for what is to be said about a call that took all its time. */
+const SPARE_MS = 500;
+
+export async function checkCodehostRights(
+  terminal: Terminal,
+  { configs }: DoctorProjects,
+  tools: DoctorTools,
+): Promise<DoctorFinding[]> {
+  const watched = [...new Set(configs.flatMap(({ svc }) => svc.monitor.github.watchRepos))];
+  if (watched.length === 0) return [];
+  const timeoutMs = Math.max(tools.timeoutMs - SPARE_MS, 1);
+  const gh = createGh({
+    environment: terminal.environment,
+    run: tools.run,
+    now: () => terminal.now().getTime(),
+    timeoutMs,
+    listTimeoutMs: timeoutMs,
+  });
+  const hooks = createHookApi(gh);
+  const wantsHooks = configs.some(({ svc }) => svc.monitor.github.smeeChannel !== undefined);
+  let clockAheadMs: number | null = null;
+
+  async function look(repo: string): Promise<DoctorFinding> {
+    const read = await gh.request({ path: `repos/${repo}` });
+    if (!read.ok) return unreadable(repo, read.problem);
+    clockAheadMs ??= read.value.receivedAt - hostTimeOf(read.value);
+    if (!wantsHooks) return doctorFinding('code-host', 'ok', `gh can read ${repo}`);
+    const listed = await hooks.list(repo);
+    if (listed.ok) return doctorFinding('code-host', 'ok', `gh can read ${repo} and manage its hooks`);
+    const { why, remedy } = codehostProblemWords(listed.problem);
+    return doctorFinding('code-host', 'warning', `${repo} has no hook and is polled: ${why}`, { remedy });
+  }
+
+  const findings = await Promise.all(watched.slice(0, MOST_REPOS).map(look));
+  const others = watched.length - findings.length;
+  if (others > 0)
+    findings.push(doctorFinding('code-host', 'ok', `${others} more repositories were not looked at`));
+  const { clock } = pollingReport({ watches: true, lastAt: null, problem: null, clockAheadMs });
+  if (clock !== null) findings.push(doctorFinding('clock', 'broken', clock.why, { remedy: clock.remedy }));
+  return findings;
+}
+
+/** In the daemon's words, so that what both find is shown once. */
+function unreadable(repo: string, problem: CodehostProblem): DoctorFinding {
+  const told: CodehostProblem = problem.kind === 'not-found' ? { ...problem, kind: 'repo-gone' } : problem;
+  const { why, remedy } = codehostProblemWords(told);
+  if (told.kind === 'repo-gone')
+    return doctorFinding('code-host', 'broken', `${repo} has no hook and is polled: ${why}`, { remedy });
+  const grade = passesByItself(told) ? 'warning' : 'broken';
+  return doctorFinding('code-host', grade, `the code host cannot be asked: ${why}`, { remedy });
+}
+
+const STORE = 'Store one: svc config set svc.tracker.apiToken - < token.txt';
+
+export async function checkTrackerTokens(
+  { configs }: DoctorProjects,
+  machine: Machine,
+  tools: DoctorTools,
+  now: () => Date,
+): Promise<DoctorFinding[]> {
+  const byTeam = new Map<string, Config['svc']['tracker']>();
+  for (const { svc } of configs) {
+    const team = svc.tracker.teamKey ?? svc.tracker.teamId;
+    if (team !== undefined && team !== null) byTeam.set(`${team} ${svc.tracker.apiToken ?? ''}`, svc.tracker);
+  }
+
+  async function look({ teamKey, teamId, apiToken }: Config['svc']['tracker']): Promise<DoctorFinding> {
+    const team = teamKey ?? teamId ?? '';
+    if (apiToken === undefined)
+      return doctorFinding(
+        'tracker',
+        'warning',
+        `team ${team} has no API token: its tickets are not followed`,
+        {
+          remedy: STORE,
+        },
+      );
+    try {
+      const client = createTrackerClient({
+        token: apiToken,
+        apiUrl: machine.trackerApiUrl,
+        fetch: tools.fetch,
+        clock: { now: () => now().getTime() },
+        timeoutMs: Math.max(tools.timeoutMs - SPARE_MS, 1),
+      });
+      const found = await client.teamStates(team);
+      if (found !== undefined) return doctorFinding('tracker', 'ok', `the token can read team ${found.key}`);
+      return doctorFinding('tracker', 'broken', `the tracker has no team ${team} that the token can read`, {
+        remedy: 'Correct it: svc config set svc.tracker.teamKey <KEY>, then resolve-tracker-ids.sh --force',
+      });
+    } catch (error) {
+      if (!(error instanceof TrackerError)) throw error;
+      // In the daemon's words, so that what both find is shown once.
+      return doctorFinding('tracker', 'broken', `team ${team} cannot be asked: ${error.message}`, {
+        remedy: error.remedy ?? null,
+      });
+    }
+  }
+
+  return Promise.all([...byTeam.values()].map(look));
+}
+
+/** For the setup check: whether gh is logged in. */
+export async function checkLogin(terminal: Terminal): Promise<SetupFinding> {
+  const login = await checkGhLogin({
+    environment: terminal.environment,
+    run: runCommand,
+    now: () => terminal.now().getTime(),
+    signal: terminal.interrupted,
+  });
+  if (login.ok) {
+    const { account } = login.value;
+    return setupFinding('code-host', 'ok', `gh is logged in${account === undefined ? '' : `: ${account}`}`);
+  }
+  const { why, remedy } = codehostProblemWords(login.problem);
+  // Whether it is logged in cannot be checked now; the work need not stop for that.
+  if (passesByItself(login.problem))
+    return setupFinding('code-host', 'warning', why, { remedy: 'Look again later: gh auth status' });
+  return setupFinding('code-host', 'broken', why, { remedy });
+}
+
+/** For the setup check: whether the code host enforces what a merge needs. Nothing is changed there. */
+export async function checkMergeSettings(terminal: Terminal, repo: string): Promise<SetupFinding[]> {
+  const { environment, now } = terminal;
+  const gh = createGh({ environment, run: runCommand, now: () => now().getTime() });
+  const facts = await readMergeFacts(gh, repo);
+  if (facts.ok) return mergeFindings(facts.value);
+  const { why, remedy: lasting } = codehostProblemWords(facts.problem);
+  const remedy = passesByItself(facts.problem) ? 'Look again later: check-project-setup.sh' : lasting;
+  return [
+    setupFinding('merge-settings', 'warning', `${repo}: the merge settings cannot be read: ${why}`, {
+      remedy,
+    }),
+  ];
+}

@@ -1,0 +1,63 @@
+// Worktrees that were left half made or half removed, or whose folder is gone. One that holds no work may go.
+import { type DoctorFinding, doctorFinding } from '@svc/core';
+import { Failure } from '../../errors.ts';
+import { isLost } from '../../orchestrate/worktrees/inspect.ts';
+import type { ListedWorktree, Worktrees } from '../../orchestrate/worktrees/worktrees.ts';
+
+import { openWorktrees } from '../open-worktrees.ts';
+import type { Session } from '../session.ts';
+import type { Terminal } from '../terminal.ts';
+import { type DoctorResult, fixableBy } from './check.ts';
+import type { DoctorProject, DoctorProjects } from './configuration.ts';
+
+const left: readonly ListedWorktree['state'][] = [
+  'half made',
+  'half removed',
+  'folder missing',
+  'unknown to git',
+];
+
+export async function checkWorktrees(
+  terminal: Terminal,
+  session: Session,
+  { projects }: DoctorProjects,
+): Promise<DoctorResult[]> {
+  const found = await Promise.all(projects.map((project) => lookInto(terminal, session, project)));
+  const findings = found.flat();
+  return findings.length > 0 ? findings : [doctorFinding('worktrees', 'ok', 'no worktree was left behind')];
+}
+
+async function lookInto(
+  terminal: Terminal,
+  session: Session,
+  { folder, config }: DoctorProject,
+): Promise<DoctorResult[]> {
+  const worktrees = openWorktrees(terminal, session, { folder, config });
+  try {
+    const leftOver = (await worktrees.list()).filter(({ state }) => left.includes(state));
+    return await Promise.all(leftOver.map((one) => judge(terminal, worktrees, folder, one)));
+  } catch (error) {
+    // A project need not be a repository: then it has no worktrees.
+    if (error instanceof Failure && error.code === 'not-configured') return [];
+    throw error;
+  }
+}
+
+async function judge(
+  terminal: Terminal,
+  worktrees: Worktrees,
+  folder: string,
+  { name, path, state }: ListedWorktree,
+): Promise<DoctorResult> {
+  const finding: DoctorFinding = doctorFinding('worktrees', 'warning', `worktree ${name} is ${state}`, {
+    evidence: path,
+    remedy: `Run: cd '${folder}' && svc worktree remove ${name}`,
+  });
+  if (!state.startsWith('half')) return finding;
+  if (isLost((await worktrees.inspect(name)).losses)) return finding;
+  return fixableBy(finding, async () => {
+    // Without force: should work have turned up meanwhile, it is refused.
+    await worktrees.remove(name, { currentFolder: terminal.folder });
+    return `removed the worktree ${name}, which was ${state} and held nothing`;
+  });
+}

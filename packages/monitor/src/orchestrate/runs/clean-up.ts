@@ -1,0 +1,101 @@
+// Removes the worktrees of tickets whose wave is over, unless something in them would be lost. What a killed daemon did not
+// get to, the next one does.
+import { type Board, type Run, type RunPlan, workerKey } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
+import { createLimit } from '@svc/lib/limit';
+import type { Logger } from 'pino';
+import type { ListedWorktree } from '../worktrees/worktrees.ts';
+import type { RunProjects } from './run-project.ts';
+
+type Tickets = { orchestrator: string; plan: Pick<RunPlan, 'project'>; tickets: readonly string[] };
+
+type IsWanted = (worktree: ListedWorktree) => boolean;
+
+export type CleanUp = {
+  run: (wanted: Tickets, isWanted?: IsWanted) => Promise<void>;
+  /** Resolves when the worktree of the ticket is no longer about to be removed. */
+  settled: (project: string, ticket: string) => Promise<void>;
+};
+
+export function createCleanUp({
+  projects,
+  stopping,
+  logger,
+}: {
+  projects: RunProjects;
+  stopping: AbortSignal;
+  logger: Logger;
+}): CleanUp {
+  const inTurn = createLimit(1);
+  const underWay = new Map<string, Promise<void>>();
+
+  async function cleanUp({ orchestrator, plan, tickets }: Tickets, isWanted: IsWanted): Promise<void> {
+    if (stopping.aborted) return;
+    const { worktrees } = await projects.of(plan.project);
+    const there = (await worktrees.list()).filter(
+      (worktree) => tickets.includes(worktree.name) && isWanted(worktree),
+    );
+    for (const { name } of there) {
+      if (stopping.aborted) return;
+      try {
+        await worktrees.remove(name, { signal: stopping, scope: { orchestrator, ticket: name } });
+      } catch (error) {
+        const why = messageOf(error);
+        logger.info({ worker: workerKey(orchestrator, name), why }, 'a worktree stays');
+      }
+    }
+  }
+
+  return {
+    // One after the other: the end of the last wave is also the end of its run.
+    run(wanted, isWanted = () => true) {
+      const next = inTurn(() => cleanUp(wanted, isWanted));
+      const done = next.catch(() => undefined);
+      for (const ticket of wanted.tickets) underWay.set(placeOf(wanted.plan.project, ticket), done);
+      void done.finally(() => {
+        for (const [place, last] of underWay) if (last === done) underWay.delete(place);
+      });
+      return next;
+    },
+    settled: async (project, ticket) => await underWay.get(placeOf(project, ticket)),
+  };
+}
+
+function placeOf(project: string, ticket: string): string {
+  return JSON.stringify([project, ticket]);
+}
+
+/** Once, when the daemon has started. A worktree that somebody made since is not the run's. */
+export async function cleanUpAfterRestart(board: Board, cleanUp: CleanUp): Promise<void> {
+  const runs = [...board.runs.values()].filter(isPlanned);
+  for (const { orchestrator, plan, waves } of runs) {
+    const over = new Set(waves.filter(({ state }) => state === 'completed').map(({ wave }) => wave));
+    const tickets = plan.waves
+      .filter((_, index) => over.has(index + 1))
+      .flat()
+      .filter((ticket) => !isElsewhere(runs, orchestrator, plan, ticket));
+    if (tickets.length === 0) continue;
+    await cleanUp.run({ orchestrator, plan, tickets }, ({ name, path, made }) => {
+      const worker = board.workers.get(workerKey(orchestrator, name));
+      if (worker === undefined || made === null || worker.signal?.worktreePath !== path) return false;
+      return Date.parse(made.at) <= Date.parse(worker.lastAt);
+    });
+  }
+}
+
+type Planned = Run & { plan: RunPlan };
+
+function isPlanned(run: Run): run is Planned {
+  return run.plan !== null;
+}
+
+/** A ticket that another run works on now has its worktree from there. */
+function isElsewhere(runs: readonly Planned[], orchestrator: string, plan: RunPlan, ticket: string): boolean {
+  return runs.some(
+    (run) =>
+      run.orchestrator !== orchestrator &&
+      run.plan.project === plan.project &&
+      (run.state === 'running' || run.state === 'paused') &&
+      run.plan.waves.flat().includes(ticket),
+  );
+}

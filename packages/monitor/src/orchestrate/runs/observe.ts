@@ -1,0 +1,195 @@
+// What the run loop decides on: the board and the disk, read again each time. The only thing kept in between is when a
+// process was first found gone.
+import { stat } from 'node:fs/promises';
+import {
+  awaitingReview,
+  type Board,
+  endsWithItsRun,
+  type LiveAgent,
+  type PlannedRun,
+  type ProjectLimits,
+  pullRequestOfWorker,
+  type Revivals,
+  type Run,
+  type RunPlan,
+  type Verification,
+  type Worker,
+  type World,
+  workerKey,
+} from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
+import { ifPresent } from '@svc/lib/files';
+import type { ReadProcessStarts } from '../../runs/processes.ts';
+import { endMarks, type FoundAgent, findAgents, type MarkedEnd } from '../agents/find-agents.ts';
+import { agentFiles } from '../agents/launch.ts';
+import { limitsOf, type RunProjects } from './run-project.ts';
+
+export type RunMemory = {
+  /** Dispatches and revivals that are under way, by worker key, and since when. */
+  starting: Map<string, string>;
+  verifying: Set<string>;
+  /** When the last process of a worker was first found gone, by worker key and attempt. */
+  goneAt: Map<string, string>;
+  /** What goes on by itself. */
+  jobs: Set<Promise<void>>;
+};
+
+export function emptyMemory(): RunMemory {
+  return { starting: new Map(), verifying: new Set(), goneAt: new Map(), jobs: new Set() };
+}
+
+export type Observation = {
+  world: World;
+  /** Every attempt of the runs, newest last per ticket. */
+  agents: readonly FoundAgent[];
+  /** Runs whose project cannot be read, with the reason. */
+  unreadable: { orchestrator: string; problem: string }[];
+};
+
+type Planned = Run & { plan: RunPlan };
+
+/** It starts nothing; its agents take slots of the project until they have ended. */
+const limitsOfOver: ProjectLimits = {
+  maxParallel: Number.POSITIVE_INFINITY,
+  maxAwaitingReview: null,
+  verifyBeforeMerge: false,
+  allowSelfReportedCompletion: true,
+  stallAfterSec: 0,
+};
+
+export function createObserver({
+  runsDir,
+  projects,
+  processStarts,
+  now,
+}: {
+  runsDir: string;
+  projects: RunProjects;
+  processStarts: ReadProcessStarts;
+  now: () => Date;
+}): (board: Board, memory: RunMemory) => Promise<Observation> {
+  return async (board, memory) => {
+    // Before the disk is read: a start that comes to its end meanwhile has a pid file that may not be seen yet.
+    const starting = new Map(memory.starting);
+    const planned = [...board.runs.values()].filter((run): run is Planned => run.plan !== null);
+    const agents: FoundAgent[] = [];
+    const runs: PlannedRun[] = [];
+    const unreadable: Observation['unreadable'] = [];
+    const ends = new Map<string, ReadonlyMap<string, MarkedEnd>>();
+    const unended = new Set(
+      [...board.workers.values()].filter(endsWithItsRun).map(({ orchestrator }) => orchestrator),
+    );
+    for (const run of planned) {
+      const { plan } = run;
+      const isOpen = run.state === 'running' || run.state === 'paused';
+      const found = await findAgents({ runsDir, orchestrator: run.orchestrator, processStarts, now });
+      if (!isOpen && !found.some(isLive) && !unended.has(run.orchestrator)) continue;
+      agents.push(...found);
+      ends.set(run.orchestrator, await endMarks(runsDir, run.orchestrator));
+      try {
+        // One that is over ends also when its project can no longer be read.
+        const limits = isOpen ? limitsOf(await projects.of(plan.project), plan) : limitsOfOver;
+        runs.push({ run, plan, limits, awaitingReview: reviewLoad(board, planned, plan.project) });
+      } catch (error) {
+        const problem = messageOf(error);
+        unreadable.push({ orchestrator: run.orchestrator, problem });
+      }
+    }
+    const at = now().toISOString();
+    const world: World = {
+      now: at,
+      runs,
+      workers: board.workers,
+      processes: await processesOf(agents, board, starting),
+      revivals: revivalsOf(agents, ends, board, memory, at),
+      verifications: verificationsOf(board, memory),
+    };
+    return { world, agents, unreadable };
+  };
+
+  async function processesOf(
+    agents: readonly FoundAgent[],
+    board: Board,
+    starting: ReadonlyMap<string, string>,
+  ): Promise<Map<string, LiveAgent>> {
+    const processes = new Map<string, LiveAgent>();
+    for (const agent of agents.filter(isLive)) {
+      const key = workerKey(agent.orchestrator, agent.ticket);
+      const output = await changedAt(agentFiles(runsDir, agent).output);
+      const said = board.workers.get(key)?.signal?.updatedAt ?? '';
+      const lastActivityAt = [agent.launchedAt, output, inUtc(said)].toSorted().at(-1) ?? agent.launchedAt;
+      processes.set(key, { state: agent.state === 'starting' ? 'starting' : 'running', lastActivityAt });
+    }
+    for (const [key, since] of starting) {
+      if (!processes.has(key)) processes.set(key, { state: 'starting', lastActivityAt: since });
+    }
+    return processes;
+  }
+}
+
+/** Whose process it is may be unknown: then it counts as alive, and no second one is started. */
+export function isLive({ state }: FoundAgent): boolean {
+  return state !== 'gone';
+}
+
+/** Launches since the dispatch, or since a person said retry. */
+function revivalsOf(
+  agents: readonly FoundAgent[],
+  ends: ReadonlyMap<string, ReadonlyMap<string, MarkedEnd>>,
+  board: Board,
+  memory: RunMemory,
+  now: string,
+): Map<string, Revivals> {
+  const revivals = new Map<string, Revivals>();
+  for (const agent of agents) {
+    const key = workerKey(agent.orchestrator, agent.ticket);
+    const retriedAt = board.workers.get(key)?.retriedAt ?? '';
+    if (agent.launchedAt <= retriedAt) continue;
+    const attempt = `${key} ${agent.attempt}`;
+    if (isLive(agent)) memory.goneAt.delete(attempt);
+    else if (!memory.goneAt.has(attempt)) memory.goneAt.set(attempt, now);
+    revivals.set(key, {
+      count: (revivals.get(key)?.count ?? -1) + 1,
+      lastDeathAt: memory.goneAt.get(attempt) ?? null,
+      lastEnd: ends.get(agent.orchestrator)?.get(`${agent.ticket}.${agent.attempt}`) ?? 'died',
+      lastLaunchAt: agent.launchedAt,
+    });
+  }
+  // A launch for what a worker was told of its pull request is no revival.
+  for (const [key, { recalls }] of board.workers) {
+    const known = recalls === 0 ? undefined : revivals.get(key);
+    if (known !== undefined) revivals.set(key, { ...known, count: Math.max(0, known.count - recalls) });
+  }
+  return revivals;
+}
+
+/** What the log calls running and nobody here works on was cut off: it is begun again. */
+function verificationsOf(board: Board, { verifying }: RunMemory): Map<string, Verification> {
+  const verifications = new Map<string, Verification>();
+  for (const [key, { verification }] of board.workers) {
+    const isRunning = verifying.has(key);
+    if (verification === null || (verification.state === 'running' && !isRunning)) {
+      if (isRunning) verifications.set(key, { state: 'running', remediation: 'none' });
+      continue;
+    }
+    // What failed is filed by the outbox.
+    const remediation = verification.remediation === null ? 'filing' : 'filed';
+    verifications.set(key, { state: verification.state, remediation });
+  }
+  return verifications;
+}
+
+function reviewLoad(board: Board, runs: readonly Planned[], project: string): number {
+  const own = new Set(runs.filter(({ plan }) => plan.project === project).map((run) => run.orchestrator));
+  const workers: Worker[] = [...board.workers.values()].filter(({ orchestrator }) => own.has(orchestrator));
+  return awaitingReview(workers.flatMap((worker) => pullRequestOfWorker(board, worker) ?? [])).length;
+}
+
+function inUtc(time: string): string {
+  const moment = Date.parse(time);
+  return Number.isNaN(moment) ? '' : new Date(moment).toISOString();
+}
+
+async function changedAt(path: string): Promise<string> {
+  return (await ifPresent(stat(path)))?.mtime.toISOString() ?? '';
+}

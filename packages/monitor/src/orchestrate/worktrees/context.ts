@@ -1,0 +1,268 @@
+// What every part of worktrees works with: where the worktrees of a project are, their records, their locks, and what
+// feedback does for them. Everything that is made for a worktree lies in the base folder: `<name>/`, and beside them
+// `.records/`, `.logs/` and `.kept/`. A record is written before the first thing is made and removed after the last is
+// gone, so it is known what a killed process left.
+import { createHash } from 'node:crypto';
+import { lstat, mkdir, realpath, rm } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type Config,
+  type Environment,
+  type EventDraft,
+  type RepositoryFacts,
+  type SetupVariables,
+  safeSegment,
+  setupVariables,
+  WorktreeRecord,
+  worktreeNameOf,
+} from '@svc/core';
+import { ifPresent, namesIn } from '@svc/lib/files';
+import { readJsonFile } from '../../config/read-json.ts';
+import { writeFileAtomically } from '../../disk/atomic-write.ts';
+import { type FileLocks, type Hold, tryHold } from '../../disk/lock.ts';
+import { Failure } from '../../errors.ts';
+import type { ReadProcessStarts } from '../../runs/processes.ts';
+import { type Git, type GitWorktree, gitWorktrees, plain } from './git.ts';
+import type { Trust } from './trust.ts';
+
+const HOLD_PATIENCE_MS = 500;
+
+export type WorktreeContext = {
+  git: Git;
+  place: Place;
+  records: Records;
+  trust: Trust;
+  config: Config;
+  locks: FileLocks;
+  locksDir: string;
+  /** Where the context stores of all profiles are. */
+  thoughtsRoot: string;
+  findings: Findings;
+  environment: Environment;
+  stepTimeoutMs: number;
+  processStarts: ReadProcessStarts;
+  now: () => Date;
+};
+
+/** The project's folder in a worktree. */
+export const projectIn = ({ place }: WorktreeContext, worktree: string): string =>
+  join(worktree, place.inside);
+
+export const logFile = (place: Place, name: string): string => join(place.base, '.logs', `${name}.log`);
+
+/** Alone with a name, between processes too; undefined when somebody else is at it. */
+export async function holdName(context: WorktreeContext, name: string): Promise<Hold | undefined> {
+  const deadline = performance.now() + HOLD_PATIENCE_MS;
+  for (;;) {
+    const hold = tryHold(lockFileOf(context, name));
+    if (hold !== undefined || performance.now() > deadline) return hold;
+    // `list` holds a name for a moment, to see whether somebody else does.
+    await sleep(20);
+  }
+}
+
+export function isHeld(context: WorktreeContext, name: string): boolean {
+  const hold = tryHold(lockFileOf(context, name));
+  hold?.release();
+  return hold === undefined;
+}
+
+function lockFileOf({ locksDir, place }: WorktreeContext, name: string): string {
+  const mark = createHash('sha256').update(join(place.base, name)).digest('hex').slice(0, 16);
+  return join(locksDir, `worktree-${name.slice(0, 60)}-${mark}.lock`);
+}
+
+export type Found = {
+  name: string;
+  path: string;
+  record: WorktreeRecord | undefined;
+  /** As git has it. */
+  entry: GitWorktree | undefined;
+  isMain: boolean;
+};
+
+/** A worktree by the name of its folder or of its branch. */
+export async function findWorktree(context: WorktreeContext, text: string): Promise<Found> {
+  const named = worktreeNameOf(text);
+  const names = [...(safeSegment(text) ? [text] : []), ...(named.ok ? [named.folder] : [])];
+  const entries = await gitWorktrees(context.git, context.place.main);
+  for (const name of new Set(names)) {
+    const path = folderIn(context.place.base, name);
+    const record = await context.records.read(name);
+    const at = entries.findIndex((entry) => entry.path === path);
+    if (record !== undefined || at >= 0) return { name, path, record, entry: entries[at], isMain: at === 0 };
+  }
+  const byBranch = entries.find(
+    (entry) => entry.branch === text && dirname(entry.path) === context.place.base,
+  );
+  if (byBranch !== undefined && safeSegment(basename(byBranch.path)) && basename(byBranch.path) !== text)
+    return findWorktree(context, basename(byBranch.path));
+  throw new Failure(
+    'not-registered',
+    `There is no worktree ${JSON.stringify(plain(text))} in ${context.place.base}.`,
+    'See: svc worktree list',
+  );
+}
+
+export async function variablesOf(
+  context: WorktreeContext,
+  path: string,
+  branch: string,
+): Promise<SetupVariables> {
+  return setupVariables(path, branch, await repositoryFacts(context));
+}
+
+export async function repositoryFacts({ git, place, config }: WorktreeContext): Promise<RepositoryFacts> {
+  const { svc } = config;
+  const remote = await git.ask(place.main, ['config', '--get', 'remote.origin.url']);
+  return {
+    repository: svc.repository,
+    thoughts: svc.thoughts,
+    projectKey: svc.projectKey,
+    remoteUrl: remote.exitCode === 0 ? remote.stdout.trim() : undefined,
+    folderName: basename(place.main),
+  };
+}
+
+/** Remembers the process of a step, so that it can be ended when this process was killed before it. */
+export async function rememberStep(
+  context: WorktreeContext,
+  record: WorktreeRecord,
+  pid: number,
+): Promise<void> {
+  const start = (await context.processStarts([pid])).get(pid);
+  if (start?.state !== 'running') return;
+  await context.records.write({ ...record, step: { pid, mark: start.mark } });
+}
+
+export async function removeLog(place: Place, name: string): Promise<void> {
+  await rm(logFile(place, name), { force: true });
+}
+
+export type Place = {
+  /** The folder of the main worktree; git is asked there. */
+  main: string;
+  /** The project's folder in the repository, and so in each worktree; empty when it is the root. */
+  inside: string;
+  /** Its real path. Made when it was not there. */
+  base: string;
+};
+
+export async function findPlace(options: {
+  git: Git;
+  projectFolder: string;
+  config: Config;
+  home: string;
+  dataDir: string;
+}): Promise<Place> {
+  const { git, projectFolder } = options;
+  const top = await git.ask(projectFolder, ['rev-parse', '--show-toplevel']);
+  const [main] = top.exitCode === 0 ? await gitWorktrees(git, projectFolder) : [];
+  if (main === undefined || main.bare) {
+    throw new Failure(
+      'not-configured',
+      `${projectFolder} is not in a git repository with a working tree, so that it has no worktrees.`,
+      'Run it in a checkout of the project.',
+    );
+  }
+  // Asked from a worktree, the place is still that of the main one.
+  const inside = relative(top.stdout.replace(/\n$/, ''), await realpath(projectFolder));
+  const wanted = baseFolder({ ...options, projectFolder: join(main.path, inside) });
+  await mkdir(wanted, { recursive: true, mode: 0o755 });
+  return { main: main.path, inside, base: await realpath(wanted) };
+}
+
+/** `svc.orchestration.worktreeDir`, else `wt/<projectKey>` in the data root. */
+function baseFolder(options: {
+  projectFolder: string;
+  config: Config;
+  home: string;
+  dataDir: string;
+}): string {
+  const { svc } = options.config;
+  const configured = svc.orchestration.worktreeDir;
+  if (configured !== null) {
+    if (configured === '~') return options.home;
+    if (configured.startsWith('~/')) return join(options.home, configured.slice(2));
+    return isAbsolute(configured) ? resolve(configured) : resolve(options.projectFolder, configured);
+  }
+  if (svc.projectKey !== undefined) return join(options.dataDir, 'wt', svc.projectKey);
+  throw new Failure(
+    'not-configured',
+    'The folder for worktrees is not known: neither svc.orchestration.worktreeDir nor svc.projectKey is set.',
+    'Set one: svc config set svc.projectKey <key>',
+  );
+}
+
+/** The folder of a worktree, which is always directly in the base. */
+export function folderIn(base: string, folder: string): string {
+  const path = join(base, folder);
+  if (dirname(path) !== base || basename(path) !== folder || folder.startsWith('.'))
+    throw new Error(`${JSON.stringify(folder)} is not the name of a folder`);
+  return path;
+}
+
+/** Whether something is at the path, a link that leads nowhere included. */
+export async function isThere(path: string): Promise<boolean> {
+  return (await ifPresent(lstat(path))) !== undefined;
+}
+
+export function isInside(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way === '' || (way !== '..' && !way.startsWith('../') && !isAbsolute(way));
+}
+
+export type Records = {
+  read: (name: string) => Promise<WorktreeRecord | undefined>;
+  write: (record: WorktreeRecord) => Promise<void>;
+  forget: (name: string) => Promise<void>;
+  names: () => Promise<string[]>;
+};
+
+export function createRecords(base: string): Records {
+  const folder = join(base, '.records');
+  const fileOf = (name: string): string => join(folder, `${name}.json`);
+  return {
+    async read(name) {
+      const read = await readJsonFile(fileOf(name));
+      if (read.state === 'absent') return undefined;
+      const parsed = read.state === 'read' ? WorktreeRecord.safeParse(read.data) : undefined;
+      if (parsed?.success && parsed.data.name === name) return parsed.data;
+      throw new Failure(
+        'file-unusable',
+        `${fileOf(name)} is not a record of a worktree.`,
+        'Look what is in the folder of that worktree; then remove the file.',
+      );
+    },
+    write: (record) => writeFileAtomically(fileOf(record.name), `${JSON.stringify(record, null, 2)}\n`),
+    forget: (name) => rm(fileOf(name), { force: true }),
+    async names() {
+      return (await namesIn(folder)).filter((file) => /^[^.].*\.json$/.test(file)).map((f) => f.slice(0, -5));
+    },
+  };
+}
+
+export type FiledFindings = {
+  /** The folder whose queues were looked at. */
+  project: string;
+  filed: number;
+  /** Findings that still wait. */
+  left: number;
+  /** Why they do; null when none does. */
+  why: string | null;
+};
+
+export type Findings = {
+  /** One for each finding that waits: its title, or the text of a line that cannot be read. */
+  waiting: (project: string) => Promise<string[]>;
+  /** The folder of all queues. */
+  folder: (project: string) => string;
+  /** Files them where the project has consent. What is not filed stays where it is. */
+  file: (given: {
+    /** The folder of the project, or its place in a worktree. */
+    project: string;
+    scope: EventDraft['scope'];
+    signal: AbortSignal;
+  }) => Promise<FiledFindings>;
+};

@@ -1,0 +1,25 @@
+// A program that a script starts again and again, or measures, as one file: the many files of its source would take
+// longer to load than it lives.
+import { symlinkSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { build } from 'rolldown';
+import { scriptFolder } from '../script.ts';
+
+const repository = join(import.meta.dirname, '../../../..');
+
+/** `bundleProcess('chaos/outbox-child.ts')`, from the root of the repository: the file, which goes with the script. */
+export async function bundleProcess(program: string): Promise<string> {
+  const folder = scriptFolder('bundle');
+  // For what is not bundled.
+  symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'));
+  await build({
+    cwd: repository,
+    input: program,
+    platform: 'node',
+    resolve: { mainFields: ['module', 'main'] },
+    external: ['fastify', 'pino', 'prom-client', 'jq-wasm'],
+    output: { dir: folder, format: 'esm', codeSplitting: false, sourcemap: false },
+    logLevel: 'warn',
+  });
+  return join(folder, basename(program).replace(/\.ts$/, '.js'));
+}
