@@ -48,7 +48,10 @@ module.exports = {
     {
       name: 'testkit-is-for-tests',
       severity: 'error',
-      from: { path: '^packages/(monitor|core|relay|dashboard|lib)/src/', pathNot: '\\.test\\.ts$|/testing/' },
+      from: {
+        path: '^packages/(monitor|core|relay|dashboard|demo|lib)/src/',
+        pathNot: '\\.test\\.ts$|/testing/',
+      },
       to: { path: '^packages/testkit/|^bench/|^chaos/|/testing/' },
     },
     {

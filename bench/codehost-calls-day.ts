@@ -15,8 +15,8 @@ import { codehostFeed } from '../packages/monitor/src/receive/feed.ts';
 import { createReceiver, type Receiver } from '../packages/monitor/src/receive/receiver.ts';
 import { readSecrets } from '../packages/monitor/src/receive/secrets.ts';
 import { createLogger } from '../packages/monitor/src/telemetry/logger.ts';
-import { startFakeCodehost } from '../packages/testkit/src/codehost/fake-codehost.ts';
-import { ghEnvironment } from '../packages/testkit/src/codehost/gh-environment.ts';
+import { ghEnvironment, startFakeCodehost } from '../packages/testkit/src/codehost/fake-codehost.ts';
+
 import { createRandom } from '../packages/testkit/src/random.ts';
 import { listen, scriptFolder } from '../packages/testkit/src/script.ts';
 import { createSimulatedClock } from './codehost-calls-clock.ts';

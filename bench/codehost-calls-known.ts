@@ -14,8 +14,7 @@ import {
 } from '../packages/core/src/index.ts';
 import type { CodehostView } from '../packages/monitor/src/feeds/codehost-feed.ts';
 import type { EventLog } from '../packages/monitor/src/log/event-log.ts';
-import { fullNameOf } from '../packages/testkit/src/codehost/cloud.ts';
-import type { RepoRow } from '../packages/testkit/src/codehost/records.ts';
+import { fullNameOf, type RepoRow } from '../packages/testkit/src/codehost/cloud.ts';
 import type { OfPullRequest } from './codehost-calls-world.ts';
 
 type Merge = { repo: string; sha: string; knownAt: number; isOut: boolean };

@@ -3,9 +3,13 @@
 // a day, each with some 75 deliveries. One in twenty is closed without a merge, one deployment in ten fails
 // and is made again.
 import { createHash } from 'node:crypto';
-import { fullNameOf } from '../packages/testkit/src/codehost/cloud.ts';
+import {
+  type DeploymentRow,
+  fullNameOf,
+  type PullRequestRow,
+  type RepoRow,
+} from '../packages/testkit/src/codehost/cloud.ts';
 import type { FakeCodehost } from '../packages/testkit/src/codehost/fake-codehost.ts';
-import type { DeploymentRow, PullRequestRow, RepoRow } from '../packages/testkit/src/codehost/records.ts';
 import { codehostExample } from '../packages/testkit/src/payloads/codehost-examples.ts';
 import type { JsonObject } from '../packages/testkit/src/payloads/example.ts';
 import { createRandom, type Random } from '../packages/testkit/src/random.ts';

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuMicroseconds } from '../packages/testkit/src/daemon/process-figures.ts';
-import { natsServerVersion } from '../packages/testkit/src/nats/nats-configuration.ts';
+import { natsServerVersion } from '../packages/testkit/src/nats/nats-node.ts';
 import { newRelayChannel } from '../packages/testkit/src/nats/relay-process.ts';
 import {
   describeMachine,

@@ -4,7 +4,7 @@
 // `npm run bench:relay`; `-- --peer http://127.0.0.1:3000` beside a running public server, `-- --peer fake` to see that
 // it works; `-- --profile` adds where the time of the relay goes.
 import { join } from 'node:path';
-import { natsServerVersion } from '../packages/testkit/src/nats/nats-configuration.ts';
+import { natsServerVersion } from '../packages/testkit/src/nats/nats-node.ts';
 import { startPublicRelay } from '../packages/testkit/src/relay/public-relay.ts';
 import { describeMachine, failUnless, scriptOptions } from '../packages/testkit/src/script.ts';
 import { startLoopbackProxy } from '../packages/testkit/src/wire/loopback-proxy.ts';

@@ -6,21 +6,20 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../packages/testkit/src/daemon/free-port.ts';
-import { createStartKiller } from '../packages/testkit/src/daemon/kill-while-starting.ts';
-import type { ServerProcess } from '../packages/testkit/src/daemon/server-process.ts';
+import { createStartKiller, type ServerProcess } from '../packages/testkit/src/daemon/server-process.ts';
 import {
   codehostSecret,
   createDaemonHome,
   type DaemonHome,
   startDaemon,
 } from '../packages/testkit/src/daemon/start-daemon.ts';
-import { exampleDeliveries, sentTwice } from '../packages/testkit/src/deliveries/example-deliveries.ts';
 import { createPost } from '../packages/testkit/src/deliveries/post-delivery.ts';
 import {
   createReport,
   type SendReport,
   sendUntilAcknowledged,
 } from '../packages/testkit/src/deliveries/send-until-acknowledged.ts';
+import { exampleDeliveries, sentTwice } from '../packages/testkit/src/deliveries/signed-delivery.ts';
 import { auditLog, type LogAudit } from '../packages/testkit/src/log/audit-log.ts';
 import { hasTornEnd, leaveTornEnd, sabotageCopy, sabotages } from '../packages/testkit/src/log/sabotage.ts';
 import { isKept, judge, verdictLine } from '../packages/testkit/src/log/verdict.ts';

@@ -9,10 +9,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codehostSecret } from '../packages/testkit/src/daemon/start-daemon.ts';
-import type { SignedDelivery } from '../packages/testkit/src/deliveries/signed-delivery.ts';
-import { sizedDelivery, withId } from '../packages/testkit/src/deliveries/sized-deliveries.ts';
+import {
+  type SignedDelivery,
+  sizedDelivery,
+  withId,
+} from '../packages/testkit/src/deliveries/signed-delivery.ts';
+
 import { sabotageCopy, sabotages } from '../packages/testkit/src/log/sabotage.ts';
-import { natsServerVersion } from '../packages/testkit/src/nats/nats-configuration.ts';
+import { natsServerVersion } from '../packages/testkit/src/nats/nats-node.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import {
   describeCounts,

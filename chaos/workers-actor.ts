@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SignalFile, WorkerStatus } from '../packages/core/src/runs/signal-file.ts';
 import type { WorkerView } from '../packages/core/src/state/views/board-view.ts';
-import type { DeploymentRow } from '../packages/testkit/src/codehost/records.ts';
+import type { DeploymentRow } from '../packages/testkit/src/codehost/cloud.ts';
 import { codehostSecret } from '../packages/testkit/src/daemon/start-daemon.ts';
 import { createPost } from '../packages/testkit/src/deliveries/post-delivery.ts';
 import { signedDelivery } from '../packages/testkit/src/deliveries/signed-delivery.ts';

@@ -1,7 +1,7 @@
 // Every row of the tables of states and transitions, and of the deploy rules of the design, as paths that workers
 // take, with how each ends. The endings are written down by hand: none is computed by the code under test.
 import type { WorkerStatus } from '../packages/core/src/runs/signal-file.ts';
-import type { DeploymentRow } from '../packages/testkit/src/codehost/records.ts';
+import type { DeploymentRow } from '../packages/testkit/src/codehost/cloud.ts';
 import type { Actor } from './workers-actor.ts';
 import { repos, type TeamKey, teams } from './workers-world.ts';
 

@@ -9,7 +9,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SignalFile } from '../packages/core/src/runs/signal-file.ts';
 import type { BoardView } from '../packages/core/src/state/views/board-view.ts';
-import { createStartKiller } from '../packages/testkit/src/daemon/kill-while-starting.ts';
+import { createStartKiller } from '../packages/testkit/src/daemon/server-process.ts';
 import { auditLog, type LogAudit } from '../packages/testkit/src/log/audit-log.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import {

@@ -5,9 +5,8 @@ import { execFile, execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BoardView } from '../packages/core/src/state/views/board-view.ts';
-import { startFakeCodehost } from '../packages/testkit/src/codehost/fake-codehost.ts';
-import { ghEnvironment } from '../packages/testkit/src/codehost/gh-environment.ts';
-import type { DeploymentRow, PullRequestRow } from '../packages/testkit/src/codehost/records.ts';
+import type { DeploymentRow, PullRequestRow } from '../packages/testkit/src/codehost/cloud.ts';
+import { ghEnvironment, startFakeCodehost } from '../packages/testkit/src/codehost/fake-codehost.ts';
 import { freePort } from '../packages/testkit/src/daemon/free-port.ts';
 import type { ServerProcess } from '../packages/testkit/src/daemon/server-process.ts';
 import {

@@ -28,6 +28,8 @@ export const packages: readonly PublishedPackage[] = [
     contents: {
       allowed: [
         new RegExp(`^dist/(?:demo/)?${CHUNK}$`),
+        // The recorded day.
+        /^dist\/demo\/[a-z]+\.jsonl$/,
         /^dist\/bin\/[a-z-]+\.sh$/,
         /^dist\/dashboard\/(?:index\.html|favicon\.svg)(?:\.br|\.gz)?$/,
         /^dist\/dashboard\/assets\/[A-Za-z0-9_.-]+\.(?:(?:js|css)(?:\.br|\.gz)?|woff2)$/,
@@ -39,6 +41,8 @@ export const packages: readonly PublishedPackage[] = [
         'dist/svc.js',
         'dist/jq-thread.js',
         'dist/demo/demo.js',
+        'dist/demo/day.jsonl',
+        'dist/demo/decision.jsonl',
         'dist/dashboard/index.html',
         'dist/completion.json',
         `dist/${NOTICES}`,

@@ -3,11 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
 import { openPage } from '../../packages/dashboard/e2e/chromium.ts';
+import { type Example, patched } from '../../packages/testkit/src/payloads/example.ts';
 import { createRandom } from '../../packages/testkit/src/random.ts';
-import type { Change } from '../../packages/testkit/src/tape/codehost-payloads.ts';
-import { checkSuitePayload, pullRequestPayload } from '../../packages/testkit/src/tape/codehost-payloads.ts';
-import { plannedTicket } from '../../packages/testkit/src/tape/product.ts';
-import { branchNamed } from '../../packages/testkit/src/tape/pull-request-teller.ts';
 import { sendCodehost } from '../../packages/testkit/src/tape/send.ts';
 import type { TapeDaemon } from '../../packages/testkit/src/tape/tape-daemon.ts';
 
@@ -21,6 +18,7 @@ export type Pixels = {
 };
 
 const TICKET = 'TID-126';
+const PR = 426;
 
 /** `shown(text)` resolves to the time of the first frame after the card says it. */
 const watchCard = `
@@ -49,17 +47,21 @@ export async function measurePixels(browser: Browser, daemon: TapeDaemon, events
     await page.goto(daemon.url);
     await page.locator(`main a[href^="/tickets/${TICKET}"]`).first().waitFor();
     await page.waitForTimeout(1_000);
-    const change = changeOf();
     const now = new Date();
-    await sendCodehost(daemon, 'pull_request', pullRequestPayload(change, 'synchronize', now, 'li'));
+    const head = { sha: 'be'.repeat(20) };
+    const pushed = recordedOf(daemon, 'pull_request');
+    await sendCodehost(daemon, 'pull_request', patched(pushed, 'pushed', { pull_request: { head } }).payload);
+    const check = recordedOf(daemon, 'check_suite');
     const times: number[] = [];
     for (let event = 0; event < events; event += 1) {
       const fails = event % 2 === 0;
-      const suite = { id: 9_000, app: 'build', conclusion: fails ? 'failure' : 'success' };
       const shown = page.evaluate<number>(`window.shown(${JSON.stringify(fails ? '1 failed' : '1 green')})`);
       // The code host tells whole seconds, and what is not newer than what is known is not news.
-      const at = new Date(now.getTime() + (event + 1) * 1_000);
-      await sendCodehost(daemon, 'check_suite', checkSuitePayload(change, suite, at));
+      const updated_at = new Date(now.getTime() + (event + 1) * 1_000).toISOString();
+      const conclusion = fails ? 'failure' : 'success';
+      const check_suite = { id: 9_000, status: 'completed', conclusion, head_sha: head.sha, updated_at };
+      const { payload } = patched(check, 'checked', { action: 'completed', check_suite });
+      await sendCodehost(daemon, 'check_suite', payload);
       const answered = performance.timeOrigin + performance.now();
       times.push(Math.max(0, (await within(shown, 10_000)) - answered));
       await sleep(20 + random.below(120));
@@ -70,22 +72,14 @@ export async function measurePixels(browser: Browser, daemon: TapeDaemon, events
   }
 }
 
-function changeOf(): Change {
-  const { ticket, title, repo, pr, person } = plannedTicket(TICKET);
-  return {
-    repo,
-    number: pr,
-    title: `${ticket}: ${title}`,
-    branch: branchNamed(ticket, title),
-    author: person,
-    labels: [],
-    openedAt: () => new Date(Date.now() - 3_600_000),
-    headSha: 'be'.repeat(20),
-    draft: false,
-    mergeableState: 'unknown',
-    merge: null,
-    closedAt: null,
-  };
+/** The newest delivery of the type that the day has of the pull request, with the current time. */
+function recordedOf({ day }: TapeDaemon, type: string): Example {
+  const found = day.records.findLast(
+    (record) =>
+      record.kind === 'codehost' && record.type === type && JSON.stringify(record).includes(`"number":${PR}`),
+  );
+  if (found?.kind !== 'codehost') throw new Error(`The recorded day has no ${type} of ${PR}`);
+  return { name: type, type, payload: day.dated(found, new Date()).payload };
 }
 
 async function within<T>(promise: Promise<T>, patienceMs: number): Promise<T> {

@@ -2,7 +2,7 @@
 // on the same server, in turn, so that what else the machine did falls out.
 import { join } from 'node:path';
 import { cpuMicroseconds } from '../../packages/testkit/src/daemon/process-figures.ts';
-import { askNats } from '../../packages/testkit/src/nats/nats-request.ts';
+import { askNats } from '../../packages/testkit/src/nats/nats-node.ts';
 import { medianOf } from '../../packages/testkit/src/script.ts';
 import { type Child, startChild, tenths } from '../child.ts';
 import type { LoadFigures, LoadOrder } from '../load.ts';

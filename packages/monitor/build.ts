@@ -66,7 +66,7 @@ async function bundleProgram(): Promise<void> {
   bundled.push(...bundledIn(output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))));
 }
 
-/** The demo and its code host's client, a file each; of other people's code only what core uses may be in them. */
+/** The demo and its code host's client, a file each, and the recorded day; of dependencies only zod may be in them. */
 async function bundleDemo(): Promise<void> {
   for (const name of ['demo', 'gh']) {
     const { output } = await build({
@@ -80,6 +80,8 @@ async function bundleDemo(): Promise<void> {
       .filter((module) => module.includes('node_modules') && !module.includes('node_modules/zod/'));
     if (foreign.length > 0) throw new Error(`the demo must not bring along ${foreign.join(', ')}`);
   }
+  for (const name of ['day.jsonl', 'decision.jsonl'])
+    cpSync(join(root, 'packages/demo/src', name), join(fresh, 'demo', name));
 }
 
 function buildDashboard(): void {

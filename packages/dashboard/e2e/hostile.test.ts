@@ -1,7 +1,7 @@
 // A day on which every text from outside is an attack: nothing of it runs, nothing of it becomes an element, and
 // the screens stay readable.
 import { describe, expect, it } from 'vitest';
-import { PWNED } from '../../testkit/src/tape/voice.ts';
+import { PWNED } from '../../testkit/src/tape/hostile.ts';
 import { overflow, screens, settled } from './screens.ts';
 import { withTape } from './with-tape.ts';
 

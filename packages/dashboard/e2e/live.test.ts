@@ -2,8 +2,8 @@
 import type { AttentionView, BoardView } from '@svc/core';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { agentSays } from '../../testkit/src/tape/agent-output.ts';
-import { sendFact } from '../../testkit/src/tape/send.ts';
+import { appendOutput } from '../../demo/src/worker-files.ts';
+import { sendCodehost } from '../../testkit/src/tape/send.ts';
 import { tokens } from '../../testkit/src/tape/world.ts';
 import { withTape } from './with-tape.ts';
 
@@ -51,21 +51,12 @@ describe('the board', () => {
     const repository = { full_name: running?.repo };
     const environment = running?.environment;
     const deployment = { id: running?.id, sha: running?.sha, ref: 'main', environment };
-    await sendFact(
-      daemon,
-      {
-        at: 0,
-        way: 'codehost',
-        type: 'deployment_status',
-        payload: (at) => ({
-          action: 'created',
-          deployment,
-          deployment_status: { id: 9, state: 'success', environment, created_at: at.toISOString() },
-          repository,
-        }),
-      },
-      new Date(),
-    );
+    await sendCodehost(daemon, 'deployment_status', {
+      action: 'created',
+      deployment,
+      deployment_status: { id: 9, state: 'success', environment, created_at: new Date().toISOString() },
+      repository,
+    });
     await column(page, 'done-today').locator('a[href^="/tickets/TID-104"]').waitFor();
     expect(await column(page, 'shipping').locator('a[href^="/tickets/TID-104"]').count()).toBe(0);
   });
@@ -151,15 +142,15 @@ describe('a ticket', () => {
   it('shows what its worker prints, as it is printed', async () => {
     const page = await openAt('/tickets/TID-121');
     await page.getByText('Live stream').first().waitFor();
-    const said = agentSays(
-      'TID-121',
-      1,
-      'implementing',
-      { inputTokens: 10, outputTokens: 10 },
-      'The mast is measured now.',
-    );
-    const place = { orchestrator: 'run-winter-storage', ticket: 'TID-121' };
-    await sendFact(tape.daemon(), { at: 0, way: 'output', ...place, lines: [said] }, new Date());
+    const message = {
+      id: 'message-new',
+      role: 'assistant',
+      content: [{ type: 'text', text: 'The mast is measured now.' }],
+      usage: { input_tokens: 1, output_tokens: 1 },
+    };
+    appendOutput(tape.daemon(), { orchestrator: 'run-winter-storage', ticket: 'TID-121' }, [
+      { type: 'assistant', session_id: 'session-tid-121', message },
+    ]);
     await expect.poll(() => page.getByText('The mast is measured now.').count()).toBe(1);
   });
 });

@@ -38,7 +38,7 @@ it('signs a delivery, and sends it again until the log has it', async () => {
   });
   const timers = vi.spyOn(globalThis, 'setTimeout');
   onTestFinished(() => timers.mockRestore());
-  const sending = opened.sendCodehost('push', { ref: 'refs/heads/main' });
+  const sending = opened.deliver({ kind: 'codehost', type: 'push', payload: { ref: 'refs/heads/main' } });
   const endOfFirst = await until(() => timers.mock.calls.find(([, after]) => after === WAIT_MS)?.[0]);
   await until(() => messages.length === 1);
   endOfFirst();
@@ -53,10 +53,14 @@ it('signs a delivery, and sends it again until the log has it', async () => {
 it('has a channel of its own for the tracker', async () => {
   const opened = await clouds(WAIT_MS);
   await listen(opened.channels.tracker, (message) => opened.saw(lineOf(message['tracker-delivery'])));
-  await expect(opened.sendTracker('Issue', { action: 'update' })).resolves.toBeUndefined();
+  await expect(
+    opened.deliver({ kind: 'tracker', type: 'Issue', payload: { action: 'update' } }),
+  ).resolves.toBeUndefined();
 });
 
 it('does not go on for ever where nobody listens', async () => {
   const opened = await clouds(10);
-  await expect(opened.sendCodehost('push', {})).rejects.toThrow('did not reach the daemon');
+  await expect(opened.deliver({ kind: 'codehost', type: 'push', payload: {} })).rejects.toThrow(
+    'did not reach the daemon',
+  );
 });

@@ -1,35 +1,29 @@
-// What is around the daemon: the code host, the tracker and the workers, as it knows them. Signed deliveries go
-// through a relay; signal files, agents' output and a helper's reports lie where they always do. A delivery that
-// does not arrive is sent again.
+// What is around the demo's daemon: a relay, the code host, the backends of the Telemetry screen, and the workers'
+// files. Signed deliveries go through the relay; one that does not arrive is sent again.
 import { createHmac, randomUUID } from 'node:crypto';
 import { type EventLine } from '@svc/core';
-import { signedDelivery } from '../../testkit/src/deliveries/signed-delivery.ts';
-import type { JsonObject } from '../../testkit/src/payloads/example.ts';
-import { type PublicRelay, startPublicRelay } from '../../testkit/src/relay/public-relay.ts';
-import { startTapeBackends, type TapeBackends } from '../../testkit/src/tape/backends.ts';
-import type { Fact } from '../../testkit/src/tape/fact.ts';
-import { appendOutput, changeSignal } from '../../testkit/src/tape/worker-files.ts';
+import { type DemoBackends, startDemoBackends } from './backends.ts';
 import { startScriptedCodehost } from './codehost.ts';
-import type { DaemonAddress } from './daemon-address.ts';
+import type { DaemonAddress } from './daemon.ts';
+import type { DayRecord, Delivery } from './day.ts';
+import { type DemoRelay, startDemoRelay } from './relay.ts';
+import { appendOutput, changeSignal } from './worker-files.ts';
 
-const BACKENDS_SEED = 1;
-const PING_MS = 5_000;
 const ARRIVES_WITHIN_MS = 5_000;
 const ATTEMPTS = 4;
 
 export type Clouds = {
-  relay: PublicRelay;
+  relay: DemoRelay;
   /** Where the code host is. */
   codehost: string;
-  /** Of figures and logs, for the Telemetry screen. */
-  backends: TapeBackends;
+  backends: DemoBackends;
   channels: { codehost: string; tracker: string };
-  /** Lines of the log: a delivery has arrived when it has one. */
+  /** Takes each line of the log: a delivery has arrived when it has one. */
   saw: (line: EventLine) => void;
-  sendCodehost: (type: string, payload: JsonObject) => Promise<void>;
-  sendTracker: (type: string, payload: JsonObject) => Promise<void>;
-  /** Resolves when the daemon has it. */
-  tell: (daemon: DaemonAddress, fact: Fact, at: Date) => Promise<void>;
+  /** Resolves when the log has it. */
+  deliver: (delivery: Omit<Delivery, 'at'>) => Promise<void>;
+  /** Puts the record where the daemon finds it. */
+  play: (daemon: DaemonAddress, record: DayRecord) => Promise<void>;
   close: () => Promise<void>;
 };
 
@@ -39,24 +33,11 @@ export async function openClouds(home: {
   arrivesWithinMs?: number;
 }): Promise<Clouds> {
   const { arrivesWithinMs = ARRIVES_WITHIN_MS } = home;
-  const relay = await startPublicRelay({ pingMs: PING_MS });
+  const relay = await startDemoRelay();
   const codehost = await startScriptedCodehost();
-  const backends = await startTapeBackends(BACKENDS_SEED);
+  const backends = await startDemoBackends();
   const channels = { codehost: relay.newChannel(), tracker: relay.newChannel() };
   const awaited = new Map<string, () => void>();
-
-  async function deliver(id: string, channel: string, headers: Record<string, string>, body: string) {
-    const arrived = new Promise<true>((resolve) => awaited.set(id, () => resolve(true)));
-    try {
-      for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-        await post(channel, headers, body);
-        if (await within(arrived, arrivesWithinMs)) return;
-      }
-    } finally {
-      awaited.delete(id);
-    }
-    throw new Error(`A delivery did not reach the daemon within ${(ATTEMPTS * arrivesWithinMs) / 1_000} s.`);
-  }
 
   const clouds: Clouds = {
     relay,
@@ -64,57 +45,66 @@ export async function openClouds(home: {
     backends,
     channels,
     saw: ({ deliveryId }) => awaited.get(deliveryId ?? '')?.(),
-    sendCodehost(type, payload) {
-      const deliveryId = randomUUID();
-      const { headers, body } = signedDelivery(
-        { name: type, type, payload, deliveryId },
-        home.secrets.codehost,
-      );
-      return deliver(deliveryId, channels.codehost, headers, body.toString());
-    },
-    sendTracker(type, payload) {
-      const deliveryId = randomUUID();
+    async deliver({ kind, type, payload }) {
+      const id = randomUUID();
       const body = JSON.stringify(payload);
-      const signature = createHmac('sha256', home.secrets.tracker).update(body).digest('hex');
-      const headers = {
-        'content-type': 'application/json',
-        'tracker-event': type,
-        'tracker-delivery': deliveryId,
-        'tracker-signature': signature,
-      };
-      return deliver(deliveryId, channels.tracker, headers, body);
+      const signature = createHmac('sha256', home.secrets[kind]).update(body).digest('hex');
+      const headers = { 'content-type': 'application/json', ...headersOf[kind](type, id, signature) };
+      const arrived = new Promise<true>((resolve) => awaited.set(id, () => resolve(true)));
+      try {
+        for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+          await post(channels[kind], headers, body);
+          if (await within(arrived, arrivesWithinMs)) return;
+        }
+      } finally {
+        awaited.delete(id);
+      }
+      throw new Error(
+        `A delivery did not reach the daemon within ${(ATTEMPTS * arrivesWithinMs) / 1_000} s.`,
+      );
     },
-    async tell(daemon, fact, at) {
-      switch (fact.way) {
+    async play(daemon, record) {
+      switch (record.kind) {
         case 'codehost':
-          return clouds.sendCodehost(fact.type, fact.payload(at));
         case 'tracker':
-          return clouds.sendTracker(fact.type, fact.payload(at));
+          return clouds.deliver(record);
         case 'signal':
-          return changeSignal(home, fact, fact.patch(at));
+          return changeSignal(home, record, record.patch);
         case 'output':
-          return appendOutput(home, fact, fact.lines);
-        case 'event':
-          return report(daemon, fact.draft(at));
-        // The daemon sees ended processes by itself, and tells its own lines.
+          return appendOutput(home, record, record.lines);
+        case 'report': {
+          const { event, scope, detail } = record;
+          const body = JSON.stringify({ event, scope, detail, source: 'orchestrator', via: 'local' });
+          const headers = { ...daemon.headers, 'content-type': 'application/json' };
+          return post(`${daemon.url}/api/events`, headers, body);
+        }
+        // The daemon notices ended processes by itself, and writes its own lines.
         case 'died':
         case 'daemon':
+        case 'scene':
       }
     },
     async close() {
-      await relay.stop();
-      await codehost.stop();
+      await relay.close();
+      await codehost.close();
       await backends.close();
     },
   };
   return clouds;
 }
 
-/** As the orchestrator does. */
-async function report({ url, headers }: DaemonAddress, draft: object): Promise<void> {
-  const body = JSON.stringify({ ...draft, source: 'orchestrator', via: 'local' });
-  await post(`${url}/api/events`, { ...headers, 'content-type': 'application/json' }, body);
-}
+const headersOf = {
+  codehost: (type: string, id: string, signature: string) => ({
+    'x-codehost-event': type,
+    'x-codehost-delivery': id,
+    'x-hub-signature-256': `sha256=${signature}`,
+  }),
+  tracker: (type: string, id: string, signature: string) => ({
+    'tracker-event': type,
+    'tracker-delivery': id,
+    'tracker-signature': signature,
+  }),
+};
 
 export async function post(url: string, headers: Record<string, string>, body: string): Promise<void> {
   const response = await fetch(url, {

@@ -39,7 +39,7 @@ describe('the code host', () => {
 describe('its client program', () => {
   async function gh(words: readonly string[], input = '') {
     const codehost = await startScriptedCodehost();
-    onTestFinished(codehost.stop);
+    onTestFinished(codehost.close);
     const home = makeHome(temporaryFolder("it's "), process.pid);
     writePrograms(home);
     const program = join(home.path, 'bin/gh');

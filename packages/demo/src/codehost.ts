@@ -1,35 +1,20 @@
-// The code host of the demo, for whoever asks it: as much of its API as the daemon calls. It keeps the hooks that
-// are made, and has no news: what happens it tells by deliveries. The client program that speaks to it is gh.ts.
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
+// The code host of the demo: as much of its API as the daemon calls. It keeps the hooks that are made and has no news:
+// everything that happens comes as a delivery. Its client program is gh.ts.
+import { sendJson, startLocalServer } from './local-server.ts';
 
 type Hook = { id: number; active: boolean; events: string[]; config: Record<string, unknown> };
 export type Answer = { status: number; body: unknown };
 
 /** `host` is what the client finds in GH_HOST. */
-export type ScriptedCodehost = { host: string; stop: () => Promise<void> };
+export type ScriptedCodehost = { host: string; close: () => Promise<void> };
 
 export async function startScriptedCodehost(): Promise<ScriptedCodehost> {
   const answer = createAnswers();
-  const server = createServer((request, response) => {
-    text(request).then(
-      (body) => send(response, answer(request.method ?? 'GET', request.url ?? '/', body)),
-      // Whoever asked has gone.
-      () => response.destroy(),
-    );
+  const { port, close } = await startLocalServer(({ method, url, body: asked }, response) => {
+    const { status, body } = answer(method, url.pathname, asked);
+    sendJson(response, status, body);
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  return {
-    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return { host: `127.0.0.1:${port}`, close };
 }
 
 /** `answer('GET', '/repos/acme/web/hooks?per_page=100', '')` is an empty list at first. */
@@ -50,7 +35,7 @@ export function createAnswers(): (method: string, path: string, body: string) =>
       hooks.set(repo, [...known, hook]);
       return { status: 201, body: withoutSecret(hook) };
     }
-    // Nothing is in them: what was sent has arrived, and was told by deliveries.
+    // They are empty: everything came as a delivery, and every delivery arrived.
     const isEmptyList = /^(?:hooks\/\d+\/deliveries|deployments|deployments\/\d+\/statuses|issues)$/.test(
       rest,
     );
@@ -74,9 +59,4 @@ function nothingNew(body: string): Record<string, object> {
       { nameWithOwner: `${variables[`o${index}`]}/${variables[`n${index}`]}`, newest: { nodes: [] } },
     ]),
   );
-}
-
-function send(response: ServerResponse, { status, body }: Answer): void {
-  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' });
-  response.end(JSON.stringify(body));
 }

@@ -1,10 +1,9 @@
 // The real daemon in the demo's home, as `svc monitor run` starts it, with an environment that holds nothing of
 // this machine: no login, no key, no proxy, and no program to be found but the demo's own.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type DaemonAddress, tokenHeader } from './daemon-address.ts';
 import type { DemoHome } from './home.ts';
 
 const START_WITHIN_MS = 60_000;
@@ -12,6 +11,9 @@ const STOP_WITHIN_MS = 2_000;
 const SHOWN_LINES = 10;
 /** Of the machine: where temporary files lie, its language and its time zone. */
 const passedOn = ['TMPDIR', 'LANG', 'LC_ALL', 'TZ', 'SVC_VERSION_FILE', 'NODE_COMPILE_CACHE'];
+
+/** Where the daemon answers, and the headers of every request to it. */
+export type DaemonAddress = { url: string; headers: Record<string, string> };
 
 type DemoDaemon = DaemonAddress & {
   ended: Promise<string>;
@@ -88,6 +90,12 @@ async function untilReady(
       );
     await sleep(20);
   }
+}
+
+/** A daemon that cannot tell users apart, as on macOS, asks for the token of a file. */
+export function tokenHeader(dataDir: string): Record<string, string> {
+  const file = join(dataDir, 'api-token');
+  return existsSync(file) ? { authorization: `Bearer ${readFileSync(file, 'utf8').trim()}` } : {};
 }
 
 /** In the person's browser. Where there is none nothing happens: the address has been printed. */

@@ -7,15 +7,13 @@
 // process that started it. Each way leads through `leave`; should even that fail, the next demo clears up.
 import { constants, tmpdir, uptime } from 'node:os';
 import { parseArgs } from 'node:util';
-import { pastOf } from '../../testkit/src/tape/past.ts';
-import { teamDay } from '../../testkit/src/tape/team-day.ts';
-import { writePast } from '../../testkit/src/tape/write-past.ts';
 import { openClouds } from './clouds.ts';
 import { DaemonDidNotStart, openDashboard, startDemoDaemon } from './daemon.ts';
+import { DAY_BEGINS, openDay } from './day.ts';
 import { makeHome, writeConfiguration, writePrograms } from './home.ts';
 import { removeLeftovers } from './leftovers.ts';
+import { pastOf, writePast } from './past.ts';
 import { playDay } from './play.ts';
-import { DAY_BEGINS } from './scenes.ts';
 
 const EXIT_NOT_STARTED = 6;
 const EXIT_BUG = 70;
@@ -92,13 +90,8 @@ async function live(): Promise<void> {
   const home = makeHome(tmpdir(), process.pid);
   undo.push(home.remove);
   undoAtOnce.push(home.remove);
-  const day = teamDay({
-    seed: 1,
-    now: new Date(now.getTime() - 1_000),
-    nowIs: DAY_BEGINS,
-    livingPid: process.pid,
-  });
-  writePast(pastOf(day), home.eventsDir, home.runsDir);
+  const day = openDay({ now: new Date(now.getTime() - 1_000), nowIs: DAY_BEGINS, pid: process.pid });
+  writePast(pastOf(day), home);
   const clouds = await openClouds(home);
   undo.push(clouds.close);
   writeConfiguration(home, clouds);

@@ -1,7 +1,7 @@
 // Reads the daemon's live log, and calls for each line. A stream that breaks is taken up where it was.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventLine } from '@svc/core';
-import type { DaemonAddress } from './daemon-address.ts';
+import type { DaemonAddress } from './daemon.ts';
 
 const AGAIN_AFTER_MS = 200;
 

@@ -3,9 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
-import { deployPolicies, PREFIX, repos } from '../../testkit/src/tape/product.ts';
-import { stateId, type TicketStateName, ticketStates } from '../../testkit/src/tape/tracker-payloads.ts';
-import type { Clouds } from './clouds.ts';
+import { projectSettings, repos } from './project.ts';
 
 export const HOME_PREFIX = 'svc-demo-';
 export const MARKER = 'demo.json';
@@ -19,7 +17,7 @@ export type DemoHome = {
   runsDir: string;
   /** The project's folder, in which the daemon runs. */
   project: string;
-  /** They guard this demo alone. */
+  /** Used by this demo alone. */
   secrets: { codehost: string; tracker: string };
   remove: () => void;
 };
@@ -55,14 +53,16 @@ function quoted(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-const stateIds = Object.fromEntries(
-  (Object.keys(ticketStates) as TicketStateName[]).map((name) => [name, stateId(name)]),
-);
-
 /** As a person who set svc up would have it: the machine's file, and the project's. */
 export function writeConfiguration(
   home: DemoHome,
-  { channels, backends }: Pick<Clouds, 'channels' | 'backends'>,
+  {
+    channels,
+    backends,
+  }: {
+    channels: { codehost: string; tracker: string };
+    backends: { metricsUrl: string; logsUrl: string };
+  },
 ): void {
   write(join(home.path, '.config/svc/config.json'), {
     svc: {
@@ -75,16 +75,7 @@ export function writeConfiguration(
     archive: { root: join(home.dataDir, 'archives') },
     otel: { enabled: true, prometheusUrl: backends.metricsUrl, lokiUrl: backends.logsUrl },
   });
-  write(join(home.project, '.svc/config.json'), {
-    svc: {
-      projectKey: 'tideline',
-      project: { ticketPrefix: PREFIX, name: 'Tideline' },
-      repository: { org: 'tideline', name: 'web' },
-      tracker: { teamKey: PREFIX, teamId: `team-${PREFIX}`, stateIds },
-      monitor: { github: { watchRepos: [...repos] } },
-      deploy: deployPolicies,
-    },
-  });
+  write(join(home.project, '.svc/config.json'), { svc: projectSettings });
 }
 
 function write(path: string, value: object): void {

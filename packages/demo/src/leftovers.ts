@@ -4,7 +4,7 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { tokenHeader } from './daemon-address.ts';
+import { tokenHeader } from './daemon.ts';
 import { HOME_PREFIX, MARKER, type Marker } from './home.ts';
 
 /** A home without a marker may be one that is being made. */

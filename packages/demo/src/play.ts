@@ -1,20 +1,18 @@
-// Lives the day: every step at its moment, what happens told to the daemon, what is to be seen told to the person.
+// Plays the day: every record at its moment, into the daemon or, if it is a scene, onto the terminal.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BoardView, EventLine } from '@svc/core';
-import type { TeamDay } from '../../testkit/src/tape/team-day.ts';
 import type { Clouds } from './clouds.ts';
-import type { DaemonAddress } from './daemon-address.ts';
+import type { DaemonAddress } from './daemon.ts';
+import { clockText, DAY_ENDS, type Day, type DayRecord, msPerMinuteOf, WAITS_FOR_YOU } from './day.ts';
+import { awaitDecision } from './decision.ts';
 import { followEvents } from './follow-events.ts';
-import { clockText, DAY_ENDS, type Scene, scenes, WAITS_FOR_YOU } from './scenes.ts';
-import { msPerMinuteOf, scheduleOf } from './schedule.ts';
-import { awaitYourWord } from './your-word.ts';
 
 const CONNECTED_WITHIN_MS = 30_000;
 
 export type PlayOptions = {
   daemon: DaemonAddress;
   clouds: Clouds;
-  day: TeamDay;
+  day: Day;
   lengthMs: number;
   say: (text: string) => void;
   signal: AbortSignal;
@@ -23,29 +21,34 @@ export type PlayOptions = {
 export async function playDay(options: PlayOptions): Promise<void> {
   const { daemon, clouds, day, lengthMs, say, signal } = options;
   const msPerMinute = msPerMinuteOf(lengthMs);
-  const yours = awaitYourWord({ ...options, facts: day.facts, msPerMinute });
+  const decision = awaitDecision({ ...options, msPerMinute });
   const saw = (line: EventLine): void => {
     clouds.saw(line);
-    yours.saw(line);
+    decision.saw(line);
   };
   await followEvents(daemon, saw, signal);
   await untilConnected(clouds, signal);
   const began = Date.now();
   day.goLive(began, msPerMinute);
-  for (const step of scheduleOf({ facts: day.facts, scenes, lengthMs })) {
-    await until(began + step.afterMs, signal);
-    if ('fact' in step) await clouds.tell(daemon, step.fact, new Date());
-    else if (!isSettled(step.scene, yours.isSaid()))
-      say(`${clockText(step.scene.minute)}  ${step.scene.says}`);
+  for (const record of recordsToPlay(day)) {
+    await until(day.timeOf(record.at).getTime(), signal);
+    if (record.kind !== 'scene') await clouds.play(daemon, day.dated(record, new Date()));
+    else if (!(decision.isMade() && asksForDecision(record.says)))
+      say(`${clockText(record.at)}  ${record.says}`);
   }
   await until(began + lengthMs, signal);
-  await yours.settled();
+  await decision.settled();
   for (const line of endingLines(await boardOf(daemon))) say(line);
 }
 
-/** The person was faster than the script. */
-function isSettled({ says }: Scene, isSaid: boolean): boolean {
-  return isSaid && says.startsWith(`${WAITS_FOR_YOU} needs you`);
+/** The scene of the minute at which it starts is shown too. */
+export function recordsToPlay({ records, nowIs }: Day): DayRecord[] {
+  return records.filter(({ at, kind }) => at > nowIs || (kind === 'scene' && at === nowIs));
+}
+
+/** The person may have decided before the scene asks for it. */
+function asksForDecision(says: string): boolean {
+  return says.startsWith(`${WAITS_FOR_YOU} needs you`);
 }
 
 async function until(time: number, signal: AbortSignal): Promise<void> {
@@ -54,7 +57,7 @@ async function until(time: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
 }
 
-/** Until the daemon listens on both channels: the relay keeps nothing for who comes late. */
+/** Until the daemon listens on both channels: the relay keeps nothing for later. */
 async function untilConnected({ relay }: Clouds, signal: AbortSignal): Promise<void> {
   const deadline = performance.now() + CONNECTED_WITHIN_MS;
   while (relay.subscribers() < 2) {
@@ -79,11 +82,9 @@ export function endingLines({ workers, attention, seq }: Board): string[] {
   );
   return [
     `${clockText(DAY_ENDS)}  The day is over: ${done} of ${workers.length} tickets are done, ${attention.length} things wait for somebody.`,
-    ...(waits
-      ? [`       ${WAITS_FOR_YOU} still waits for you: only a person may say what becomes of it.`]
-      : []),
+    ...(waits ? [`       ${WAITS_FOR_YOU} still waits for you: only a person may decide about it.`] : []),
     '',
     `You saw the real daemon. ${seq} lines came to its log: signed deliveries through a relay,`,
-    'files of workers, and your own words. Every card, item and proof was made from them.',
+    'files of workers, and your own decisions. Every card, item and proof was made from them.',
   ];
 }

@@ -3,8 +3,7 @@
 import { createHmac } from 'node:crypto';
 import type { JsonObject } from '../payloads/example.ts';
 import { WAIT_MS } from '../waiting.ts';
-import { type CodehostCloud, fullNameOf } from './cloud.ts';
-import type { DeliveryRow, HookRow, RepoRow } from './records.ts';
+import { type CodehostCloud, type DeliveryRow, fullNameOf, type HookRow, type RepoRow } from './cloud.ts';
 
 /** Above what a JavaScript number can hold exactly. */
 const FIRST_DELIVERY_ID = 9_007_199_254_740_993n;

@@ -5,9 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
-import { codehostForTest, testToken } from './codehost-for-test.ts';
-import type { FakeCodehost } from './fake-codehost.ts';
-import { ghEnvironment } from './gh-environment.ts';
+import { codehostForTest, type FakeCodehost, ghEnvironment, testToken } from './fake-codehost.ts';
 
 type Ran = { code: number; stdout: string; stderr: string };
 

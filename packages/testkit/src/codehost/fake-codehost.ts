@@ -7,19 +7,24 @@
 //   codehost.cloud.addRepo('acme/web');
 //   … spawn('gh', ['api', 'repos/acme/web/hooks'], { env: ghEnvironment(codehost, 'token') })
 //   await codehost.emit('acme/web', 'push', payload);
+
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { onTestFinished } from 'vitest';
 import type { JsonObject } from '../payloads/example.ts';
-import { type Answer, notAdmin, notFound, Refusal, toJson } from './answer.ts';
-import { makeLoopbackCertificate } from './certificate.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { type Answer, notAdmin, notFound, Refusal, type Route, toJson } from './answer.ts';
 import { type CodehostCloud, createCodehostCloud, fullNameOf } from './cloud.ts';
 import { createDeliverer, type Deliverer } from './deliver.ts';
 import { createFaultPlan, delay, type FaultPlan, refusalOf, send } from './faults.ts';
 import { hookRoutes } from './hook-routes.ts';
-import type { Route } from './route.ts';
 import {
   checkRoutes,
   compareRoutes,
@@ -271,4 +276,63 @@ export async function startFakeCodehost(options: FakeCodehostOptions): Promise<F
       await once(server, 'close');
     },
   };
+}
+
+// A certificate authority and a certificate for loopback, made when they are needed and kept in a folder that
+// goes with the fake: the real client insists on HTTPS, and nothing secret is committed.
+
+const run = promisify(execFile);
+
+export type LoopbackCertificate = {
+  key: string;
+  cert: string;
+  /** For `SSL_CERT_FILE` of whoever is to trust it. */
+  authorityFile: string;
+};
+
+export async function makeLoopbackCertificate(folder: string): Promise<LoopbackCertificate> {
+  const file = (name: string): string => join(folder, name);
+  const openssl = (...args: string[]) => run('openssl', args, { cwd: folder });
+  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  await writeFile(file('names'), 'subjectAltName=DNS:localhost,IP:127.0.0.1\nextendedKeyUsage=serverAuth\n');
+  const authority = ['-keyout', 'ca.key', '-out', 'ca.crt', '-days', '2', '-subj', '/CN=svc test authority'];
+  await openssl('req', '-x509', ...newKey, ...authority);
+  await openssl('req', ...newKey, '-keyout', 'host.key', '-out', 'host.csr', '-subj', '/CN=localhost');
+  const signing = ['-CA', 'ca.crt', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '2', '-extfile', 'names'];
+  await openssl('x509', '-req', '-in', 'host.csr', ...signing, '-out', 'host.crt');
+  return {
+    key: await readFile(file('host.key'), 'utf8'),
+    cert: await readFile(file('host.crt'), 'utf8'),
+    authorityFile: file('ca.crt'),
+  };
+}
+
+// The environment in which the real client program talks to the fake, and to nothing else.
+
+/** Without a token the client is logged out. `path` is where programs are looked for. */
+export function ghEnvironment(
+  codehost: Pick<FakeCodehost, 'port' | 'authorityFile' | 'folder'>,
+  token?: string,
+  path = '/usr/bin:/bin',
+): Record<string, string> {
+  return {
+    PATH: path,
+    HOME: codehost.folder,
+    GH_HOST: `localhost:${codehost.port}`,
+    GH_CONFIG_DIR: join(codehost.folder, 'gh'),
+    GH_PROMPT_DISABLED: '1',
+    SSL_CERT_FILE: codehost.authorityFile,
+    ...(token !== undefined && { GH_ENTERPRISE_TOKEN: token }),
+  };
+}
+
+// A fake code host for one test: it has a token, and goes when the test ends.
+
+export const testToken = 'gho_0123456789abcdef';
+
+export async function codehostForTest(options: Partial<FakeCodehostOptions> = {}): Promise<FakeCodehost> {
+  const codehost = await startFakeCodehost({ folder: temporaryFolder('svc-codehost-'), ...options });
+  onTestFinished(() => codehost.close());
+  codehost.addToken(testToken);
+  return codehost;
 }

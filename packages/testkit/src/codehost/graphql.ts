@@ -7,8 +7,7 @@ import { join } from 'node:path';
 import { buildSchema, execute, GraphQLError, parse, validate } from 'graphql';
 import type { JsonObject } from '../payloads/example.ts';
 import type { Answer } from './answer.ts';
-import { type CodehostCloud, fullNameOf } from './cloud.ts';
-import type { PullRequestRow, RepoRow } from './records.ts';
+import { type CodehostCloud, fullNameOf, type PullRequestRow, type RepoRow } from './cloud.ts';
 
 // Rows as the GraphQL schema shows them: a root for one caller.
 

@@ -1,11 +1,8 @@
 // `repos/:owner/:repo/hooks`: list, create, change, remove. The secret is taken and never shown.
 import type { JsonObject } from '../payloads/example.ts';
-import { type Answer, invalid, isoTime, notFound } from './answer.ts';
-import { type CodehostCloud, fullNameOf } from './cloud.ts';
+import { type Answer, type Call, invalid, isoTime, notFound, numberedPage, type Route } from './answer.ts';
+import { type CodehostCloud, fullNameOf, type HookConfig, type HookRow, type RepoRow } from './cloud.ts';
 import type { Deliverer } from './deliver.ts';
-import { numberedPage } from './pages.ts';
-import type { HookConfig, HookRow, RepoRow } from './records.ts';
-import type { Call, Route } from './route.ts';
 
 export function hookRoutes(options: {
   cloud: CodehostCloud;

@@ -1,18 +1,26 @@
 // `commits/<sha>/check-runs`, and the job behind a check with its steps and its log.
-import { type Answer, isoTime, notFound, Refusal } from './answer.ts';
-import { type CodehostCloud, fullNameOf } from './cloud.ts';
+import {
+  type Answer,
+  type Call,
+  cursorPage,
+  isoTime,
+  notFound,
+  numberedPage,
+  Refusal,
+  type Route,
+} from './answer.ts';
+import {
+  type CheckRunRow,
+  type CodehostCloud,
+  type DeliveryRow,
+  type DeploymentRow,
+  type DeploymentStatusRow,
+  fullNameOf,
+  type IssueRow,
+  type RepoRow,
+} from './cloud.ts';
 import type { Deliverer } from './deliver.ts';
 import { hookOf } from './hook-routes.ts';
-import { cursorPage, numberedPage } from './pages.ts';
-import type {
-  CheckRunRow,
-  DeliveryRow,
-  DeploymentRow,
-  DeploymentStatusRow,
-  IssueRow,
-  RepoRow,
-} from './records.ts';
-import type { Call, Route } from './route.ts';
 
 export function checkRoutes(): Route[] {
   const list = ({ repo, parts }: Call): Answer => {

@@ -1,9 +1,12 @@
 // A server in a process of its own, for chaos and benches: started, waited for, killed by its own pid.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Random } from '../random.ts';
 import { endOf, endWithScript } from '../script.ts';
 import { until, WAIT_MS } from '../waiting.ts';
+import type { DaemonHome } from './start-daemon.ts';
 
 /** What a server writes into a file when it listens. */
 type Announcement = { pid: number; port: number; instance?: string };
@@ -93,4 +96,34 @@ function readAnnouncement(file: string): Announcement | undefined {
 
 function lastLines(file: string): string {
   return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-15).join('\n');
+}
+
+// Kills daemons in the midst of their start: after they have taken the data root, before they answer. How long that
+// takes depends on the machine, so it is found out by trying.
+
+const FIRST_GUESS_MS = 300;
+
+/** One for all daemons of a home: `const killWhileStarting = createStartKiller(home, random)`. */
+export function createStartKiller({ dataDir }: DaemonHome, random: Random) {
+  const record = join(dataDir, 'daemon.json');
+  /** From the data root to the first answer. */
+  let startMs = FIRST_GUESS_MS;
+
+  /**
+   * Starts daemons until one was killed before it answered. The daemon before must have been killed too: the record
+   * that it left goes when the next one takes the data root.
+   */
+  return async (start: () => ServerProcess): Promise<void> => {
+    for (let isInTime = false; !isInTime; ) {
+      const daemon = start();
+      let isReady = false;
+      const ready = daemon.ready.then(() => (isReady = true));
+      await until(() => isReady || !existsSync(record));
+      const began = performance.now();
+      await Promise.race([ready, sleep(random.next() * startMs)]);
+      isInTime = !isReady;
+      startMs = isInTime ? startMs * 1.3 : Math.max(10, performance.now() - began);
+      await daemon.kill();
+    }
+  };
 }

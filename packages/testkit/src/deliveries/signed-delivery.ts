@@ -1,7 +1,8 @@
 // A delivery as it goes over the wire: the exact bytes, and the signature over them.
 import { createHmac } from 'node:crypto';
-import { codehostHeaders } from '../payloads/delivery-headers.ts';
-import type { Delivery } from '../payloads/example.ts';
+import { codehostExamples } from '../payloads/codehost-examples.ts';
+import { codehostHeaders, type Delivery, type Example, withDelivery } from '../payloads/example.ts';
+import type { Random } from '../random.ts';
 
 export type SignedDelivery = { deliveryId: string; headers: Record<string, string>; body: Buffer };
 
@@ -20,4 +21,59 @@ export function signedDelivery(delivery: Delivery, secret: string): SignedDelive
     },
     body,
   };
+}
+
+// Deliveries by the thousand: the published examples of all ten types in turn, each with an id of its own,
+// some of them sent twice, all in random order.
+
+/** Bodies and signatures are shared by all deliveries of an example: only the id differs. */
+export function exampleDeliveries(count: number, secret: string): SignedDelivery[] {
+  const signed = codehostExamples().map((example) => ({
+    example,
+    ...signedDelivery(withDelivery(example, 0), secret),
+  }));
+  return Array.from({ length: count }, (_, index) => {
+    const { example, body, headers } = signed[index % signed.length] ?? fail();
+    const { deliveryId } = withDelivery(example, index + 1);
+    return { deliveryId, body, headers: { ...headers, 'x-codehost-delivery': deliveryId } };
+  });
+}
+
+/** The sends: every delivery once, the given part of them twice. */
+export function sentTwice<T>(deliveries: readonly T[], part: number, random: Random): T[] {
+  const again = random.shuffled(deliveries).slice(0, Math.round(deliveries.length * part));
+  return random.shuffled([...deliveries, ...again]);
+}
+
+function fail(): never {
+  throw new Error('There are no examples');
+}
+
+// Deliveries of a wanted size that every receiver of ours takes: a push with a text in it.
+
+const push = {
+  ref: 'refs/heads/main',
+  before: '6113728f27ae82c7b1a177c8d03f9e96e0adf246',
+  after: '0d1a26e67d8f5eaf1f6ba5c57fc3c7d91ac0fd1c',
+  created: false,
+  deleted: false,
+  forced: false,
+  repository: { id: 1296269, full_name: 'acme/web', default_branch: 'main' },
+  pusher: { name: 'mona' },
+  sender: { login: 'mona', type: 'User' },
+  commits: [],
+};
+
+/** One for all ids: `withId(sizedDelivery(1024, secret), 7)`. */
+export function sizedDelivery(bytes: number, secret: string): SignedDelivery {
+  const missing = bytes - Buffer.byteLength(JSON.stringify({ ...push, padding: '' }));
+  const payload = { ...push, padding: 'x'.repeat(Math.max(0, missing)) };
+  const example: Example = { name: `push of ${bytes} bytes`, type: 'push', payload };
+  return signedDelivery(withDelivery(example, 0), secret);
+}
+
+/** The same bytes and signature under another delivery id. */
+export function withId(delivery: SignedDelivery, number: number): SignedDelivery {
+  const deliveryId = `00000000-0000-4000-8000-${number.toString(16).padStart(12, '0')}`;
+  return { ...delivery, deliveryId, headers: { ...delivery.headers, 'x-codehost-delivery': deliveryId } };
 }

@@ -1,7 +1,9 @@
 // A local server that speaks as the model vendors do, each under a path of its own, with the faults that they
 // have. Not streaming: a request for a stream is refused.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { ModelFault } from './faults.ts';
+import type { Board } from '@svc/core';
+import { onTestFinished } from 'vitest';
+import { sampleAttention, sampleBoard, sampleTicket, sampleWorker } from '../state/sample-board.ts';
 
 // The wire formats of the vendors: what a request must hold, and what a success and an error look like.
 
@@ -278,4 +280,43 @@ function endless(response: ServerResponse): void {
     if (!response.destroyed) response.once('drain', more);
   };
   more();
+}
+
+// What may go wrong at a model vendor. Errors quote the key, as vendors have been seen to do: whatever is
+// said of them further on must not.
+export type ModelFault =
+  /** The answer breaks off in the middle of its body. */
+  | { kind: 'cut' }
+  | { kind: 'status'; status: number; retryAfter?: string }
+  /** Nothing is answered until the client leaves. */
+  | { kind: 'slow' }
+  /** The answer begins and does not go on. */
+  | { kind: 'stalled' }
+  /** 200, and no JSON. */
+  | { kind: 'malformed' }
+  /** 200 and JSON, but nothing that the vendor would say. */
+  | { kind: 'wrong-shape' }
+  | { kind: 'empty' }
+  /** A body without an end. */
+  | { kind: 'endless' }
+  | { kind: 'redirect'; to: string }
+  /** Success, but only after this time. */
+  | { kind: 'late'; afterMs: number };
+
+// The model vendors of one test, and a small run to ask them about.
+
+/** Gone with the test. */
+export async function modelsForTest(key: string): Promise<FakeModels> {
+  const models = await startFakeModels({ key });
+  onTestFinished(models.close);
+  return models;
+}
+
+/** The run `run-1`: ENG-1 is being implemented, ENG-2 has stalled and needs a person. */
+export function boardWithRun(): Board {
+  return sampleBoard({
+    workers: [sampleWorker(), sampleWorker({ ticket: 'ENG-2', status: 'stalled' })],
+    tickets: [sampleTicket(), sampleTicket({ ticket: 'ENG-2', title: 'Pay by invoice' })],
+    attention: [sampleAttention({ ticket: 'ENG-2' })],
+  });
 }

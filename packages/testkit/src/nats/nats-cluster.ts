@@ -3,12 +3,18 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
 import { freePort } from '../daemon/free-port.ts';
 import { createRandom, type Random } from '../random.ts';
 import { until } from '../waiting.ts';
-import { type NatsMember, type NatsSettings, natsConfiguration } from './nats-configuration.ts';
-import { createNatsNode, type NatsNode } from './nats-node.ts';
-import { askNats } from './nats-request.ts';
+import {
+  askNats,
+  createNatsNode,
+  type NatsMember,
+  type NatsNode,
+  type NatsSettings,
+  natsConfiguration,
+} from './nats-node.ts';
 
 export type NatsServer = NatsNode & {
   /** Ends it, and removes its store. */
@@ -206,4 +212,20 @@ function only<T>(list: readonly T[]): T {
   const [first] = list;
   if (first === undefined) throw new Error('There is none');
   return first;
+}
+
+// Real nats-servers for one test: they go, with their stores, when it ends.
+
+export async function natsForTest(settings: NatsSettings = {}): Promise<NatsServer> {
+  const server = await startNatsServer(settings);
+  onTestFinished(() => server.stop());
+  return server;
+}
+
+export async function natsClusterForTest(
+  settings: NatsSettings & { size?: number } = {},
+): Promise<NatsCluster> {
+  const cluster = await startNatsCluster(settings);
+  onTestFinished(() => cluster.stop());
+  return cluster;
 }

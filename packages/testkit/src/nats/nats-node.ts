@@ -1,11 +1,11 @@
 // One nats-server with JetStream, as a process of its own on loopback ports of its own: killed, paused, drained and
 // started again on the same ports and the same store. It ends with the process that started it.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until, WAIT_MS } from '../waiting.ts';
-import { natsPath, natsProgram } from './nats-configuration.ts';
 
 export type NatsNode = {
   name: string;
@@ -139,4 +139,110 @@ function standsStill(pid: number): boolean {
 
 function lastLines(file: string): string {
   return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-15).join('\n');
+}
+
+// Which nats-server tests, chaos and benches start, and its configuration file as the relay wants it.
+
+const fetched = join(import.meta.dirname, '../../../../.cache/nats-server/usr/sbin/nats-server');
+
+/** The one that `NATS_SERVER` names, else the one that `.ci/nats-server` has fetched, else the installed one. */
+export const natsProgram: string =
+  process.env['NATS_SERVER'] ?? (existsSync(fetched) ? fetched : 'nats-server');
+/** A path in which that program is the first of its name; Debian's folder for it is not in everybody's. */
+export const natsPath = (): string =>
+  [...(natsProgram.includes('/') ? [dirname(natsProgram)] : []), process.env['PATH'], '/usr/sbin'].join(':');
+
+export type NatsSettings = {
+  /** The largest message; the server's own default is 1 MiB. */
+  maxPayload?: number;
+  /** Every write synced before it is acknowledged. */
+  syncAlways?: boolean;
+  /** Clients are not told of the other nodes: needed where they come through a proxy. */
+  quietAboutPeers?: boolean;
+  /** Where the stores lie, a folder for each node; without it they lie beside the configuration, and go with it. */
+  storesIn?: string;
+};
+
+export type NatsMember = { port: number; monitorPort: number; routePort: number };
+
+/** The text of the file. `peers` holds all nodes of the cluster; one alone makes no cluster. */
+export function natsConfiguration(given: {
+  name: string;
+  member: NatsMember;
+  peers: readonly NatsMember[];
+  storeFolder: string;
+  settings: NatsSettings;
+}): string {
+  const { name, member, peers, storeFolder, settings } = given;
+  const jetStream = [`store_dir: "${storeFolder}"`, 'max_file_store: 64GB', 'max_memory_store: 64MB'];
+  if (settings.syncAlways === true) jetStream.push('sync_interval: always');
+  const lines = [
+    `server_name: ${name}`,
+    `listen: "127.0.0.1:${member.port}"`,
+    `http: "127.0.0.1:${member.monitorPort}"`,
+    ...(settings.maxPayload === undefined ? [] : [`max_payload: ${settings.maxPayload}`]),
+    // The least that the server allows.
+    'lame_duck_duration: 30s',
+    'lame_duck_grace_period: 1s',
+    `jetstream {\n  ${jetStream.join('\n  ')}\n}`,
+  ];
+  if (peers.length > 1) {
+    const routes = peers.map(({ routePort }) => `"nats-route://127.0.0.1:${routePort}"`).join(', ');
+    const quiet = settings.quietAboutPeers === true ? '\n  no_advertise: true' : '';
+    lines.push(
+      `cluster {\n  name: svc-test\n  listen: "127.0.0.1:${member.routePort}"\n  routes: [${routes}]${quiet}\n}`,
+    );
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/** `2.15.1`, or the reason in words why there is none. */
+export function natsServerVersion(): { ok: true; version: string } | { ok: false; problem: string } {
+  const { stdout, error } = spawnSync(natsProgram, ['--version'], {
+    encoding: 'utf8',
+    timeout: WAIT_MS,
+    env: { PATH: natsPath() },
+  });
+  const version = /v(\d+\.\d+\.\d+)/.exec(stdout ?? '')?.[1];
+  if (version !== undefined) return { ok: true, version };
+  const why = error?.message ?? 'it does not tell its version';
+  return { ok: false, problem: `nats-server: ${why} (run .ci/nats-server to get one)` };
+}
+
+// One request to a nats-server over a bare socket: enough for the few orders of tests, without a client library.
+
+const INBOX = '_INBOX.svc-test';
+
+/** The text of the answer: `await askNats(port, '$JS.API.INFO', '')`. */
+export function askNats(port: number, subject: string, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port });
+    let received = '';
+    const timer = setTimeout(() => end(new Error(`${subject}: no answer in ${WAIT_MS} ms`)), WAIT_MS);
+    const end = (result: Error | string): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      if (result instanceof Error) reject(result);
+      else resolve(result);
+    };
+    socket.setEncoding('utf8');
+    socket.on('connect', () => {
+      socket.write('CONNECT {"verbose":false,"pedantic":false,"headers":true,"no_responders":true}\r\n');
+      socket.write(`SUB ${INBOX} 1\r\nPUB ${subject} ${INBOX} ${Buffer.byteLength(text)}\r\n${text}\r\n`);
+    });
+    socket.on('data', (chunk: string) => {
+      received += chunk;
+      const problem = /^-ERR (.*)\r\n/m.exec(received)?.[1];
+      if (problem !== undefined) return end(new Error(`${subject}: ${problem}`));
+      if (/^HMSG /m.test(received)) return end(new Error(`${subject}: nobody answers`));
+      const message = /^MSG \S+ \S+ (?:\S* )?(\d+)\r\n/m.exec(received);
+      if (message === null) return undefined;
+      const start = message.index + message[0].length;
+      // The answers are plain ASCII: characters are bytes.
+      if (received.length < start + Number(message[1])) return undefined;
+      return end(received.slice(start, start + Number(message[1])));
+    });
+    socket.on('error', end);
+    socket.on('close', () => end(new Error(`${subject}: the connection was closed`)));
+  });
 }

@@ -1,10 +1,8 @@
 import { existsSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { until } from '../waiting.ts';
-import { startNatsServer } from './nats-cluster.ts';
-import { natsServerVersion } from './nats-configuration.ts';
-import { natsClusterForTest, natsForTest } from './nats-for-test.ts';
-import { askNats } from './nats-request.ts';
+import { natsClusterForTest, natsForTest, startNatsServer } from './nats-cluster.ts';
+import { askNats, natsServerVersion } from './nats-node.ts';
 
 async function addStream(port: number, name: string, replicas: number): Promise<void> {
   const config = { name, subjects: [`${name}.>`], storage: 'file', num_replicas: replicas };

@@ -29,3 +29,13 @@ function merged(base: JsonObject, patch: JsonObject): JsonObject {
 function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+// The headers that a delivery comes with, signature apart, in lower case as Node hands them over.
+
+export function codehostHeaders(delivery: Delivery): Record<string, string> {
+  return { 'x-codehost-event': delivery.type, 'x-codehost-delivery': delivery.deliveryId };
+}
+
+export function trackerHeaders(delivery: Delivery): Record<string, string> {
+  return { 'tracker-event': delivery.type, 'tracker-delivery': delivery.deliveryId };
+}

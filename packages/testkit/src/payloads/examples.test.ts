@@ -1,8 +1,8 @@
 import { codehostEventTypes } from '@svc/core';
 import { expect, test } from 'vitest';
 import { codehostExample, codehostExamples, publishedExamples } from './codehost-examples.ts';
-import { codehostHeaders, trackerHeaders } from './delivery-headers.ts';
-import { patched, withDelivery } from './example.ts';
+import { codehostHeaders, patched, trackerHeaders, withDelivery } from './example.ts';
+
 import { trackerExamples } from './tracker-examples.ts';
 
 test('examples have names of their own and are the same each time', () => {

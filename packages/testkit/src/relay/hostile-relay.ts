@@ -6,12 +6,17 @@ import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerR
 import { setTimeout as sleep } from 'node:timers/promises';
 import { headerValue, RELAY_HEADER } from '@svc/core';
 import { createRandom, type Random } from '../random.ts';
-import { type Faults, noFaults } from './faults.ts';
-import { createHostileStream, type Frame, type HostileStream } from './hostile-stream.ts';
+import {
+  createHostileStream,
+  type Faults,
+  type Frame,
+  type HostileStream,
+  noFaults,
+} from './hostile-stream.ts';
+
 import { createOwnChannels } from './own-channels.ts';
-import { rulingOn } from './post-rules.ts';
 import { publicLayout, streamHeaders } from './public-relay.ts';
-import { startRelayHttp } from './relay-http.ts';
+import { rulingOn, startRelayHttp } from './relay-http.ts';
 
 // A channel of a relay that keeps what it takes: positions `<epoch>.<seq>`, and everything after one of them.
 

@@ -1,8 +1,7 @@
 // The public relay as it behaves on the wire: it keeps nothing, counts ids per connection (ready and ping
 // included), parses bodies and writes them anew, and answers 200 whether or not anybody listens.
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import { rulingOn } from './post-rules.ts';
-import { startRelayHttp } from './relay-http.ts';
+import { rulingOn, startRelayHttp } from './relay-http.ts';
 
 export type PublicRelay = {
   url: string;

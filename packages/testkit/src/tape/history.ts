@@ -1,23 +1,21 @@
-// Weeks of work that lie behind: workers from ticket to production by the thousand, written into the month files
-// before a daemon starts. A few of them were left open.
-import type { EventFields, EventLine } from '@svc/core';
+// Weeks of work before the day: thousands of workers from ticket to production, written into the month files before a
+// daemon starts. Each card repeats a ticket of the recorded day with names, numbers and times of its own. A few were
+// never merged.
+import type { EventLine } from '@svc/core';
+import { DAY_ENDS, openDay } from '../../../demo/src/day.ts';
+import { pastOf, writeMonthFiles } from '../../../demo/src/past.ts';
 import { createRandom, type Random } from '../random.ts';
-import { writeMonthFiles } from './month-files.ts';
-import { toLine } from './past.ts';
-import { apiRepo, deployPolicies, people, type Repo, webRepo } from './product.ts';
-import { hashOf } from './signal-state.ts';
-import { hexOf } from './told.ts';
 
 const DAY_MS = 86_400_000;
 const CARD_MS = 3 * 3_600_000;
 
 export type HistoryOptions = {
   cards: number;
-  /** The last line is of before this moment. */
+  /** The last line is from before this moment. */
   until: Date;
   days?: number;
   seed?: number;
-  /** The part of the cards that never got to their merge. */
+  /** The part of the cards that was never merged. */
   open?: number;
 };
 
@@ -26,172 +24,132 @@ export function writeHistory(eventsDir: string, options: HistoryOptions): { line
   return writeMonthFiles(eventsDir, historyLines(options));
 }
 
+/** A card and how many of its lines are written. */
+type Card = { at: number; began: number; template: Template; values: Map<string, string>; written: number };
+
 export function* historyLines(options: HistoryOptions): Generator<EventLine> {
   const { cards, until, days = 28, seed = 3, open = 0.01 } = options;
   const random = createRandom(seed);
   const from = until.getTime() - days * DAY_MS;
   const step = (days * DAY_MS - CARD_MS) / cards;
-  /** Cards that are under way, each with its next line. */
-  const underWay: { at: number; rest: Iterator<EventFields> }[] = [];
-  let seq = 0;
+  const { configApplied, templates } = readTemplates();
+  /** In the order of the time of the next line. */
+  const underWay: Card[] = [];
+  const put = (card: Card): void => {
+    underWay.splice(underWay.findLastIndex(({ at }) => at <= card.at) + 1, 0, card);
+  };
+  let seq = 1;
   let begun = 0;
+  yield { ...configApplied, seq, ts: new Date(from).toISOString() };
   for (;;) {
     const next = underWay[0];
     const begins = begun < cards ? from + begun * step : Number.POSITIVE_INFINITY;
     if (next === undefined && begun === cards) return;
     if (next === undefined || begins <= next.at) {
       begun += 1;
-      put(underWay, begins, cardDrafts(begun, begins, random, random.chance(open)));
+      const whole = random.pick(templates);
+      const template = random.chance(open) ? { ...whole, lines: whole.lines.slice(0, UNTIL_MERGE) } : whole;
+      put({ at: begins, began: begins, template, values: valuesOf(whole, begun, random), written: 0 });
       continue;
     }
     underWay.shift();
-    const told = next.rest.next();
-    if (told.done === true) continue;
+    const line = next.template.lines[next.written];
+    if (line === undefined) continue;
     seq += 1;
-    yield toLine(told.value, seq, new Date(next.at));
-    put(underWay, next.at + CARD_MS / 14 + random.below(60_000), next.rest);
+    yield lineOf(next, line, seq);
+    put({ ...next, at: next.at + CARD_MS / 14 + random.below(60_000), written: next.written + 1 });
   }
 }
 
-/** In the order of time. */
-function put(
-  underWay: { at: number; rest: Iterator<EventFields> }[],
-  at: number,
-  rest: Iterator<EventFields>,
-): void {
-  const place = underWay.findLastIndex((other) => other.at <= at);
-  underWay.splice(place + 1, 0, { at, rest });
+type Template = {
+  /** What is different in each card. */
+  ticket: string;
+  orchestrator: string;
+  pr: number;
+  sha: string;
+  mergeSha: string;
+  deploymentId: number;
+  /** JSON of the lines, and the times that they have in the recorded day. */
+  lines: { text: string; time: number }[];
+};
+
+const tickets = ['TID-88', 'TID-101', 'TID-107', 'TID-111'];
+
+/** The lines of a card, in their order. */
+const steps: readonly ((line: EventLine) => boolean)[] = [
+  ({ event }) => event === 'tracker.issue.created',
+  ({ event }) => event === 'orchestrator.worker.dispatched',
+  ({ detail }) => detail['to'] === 'implementing',
+  ({ event }) => event === 'codehost.pr.opened',
+  ({ detail }) => detail['to'] === 'pr-created',
+  ({ event }) => event === 'codehost.check_suite.completed',
+  ({ event }) => event === 'codehost.pr.merged',
+  ({ event, scope }) => event === 'codehost.deployment.created' && scope.environment === 'production',
+  ({ event, scope }) => event === 'codehost.deployment_status.success' && scope.environment === 'production',
+  ({ event, detail }) =>
+    event === 'tracker.issue.state_changed' && JSON.stringify(detail).includes('"completed"'),
+];
+const UNTIL_MERGE = 6;
+
+function readTemplates(): { configApplied: EventLine; templates: Template[] } {
+  const { lines } = pastOf(openDay({ now: new Date(), nowIs: DAY_ENDS, pid: process.pid }));
+  const [configApplied] = lines;
+  if (configApplied === undefined) throw new Error('The recorded day is empty');
+  return { configApplied, templates: tickets.map((ticket) => templateOf(ticket, lines)) };
 }
 
-function* cardDrafts(
-  number: number,
-  began: number,
-  random: Random,
-  staysOpen: boolean,
-): Generator<EventFields> {
-  const repo: Repo = random.chance(0.5) ? webRepo : apiRepo;
-  const ticket = `OLD-${number}`;
-  const pr = 10_000 + number;
-  const orchestrator = `run-old-${Math.floor(number / 40)}`;
-  const branch = `old-${number}-berth`;
-  const sha = hexOf(random, 40);
-  const mergeSha = hexOf(random, 40);
-  const deploymentId = 1_000_000 + number;
-  const person = random.pick(people);
-  const title = `${random.pick(verbs)} ${random.pick(things)} ${random.pick(places)}`;
-  const url = `https://code.example/${repo}/pull/${pr}`;
-  const policy = deployPolicies[repo];
-  const delivery = {
-    source: 'codehost.webhook',
-    via: 'live',
-    actor: { login: person, type: 'User' },
-  } as const;
-  const time = (minutes: number): string => new Date(began + minutes * 60_000).toISOString();
-  const startedAt = time(1);
-
-  const worker = (status: string, more: object = {}): EventFields => {
-    const signal = {
-      ticket,
-      orchestrator,
-      workerName: `${orchestrator}-${ticket}`,
-      status,
-      phase: status,
-      startedAt,
-      updatedAt: startedAt,
-      repo,
-      branch,
-      wave: 1,
-      cost: { usd: 2 + (number % 50) / 10, inputTokens: 400_000, outputTokens: 21_000 },
-      ...more,
-    };
-    return {
-      event: `orchestrator.worker.${status === 'dispatched' ? 'dispatched' : 'status_changed'}`,
-      source: 'orchestrator',
-      via: 'local',
-      scope: { ticket, orchestrator, worker: signal.workerName, repo, branch },
-      detail: {
-        ...(status !== 'dispatched' && { to: status }),
-        signal,
-        hash: hashOf(signal as never),
-        policy,
-      },
-    };
-  };
-  const issue = (topic: string, name: string, type: string): EventFields => ({
-    event: `tracker.issue.${topic}`,
-    source: 'tracker.webhook',
-    via: 'live',
-    scope: { ticket },
-    actor: { login: person, type: 'user' },
-    detail: {
-      id: `issue-${ticket}`,
-      title,
-      url: `https://tracker.example/tideline/issue/${ticket}`,
-      state: { id: `state-${name}`, name, type },
-      priority: 2,
-      assignee: { id: `user-${person}`, name: person },
-      team: 'OLD',
-      labels: ['agent'],
-    },
+function templateOf(ticket: string, lines: readonly EventLine[]): Template {
+  const merged = lines.find(({ event, scope }) => event === 'codehost.pr.merged' && scope.ticket === ticket);
+  const { pr = 0, sha = '', mergeSha = '' } = merged?.scope ?? {};
+  const own = lines.filter(({ scope }) => scope.ticket === ticket || scope.sha === mergeSha);
+  const chosen = steps.map((isStep, index) => {
+    const line = own.find(isStep);
+    if (line === undefined) throw new Error(`The recorded day has no line ${index} of ${ticket}`);
+    return line;
   });
-  const pullRequest = (action: string, more: object = {}, scope: object = {}): EventFields => ({
-    ...delivery,
-    event: `codehost.pr.${action}`,
-    scope: { repo, ticket, pr, branch, sha, ...scope },
-    detail: {
-      title: `${ticket}: ${title}`,
-      url,
-      state: 'open',
-      draft: false,
-      merged: false,
-      author: person,
-      base: 'main',
-      headRepo: repo,
-      createdAt: time(60),
-      ...more,
-    },
-  });
-
-  yield issue('created', 'Todo', 'unstarted');
-  yield worker('dispatched');
-  yield worker('implementing');
-  yield pullRequest('opened');
-  yield worker('pr-created', { pr: { number: pr, url, state: 'open' } });
-  yield {
-    ...delivery,
-    event: 'codehost.check_suite.completed',
-    scope: { repo, ticket, pr, branch, sha },
-    detail: { suiteId: pr, status: 'completed', conclusion: 'success', prs: [pr], app: 'build' },
+  const { orchestrator = '' } = chosen[1]?.scope ?? {};
+  const { deploymentId = 0 } = chosen[7]?.scope ?? {};
+  return {
+    ticket,
+    orchestrator,
+    pr,
+    sha,
+    mergeSha,
+    deploymentId,
+    lines: chosen.map(({ deliveryId: _, ...line }) => ({
+      text: JSON.stringify(line),
+      time: Date.parse(line.ts),
+    })),
   };
-  if (staysOpen) return;
-  yield pullRequest(
-    'merged',
-    { state: 'closed', merged: true, mergedAt: time(110), mergedBy: person },
-    { mergeSha },
+}
+
+function valuesOf(template: Template, number: number, random: Random): Map<string, string> {
+  const newSha = (): string => random.bytes(20).toString('hex');
+  return new Map([
+    [template.ticket, `OLD-${number}`],
+    [template.ticket.toLowerCase(), `old-${number}`],
+    [template.orchestrator, `run-old-${Math.floor(number / 40)}`],
+    [String(template.pr), String(10_000 + number)],
+    [template.sha, newSha()],
+    [template.mergeSha, newSha()],
+    [String(template.deploymentId), String(1_000_000 + number)],
+  ]);
+}
+
+const time = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z`;
+
+function lineOf(
+  { at, began, values }: Card,
+  { text, time: recorded }: Template['lines'][number],
+  seq: number,
+): EventLine {
+  const ts = new Date(at).toISOString();
+  const startedAt = new Date(began).toISOString();
+  const replaced = new RegExp(`${time}|\\b(?:${[...values.keys()].join('|')})\\b`, 'g');
+  const line = text.replace(
+    replaced,
+    (found) => values.get(found) ?? (Date.parse(found) < recorded - 1_000 ? startedAt : ts),
   );
-  const scope = { repo, sha: mergeSha, ref: 'main', environment: policy.productionEnvironment, deploymentId };
-  yield { ...delivery, event: 'codehost.deployment.created', scope, detail: { task: 'deploy' } };
-  yield { ...delivery, event: 'codehost.deployment_status.success', scope, detail: { state: 'success' } };
-  yield issue('state_changed', 'Done', 'completed');
+  const id = `01d00000-0000-4000-8000-${String(seq).padStart(12, '0')}`;
+  return { ...(JSON.parse(line) as EventLine), seq, id, ts };
 }
-
-const verbs = ['Show', 'Store', 'Import', 'Check', 'Round', 'Translate', 'Print', 'Refuse', 'Sort', 'Send'];
-const things = [
-  'prices',
-  'berths',
-  'invoices',
-  'boats',
-  'stays',
-  'tide tables',
-  'passes',
-  'refunds',
-  'harbours',
-];
-const places = [
-  'by season',
-  'on the map',
-  'for the office',
-  'without a reload',
-  'in the owner’s language',
-  'by mail',
-];

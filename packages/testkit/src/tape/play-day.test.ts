@@ -1,16 +1,12 @@
 import { type BoardView, boardView } from '@svc/core';
 import { expect, it, onTestFinished } from 'vitest';
+import { openDay } from '../../../demo/src/day.ts';
+import { pastOf } from '../../../demo/src/past.ts';
 import { until, untilHolds } from '../waiting.ts';
 import { writeHistory } from './history.ts';
 import { liveEvents } from './live-events.ts';
-import { pastOf } from './past.ts';
-import { playTeamDay } from './play-day.ts';
-import { plannedTicket } from './product.ts';
-import { sendTracker } from './send.ts';
-import { startTapeDaemon, type TapeDaemon, type TapeOptions } from './tape-daemon.ts';
-import { momentOf, teamDay } from './team-day.ts';
-import { commentPayload } from './tracker-payloads.ts';
-import { plainVoice } from './voice.ts';
+import { playTeamDay, sendTracker } from './send.ts';
+import { momentOf, startTapeDaemon, type TapeDaemon, type TapeOptions } from './tape-daemon.ts';
 
 async function tapeDaemon(options: TapeOptions): Promise<TapeDaemon> {
   const daemon = await startTapeDaemon(options);
@@ -38,11 +34,21 @@ const boardOf = (daemon: TapeDaemon) => get<BoardView>(daemon, '/api/board?all=1
 const statusesOf = ({ workers }: Pick<BoardView, 'workers'>) =>
   Object.fromEntries(workers.map(({ ticket, status }) => [ticket, status]));
 
+function newComment({ day }: TapeDaemon): Record<string, unknown> {
+  const recorded = day.records.find((record) => record.kind === 'tracker' && record.type === 'Comment');
+  if (recorded?.kind !== 'tracker') throw new Error('the day has no comment');
+  const { payload } = day.dated(recorded, new Date());
+  return {
+    ...payload,
+    data: { ...(payload['data'] as object), id: 'comment-new', body: 'Something new.' },
+  };
+}
+
 it('starts with the day behind it, and finds nothing new in its own past', async () => {
   const daemon = await tapeDaemon({ past: 'end' });
   const board = await boardOf(daemon);
-  const told = boardView(pastOf(daemon.day).board, { all: true });
-  expect(statusesOf(board)).toEqual(statusesOf(told));
+  const past = boardView(pastOf(daemon.day).board, { all: true });
+  expect(statusesOf(board)).toEqual(statusesOf(past));
   // It has looked everywhere once: at the signal files, the code host and the tracker.
   await untilHolds(async () => {
     const { feeds, signals, sources } = await get<Health>(daemon, '/api/health');
@@ -58,11 +64,9 @@ it('starts with the day behind it, and finds nothing new in its own past', async
     ];
     expect(looked).toEqual([expect.any(String), expect.any(String), expect.any(String)]);
   });
-  const comment = { by: 'mara', body: 'Something new.' };
-  const payload = commentPayload(plannedTicket('TID-121'), comment, new Date(), plainVoice);
-  const { id } = await sendTracker(daemon, 'Comment', payload);
+  const { id } = await sendTracker(daemon, 'Comment', newComment(daemon));
   const events = await until(async () => {
-    const path = `/api/events?since=${told.seq + 1}&limit=50`;
+    const path = `/api/events?since=${past.seq + 1}&limit=50`;
     const found = await get<{ events: { event: string; id: string }[] }>(daemon, path);
     return found.events.some((line) => line.id === id) ? found.events : undefined;
   });
@@ -74,7 +78,7 @@ it('starts with the day behind it, and finds nothing new in its own past', async
 it('comes to the same when the afternoon is played live', async () => {
   const daemon = await tapeDaemon({ past: 'midday' });
   await playTeamDay(daemon, { upTo: 'end', pace: 5 });
-  const day = teamDay({ seed: 1, now: new Date(), nowIs: momentOf.end, livingPid: process.pid });
+  const day = openDay({ now: new Date(), nowIs: momentOf.end, pid: process.pid });
   const wanted = boardView(pastOf(day).board, { all: true });
   await expect.poll(async () => statusesOf(await boardOf(daemon))).toEqual(statusesOf(wanted));
   const reasons = async () => (await boardOf(daemon)).attention.map(({ id }) => id).toSorted();

@@ -1,4 +1,4 @@
-// Starts a daemon from source, plays the tape's day into it, and prints where it is to be seen:
+// Starts a daemon from source with the recorded day in it, and prints the address of its dashboard:
 //
 //   node packages/testkit/src/tape/play.ts --keep                 the whole day is past, then live events
 //   node packages/testkit/src/tape/play.ts --keep --past midday   the afternoon is played in about three minutes
@@ -6,16 +6,14 @@
 //   node packages/testkit/src/tape/play.ts --keep --past nothing  a machine on which nothing ever happened
 import { parseArgs } from 'node:util';
 import { liveEvents } from './live-events.ts';
-import { playTeamDay } from './play-day.ts';
-import { startTapeDaemon } from './tape-daemon.ts';
-import { type Moment, momentOf } from './team-day.ts';
+import { playTeamDay } from './send.ts';
+import { type Moment, momentOf, startTapeDaemon } from './tape-daemon.ts';
 
 const { values } = parseArgs({
   options: {
     keep: { type: 'boolean', default: false },
     past: { type: 'string', default: 'end' },
     hostile: { type: 'boolean', default: false },
-    seed: { type: 'string', default: '1' },
     port: { type: 'string', default: '0' },
     pace: { type: 'string', default: '600' },
     'per-minute': { type: 'string', default: '12' },
@@ -28,12 +26,7 @@ function momentGiven(text: string): Moment | 'nothing' {
 }
 
 const past = momentGiven(values.past);
-const daemon = await startTapeDaemon({
-  past,
-  seed: Number(values.seed),
-  hostile: values.hostile,
-  port: Number(values.port),
-});
+const daemon = await startTapeDaemon({ past, hostile: values.hostile, port: Number(values.port) });
 console.log(`dashboard  ${daemon.url}`);
 console.log(`home       ${daemon.home}`);
 console.log(`output     ${daemon.output}`);
@@ -50,8 +43,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 
 if (past !== 'nothing') await daemon.svc('archive', 'sweep', 'run-harbour-hours');
 if (past !== 'nothing' && past !== 'end') {
-  const { told } = await playTeamDay(daemon, { pace: Number(values.pace), signal: leaving.signal });
-  console.log(`played     ${told} facts`);
+  const { played } = await playTeamDay(daemon, { pace: Number(values.pace), signal: leaving.signal });
+  console.log(`played     ${played} records`);
 }
 if (values.keep) {
   const perMinute = Number(values['per-minute']);

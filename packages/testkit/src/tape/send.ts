@@ -1,16 +1,73 @@
-// Puts one fact into a running daemon on the way on which the world would: a signed delivery, a changed signal
-// file, a line of an agent's output, a helper's report.
-
+// Puts records of the day, and single deliveries, into a running daemon: a signed delivery, a changed signal file, a
+// line of an agent's output, a report of the orchestrator.
 import { createHmac, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DayRecord } from '../../../demo/src/day.ts';
+import { appendOutput, changeSignal } from '../../../demo/src/worker-files.ts';
 import { codehostSecret, trackerSecret } from '../daemon/start-daemon.ts';
 import { signedDelivery } from '../deliveries/signed-delivery.ts';
 import { publishedExamples } from '../payloads/codehost-examples.ts';
 import { type Example, type JsonObject, patched } from '../payloads/example.ts';
 import { WAIT_MS } from '../waiting.ts';
-import type { Fact } from './fact.ts';
-import { appendOutput, changeSignal } from './worker-files.ts';
+import { type Moment, momentOf, type TapeDaemon } from './tape-daemon.ts';
 
-// A payload of the code host in its full size: the published example of its type, with the tape's values in it.
+export type Target = {
+  url: string;
+  runsDir: string;
+  /** The code host has to know what it sends. */
+  hear?: (type: string, payload: JsonObject) => void;
+};
+
+/**
+ * Plays what is left of the day. `pace` is the milliseconds that a minute of the day takes: with 600 an afternoon takes
+ * three minutes, with 0 everything is sent at once. Each record is sent after the one before was taken.
+ *
+ *     await playTeamDay(daemon, { upTo: 'end', pace: 600 });
+ */
+export async function playTeamDay(
+  daemon: TapeDaemon,
+  { upTo = 'end', pace = 0, signal }: { upTo?: Moment; pace?: number; signal?: AbortSignal } = {},
+): Promise<{ played: number }> {
+  const { day } = daemon;
+  const records = day.records.filter(({ at }) => at > day.nowIs && at <= momentOf[upTo]);
+  day.goLive(Date.now(), pace);
+  let played = 0;
+  for (const record of records) {
+    if (signal?.aborted) break;
+    const wait = day.timeOf(record.at).getTime() - Date.now();
+    if (wait > 0) await sleep(wait, undefined, { signal }).catch(() => undefined);
+    await sendRecord(daemon, day.dated(record, new Date()));
+    played += 1;
+  }
+  return { played };
+}
+
+/** Resolves when the daemon has it: for a delivery, when it was answered. */
+export async function sendRecord(target: Target, record: DayRecord): Promise<void> {
+  switch (record.kind) {
+    case 'codehost':
+      return void (await sendCodehost(target, record.type, record.payload));
+    case 'tracker':
+      return void (await sendTracker(target, record.type, record.payload));
+    case 'signal':
+      return changeSignal(target, record, record.patch);
+    case 'output':
+      return appendOutput(target, record, record.lines);
+    case 'report': {
+      const { event, scope, detail } = record;
+      return void (await post(`${target.url}/api/events`, {
+        body: JSON.stringify({ event, scope, detail, source: 'orchestrator', via: 'local' }),
+        headers: { 'content-type': 'application/json' },
+      }));
+    }
+    // The daemon notices ended processes by itself, and writes its own lines.
+    case 'died':
+    case 'daemon':
+    case 'scene':
+  }
+}
+
+// A payload of the code host in its full size: the published example of its type, with the given values in it.
 
 const first = new Map<string, Example>();
 
@@ -21,51 +78,18 @@ function example(type: string): Example {
   return known;
 }
 
-function publishedPayload(type: string, values: JsonObject): JsonObject {
-  return patched(example(type), type, values).payload;
-}
-
-export type Target = {
-  url: string;
-  runsDir: string;
-  /** The code host is to know what it sends. */
-  hear?: (type: string, payload: JsonObject) => void;
-};
-
-/** Resolves when the daemon has it: for a delivery, when it was answered. */
-export async function sendFact(target: Target, fact: Fact, at: Date): Promise<void> {
-  switch (fact.way) {
-    case 'codehost':
-      return void (await sendCodehost(target, fact.type, fact.payload(at)));
-    case 'tracker':
-      return void (await sendTracker(target, fact.type, fact.payload(at)));
-    case 'signal':
-      return changeSignal(target, fact, fact.patch(at));
-    case 'output':
-      return appendOutput(target, fact, fact.lines);
-    case 'event':
-      return void (await post(`${target.url}/api/events`, {
-        body: JSON.stringify({ ...fact.draft(at), source: 'orchestrator', via: 'local' }),
-        headers: { 'content-type': 'application/json' },
-      }));
-    // The daemon sees ended processes by itself, and tells its own lines.
-    case 'died':
-    case 'daemon':
-  }
-}
-
 export type Accepted = { ok: boolean; id?: string; event?: string; duplicate?: boolean };
 
 /** The answer of the receiver: the line is durable then. */
 export function sendCodehost(
   { url, hear }: Pick<Target, 'url' | 'hear'>,
   type: string,
-  payload: JsonObject,
+  values: JsonObject,
   deliveryId: string = randomUUID(),
 ): Promise<Accepted> {
-  hear?.(type, payload);
-  const delivery = { name: type, type, payload: publishedPayload(type, payload), deliveryId };
-  const { headers, body } = signedDelivery(delivery, codehostSecret);
+  hear?.(type, values);
+  const { payload } = patched(example(type), type, values);
+  const { headers, body } = signedDelivery({ name: type, type, payload, deliveryId }, codehostSecret);
   return post(`${url}/api/webhook`, { headers, body: new Uint8Array(body) });
 }
 

@@ -1,22 +1,24 @@
-// A real daemon in a home of its own that has lived through the tape's day so far: secrets, a project file, a
+// A real daemon in a home of its own, with the recorded day, or a part of it, behind it: secrets, a project file, a
 // relay on this machine, a past in the log, signal files and agents' output in the runs folder.
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { svcProgram } from '../daemon/programs.ts';
+import { DAY_ENDS, type Day, openDay, readRecords } from '../../../demo/src/day.ts';
+import { pastOf, writePast } from '../../../demo/src/past.ts';
+import { projectSettings, repos, TICKET_PREFIX } from '../../../demo/src/project.ts';
 import { type ServerProcess, startServer } from '../daemon/server-process.ts';
-import { codehostSecret, trackerSecret } from '../daemon/start-daemon.ts';
+import { codehostSecret, svcProgram, trackerSecret } from '../daemon/start-daemon.ts';
+
 import { WAIT_MS } from '../waiting.ts';
-import { pastOf } from './past.ts';
-import { deployPolicies, PREFIX, repos } from './product.ts';
-import { type Moment, momentOf, type TeamDay, teamDay } from './team-day.ts';
-import { stateId, type TicketStateName, ticketStates } from './tracker-payloads.ts';
-import { hostileVoice, plainVoice } from './voice.ts';
+import { hostileDay } from './hostile.ts';
 import { openTapeWorld, type TapeWorld, tokens } from './world.ts';
-import { writePast } from './write-past.ts';
 
 const repository = join(import.meta.dirname, '../../../..');
+
+/** Minutes of the day. At `start` only the days before are past. */
+export const momentOf = { start: 0, midday: 270, end: DAY_ENDS } as const;
+export type Moment = keyof typeof momentOf;
 
 export type TapeDaemon = {
   url: string;
@@ -27,7 +29,7 @@ export type TapeDaemon = {
   runsDir: string;
   /** What was printed by the daemon. */
   output: string;
-  day: TeamDay;
+  day: Day;
   hear: TapeWorld['hear'];
   /** The command line in the same home, as a person uses it. */
   svc: (...words: string[]) => Promise<{ code: number; printed: string }>;
@@ -39,7 +41,6 @@ export type TapeDaemon = {
 };
 
 export type TapeOptions = {
-  seed?: number;
   /** How much of the day is past when the daemon starts; `nothing` is a machine on which nothing ever happened. */
   past?: Moment | 'nothing';
   hostile?: boolean;
@@ -55,7 +56,7 @@ export type TapeOptions = {
 
 /** Whoever starts it closes it: `await daemon.close()`. */
 export async function startTapeDaemon(options: TapeOptions = {}): Promise<TapeDaemon> {
-  const { seed = 1, past = 'end', hostile = false, environment = {} } = options;
+  const { past = 'end', hostile = false, environment = {} } = options;
   const home = mkdtempSync(join(options.folder ?? tmpdir(), 'svc-tape-'));
   const remove = (): void => rmSync(home, { recursive: true, force: true });
   process.once('exit', remove);
@@ -65,17 +66,13 @@ export async function startTapeDaemon(options: TapeOptions = {}): Promise<TapeDa
   const output = join(home, 'daemon.log');
   const nowIs = past === 'nothing' ? Number.NEGATIVE_INFINITY : momentOf[past];
   const now = new Date(Date.now() - 1_000);
-  const day = teamDay({ seed, now, nowIs, hostile, livingPid: process.pid });
-  const begins = new Date(Math.min(now.getTime(), day.timeOf(day.facts[0]?.at ?? 0).getTime()) - 60_000);
+  const records = readRecords('day.jsonl');
+  const day = openDay({ records: hostile ? hostileDay(records) : records, now, nowIs, pid: process.pid });
+  const begins = new Date(Math.min(now.getTime(), day.timeOf(day.records[0]?.at ?? 0).getTime()) - 60_000);
   const earlier = options.history?.(eventsDir, begins).lines ?? 0;
   const happened = pastOf(day, earlier + 1);
-  writePast(happened, eventsDir, runsDir);
-  const world = await openTapeWorld({
-    home,
-    board: happened.board,
-    seed,
-    voice: hostile ? hostileVoice : plainVoice,
-  });
+  writePast(happened, { eventsDir, runsDir });
+  const world = await openTapeWorld({ home, board: happened.board, day });
   writeConfiguration(home, world);
 
   const folder = join(home, 'tideline');
@@ -147,10 +144,6 @@ export async function startTapeDaemon(options: TapeOptions = {}): Promise<TapeDa
   };
 }
 
-const stateIds = Object.fromEntries(
-  (Object.keys(ticketStates) as TicketStateName[]).map((name) => [name, stateId(name)]),
-);
-
 /** The tracker has no channel: its feed is disabled, and its deliveries are posted straight to the daemon. */
 function writeConfiguration(home: string, { relay, models, backends }: TapeWorld): void {
   const write = (path: string, value: object): void => {
@@ -167,16 +160,11 @@ function writeConfiguration(home: string, { relay, models, backends }: TapeWorld
     otel: { enabled: true, prometheusUrl: backends.metricsUrl, lokiUrl: backends.logsUrl },
   });
   write('.config/svc/config-tideline.json', {
-    svc: { tracker: { apiToken: tokens.tracker, teamKey: PREFIX } },
+    svc: { tracker: { apiToken: tokens.tracker, teamKey: TICKET_PREFIX } },
   });
   write('tideline/.svc/config.json', {
     svc: {
-      projectKey: 'tideline',
-      project: { ticketPrefix: PREFIX, name: 'Tideline' },
-      repository: { org: 'tideline', name: 'web' },
-      tracker: { teamKey: PREFIX, teamId: `team-${PREFIX}`, stateIds },
-      monitor: { github: { watchRepos: [...repos] } },
-      deploy: deployPolicies,
+      ...projectSettings,
       ai: { enabled: true, providers: { 'provider-a': { apiKeyEnv: 'TAPE_MODEL_KEY' } } },
     },
   });

@@ -1,21 +1,22 @@
 import { boardView, EventLine, emptyBoard, foldLine, receipt, workerStatuses } from '@svc/core';
 import { describe, expect, it } from 'vitest';
+import { openDay, readRecords } from '../../../demo/src/day.ts';
+import { pastOf } from '../../../demo/src/past.ts';
+import { repos } from '../../../demo/src/project.ts';
 import { historyLines } from './history.ts';
-import { pastOf } from './past.ts';
-import { repos } from './product.ts';
-import { momentOf, teamDay } from './team-day.ts';
-import { PWNED } from './voice.ts';
+import { hostileDay, PWNED } from './hostile.ts';
+import { type Moment, momentOf } from './tape-daemon.ts';
 
 const now = new Date('2026-11-12T15:30:00.000Z');
-const dayAt = (moment: keyof typeof momentOf, more: { seed?: number; hostile?: boolean } = {}) =>
-  teamDay({ seed: 1, now, nowIs: momentOf[moment], livingPid: 4242, ...more });
-const boardAt = (moment: keyof typeof momentOf) => boardView(pastOf(dayAt(moment)).board);
+const recorded = readRecords('day.jsonl');
+const dayAt = (moment: Moment, records = recorded) =>
+  openDay({ records, now, nowIs: momentOf[moment], pid: 4242 });
+const boardAt = (moment: Moment) => boardView(pastOf(dayAt(moment)).board);
 
 describe('the day of the tape', () => {
-  it('is the same for the same seed, and another for another', () => {
+  it('is always the same', () => {
     const once = JSON.stringify(pastOf(dayAt('end')).lines);
     expect(JSON.stringify(pastOf(dayAt('end')).lines)).toBe(once);
-    expect(JSON.stringify(pastOf(dayAt('end', { seed: 2 })).lines)).not.toBe(once);
   });
 
   it('is made of lines as the log has them, in order', () => {
@@ -101,7 +102,7 @@ describe('the day of the tape', () => {
   });
 
   it('attacks in every text from outside when it is hostile, and comes to the same', () => {
-    const { board, lines } = pastOf(dayAt('end', { hostile: true }));
+    const { board, lines } = pastOf(dayAt('end', hostileDay(recorded)));
     const view = boardView(board);
     expect(view.workers.map(({ status }) => status)).toEqual(
       boardAt('end').workers.map(({ status }) => status),

@@ -1,18 +1,17 @@
-// The clouds around the daemon, on this machine: the code host behind the real client program, the tracker, the
+// The services around the daemon, on this machine: the code host behind the real client program, the tracker, the
 // relay, and a model vendor. They know the same as the log, so that no reconciliation finds news.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Board, PullRequest } from '@svc/core';
-import { startFakeCodehost } from '../codehost/fake-codehost.ts';
-import { ghEnvironment } from '../codehost/gh-environment.ts';
+import { startDemoBackends } from '../../../demo/src/backends.ts';
+import type { Day } from '../../../demo/src/day.ts';
+import { projectSettings, repos } from '../../../demo/src/project.ts';
+import { ghEnvironment, startFakeCodehost } from '../codehost/fake-codehost.ts';
+
 import { startFakeModels } from '../models/fake-models.ts';
 import type { JsonObject } from '../payloads/example.ts';
 import { startPublicRelay } from '../relay/public-relay.ts';
 import { startFakeTracker } from '../tracker/fake-tracker.ts';
-import { startTapeBackends } from './backends.ts';
-import { PREFIX, people, plannedTickets, repos } from './product.ts';
-import { stateId, type TicketStateName, ticketStates } from './tracker-payloads.ts';
-import type { Voice } from './voice.ts';
 
 /** They open nothing. */
 export const tokens = { codehost: 'tape-token', tracker: 'lin_api_tape', models: 'tape-model-key' };
@@ -22,24 +21,14 @@ const SUMMARY =
 
 export type TapeWorld = Awaited<ReturnType<typeof openTapeWorld>>;
 
-export async function openTapeWorld({
-  home,
-  board,
-  voice,
-  seed,
-}: {
-  home: string;
-  board: Board;
-  voice: Voice;
-  seed: number;
-}) {
+export async function openTapeWorld({ home, board, day }: { home: string; board: Board; day: Day }) {
   const folder = join(home, 'clouds');
   mkdirSync(folder);
   const relay = await startPublicRelay({ pingMs: 5_000 });
   const codehost = await startFakeCodehost({ folder });
   const tracker = await startFakeTracker();
   const models = await startFakeModels({ key: tokens.models });
-  const backends = await startTapeBackends(seed);
+  const backends = await startDemoBackends();
   models.says(SUMMARY, { input: 5_200, output: 140 });
   codehost.addToken(tokens.codehost);
   for (const repo of repos) codehost.cloud.addRepo(repo);
@@ -59,7 +48,7 @@ export async function openTapeWorld({
       ...(headSha !== null && { headSha }),
       mergeSha: merge?.sha ?? null,
       author: known.author ?? '',
-      // Reviews and checks are told by deliveries alone.
+      // Reviews and checks come by deliveries alone.
       mergeStateStatus: 'UNKNOWN',
       createdAt: time,
       updatedAt: time,
@@ -71,26 +60,26 @@ export async function openTapeWorld({
   function fillTracker(): void {
     const { cloud } = tracker;
     tracker.addToken(tokens.tracker);
-    const team = cloud.addTeam({ id: `team-${PREFIX}`, key: PREFIX, name: 'Tideline', states: [] });
-    for (const [name, type] of Object.entries(ticketStates))
-      cloud.addState({ id: stateId(name as TicketStateName), teamId: team.id, name, type });
-    for (const person of people) cloud.addUser({ id: `user-${person}`, name: person });
-    for (const { ticket, title, person, pr } of plannedTickets) {
-      const known = board.tickets.get(ticket);
+    const { teamKey, teamId, stateIds } = projectSettings.tracker;
+    cloud.addTeam({ id: teamId, key: teamKey, name: 'Tideline', states: [] });
+    const issues = issuesOf(day);
+    for (const { state } of issues) cloud.addState({ ...state, teamId });
+    const created = new Map(issues.toReversed().map((issue) => [issue.identifier, issue]));
+    for (const { assignee } of created.values()) cloud.addUser(assignee);
+    for (const { identifier, id, title, number, priority, assignee } of created.values())
       cloud.addIssue({
-        id: `issue-${ticket}`,
-        teamId: team.id,
-        title: voice.title(title),
-        number: Number(ticket.split('-')[1]),
-        stateId: known?.state?.id ?? stateId('Todo'),
-        assigneeId: `user-${person}`,
-        priority: 1 + (pr % 4),
+        id,
+        teamId,
+        title,
+        number,
+        priority,
+        assigneeId: assignee.id,
+        stateId: board.tickets.get(identifier)?.state?.id ?? stateIds.Todo,
         // Nothing that a poll would call new.
         updatedAt: '2026-01-01T00:00:00.000Z',
       });
-    }
-    for (const { ticket, blockedBy } of plannedTickets)
-      for (const blocker of blockedBy) cloud.relate(blocker, ticket);
+    for (const [ticket, blockers] of blockersOf(day))
+      for (const blocker of blockers) cloud.relate(blocker, ticket);
   }
 
   return {
@@ -99,10 +88,10 @@ export async function openTapeWorld({
     tracker,
     models,
     backends,
-    /** A delivery tells the daemon; what it tells is so at the code host too. */
+    /** What a delivery says is so at the code host too. */
     hear: (type: string, payload: JsonObject): void => {
       if (type !== 'pull_request') return;
-      const told = payload['pull_request'] as {
+      const change = payload['pull_request'] as {
         number: number;
         merged: boolean;
         state: string;
@@ -110,10 +99,10 @@ export async function openTapeWorld({
       };
       const { full_name: repo } = payload['repository'] as { full_name: string };
       const { cloud } = codehost;
-      const isKnown = cloud.repoOf(repo).pullRequests.some(({ number }) => number === told.number);
-      if (!isKnown) cloud.addPullRequest(repo, { number: told.number, mergeStateStatus: 'UNKNOWN' });
-      const state = told.merged ? 'MERGED' : told.state === 'closed' ? 'CLOSED' : 'OPEN';
-      cloud.changePullRequest(repo, told.number, { state, headSha: told.head.sha });
+      const isKnown = cloud.repoOf(repo).pullRequests.some(({ number }) => number === change.number);
+      if (!isKnown) cloud.addPullRequest(repo, { number: change.number, mergeStateStatus: 'UNKNOWN' });
+      const state = change.merged ? 'MERGED' : change.state === 'closed' ? 'CLOSED' : 'OPEN';
+      cloud.changePullRequest(repo, change.number, { state, headSha: change.head.sha });
     },
     environment: (): Record<string, string> => ({
       ...ghEnvironment(codehost, tokens.codehost),
@@ -129,4 +118,30 @@ export async function openTapeWorld({
       await backends.close();
     },
   };
+}
+
+type Issue = {
+  id: string;
+  identifier: string;
+  number: number;
+  title: string;
+  priority: number;
+  state: { id: string; name: string; type: string };
+  assignee: { id: string; name: string };
+};
+
+/** Each change of a ticket, in the order of time. */
+function issuesOf({ records }: Day): Issue[] {
+  return records.flatMap((record) =>
+    record.kind === 'tracker' && record.type === 'Issue' ? [record.payload['data'] as Issue] : [],
+  );
+}
+
+/** By ticket, what it waits for. */
+function blockersOf({ records }: Day): [ticket: string, blockers: string[]][] {
+  return records.flatMap((record) =>
+    record.kind === 'report' && record.event === 'orchestrator.run.started'
+      ? Object.entries(record.detail['blockedBy'] as Record<string, string[]>)
+      : [],
+  );
 }

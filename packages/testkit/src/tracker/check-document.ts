@@ -1,7 +1,7 @@
-import type { DocumentProblems } from './document-problems.ts';
+import type { DocumentProblems } from './schema.ts';
 
 /** What is wrong with a document that is meant for the tracker, by our schema and by the published one. */
 export async function checkTrackerDocument(document: string): Promise<DocumentProblems> {
-  const { documentProblems } = await import('./document-problems.ts');
+  const { documentProblems } = await import('./schema.ts');
   return documentProblems(document);
 }

@@ -1,16 +1,6 @@
 // The tracker's cloud in memory: its rows, and what a person at its screen could do to them.
 import { randomBytes, randomUUID } from 'node:crypto';
-import type {
-  IssueRow,
-  LabelRow,
-  RelationRow,
-  StateRow,
-  Tables,
-  TeamRow,
-  UserRow,
-  WebhookRow,
-} from './records.ts';
-import { notFound } from './refusal.ts';
+import { notFound } from './faults.ts';
 
 /** The states that a new team of the tracker begins with. */
 const usualStates = [
@@ -133,3 +123,54 @@ export function teamOf(tables: Pick<Tables, 'teams'>, id: string): TeamRow {
   if (!team) throw notFound('Team');
   return team;
 }
+
+// What the fake tracker keeps: plain rows, as a person would describe them. Times are ISO 8601.
+
+type Row = { id: string; createdAt: string; updatedAt: string; archivedAt: string | null };
+
+export type TeamRow = Row & { key: string; name: string };
+export type StateRow = Row & { teamId: string; name: string; type: string; position: number };
+export type LabelRow = Row & { name: string; teamId: string | null; isGroup: boolean };
+export type UserRow = { id: string; name: string; email: string; admin: boolean };
+
+export type IssueRow = Row & {
+  teamId: string;
+  number: number;
+  title: string;
+  description: string | null;
+  stateId: string;
+  priority: number;
+  assigneeId: string | null;
+  labelIds: string[];
+  parentId: string | null;
+  estimate: number | null;
+  dueDate: string | null;
+  cycle: { id: string; number: number } | null;
+  project: { id: string; name: string } | null;
+  trashed: boolean | null;
+};
+
+/** `issueId` blocks, duplicates or is related to `relatedIssueId`. */
+export type RelationRow = Row & { type: string; issueId: string; relatedIssueId: string };
+
+export type WebhookRow = Row & {
+  url: string;
+  enabled: boolean;
+  label: string | null;
+  resourceTypes: string[];
+  teamId: string | null;
+  allPublicTeams: boolean;
+  /** Signs deliveries. The tracker tells it once, when the webhook is created. */
+  secret: string;
+  creatorId: string;
+};
+
+export type Tables = {
+  teams: TeamRow[];
+  states: StateRow[];
+  labels: LabelRow[];
+  users: UserRow[];
+  issues: IssueRow[];
+  relations: RelationRow[];
+  webhooks: WebhookRow[];
+};

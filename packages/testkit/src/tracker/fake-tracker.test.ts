@@ -1,6 +1,6 @@
 // What our own client and the vendor's do not touch yet.
 import { expect, test } from 'vitest';
-import { testTracker } from './test-tracker.ts';
+import { testTracker } from './fake-tracker.ts';
 
 async function house() {
   const tracker = await testTracker('key');

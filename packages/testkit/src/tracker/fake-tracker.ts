@@ -6,18 +6,16 @@
 //   const team = tracker.cloud.addTeam({ key: 'ABC' });
 //   … SVC_TRACKER_API_URL = tracker.url
 //   tracker.calls()  // ['teams']
-
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createTrackerCloud, type TrackerCloud } from './cloud.ts';
+import { onTestFinished } from 'vitest';
+import { createTrackerCloud, type TrackerCloud, type UserRow } from './cloud.ts';
 import type { Operation } from './execute.ts';
-import { createFaultPlan, type FaultPlan, type TrackerFault } from './faults.ts';
+import { createFaultPlan, type FaultPlan, Refusal, refusalBody, type TrackerFault } from './faults.ts';
 import { createOperations } from './operations.ts';
-import type { UserRow } from './records.ts';
-import { Refusal, refusalBody } from './refusal.ts';
 
 // The tracker's quota of requests: counted down by every answer, told in its headers.
 
@@ -209,4 +207,12 @@ export async function startFakeTracker({
       await once(server, 'close');
     },
   };
+}
+
+/** A fake tracker that lets one token in, and goes when the test that asked for it ends. */
+export async function testTracker(token: string): Promise<FakeTracker> {
+  const tracker = await startFakeTracker();
+  onTestFinished(() => tracker.close());
+  tracker.addToken(token);
+  return tracker;
 }

@@ -1,9 +1,17 @@
 // The tracker's queries and mutations over the rows.
-import { type TrackerCloud, teamOf } from './cloud.ts';
-import { type Connection, connectionOf, type PageArguments } from './connection.ts';
-import { type IssueFilter, type NameFilter, passes, passesNames, passesTime } from './filters.ts';
-import type { IssueRow, LabelRow, RelationRow, StateRow, TeamRow, UserRow, WebhookRow } from './records.ts';
-import { notFound, Refusal } from './refusal.ts';
+import {
+  type IssueRow,
+  type LabelRow,
+  type RelationRow,
+  type StateRow,
+  type TeamRow,
+  type TrackerCloud,
+  teamOf,
+  type UserRow,
+  type WebhookRow,
+} from './cloud.ts';
+
+import { notFound, Refusal } from './faults.ts';
 
 // Rows as GraphQL shows them: what a row refers to is found when somebody asks for it.
 
@@ -210,4 +218,116 @@ function checkWebhook(input: WebhookInput): void {
     throw new Refusal('INPUT_ERROR', `resourceTypes is not valid: ${unknown.join(', ')}`);
   if (typeof input.teamId !== 'string' && input.allPublicTeams !== true)
     throw new Refusal('INPUT_ERROR', 'Either teamId or allPublicTeams has to be given');
+}
+
+// Pages of a list, as the tracker gives them: newest first, 50 unless asked otherwise, at most 250,
+// with cursors that stay right while rows change.
+
+const DEFAULT_PAGE = 50;
+const LARGEST_PAGE = 250;
+
+export type PageArguments = {
+  first?: number | null;
+  after?: string | null;
+  last?: number | null;
+  before?: string | null;
+  includeArchived?: boolean | null;
+  orderBy?: 'createdAt' | 'updatedAt' | null;
+};
+
+type Sortable = { id: string; createdAt: string; updatedAt: string; archivedAt: string | null };
+
+export type Connection<View> = {
+  nodes: View[];
+  pageInfo: {
+    hasNextPage: boolean;
+    hasPreviousPage: boolean;
+    startCursor: string | null;
+    endCursor: string | null;
+  };
+};
+
+/** One page of rows. `pageLimit` makes pages smaller than asked for, as a busy server may. */
+export function connectionOf<R extends Sortable, View>(
+  rows: readonly R[],
+  page: PageArguments,
+  pageLimit: number,
+  view: (row: R) => View,
+): Connection<View> {
+  const size = page.last ?? page.first ?? DEFAULT_PAGE;
+  if (size < 1 || size > LARGEST_PAGE) throw new Refusal('INPUT_ERROR', 'Argument Validation Error');
+  const place = (row: R): string => `${row[page.orderBy ?? 'createdAt']}|${row.id}`;
+  const all = rows
+    .filter((row) => page.includeArchived === true || row.archivedAt === null)
+    .toSorted((one, other) => (place(one) < place(other) ? 1 : -1));
+  const [after, before] = [placeAt(page.after), placeAt(page.before)];
+  const within = all
+    .filter((row) => after === undefined || place(row) < after)
+    .filter((row) => before === undefined || place(row) > before);
+  const count = Math.min(size, pageLimit);
+  const shown = typeof page.last !== 'number' ? within.slice(0, count) : within.slice(-count);
+  const [first, last] = [shown[0], shown.at(-1)];
+  return {
+    nodes: shown.map(view),
+    pageInfo: {
+      hasNextPage: last !== undefined && all.at(-1) !== last,
+      hasPreviousPage: first !== undefined && all[0] !== first,
+      startCursor: first ? cursorAt(place(first)) : null,
+      endCursor: last ? cursorAt(place(last)) : null,
+    },
+  };
+}
+
+function cursorAt(place: string): string {
+  return Buffer.from(place).toString('base64url');
+}
+
+function placeAt(cursor: string | null | undefined): string | undefined {
+  if (cursor === null || cursor === undefined) return undefined;
+  const place = Buffer.from(cursor, 'base64url').toString('utf8');
+  if (!place.includes('|')) throw new Refusal('INPUT_ERROR', 'The cursor is not valid');
+  return place;
+}
+
+// The tracker's filters, as far as the schema here has them: every comparator that is given must hold.
+
+type Comparator = { eq?: unknown; eqIgnoreCase?: string; in?: unknown[]; contains?: string };
+type DateComparator = { eq?: string; gt?: string; gte?: string; lt?: string; lte?: string };
+
+export type NameFilter = { id?: Comparator; key?: Comparator; name?: Comparator; type?: Comparator } | null;
+
+export type IssueFilter = {
+  description?: Comparator;
+  number?: Comparator;
+  state?: NameFilter;
+  team?: NameFilter;
+  title?: Comparator;
+  updatedAt?: DateComparator;
+} | null;
+
+export function passesNames(
+  row: { id: string; key?: string; name?: string; type?: string },
+  filter: NameFilter | undefined,
+): boolean {
+  return Object.entries(filter ?? {}).every(([name, comparator]) =>
+    passes(row[name as keyof typeof row], comparator),
+  );
+}
+
+export function passes(value: unknown, comparator: Comparator | undefined): boolean {
+  const { eq, eqIgnoreCase, in: list, contains } = comparator ?? {};
+  if (eq !== undefined && value !== eq) return false;
+  if (eqIgnoreCase !== undefined && String(value).toLowerCase() !== eqIgnoreCase.toLowerCase()) return false;
+  if (contains !== undefined && !(typeof value === 'string' && value.includes(contains))) return false;
+  return list === undefined || list.includes(value);
+}
+
+export function passesTime(time: string, comparator: DateComparator | undefined): boolean {
+  const { eq, gt, gte, lt, lte } = comparator ?? {};
+  const at = Date.parse(time);
+  if (eq !== undefined && at !== Date.parse(eq)) return false;
+  if (gt !== undefined && !(at > Date.parse(gt))) return false;
+  if (gte !== undefined && !(at >= Date.parse(gte))) return false;
+  if (lt !== undefined && !(at < Date.parse(lt))) return false;
+  return lte === undefined || at <= Date.parse(lte);
 }

@@ -1,9 +1,7 @@
 import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import { deliveredResourceTypes } from './operations.ts';
-import { publishedSchema, publishedSchemaFile } from './published-schema.ts';
-import { trackerSchema } from './schema.ts';
-import { schemaDifferences } from './schema-differences.ts';
+import { publishedSchema, publishedSchemaFile, schemaDifferences, trackerSchema } from './schema.ts';
 
 const published = publishedSchema();
 if (!published) {

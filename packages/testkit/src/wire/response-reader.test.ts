@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createResponseReader } from './response-reader.ts';
+import { createResponseReader } from './exchange.ts';
 
 const wire =
   'HTTP/1.1 100 Continue\r\n\r\n' +

@@ -1,10 +1,8 @@
 import type { EventLine } from '@svc/core';
 import { expect, it, test } from 'vitest';
-import { pastOf } from '../../testkit/src/tape/past.ts';
-import { teamDay } from '../../testkit/src/tape/team-day.ts';
-import { awaitYourWord, mergeOf, wordIn } from './your-word.ts';
-
-const { facts } = teamDay({ seed: 1, now: new Date(), nowIs: 60, livingPid: 1 });
+import { openDay, readRecords } from './day.ts';
+import { awaitDecision, decisionIn } from './decision.ts';
+import { pastOf } from './past.ts';
 
 function lineOf(event: string, detail: object, more: object = {}): EventLine {
   const line = { event, source: 'cli', scope: { ticket: 'TID-106' }, detail, ...more };
@@ -22,62 +20,64 @@ test.each([
   ['another reason', lineOf('comms.attention_acknowledged', { reason: 'deploy-failed' }), undefined],
   ['another ticket', lineOf('orchestrator.deploy.accepted', {}, { scope: { ticket: 'TID-105' } }), undefined],
   ['the daemon itself', lineOf('comms.attention_resolved', exhausted, { source: 'monitor' }), undefined],
-])('a word of a person: %s', (_, line, word) => {
-  expect(wordIn(line)).toBe(word);
+])('a decision of a person: %s', (_, line, decision) => {
+  expect(decisionIn(line)).toBe(decision);
 });
 
 function listening() {
   const said: string[] = [];
   const sent: string[] = [];
-  const yours = awaitYourWord({
+  const decision = awaitDecision({
     daemon: { url: 'http://127.0.0.1:9', headers: {} },
     clouds: {
-      sendCodehost: (type, payload) => {
+      deliver: ({ kind, type, payload }) => {
         const status = payload['deployment_status'] as { state: string } | undefined;
-        sent.push([type, status?.state].filter(Boolean).join(' '));
-        return Promise.resolve();
-      },
-      sendTracker: (_, payload) => {
-        sent.push((payload['data'] as { state: { name: string } }).state.name);
+        const data = payload['data'] as { state: { name: string } } | undefined;
+        sent.push(
+          kind === 'tracker' ? (data?.state.name ?? '') : [type, status?.state].filter(Boolean).join(' '),
+        );
         return Promise.resolve();
       },
     },
-    facts,
     msPerMinute: 0,
     say: (text) => void said.push(text),
     signal: new AbortController().signal,
   });
-  return { yours, said, sent };
+  return { decision, said, sent };
 }
 
 it('answers a retry with a deployment that succeeds', async () => {
-  const { yours, said, sent } = listening();
-  expect(yours.isSaid()).toBe(false);
-  yours.saw(lineOf('orchestrator.deploy.retried', { by: 'you' }));
-  expect(yours.isSaid()).toBe(true);
-  await yours.settled();
+  const { decision, said, sent } = listening();
+  expect(decision.isMade()).toBe(false);
+  decision.saw(lineOf('orchestrator.deploy.retried', { by: 'you' }));
+  expect(decision.isMade()).toBe(true);
+  await decision.settled();
   expect(sent).toEqual(['deployment', 'deployment_status in_progress', 'deployment_status success', 'Done']);
   expect(said.at(-1)).toBe('TID-106 is in production: done.');
 });
 
-it('deploys nothing when the person accepts, and answers the first word only', async () => {
-  const { yours, said, sent } = listening();
-  yours.saw(lineOf('orchestrator.deploy.accepted', { by: 'you' }));
-  yours.saw(lineOf('orchestrator.deploy.retried', { by: 'you' }));
-  await yours.settled();
+it('deploys nothing when the person accepts, and follows the first decision only', async () => {
+  const { decision, said, sent } = listening();
+  decision.saw(lineOf('orchestrator.deploy.accepted', { by: 'you' }));
+  decision.saw(lineOf('orchestrator.deploy.retried', { by: 'you' }));
+  await decision.settled();
   expect(sent).toEqual(['Done']);
   expect(said).toHaveLength(1);
 });
 
 it('tells whoever waits that the daemon did not take it', async () => {
-  const { yours } = listening();
-  yours.saw(lineOf('comms.attention_acknowledged', exhausted));
-  await expect(yours.settled()).rejects.toThrow('fetch failed');
+  const { decision } = listening();
+  decision.saw(lineOf('comms.attention_acknowledged', exhausted));
+  await expect(decision.settled()).rejects.toThrow('fetch failed');
 });
 
 it('deploys the commit that the pull request became', () => {
-  const day = teamDay({ seed: 1, now: new Date(), nowIs: 570, livingPid: 1 });
+  const day = openDay({ now: new Date(), nowIs: 570, pid: 1 });
   const merged = pastOf(day).board.pullRequests.get('tideline/api#406')?.merge?.sha;
-  expect(mergeOf(facts, 406)).toBe(merged);
-  expect(() => mergeOf(facts, 434)).toThrow('merges no pull request 434');
+  expect(merged).toBeDefined();
+  const deployments = readRecords('decision.jsonl').flatMap((record) =>
+    record.kind === 'codehost' ? [record.payload['deployment']] : [],
+  );
+  expect(deployments).toHaveLength(3);
+  for (const deployment of deployments) expect(deployment).toMatchObject({ sha: merged });
 });

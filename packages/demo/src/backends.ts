@@ -1,61 +1,44 @@
-// A metrics and a log backend that know the tape's day: what the agents spent, which tools they used and which
-// calls failed. Each speaks as much of its vendor's documented API as the dashboard asks for.
-import { createServer, type ServerResponse } from 'node:http';
-import { createRandom } from '../random.ts';
+// A metrics and a log backend for the Telemetry screen: what the agents spent, which tools they used and which calls
+// failed. Each answers the part of its vendor's documented API that the dashboard uses.
+import type { ServerResponse } from 'node:http';
+import { type LocalServer, sendJson, startLocalServer } from './local-server.ts';
 
-export type TapeBackends = { metricsUrl: string; logsUrl: string; close: () => Promise<void> };
+export type DemoBackends = Pick<LocalServer, 'close'> & { metricsUrl: string; logsUrl: string };
 
-export async function startTapeBackends(seed: number): Promise<TapeBackends> {
-  const server = createServer((request, response) => {
-    const parts: Buffer[] = [];
-    request
-      .on('data', (part: Buffer) => parts.push(part))
-      .on('end', () => {
-        const { pathname, searchParams } = new URL(request.url ?? '', 'http://backend');
-        const form = new URLSearchParams(Buffer.concat(parts).toString());
-        const given = (name: string): string => form.get(name) ?? searchParams.get(name) ?? '';
-        answer(response, pathname, given, seed);
-      });
+export async function startDemoBackends(): Promise<DemoBackends> {
+  const { port, close } = await startLocalServer(({ url: asked, body }, response) => {
+    const form = new URLSearchParams(body);
+    answer(response, asked.pathname, (name) => form.get(name) ?? asked.searchParams.get(name) ?? '');
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return {
-    metricsUrl: `http://127.0.0.1:${port}`,
-    logsUrl: `http://127.0.0.1:${port}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  const url = `http://127.0.0.1:${port}`;
+  return { metricsUrl: url, logsUrl: url, close };
 }
 
 type Given = (name: string) => string;
 
-function answer(response: ServerResponse, path: string, given: Given, seed: number): void {
-  const send = (data: unknown): void => {
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ status: 'success', data }));
-  };
-  const now = Date.now() / 1_000;
+function answer(response: ServerResponse, path: string, given: Given): void {
+  const send = (data: unknown): void => sendJson(response, 200, { status: 'success', data });
   switch (path) {
     case '/api/v1/query': {
-      const result = [{ metric: {}, value: [now, '1'] }];
+      const result = [{ metric: {}, value: [Date.now() / 1_000, '1'] }];
       return send({ resultType: 'vector', result });
     }
     case '/api/v1/query_range':
-      return send({ resultType: 'matrix', result: matrix(given, seed) });
+      return send({ resultType: 'matrix', result: matrix(given) });
     case '/loki/api/v1/labels':
       return send(['service_name', 'level']);
     case '/loki/api/v1/query_range':
-      return send({ resultType: 'streams', result: streams(given, seed) });
+      return send({ resultType: 'streams', result: streams(given) });
     default:
       response.writeHead(404, { 'content-type': 'text/plain' });
       response.end('404 page not found');
   }
+}
+
+/** From 0 to 1, looks random, and is the same for the same number. */
+function noise(number: number): number {
+  const spread = Math.sin((number + 1) * 12.9898) * 43_758.5453;
+  return spread - Math.floor(spread);
 }
 
 const tokenTypes = ['input', 'output', 'cacheRead', 'cacheCreation'];
@@ -67,17 +50,16 @@ const weights: Record<string, number> = {
 };
 
 /** More in the middle of the working hours, nothing in the night. */
-function matrix(given: Given, seed: number) {
+function matrix(given: Given) {
   const query = given('query');
   const end = secondsIn(given('end')) ?? Date.now() / 1_000;
   const start = secondsIn(given('start')) ?? end - 3_600;
   const step = Math.max(secondsIn(given('step')) ?? 60, (end - start) / 1_000);
   const byType = query.includes('by (type)');
   return (byType ? tokenTypes : ['all']).map((type, index) => {
-    const random = createRandom(seed + index);
     const values: [number, string][] = [];
     for (let time = start; time <= end; time += step) {
-      const busy = busyAt(time, Date.now() / 1_000) * (0.6 + random.next() * 0.8);
+      const busy = busyAt(time, Date.now() / 1_000) * (0.6 + noise(values.length * 7 + index) * 0.8);
       const amount = byType ? (weights[type] ?? 1) * busy * (step / 600) : busy * 1.4 * (step / 600);
       values.push([Math.round(time), String(Math.round(amount * 10_000) / 10_000)]);
     }
@@ -104,16 +86,15 @@ const errors: readonly (readonly [error: string, share: number])[] = [
   ['rate_limit_error', 2],
 ];
 
-function streams(given: Given, seed: number) {
+function streams(given: Given) {
   const isErrors = given('query').includes('api_error');
   const end = secondsIn(given('end')) ?? Date.now() / 1_000;
   const start = secondsIn(given('start')) ?? end - 3_600;
-  const random = createRandom(seed);
   const field = isErrors ? 'error' : 'tool_name';
   return (isErrors ? errors : tools).map(([value, share]) => ({
     stream: { service_name: 'claude-code', level: isErrors ? 'error' : 'info', [field]: value },
-    values: Array.from({ length: share }, () => {
-      const at = start + random.next() * (end - start);
+    values: Array.from({ length: share }, (_, index) => {
+      const at = start + noise(index * 7 + share) * (end - start);
       const line = JSON.stringify({ event: isErrors ? 'api_error' : 'tool_result', [field]: value });
       return [`${Math.round(at * 1_000)}000000`, line];
     }),

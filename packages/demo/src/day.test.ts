@@ -1,0 +1,124 @@
+import { boardView, mapCodehost } from '@svc/core';
+import { describe, expect, it, test } from 'vitest';
+import {
+  clockText,
+  DAY_BEGINS,
+  DAY_ENDS,
+  type DayRecord,
+  msPerMinuteOf,
+  openDay,
+  readRecords,
+  WAITS_FOR_YOU,
+} from './day.ts';
+import { pastOf } from './past.ts';
+import { recordsToPlay } from './play.ts';
+import { repos } from './project.ts';
+
+const records = readRecords('day.jsonl');
+const now = new Date('2026-03-02T17:00:00Z');
+const dayAt = (minute: number) => openDay({ records, now, nowIs: minute, pid: 4242 });
+const boardAt = (minute: number) => boardView(pastOf(dayAt(minute)).board, { all: true });
+
+type Scene = Extract<DayRecord, { kind: 'scene' }>;
+const scenes = records.filter((record): record is Scene => record.kind === 'scene');
+
+describe('what is played', () => {
+  const lengthMs = 180_000;
+  const day = dayAt(DAY_BEGINS);
+  day.goLive(now.getTime(), msPerMinuteOf(lengthMs));
+  const played = recordsToPlay(day);
+
+  it('is what happens after nine, in the order of time, within its length', () => {
+    const facts = played.filter(({ kind }) => kind !== 'scene');
+    expect(facts).toHaveLength(records.filter(({ at, kind }) => at > DAY_BEGINS && kind !== 'scene').length);
+    expect(facts.length).toBeGreaterThan(300);
+    const moments = played.map(({ at }) => day.timeOf(at).getTime() - now.getTime());
+    expect(moments).toEqual(moments.toSorted((one, other) => one - other));
+    expect(moments[0]).toBe(0);
+    expect(moments.at(-1)).toBeLessThanOrEqual(lengthMs);
+  });
+
+  it('has a scene only after what it speaks of', () => {
+    const indexOfScene = played.findIndex(
+      (record) => record.kind === 'scene' && record.says.startsWith(`${WAITS_FOR_YOU} needs you`),
+    );
+    const failures = played.flatMap((record, index) => {
+      if (record.kind !== 'codehost' || record.type !== 'deployment_status') return [];
+      const mapped = mapCodehost('deployment_status', record.payload, {
+        deliveryId: 'one',
+        via: 'live',
+        ticketPrefixes: ['TID'],
+      });
+      return mapped.ok && mapped.draft.event.endsWith('.failure') ? [index] : [];
+    });
+    expect(failures.filter((index) => index < indexOfScene)).toHaveLength(3);
+  });
+
+  test.each([
+    [510_000, 1_000],
+    [180_000, 353],
+    [12_000, 24],
+  ])('a day of %i ms has minutes of about %i ms', (length, minute) => {
+    expect(Math.round(msPerMinuteOf(length))).toBe(minute);
+  });
+});
+
+describe('the times of a record', () => {
+  const opened = records.find(
+    (record) => record.kind === 'codehost' && record.type === 'pull_request' && record.at > DAY_BEGINS,
+  ) as DayRecord;
+  const snoozed = records.find(
+    (record) => record.kind === 'report' && record.event === 'comms.attention_snoozed',
+  ) as DayRecord;
+
+  it('are shifted by real minutes in the past', () => {
+    const text = JSON.stringify(dayAt(DAY_ENDS).dated(opened));
+    const at = new Date(now.getTime() + (opened.at - DAY_ENDS) * 60_000);
+    expect(text).toContain(at.toISOString().slice(0, 19));
+    expect(text).not.toContain('2026-01-');
+  });
+
+  it('are the moment of the play, and what is due after it is as far away as it was', () => {
+    const day = dayAt(DAY_BEGINS);
+    day.goLive(now.getTime(), 5);
+    const at = new Date('2026-03-02T17:00:07.000Z');
+    expect(day.dated(snoozed, at)).toMatchObject({ detail: { until: '2026-03-02T21:00:07.000Z' } });
+  });
+
+  it('names a living process', () => {
+    const patches = dayAt(DAY_ENDS).records.map((record) => dayAt(DAY_ENDS).dated(record));
+    expect(JSON.stringify(patches)).not.toContain('$pid');
+    expect(JSON.stringify(patches)).toContain('"pid":4242');
+  });
+});
+
+describe('the scenes', () => {
+  test.each(scenes.map((scene) => [clockText(scene.at), scene] as const))(
+    '%s is so on the board',
+    (_, { at, shows }) => {
+      const statuses = new Map(boardAt(at).workers.map(({ ticket, status }) => [ticket, status]));
+      for (const [ticket, status] of Object.entries(shows))
+        expect([ticket, statuses.get(ticket)]).toEqual([ticket, status]);
+    },
+  );
+
+  it('has one deploy that waits for a person, and one that fails and comes good without', () => {
+    const { attention } = boardAt(207.3);
+    expect(attention.map(({ ticket, reason }) => [ticket, reason])).toContainEqual([
+      WAITS_FOR_YOU,
+      'deploy-budget-exhausted',
+    ]);
+    const shown = scenes.flatMap(({ shows }) => shows['TID-112'] ?? []);
+    expect(shown).toEqual(['deploy-failed', 'done']);
+  });
+
+  it('is about a dozen tickets and more, of two repositories', () => {
+    const { workers } = boardAt(DAY_ENDS);
+    expect(new Set(workers.map(({ ticket }) => ticket)).size).toBeGreaterThanOrEqual(12);
+    expect(new Set(workers.map(({ repo }) => repo))).toEqual(new Set(repos));
+  });
+});
+
+test('a minute of the day is a time of the clock', () => {
+  expect([clockText(60), clockText(97.2), clockText(570)]).toEqual(['09:00', '09:37', '17:30']);
+});

@@ -1,0 +1,80 @@
+// What a worker writes: its signal file, and the stream of what its agent prints. And what the daemon writes into a
+// signal file, for the part of the day that is past.
+import { createHash, randomUUID } from 'node:crypto';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { canonicalJson, type DeployProgress, type Effect, type SignalFile, writableOver } from '@svc/core';
+
+type Named = { orchestrator: string; ticket: string };
+
+/** `pr` and `phaseTimestamps` are merged into what is there; any other field is replaced. */
+export function patchedSignal(before: SignalFile | undefined, patch: Partial<SignalFile>): SignalFile {
+  const { pr, phaseTimestamps, ...rest } = patch;
+  return {
+    ...before,
+    ...rest,
+    ...(pr !== undefined && { pr: { ...before?.pr, ...pr } }),
+    phaseTimestamps: { ...before?.phaseTimestamps, ...phaseTimestamps },
+  } as SignalFile;
+}
+
+/** The hash by which the log knows the content of a file: a new `updatedAt` alone is no change. */
+export function hashOf({ updatedAt: _, ...signal }: SignalFile): string {
+  return createHash('sha256').update(canonicalJson(signal)).digest('hex');
+}
+
+/** As the daemon writes it; undefined where that would undo something that is in the file. */
+export function writtenSignal(
+  signal: SignalFile,
+  effect: Extract<Effect, { kind: 'write-signal' }>,
+): SignalFile | undefined {
+  if (!writableOver(signal, effect)) return undefined;
+  const { status, pr, deploy } = effect;
+  return {
+    ...signal,
+    status,
+    ...(pr && { pr: { ...signal.pr, ...pr } }),
+    ...(deploy && { deploy: { ...signal.deploy, ...deployFields(deploy) } }),
+  };
+}
+
+function deployFields(deploy: DeployProgress) {
+  const { environment, deploymentId, attempts, startedAt, deadline, completedAt, result, retried } = deploy;
+  return {
+    environment,
+    deploymentId,
+    attempts,
+    startedAt,
+    deadline,
+    completedAt,
+    result,
+    ...(retried && { retried }),
+  };
+}
+
+export const signalPath = (runsDir: string, { orchestrator, ticket }: Named): string =>
+  join(runsDir, orchestrator, 'workers', `${ticket}.json`);
+
+/** Written beside it and renamed, as every writer of a signal file does. */
+export function changeSignal(
+  { runsDir }: { runsDir: string },
+  worker: Named,
+  patch: Partial<SignalFile>,
+): void {
+  const path = signalPath(runsDir, worker);
+  mkdirSync(dirname(path), { recursive: true });
+  const before = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as SignalFile) : undefined;
+  const beside = join(dirname(path), `.${worker.ticket}.${randomUUID()}`);
+  writeFileSync(beside, JSON.stringify(patchedSignal(before, patch), null, 2));
+  renameSync(beside, path);
+}
+
+export function appendOutput(
+  { runsDir }: { runsDir: string },
+  { orchestrator, ticket }: Named,
+  lines: readonly object[],
+): void {
+  const path = join(runsDir, orchestrator, 'workers/output', `${ticket}-stream.jsonl`);
+  mkdirSync(dirname(path), { recursive: true });
+  appendFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+}
