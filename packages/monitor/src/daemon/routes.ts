@@ -8,6 +8,7 @@ import { reportConfig } from '../config/report.ts';
 import { Failure } from '../errors.ts';
 import type { CodehostFeed } from '../feeds/codehost-feed.ts';
 import type { Feeds } from '../feeds/feeds.ts';
+import type { createSelfCheck } from '../feeds/self-check.ts';
 import { attentionRoutes, boardRoutes } from '../http/board-routes.ts';
 import {
   accessRoutes,
@@ -35,7 +36,6 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { DaemonBoard } from './board.ts';
 import type { Effects } from './effects.ts';
 import type { Orchestration } from './orchestration.ts';
-import type { createSelfCheck } from './self-check.ts';
 import type { Workers } from './workers.ts';
 
 /** All checks of `svc doctor`, as `svc doctor --json` prints them. */

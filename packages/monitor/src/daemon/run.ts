@@ -10,6 +10,7 @@ import type { Machine } from '../config/environment.ts';
 import { createFileLocks } from '../disk/lock.ts';
 import { codehostView, createCodehostFeed } from '../feeds/codehost-feed.ts';
 import { createFeeds } from '../feeds/feeds.ts';
+import { createSelfCheck } from '../feeds/self-check.ts';
 import { createTrackerPoll } from '../feeds/tracker-poll.ts';
 import { loadDashboard } from '../http/dashboard.ts';
 import { createHttpServer, type OnAnswer } from '../http/server.ts';
@@ -36,7 +37,7 @@ import { createFigures, exposeMetrics } from './figures.ts';
 import { createHealth } from './health.ts';
 import { createOrchestration } from './orchestration.ts';
 import { daemonRoutes, type RunDoctor } from './routes.ts';
-import { createSelfCheck } from './self-check.ts';
+
 import { openSettings } from './settings.ts';
 import { createWorkers } from './workers.ts';
 

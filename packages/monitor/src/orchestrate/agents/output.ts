@@ -2,6 +2,7 @@
 // file is folded again from its start. A file that was cut or replaced is read from its start, and its sessions are not
 // counted twice. `readOutput` returns a part for a person: the newest lines, or those after a byte, and the end of its
 // standard error. Reads are bounded, and nothing outside the run's own folder is read, neither by a name nor by a link.
+
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -15,12 +15,12 @@ import {
 import { messageOf } from '@svc/lib/errors';
 import { within } from '@svc/lib/timeout';
 import { Failure } from '../errors.ts';
-import { selfTestRequest } from '../feeds/feed-ping.ts';
 import type { EventLog } from '../log/event-log.ts';
 import { listFilledMonthFiles } from '../log/month-file.ts';
 import { codehostFeed, type Feed, trackerFeed } from '../receive/feed.ts';
 import type { Secrets } from '../receive/secrets.ts';
 import { readSummarySettings } from '../summarize/settings.ts';
+import { selfTestRequest } from './feed-ping.ts';
 
 const PATIENCE_MS = 5_000;
 const LOOK_AGAIN_MS = 50;
