@@ -9,10 +9,10 @@ export function followEvents(
   signal: AbortSignal,
 ): Promise<void> {
   return new Promise((resolve) => {
+    const onLink = ({ state }: { state: string }): void => {
+      if (state === 'live') resolve();
+    };
     const follow = async (): Promise<void> => {
-      const onLink = ({ state }: { state: string }): void => {
-        if (state === 'live') resolve();
-      };
       for await (const line of createClient(url, { headers }).follow({ signal, onLink })) onLine(line);
     };
     void follow().finally(resolve);

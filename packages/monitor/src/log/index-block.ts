@@ -216,7 +216,7 @@ export function pullRequestTerm(pr: number, repo?: string): number {
 }
 
 /** The terms of a line, its delivery apart. A commit is found under `sha` and `mergeSha` alike. */
-export function termsOf({ event, scope }: EventLine): number[] {
+function termsOf({ event, scope }: EventLine): number[] {
   const terms = [term('topic', event)];
   if (scope.repo !== undefined) terms.push(term('repo', scope.repo));
   if (scope.pr !== undefined) {

@@ -149,27 +149,27 @@ export type LineReader = {
 };
 
 export function createLineReader({ folder, maxOpen = 8 }: { folder: string; maxOpen?: number }): LineReader {
-  const open = new Map<string, MonthBytes>();
+  const openMonths = new Map<string, MonthBytes>();
 
   function monthOf(file: string): MonthBytes | null {
-    const known = open.get(file);
+    const known = openMonths.get(file);
     if (known !== undefined) {
-      open.delete(file);
-      open.set(file, known);
+      openMonths.delete(file);
+      openMonths.set(file, known);
       return known;
     }
     const month = openMonth(folder, file);
     if (month === null) return null;
-    open.set(file, month);
-    const [oldest] = open.keys();
-    if (open.size > maxOpen && oldest !== undefined) forget(oldest);
+    openMonths.set(file, month);
+    const [oldest] = openMonths.keys();
+    if (openMonths.size > maxOpen && oldest !== undefined) forget(oldest);
     return month;
   }
 
   function forget(file: string): void {
-    const month = open.get(file);
+    const month = openMonths.get(file);
     if (month === undefined) return;
-    open.delete(file);
+    openMonths.delete(file);
     month.close();
   }
 
@@ -184,7 +184,7 @@ export function createLineReader({ folder, maxOpen = 8 }: { folder: string; maxO
 
   return {
     read(place) {
-      const wasOpen = open.has(place.file);
+      const wasOpen = openMonths.has(place.file);
       const entry = readOnce(place);
       if (entry !== null || !wasOpen) return entry;
       // The file that is open may have been replaced by another of its name.
@@ -192,7 +192,7 @@ export function createLineReader({ folder, maxOpen = 8 }: { folder: string; maxO
       return readOnce(place);
     },
     close() {
-      for (const file of open.keys()) forget(file);
+      for (const file of openMonths.keys()) forget(file);
     },
   };
 }
