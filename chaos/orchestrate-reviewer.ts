@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { WorkerView } from '../packages/core/src/state/views/board-view.ts';
+import type { WorkerView } from '../packages/core/src/api/entities.ts';
 import type { DeploymentRow, PullRequestRow } from '../packages/testkit/src/codehost/cloud.ts';
 import { codehostSecret } from '../packages/testkit/src/daemon/start-daemon.ts';
 import { createPost } from '../packages/testkit/src/deliveries/post-delivery.ts';

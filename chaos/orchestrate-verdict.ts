@@ -2,8 +2,8 @@
 // agents' own clocks, the tickets in the tracker, what was filed, and what is left of worktrees and processes.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { BoardView } from '../packages/core/src/api/board.ts';
 import type { EventLine } from '../packages/core/src/log/event-line.ts';
-import type { BoardView } from '../packages/core/src/state/views/board-view.ts';
 import { logLines } from '../packages/testkit/src/script.ts';
 import type { Player } from './orchestrate-cast.ts';
 import { MOST_AGENTS, type OrchestrateWorld, REPO, RUN } from './orchestrate-world.ts';

@@ -1,5 +1,14 @@
 export * from './access/socket-table.ts';
+export type { ArchiveList } from './api/archive.ts';
+export type { AttentionView } from './api/attention.ts';
+export type { BoardChanges, BoardView } from './api/board.ts';
+export type { ConfigEntry, ConfigReport, ProjectEntry, ReportedProblem } from './api/configuration.ts';
+export type { DeploymentState, DeployPolicy, DeployProgress, DeployWorker } from './api/deploy.ts';
+export type { SelfCheck, TriedDelivery } from './api/doctor.ts';
+export type { AttentionEntry, PullRequestView, WorkerView } from './api/entities.ts';
+export type { EventCounts } from './api/events.ts';
 export * from './api/failures.ts';
+export type { Figures, RecentTimes } from './api/figures.ts';
 export * from './api/openapi.ts';
 export * from './api/read-fields.ts';
 export {
@@ -10,7 +19,9 @@ export {
   noFields,
 } from './api/route.ts';
 export * from './api/routes.ts';
-export type { SummaryRequest } from './api/summaries.ts';
+export type { HoldReason, OutsideBlocker, RunView } from './api/runs.ts';
+export type { SuggestedLabel, SummaryRequest } from './api/summaries.ts';
+export type { Receipt, Trace, Why, WorkerOutput } from './api/workers.ts';
 export * from './archive/archive-rules.ts';
 export * from './archive/manifest.ts';
 export * from './checks/finding.ts';
@@ -126,7 +137,6 @@ export * from './summarize/briefing-prompt.ts';
 export * from './summarize/consent.ts';
 export * from './summarize/providers.ts';
 export * from './summarize/summary-prompt.ts';
-export * from './telemetry/figures.ts';
 export * from './telemetry/proxy-request.ts';
 export * from './telemetry/resource-attributes.ts';
 export * from './tracker/api-answer.ts';

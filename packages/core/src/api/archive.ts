@@ -1,10 +1,11 @@
 // Archived runs.
 import { z } from 'zod';
-import { type ArchiveList as ArchiveListType, ArchiveManifest as Manifest } from '../archive/manifest.ts';
-import { apiRoute, RunName, sameAs, Time, text } from './route.ts';
+import { ArchiveManifest as Manifest } from '../archive/manifest.ts';
+import { apiRoute, RunName, Time, text } from './route.ts';
 
-const ArchiveList = sameAs<ArchiveListType>()(
-  z.object({
+export type ArchiveList = z.infer<typeof ArchiveList>;
+const ArchiveList = z
+  .object({
     root: z.string().describe('The folder of the archive'),
     runs: z.array(
       z.object({
@@ -18,8 +19,8 @@ const ArchiveList = sameAs<ArchiveListType>()(
     ),
     next: z.string().nullable().describe('The name to go on behind; null at the end'),
     unindexed: z.int().describe('Archives that the index does not know; a sweep mends it'),
-  }),
-).meta({ id: 'ArchiveList' });
+  })
+  .meta({ id: 'ArchiveList' });
 
 export const archiveRoutes = {
   listArchivedRuns: apiRoute({

@@ -1,15 +1,15 @@
 // What needs a person, and a person's word on it.
 import { z } from 'zod';
-import type { AttentionView as AttentionViewType } from '../state/views/attention-view.ts';
 import { AttentionEntry, AttentionItem } from './entities.ts';
-import { apiRoute, by, duration, sameAs, text } from './route.ts';
+import { apiRoute, by, duration, text } from './route.ts';
 
-const AttentionView = sameAs<AttentionViewType>()(
-  z.object({
+export type AttentionView = z.infer<typeof AttentionView>;
+const AttentionView = z
+  .object({
     open: z.array(AttentionEntry).describe('Most urgent first'),
     snoozed: z.array(AttentionEntry).describe('Put off until later'),
-  }),
-).meta({ id: 'AttentionView' });
+  })
+  .meta({ id: 'AttentionView' });
 
 const AttentionAnswer = z
   .object({

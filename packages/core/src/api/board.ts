@@ -1,9 +1,7 @@
 // The board: the state of now or of any past moment, and what of it changed.
 import { z } from 'zod';
-import type { BoardChanges as BoardChangesType } from '../state/views/board-changes.ts';
-import type { BoardView } from '../state/views/board-view.ts';
 import { AttentionOnBoard, Deployment, Feed, PullRequest, Run, Ticket, Worker } from './entities.ts';
-import { apiRoute, duration, Seq, sameAs, Time, text } from './route.ts';
+import { apiRoute, duration, Seq, Time, text } from './route.ts';
 
 const settled = duration('a duration, like 24h')
   .optional()
@@ -25,12 +23,15 @@ const shown = {
 };
 const keys = z.array(z.string());
 
-const Board = sameAs<BoardView & { life?: string | undefined }>()(
-  z.object({ life: life.optional().describe('Only of the board of now'), ...shown }),
-).meta({ id: 'Board' });
+/** Without the name of the process that answers. */
+export type BoardView = Omit<z.infer<typeof Board>, 'life'>;
+const Board = z
+  .object({ life: life.optional().describe('Only of the board of now'), ...shown })
+  .meta({ id: 'Board' });
 
-const BoardChanges = sameAs<BoardChangesType & { life: string }>()(
-  z.object({
+export type BoardChanges = Omit<z.infer<typeof BoardChanges>, 'life'>;
+const BoardChanges = z
+  .object({
     life,
     ...shown,
     full: z.boolean().describe('Everything is here: what the reader had before does not count any more'),
@@ -45,8 +46,8 @@ const BoardChanges = sameAs<BoardChangesType & { life: string }>()(
         feeds: keys,
       })
       .describe('Keys of what is no longer shown'),
-  }),
-).meta({ id: 'BoardChanges' });
+  })
+  .meta({ id: 'BoardChanges' });
 
 export const boardRoutes = {
   getBoard: apiRoute({

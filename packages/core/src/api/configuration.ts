@@ -1,33 +1,35 @@
 // The configuration as the daemon uses it, and the projects that the daemon serves.
 import { z } from 'zod';
-import type { ConfigReport as ConfigReportType, ProjectEntry } from '../config/config-report.ts';
-import type { ReportedProblem } from '../config/problems.ts';
-import { apiRoute, sameAs, text } from './route.ts';
+import { apiRoute, text } from './route.ts';
 
-const Project = sameAs<ProjectEntry>()(
-  z.object({
+export type ProjectEntry = z.infer<typeof Project>;
+const Project = z
+  .object({
     id: z.string().describe('Its key, or its folder when it has none'),
     key: z.string().nullable(),
     name: z.string().nullable(),
     folder: z.string(),
     repo: z.string().nullable().describe('owner/name'),
     ticketPrefix: z.string().nullable(),
-  }),
-).meta({ id: 'Project' });
+  })
+  .meta({ id: 'Project' });
 
-export const ConfigProblem = sameAs<ReportedProblem>()(
-  z.object({
+export type ReportedProblem = z.infer<typeof ConfigProblem>;
+export const ConfigProblem = z
+  .object({
     severity: z
       .enum(['error', 'ignored', 'deprecated'])
       .describe('ignored: nothing reads the key; deprecated: it is read under a name that will go'),
     file: z.string().describe('The file, or `environment`'),
     text: z.string(),
     remedy: z.string(),
-  }),
-).meta({ id: 'ConfigProblem' });
+  })
+  .meta({ id: 'ConfigProblem' });
 
-const ConfigReport = sameAs<ConfigReportType>()(
-  z.object({
+export type ConfigReport = z.infer<typeof ConfigReport>;
+export type ConfigEntry = ConfigReport['values'][number];
+const ConfigReport = z
+  .object({
     project: z.string().nullable().describe('The project that it is of; null outside of any'),
     projects: z.array(Project),
     files: z.object({ project: z.string().nullable(), secrets: z.string(), global: z.string() }),
@@ -66,8 +68,8 @@ const ConfigReport = sameAs<ConfigReportType>()(
       )
       .describe('Settings of the machine, which only the environment gives'),
     problems: z.array(ConfigProblem),
-  }),
-).meta({ id: 'ConfigReport' });
+  })
+  .meta({ id: 'ConfigReport' });
 
 export const configurationRoutes = {
   listProjects: apiRoute({

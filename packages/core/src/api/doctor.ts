@@ -1,19 +1,18 @@
 // The self-check of the daemon, and all checks of `svc doctor`.
 import { z } from 'zod';
 import { type CheckVerdict, checkGrades, type DoctorFinding, doctorParts } from '../checks/finding.ts';
-import type { SelfCheck as SelfCheckType, TriedDelivery } from '../checks/judge-daemon.ts';
-import { apiRoute, noFields, Seq, sameAs, text } from './route.ts';
+import { apiRoute, noFields, Seq, text } from './route.ts';
 
 const why = { why: z.string(), remedy: z.string().nullable() };
-const Tried = sameAs<TriedDelivery>()(
-  z.union([
-    z.object({ feed: z.string(), ok: z.literal(true), milliseconds: z.number() }),
-    z.object({ feed: z.string(), ok: z.literal(false), disabled: z.boolean(), ...why }),
-  ]),
-);
+export type TriedDelivery = z.infer<typeof Tried>;
+const Tried = z.union([
+  z.object({ feed: z.string(), ok: z.literal(true), milliseconds: z.number() }),
+  z.object({ feed: z.string(), ok: z.literal(false), disabled: z.boolean(), ...why }),
+]);
 
-const SelfCheck = sameAs<SelfCheckType>()(
-  z.object({
+export type SelfCheck = z.infer<typeof SelfCheck>;
+const SelfCheck = z
+  .object({
     log: z.union([
       z.object({ ok: z.literal(true), seq: Seq, milliseconds: z.number() }),
       z.object({ ok: z.literal(false), step: z.enum(['write', 'index', 'file']), ...why }),
@@ -24,8 +23,8 @@ const SelfCheck = sameAs<SelfCheckType>()(
       present: z.array(z.string()),
       missing: z.array(z.object({ provider: z.string(), variable: z.string() })),
     }),
-  }),
-).meta({ id: 'SelfCheck' });
+  })
+  .meta({ id: 'SelfCheck' });
 
 const Fixed = z.object({
   part: z.enum(doctorParts),
@@ -34,8 +33,8 @@ const Fixed = z.object({
   failed: z.string().nullable(),
 });
 
-const Examination = sameAs<CheckVerdict & { findings: DoctorFinding[]; fixed: z.output<typeof Fixed>[] }>()(
-  z.object({
+const Examination = z
+  .object({
     ok: z.boolean().describe('Nothing is broken'),
     broken: z.int(),
     warnings: z.int(),
@@ -51,8 +50,8 @@ const Examination = sameAs<CheckVerdict & { findings: DoctorFinding[]; fixed: z.
       }),
     ),
     fixed: z.array(Fixed).describe('What --fix mended; the daemon only looks'),
-  }),
-).meta({ id: 'Examination' });
+  })
+  .meta({ id: 'Examination' }) satisfies z.ZodType<CheckVerdict & { findings: DoctorFinding[] }>;
 
 export const doctorRoutes = {
   checkDaemon: apiRoute({

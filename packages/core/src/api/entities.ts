@@ -1,20 +1,12 @@
-// What stands on the board, as answers show it: workers, pull requests, deployments, tickets, runs, attention, feeds.
+// What is on the board, as answers show it: workers, pull requests, deployments, tickets, runs, attention, feeds. The
+// board's own types (state/board-types.ts) follow from these.
 import { z } from 'zod';
-import type { DeployProgress, DeployWorker } from '../deploy/deploy-worker.ts';
-import type { DeployPolicy } from '../deploy/policy.ts';
 import { EventVia } from '../log/event-line.ts';
 import { reactionCauses } from '../orchestrate/reaction-causes.ts';
-import { WorkerPhase, WorkerStatus } from '../runs/signal-file.ts';
-import type {
-  AttentionItem as AttentionItemType,
-  Deployment as DeploymentType,
-  FeedState,
-  Run as RunType,
-  Ticket as TicketType,
-} from '../state/board-types.ts';
+import { WorkerPhase } from '../runs/signal-file.ts';
 import { ticketPhases } from '../state/effect.ts';
-import type { Keyed, PullRequestView, WorkerView } from '../state/views/board-view.ts';
-import { Seq, sameAs, Time } from './route.ts';
+import { DeploymentState, deployFields } from './deploy.ts';
+import { Seq, Time } from './route.ts';
 
 const key = z
   .string()
@@ -22,59 +14,16 @@ const key = z
 const last = { lastSeq: Seq.describe('The last line that told of it'), lastAt: Time };
 const ReactionCause = z.enum(reactionCauses);
 
-const Policy = sameAs<DeployPolicy>()(
-  z.object({
-    timeoutSec: z.number(),
-    productionEnvironment: z.string(),
-    stagingEnvironment: z.string(),
-    skipDeployVerification: z.boolean().nullable().describe('null while the configuration cannot be read'),
-    acceptDescendants: z.boolean(),
-  }),
-).describe('How a merge of its repository is proven');
-
-const Deploy = sameAs<DeployProgress>()(
-  z.object({
-    environment: z.string(),
-    deploymentId: z.int().nullable().describe('The newest deployment of the merge'),
-    attempts: z.array(
-      z.object({
-        deploymentId: z.int(),
-        state: z.enum(['failure', 'error']),
-        failedAt: Time,
-        description: z.string().optional(),
-        logUrl: z.string().optional(),
-      }),
-    ),
-    retried: z
-      .object({ times: z.int(), failedUpTo: z.int().nullable() })
-      .exactOptional()
-      .describe("A person's retries; absent while there was none"),
-    startedAt: Time.nullable(),
-    deadline: Time.describe('When it is given up as stalled'),
-    completedAt: Time.nullable(),
-    result: z.enum(['success', 'accepted', 'budget-exhausted', 'timeout']).nullable(),
-    containedIn: z.array(z.string()).describe('Commits that were proven to contain the merge, newest last'),
-    provenBy: z.object({ deploymentId: z.int(), sha: z.string() }).nullable(),
-  }),
-);
-
-const Claim = sameAs<NonNullable<DeployWorker['claim']>>()(
-  z.object({ status: WorkerStatus, at: Time, seq: Seq, old: z.literal(true).exactOptional() }),
-);
-
-export const Worker = sameAs<WorkerView>()(
-  z.object({
+export type WorkerView = z.infer<typeof Worker>;
+export const Worker = z
+  .object({
     key,
     orchestrator: z.string().describe('The run'),
     ticket: z.string(),
     name: z.string(),
-    status: WorkerStatus,
     statusSince: Time,
     statusSeq: Seq.describe('The line that made the status what it is'),
-    claim: Claim.nullable().describe('What its signal file says, where it is not believed'),
-    policy: Policy,
-    merge: z.object({ sha: z.string().nullable(), at: Time, seq: Seq }).nullable(),
-    deploy: Deploy.nullable(),
+    ...deployFields,
     phase: WorkerPhase.nullable(),
     repo: z.string().nullable().describe('owner/name'),
     branch: z.string().nullable(),
@@ -132,11 +81,12 @@ export const Worker = sameAs<WorkerView>()(
     until: Time.nullable(),
     contradictions: z.array(z.string()).describe('Where the facts disagree'),
     ...last,
-  }),
-).meta({ id: 'Worker' });
+  })
+  .meta({ id: 'Worker' });
 
-export const PullRequest = sameAs<PullRequestView>()(
-  z.object({
+export type PullRequestView = z.infer<typeof PullRequest>;
+export const PullRequest = z
+  .object({
     key,
     name: z.string().describe('owner/name#number'),
     repo: z.string(),
@@ -176,23 +126,12 @@ export const PullRequest = sameAs<PullRequestView>()(
       .object({ ready: z.boolean().nullable(), reasons: z.array(z.string()) })
       .describe('Whether it could be merged now; null is unknown'),
     ...last,
-  }),
-).meta({ id: 'PullRequest' });
+  })
+  .meta({ id: 'PullRequest' });
 
-const DeploymentState = z.enum([
-  'created',
-  'pending',
-  'queued',
-  'waiting',
-  'in_progress',
-  'success',
-  'failure',
-  'error',
-  'inactive',
-]);
-
-export const Deployment = sameAs<Keyed<DeploymentType>>()(
-  z.object({
+export type Deployment = z.infer<typeof Deployment>;
+export const Deployment = z
+  .object({
     key,
     repo: z.string(),
     id: z.int(),
@@ -207,11 +146,12 @@ export const Deployment = sameAs<Keyed<DeploymentType>>()(
     logUrl: z.string().nullable(),
     description: z.string().nullable(),
     ...last,
-  }),
-).meta({ id: 'Deployment' });
+  })
+  .meta({ id: 'Deployment' });
 
-export const Ticket = sameAs<Keyed<TicketType>>()(
-  z.object({
+export type Ticket = z.infer<typeof Ticket>;
+export const Ticket = z
+  .object({
     key,
     ticket: z.string(),
     title: z.string().nullable(),
@@ -231,11 +171,12 @@ export const Ticket = sameAs<Keyed<TicketType>>()(
     toldAt: Time.nullable(),
     via: EventVia,
     ...last,
-  }),
-).meta({ id: 'Ticket' });
+  })
+  .meta({ id: 'Ticket' });
 
-export const Run = sameAs<Keyed<RunType>>()(
-  z.object({
+export type Run = z.infer<typeof Run>;
+export const Run = z
+  .object({
     key,
     orchestrator: z.string(),
     name: z.string().nullable(),
@@ -265,8 +206,8 @@ export const Run = sameAs<Keyed<RunType>>()(
       }),
     ),
     ...last,
-  }),
-).meta({ id: 'Run' });
+  })
+  .meta({ id: 'Run' });
 
 const attentionFields = {
   id: z.string().describe('<run or ->/<ticket or feed or ->/<reason>'),
@@ -289,16 +230,19 @@ const attentionFields = {
   handedOver: z.object({ to: z.string(), by: z.string(), at: Time, note: z.string().nullable() }).nullable(),
 };
 
-export const AttentionItem = sameAs<AttentionItemType>()(z.object(attentionFields)).meta({
+export type AttentionItem = z.infer<typeof AttentionItem>;
+export const AttentionItem = z.object(attentionFields).meta({
   id: 'AttentionItem',
 });
+export type AttentionEntry = z.infer<typeof AttentionEntry>;
 export const AttentionEntry = z
   .object({ ...attentionFields, ageMs: z.number().nonnegative() })
   .meta({ id: 'AttentionEntry' });
 export const AttentionOnBoard = z.object({ key, ...attentionFields }).meta({ id: 'AttentionOnBoard' });
 
-export const Feed = sameAs<Keyed<FeedState>>()(
-  z.object({
+export type Feed = z.infer<typeof Feed>;
+export const Feed = z
+  .object({
     key,
     feed: z.string(),
     grade: z.string(),
@@ -306,5 +250,5 @@ export const Feed = sameAs<Keyed<FeedState>>()(
     reason: z.string().nullable(),
     remedy: z.string().nullable(),
     lastSeq: Seq,
-  }),
-).meta({ id: 'Feed' });
+  })
+  .meta({ id: 'Feed' });

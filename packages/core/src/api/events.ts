@@ -1,8 +1,8 @@
 // The event log: its lines by the index, how many there are, as they come; and facts of helpers.
 import { z } from 'zod';
-import { type EventCounts as EventCountsType, eventFamilies } from '../log/event-filter.ts';
+import { eventFamilies } from '../log/event-filter.ts';
 import { EventFields, EventLine as EventLineSchema } from '../log/event-line.ts';
-import { apiRoute, Seq, sameAs, Time } from './route.ts';
+import { apiRoute, Seq, Time } from './route.ts';
 
 const EventLine = EventLineSchema.meta({ id: 'EventLine' });
 
@@ -32,8 +32,9 @@ const EventPage = z
   })
   .meta({ id: 'EventPage' });
 
-const EventCounts = sameAs<EventCountsType>()(
-  z.object({
+export type EventCounts = z.infer<typeof EventCounts>;
+const EventCounts = z
+  .object({
     from: Time,
     to: Time,
     bucketMs: z.number(),
@@ -49,8 +50,8 @@ const EventCounts = sameAs<EventCountsType>()(
       .describe('Oldest first, without a gap'),
     indexedTo: Seq,
     complete: z.boolean().describe('False: counting took too long, and the oldest buckets are short'),
-  }),
-).meta({ id: 'EventCounts' });
+  })
+  .meta({ id: 'EventCounts' });
 
 /** What a helper leaves out is said for it: from `cli`, `local`, about nothing in particular. */
 const HelperFact = EventFields.partial({ source: true, via: true, scope: true, detail: true }).strict();

@@ -1,19 +1,18 @@
 // The daemon's own figures.
 import { z } from 'zod';
-import type { Figures as FiguresType, RecentTimes } from '../telemetry/figures.ts';
-import { apiRoute, sameAs, Time } from './route.ts';
+import { apiRoute, Time } from './route.ts';
 
-const Times = sameAs<RecentTimes>()(
-  z.object({
-    count: z.int().describe('All since the start'),
-    of: z.int().describe('How many of the newest the percentiles are of'),
-    p50Ms: z.number().nullable(),
-    p99Ms: z.number().nullable(),
-  }),
-);
+export type RecentTimes = z.infer<typeof Times>;
+const Times = z.object({
+  count: z.int().describe('All since the start'),
+  of: z.int().describe('How many of the newest the percentiles are of'),
+  p50Ms: z.number().nullable(),
+  p99Ms: z.number().nullable(),
+});
 
-const Figures = sameAs<FiguresType>()(
-  z.object({
+export type Figures = z.infer<typeof Figures>;
+const Figures = z
+  .object({
     since: Time.describe('When the daemon started; counts begin there'),
     codehost: z.object({
       calls: z.int(),
@@ -27,8 +26,8 @@ const Figures = sameAs<FiguresType>()(
     deliveries: Times.describe('Accepted deliveries, from the request to the answer'),
     commits: Times.describe('Group commits of the event log'),
     lines: z.int().describe('Lines made durable'),
-  }),
-).meta({ id: 'Figures' });
+  })
+  .meta({ id: 'Figures' });
 
 export const figuresRoutes = {
   getFigures: apiRoute({

@@ -1,9 +1,7 @@
-import { describe, expect, expectTypeOf, test } from 'vitest';
-import { z } from 'zod';
+import { describe, expect, test } from 'vitest';
 import { readLogsRequest, readMetricsRequest } from '../telemetry/proxy-request.ts';
 import { apiFailureStatus } from './failures.ts';
 import { type OpenapiOperation, openapiDocument } from './openapi.ts';
-import { sameAs } from './route.ts';
 import { api } from './routes.ts';
 
 const document = openapiDocument({ version: '1.2.3' });
@@ -84,24 +82,5 @@ describe('what is read by hand has the fields that are described', () => {
     expect(answer.ok ? '' : answer.problem).toContain(
       `there are ${Object.keys(described.shape).join(', ')}.`,
     );
-  });
-});
-
-describe('a schema that is tied to a type', () => {
-  type Told = { ticket: string; since: string | null };
-
-  test('says the same', () => {
-    const schema = sameAs<Told>()(z.object({ ticket: z.string(), since: z.string().nullable() }));
-    expectTypeOf<z.output<typeof schema>>().toEqualTypeOf<Told>();
-  });
-
-  test('does not compile where one has what the other has not', () => {
-    // @ts-expect-error the schema lacks a field
-    sameAs<Told>()(z.object({ ticket: z.string() }));
-    // @ts-expect-error the type lacks a field
-    sameAs<Told>()(z.object({ ticket: z.string(), since: z.string().nullable(), more: z.string() }));
-    // @ts-expect-error null is not said
-    sameAs<Told>()(z.object({ ticket: z.string(), since: z.string() }));
-    expect(sameAs).toBeTypeOf('function');
   });
 });

@@ -46,17 +46,6 @@ export type ApiGiven<Route, Part extends 'params' | 'query' | 'body'> = Route ex
   ? z.input<Schema>
   : undefined;
 
-/**
- * Ties a schema to a type that stands elsewhere: where one has a field that the other has not, it does not compile.
- *
- *     const Why = sameAs<WhyType>()(z.object({ ticket: z.string(), … }));
- */
-export function sameAs<Type>() {
-  return <Schema extends z.ZodType<Type>>(
-    schema: Schema & ([Type] extends [z.output<Schema>] ? unknown : ['the type says more than the schema']),
-  ): Schema => schema;
-}
-
 /** A moment, ISO 8601. */
 export const Time = z.iso.datetime({ offset: true });
 

@@ -1,19 +1,23 @@
 // Runs: many tickets at once, in waves.
 import { z } from 'zod';
-import type { HoldReason } from '../orchestrate/acts.ts';
 import { MOST_TICKETS, MOST_WAVES } from '../orchestrate/plan.ts';
-import type { RunView } from '../orchestrate/run-view.ts';
-import type { OutsideBlocker } from '../tracker/dependencies.ts';
-import { apiRoute, by, sameAs, Time, text } from './route.ts';
+import { apiRoute, by, Time, text } from './route.ts';
 
-const Why = sameAs<HoldReason>()(
-  z.enum(['paused', 'slots', 'review', 'backoff', 'ticket-elsewhere', 'claim', 'merge-commit-unknown']),
-);
+export type HoldReason = z.infer<typeof Why>;
+const Why = z.enum([
+  'paused',
+  'slots',
+  'review',
+  'backoff',
+  'ticket-elsewhere',
+  'claim',
+  'merge-commit-unknown',
+]);
 
-const RunDetail = sameAs<
-  RunView & { holds: { ticket: string | null; why: HoldReason; message: string; until: string | null }[] }
->()(
-  z.object({
+/** What the board knows of it; what holds it up comes from the orchestrator. */
+export type RunView = Omit<z.infer<typeof RunDetail>, 'holds'>;
+const RunDetail = z
+  .object({
     orchestrator: z.string(),
     name: z.string().nullable(),
     state: z.enum(['running', 'paused', 'completed', 'canceled', 'unknown']),
@@ -51,12 +55,12 @@ const RunDetail = sameAs<
         z.object({ ticket: z.string().nullable(), why: Why, message: z.string(), until: Time.nullable() }),
       )
       .describe('Why what does not go on does not'),
-  }),
-).meta({ id: 'RunDetail' });
+  })
+  .meta({ id: 'RunDetail' });
 
-const Blocker = sameAs<OutsideBlocker>()(
-  z.object({ ticket: z.string(), blocker: z.string(), state: z.string() }),
-);
+/** A blocker that is not among the tickets and not done: nobody here takes it out of the way. */
+export type OutsideBlocker = z.infer<typeof Blocker>;
+const Blocker = z.object({ ticket: z.string(), blocker: z.string(), state: z.string() });
 const BegunRun = RunDetail.extend({
   outsideBlockers: z.array(Blocker).describe('Tickets of no run that block some of this one'),
 }).meta({ id: 'BegunRun' });

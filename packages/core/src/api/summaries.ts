@@ -1,16 +1,16 @@
 // Texts that a model writes: the summary of a run, and the briefing.
 import { z } from 'zod';
-import type { SuggestedLabel } from '../summarize/briefing-prompt.ts';
 import { providerNames } from '../summarize/providers.ts';
 import { summaryTemplates } from '../summarize/summary-prompt.ts';
 import { neutralProvider, realProvider } from '../vendor-names.ts';
-import { apiRoute, noFields, sameAs, Time } from './route.ts';
+import { apiRoute, noFields, Time } from './route.ts';
 
 const orchId = 'expected the name of a run: letters, digits, dots, dashes, underscores';
 const model = 'expected the id of a model, of at most 120 characters';
 const realNames = providerNames.flatMap((name) => realProvider(name) ?? []);
 
-const Label = sameAs<SuggestedLabel>()(z.object({ ticket: z.string(), label: z.string() }));
+export type SuggestedLabel = z.infer<typeof Label>;
+const Label = z.object({ ticket: z.string(), label: z.string() });
 const Briefing = z
   .object({
     enabled: z.boolean(),

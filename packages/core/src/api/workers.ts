@@ -1,15 +1,12 @@
 // One ticket: why it is in its state, whether it shipped, its way through time, what its agent said; and a person's
 // word on its deploy.
 import { z } from 'zod';
-import type { WorkerOutput as WorkerOutputType } from '../orchestrate/agent-output.ts';
 import { WorkerStatus } from '../runs/signal-file.ts';
-import type { Receipt as ReceiptType } from '../state/views/receipt.ts';
-import type { Trace as TraceType } from '../state/views/trace.ts';
-import type { Why as WhyType } from '../state/views/why.ts';
-import { apiRoute, by, OfRun, RunName, Seq, sameAs, TicketParams, Time, text } from './route.ts';
+import { apiRoute, by, OfRun, RunName, Seq, TicketParams, Time, text } from './route.ts';
 
-const Why = sameAs<WhyType>()(
-  z.object({
+export type Why = z.infer<typeof Why>;
+const Why = z
+  .object({
     ticket: z.string(),
     orchestrator: z.string().nullable(),
     status: z.enum([...WorkerStatus.options, 'unknown']).describe('unknown: no run has a worker for it'),
@@ -27,11 +24,12 @@ const Why = sameAs<WhyType>()(
     until: Time.nullable(),
     contradictions: z.array(z.string()),
     unknown: z.array(z.string()).describe('What nobody knows'),
-  }),
-).meta({ id: 'Why' });
+  })
+  .meta({ id: 'Why' });
 
-const Receipt = sameAs<ReceiptType>()(
-  z.object({
+export type Receipt = z.infer<typeof Receipt>;
+const Receipt = z
+  .object({
     ticket: z.string(),
     orchestrator: z.string().nullable(),
     status: z.string(),
@@ -49,11 +47,12 @@ const Receipt = sameAs<ReceiptType>()(
     ),
     shipped: z.boolean().nullable().describe('Null: nobody can tell'),
     flagged: z.array(z.string()).describe('What a reader should know before taking the answer for proof'),
-  }),
-).meta({ id: 'Receipt' });
+  })
+  .meta({ id: 'Receipt' });
 
-const Trace = sameAs<TraceType>()(
-  z.object({
+export type Trace = z.infer<typeof Trace>;
+const Trace = z
+  .object({
     ticket: z.string(),
     orchestrator: z.string().nullable(),
     now: Time,
@@ -87,11 +86,12 @@ const Trace = sameAs<TraceType>()(
     axis: z
       .array(z.object({ from: Time, to: Time, folded: z.boolean() }))
       .describe('The time axis; folded where nothing happened for hours'),
-  }),
-).meta({ id: 'Trace' });
+  })
+  .meta({ id: 'Trace' });
 
-const WorkerOutput = sameAs<WorkerOutputType>()(
-  z.object({
+export type WorkerOutput = z.infer<typeof WorkerOutput>;
+const WorkerOutput = z
+  .object({
     ticket: z.string(),
     orchestrator: z.string(),
     exists: z.boolean(),
@@ -110,8 +110,8 @@ const WorkerOutput = sameAs<WorkerOutputType>()(
       }),
     ),
     errors: z.string().describe('The last lines of its standard error, as plain text'),
-  }),
-).meta({ id: 'WorkerOutput' });
+  })
+  .meta({ id: 'WorkerOutput' });
 
 const ofWorker = { tag: 'workers', params: TicketParams } as const;
 const asked = { ...ofWorker, method: 'GET', query: z.strictObject(OfRun) } as const;

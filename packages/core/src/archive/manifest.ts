@@ -63,22 +63,6 @@ function textOf(manifest: ArchiveManifest): string {
   return JSON.stringify({ ...manifest, archivedAt: null });
 }
 
-/** Archived runs by name; `next` is the name to go on behind, null at the end. */
-export type ArchiveList = {
-  root: string;
-  runs: {
-    orchestrator: string;
-    archivedAt: string;
-    state: ArchivedRunState;
-    files: number;
-    bytes: number;
-    storedBytes: number;
-  }[];
-  next: string | null;
-  /** Archives in the root that the index does not know; a sweep mends it. */
-  unindexed: number;
-};
-
 // Names inside an archive. They come from a run's folder, where a worker may have made any, and they go back to the
 // disk at a restore: none may lead out of the folder that it is restored to.
 

@@ -1,7 +1,8 @@
 // Findings about the daemon: from what it reports of its parts (`GET /api/health`), from what it found when it checked
 // itself (`POST /api/doctor`), and about the disk that it writes to. A part that a daemon of another version does not
 // report is left out.
-import type { ReportedProblem } from '../config/problems.ts';
+import type { ReportedProblem } from '../api/configuration.ts';
+import type { SelfCheck, TriedDelivery } from '../api/doctor.ts';
 import {
   FILE_CHANGED,
   FILE_CHANGED_REMEDY,
@@ -207,20 +208,6 @@ function judgeBackend([name, { state, why, remedy }]: [
     });
   return doctorFinding('telemetry', 'ok', `${name}: ${state}`);
 }
-
-export type TriedDelivery =
-  | { feed: string; ok: true; milliseconds: number }
-  | { feed: string; ok: false; disabled: boolean; why: string; remedy: string | null };
-
-export type SelfCheck = {
-  /** A line written, then found through the index and in its file. */
-  log:
-    | { ok: true; seq: number; milliseconds: number }
-    | { ok: false; step: 'write' | 'index' | 'file'; why: string; remedy: string | null };
-  receivers: TriedDelivery[];
-  /** Where AI is on: the providers with a key, and the variables that hold none. */
-  providers: { enabled: boolean; present: string[]; missing: { provider: string; variable: string }[] };
-};
 
 export function judgeSelfCheck({ log, receivers, providers }: SelfCheck): DoctorFinding[] {
   return [judgeWrittenLine(log), ...receivers.map(judgeDelivery), ...judgeProviders(providers)];

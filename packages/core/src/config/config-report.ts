@@ -1,62 +1,14 @@
 // The configuration for people: every value, where it came from, and what it would be by default. A secret is masked
 // here, and nowhere else is its text shown.
+import type { ConfigEntry, ProjectEntry } from '../api/configuration.ts';
 import { deprecations } from './deprecations.ts';
 import { layerTitles } from './layers.ts';
 import { MASK } from './mask.ts';
-import { type ConfigProblem, formatProblem, type ReportedProblem } from './problems.ts';
+import { type ConfigProblem, formatProblem } from './problems.ts';
 import { type Fingerprint, publicValue } from './public-value.ts';
 import type { ResolvedValue, ValueSource } from './resolved-value.ts';
 
-export type ConfigEntry = {
-  key: string;
-  /** Masked where it is a secret or opens something; null when it is not set. */
-  value: unknown;
-  isSet: boolean;
-  isSecret: boolean;
-  source: {
-    kind: ValueSource['kind'];
-    /** In words. */
-    text: string;
-    file: string | null;
-    line: number | null;
-    variable: string | null;
-  };
-  default: unknown;
-  description: string;
-  expects: string;
-  /** The environment variable that wins over every file. */
-  env: string | null;
-  /** The files that may hold it. */
-  layers: readonly string[];
-  /** What to do, where it was read from a name or place that will go. */
-  deprecated: string | null;
-  /** Why what the file gives is not used; null when it is. */
-  differs: string | null;
-};
-
-export type ProjectEntry = {
-  /** Its key, or its folder when it has none. */
-  id: string;
-  key: string | null;
-  name: string | null;
-  folder: string;
-  /** `owner/name` */
-  repo: string | null;
-  ticketPrefix: string | null;
-};
-
 export type ProjectList = { projects: ProjectEntry[] };
-
-export type ConfigReport = {
-  /** The project that it is of; null outside of any. */
-  project: string | null;
-  projects: ProjectEntry[];
-  files: { project: string | null; secrets: string; global: string };
-  values: ConfigEntry[];
-  /** Settings of the machine, which only the environment gives. */
-  machine: { variable: string; value: string; fromEnvironment: boolean; description: string }[];
-  problems: ReportedProblem[];
-};
 
 /** For a person at their own terminal who asks for this very value. */
 export function maskedValue({ field, value }: ResolvedValue): unknown {

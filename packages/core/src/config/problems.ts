@@ -1,5 +1,6 @@
 // What can be wrong with a configuration. `error`: there is no configuration until it is mended.
 // `ignored`: a key that nothing reads. `deprecated`: read, but under a name that will go.
+import type { ReportedProblem } from '../api/configuration.ts';
 import { withoutCredentials } from './public-value.ts';
 
 export type Severity = 'error' | 'ignored' | 'deprecated';
@@ -26,9 +27,6 @@ export type ConfigProblem = {
   message: string;
   remedy?: string | undefined;
 };
-
-/** A problem as the daemon reports it. */
-export type ReportedProblem = Pick<ConfigProblem, 'severity' | 'file'> & { text: string; remedy: string };
 
 export function reportProblem(problem: ConfigProblem): ReportedProblem {
   return {

@@ -1,64 +1,12 @@
 // What the deploy lifecycle knows of a worker, the facts that move it, and what a move asks for.
+import type { DeploymentState, DeployProgress, DeployWorker } from '../api/deploy.ts';
 import type { WorkerStatus } from '../runs/signal-file.ts';
-import type { DeployPolicy } from './policy.ts';
 
 /** Failed deployments that exhaust the budget. */
 export const DEPLOY_BUDGET = 3;
 
 /** One failed deployment id. It counts once, however often its failure is reported. */
-export type FailedDeployment = {
-  deploymentId: number;
-  state: 'failure' | 'error';
-  failedAt: string;
-  description?: string | undefined;
-  logUrl?: string | undefined;
-};
-
-export type DeployProgress = {
-  environment: string;
-  /** The newest deployment seen for the merge; null while none has started. */
-  deploymentId: number | null;
-  /** Failed ids since the merge, or since a person said retry; never more than the budget. */
-  attempts: FailedDeployment[];
-  /**
-   * A person's retries, absent while there was none. A failure of an id up to `failedUpTo` was counted, or
-   * overtaken, before the last one: told again, it does not spend the new budget.
-   */
-  retried?: { times: number; failedUpTo: number | null };
-  startedAt: string | null;
-  /** When the worker is given up as stalled; counted from the merge, or from a person's retry. */
-  deadline: string;
-  completedAt: string | null;
-  /** How it ended: success, accepted by a person, budget-exhausted, timeout; null while it goes on. */
-  result: 'success' | 'accepted' | 'budget-exhausted' | 'timeout' | null;
-  /** Commits that were proven to contain the merge, newest last, at most 100. */
-  containedIn: string[];
-  /** The deployed commit that made it done: the merge itself or one that contains it. */
-  provenBy: { deploymentId: number; sha: string } | null;
-};
-
-export type DeployWorker = {
-  status: WorkerStatus;
-  /**
-   * What the signal file says, where it is not believed; null when it agrees. An old one was written long
-   * before anybody looked: it is shown, and nobody is called.
-   */
-  claim: { status: WorkerStatus; at: string; seq: number; old?: true } | null;
-  policy: DeployPolicy;
-  merge: { sha: string | null; at: string; seq: number } | null;
-  deploy: DeployProgress | null;
-};
-
-export type DeploymentState =
-  | 'created'
-  | 'pending'
-  | 'queued'
-  | 'waiting'
-  | 'in_progress'
-  | 'success'
-  | 'failure'
-  | 'error'
-  | 'inactive';
+export type FailedDeployment = DeployProgress['attempts'][number];
 
 /** `at` is when it happened upstream where that is known, else when the daemon accepted it. */
 export type DeployFact = { seq: number; at: string } & (

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { DeployWorker } from './deploy-worker.ts';
+import type { DeployPolicy, DeployWorker } from '../api/deploy.ts';
 import { deployStep } from './lifecycle.ts';
 import {
   accept,
@@ -16,7 +16,6 @@ import {
   time,
   verified,
 } from './model/plain-facts.ts';
-import type { DeployPolicy } from './policy.ts';
 
 /** A fact, with the minute at which it happens where that matters: one minute after another otherwise. */
 type Timed = PlainFact | [PlainFact, number];

@@ -1,14 +1,13 @@
+import type { DeployPolicy, DeployProgress, DeployWorker } from '../api/deploy.ts';
 import type { WorkerStatus } from '../runs/signal-file.ts';
 import {
   DEPLOY_BUDGET,
   type DeployEffect,
   type DeployFact,
-  type DeployProgress,
   type DeployStep,
-  type DeployWorker,
   type FailedDeployment,
 } from './deploy-worker.ts';
-import { type DeployPolicy, isSameEnvironment } from './policy.ts';
+import { isSameEnvironment } from './policy.ts';
 import { isInLifecycle, isTimedOut, isWaitingForDeploy, openReasons, waitsForPolicy } from './standing.ts';
 
 /**

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type DeployPolicy, defaultDeployPolicy, deployPolicyFor, type ProjectPolicies } from './policy.ts';
+import type { DeployPolicy } from '../api/deploy.ts';
+import { defaultDeployPolicy, deployPolicyFor, type ProjectPolicies } from './policy.ts';
 
 const strict: DeployPolicy = { ...defaultDeployPolicy, skipDeployVerification: false };
 const patient: DeployPolicy = { ...strict, timeoutSec: 7200 };

@@ -1,15 +1,9 @@
 // How a merge in a repository is proven, by `svc.deploy.<owner/repo>`. A repository without an entry skips
 // the proof: its merged pull request is done. Where the configuration that would say so cannot be read, nobody knows:
 // the merge waits.
+import type { DeployPolicy } from '../api/deploy.ts';
 import type { ResolvedValue } from '../config/resolved-value.ts';
 import type { Config } from '../config/schema/config.ts';
-
-type Configured = Config['svc']['deploy'][string];
-
-/** `skipDeployVerification` is null while nobody knows: a merge waits then, and is neither done nor in its deploy. */
-export type DeployPolicy = Omit<Configured, 'skipDeployVerification'> & {
-  skipDeployVerification: boolean | null;
-};
 
 export const defaultDeployPolicy: DeployPolicy = {
   timeoutSec: 1800,

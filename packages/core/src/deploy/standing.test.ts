@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { DeployProgress, DeployWorker } from '../api/deploy.ts';
 import { workerStatuses } from '../runs/worker-statuses.ts';
-import type { DeployProgress, DeployWorker } from './deploy-worker.ts';
 import { newProgress } from './lifecycle.ts';
 import { newWorker, verified } from './model/plain-facts.ts';
 import {

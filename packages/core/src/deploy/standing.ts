@@ -1,7 +1,9 @@
 // Where a worker stands: before its merge, in its deploy, or at its end; and what is open for a person then.
+
+import type { DeployWorker } from '../api/deploy.ts';
 import { type WorkerStatus } from '../runs/signal-file.ts';
 import { workerStatuses } from '../runs/worker-statuses.ts';
-import { DEPLOY_BUDGET, type DeployReason, type DeployWorker } from './deploy-worker.ts';
+import { DEPLOY_BUDGET, type DeployReason } from './deploy-worker.ts';
 
 type Standing = Pick<DeployWorker, 'status' | 'deploy'>;
 

@@ -69,19 +69,6 @@ export const eventFamilies = [
 
 export type EventFamily = (typeof eventFamilies)[number];
 
-export type EventCounts = {
-  from: string;
-  to: string;
-  bucketMs: number;
-  total: number;
-  /** Oldest first, without a gap; `at` is where a bucket begins. */
-  buckets: { at: string; count: number; families: Partial<Record<EventFamily, number>> }[];
-  /** The last line that was counted: earlier than the log's end while the index catches up. */
-  indexedTo: number;
-  /** False when counting took too long: the oldest buckets are then short. */
-  complete: boolean;
-};
-
 /** `codehost` of `codehost.pr.merged`; undefined for a topic of no family. */
 export function familyOf(topic: string): EventFamily | undefined {
   const dot = topic.indexOf('.');

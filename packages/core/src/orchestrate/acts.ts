@@ -1,5 +1,6 @@
 // What the run loop knows, and what it is to do about it. Every act may be asked for again until the board or the
 // disk shows that it was done: carrying it out twice must come to the same.
+import type { HoldReason } from '../api/runs.ts';
 import type { Run, Worker } from '../state/board-types.ts';
 import type { RunPlan } from './plan.ts';
 import type { ReactionCause } from './reaction-causes.ts';
@@ -76,15 +77,6 @@ export const usualPatience: Patience = {
   claimSec: 900,
   afterEndSec: 120,
 };
-
-export type HoldReason =
-  | 'paused'
-  | 'slots'
-  | 'review'
-  | 'backoff'
-  | 'ticket-elsewhere'
-  | 'claim'
-  | 'merge-commit-unknown';
 
 export type Act = { orchestrator: string } & (
   | { kind: 'end'; ticket: string; why: 'run-over' | 'canceled' | 'worker-ended' }

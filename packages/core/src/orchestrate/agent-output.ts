@@ -1,6 +1,7 @@
 // An agent's output as a person reads it. A line of its stream: what it said, the tools that it used, how it ended. What
 // a tool is given and gives back stays out: it may hold what nobody should read on a screen. And the end of its standard
 // error, where a program says why it could not go on.
+import type { WorkerOutput } from '../api/workers.ts';
 import { cutText } from '../log/cut-text.ts';
 import {
   asFields,
@@ -18,35 +19,8 @@ const LONGEST_ERROR_LINE = 300;
 /** With the words before it, it fits into one text of a line of the log. */
 const LONGEST_ERRORS = 700;
 
-export type OutputKind = 'text' | 'tool' | 'result' | 'session' | 'other' | 'unreadable';
-
-export type OutputLine = {
-  /** Where its line begins in the file, in bytes. A line that says several things is several with one offset. */
-  offset: number;
-  kind: OutputKind;
-  /** Plain text of at most 4 KiB, which may have several lines. */
-  text: string;
-  /** Of a result: whether it ended well. */
-  ok: boolean | null;
-  /** There was more of it. */
-  cut: boolean;
-};
-
-export type WorkerOutput = {
-  ticket: string;
-  orchestrator: string;
-  exists: boolean;
-  file: string;
-  /** In bytes; `from` and `to` are the part that the lines are of. */
-  size: number;
-  from: number;
-  to: number;
-  /** The file has become shorter than what was asked for: it is read from its start. */
-  restarted: boolean;
-  lines: OutputLine[];
-  /** The last lines of its standard error, as plainOutput text; empty when there are none. */
-  errors: string;
-};
+export type OutputLine = WorkerOutput['lines'][number];
+type OutputKind = OutputLine['kind'];
 
 /** `readOutputLine('{"type":"assistant","message":{"content":[{"type":"text","text":"Done."}]}}', 0)` */
 export function readOutputLine(line: string, offset: number): OutputLine[] {

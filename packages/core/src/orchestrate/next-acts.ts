@@ -2,12 +2,12 @@
 // a restart goes on where the board and the disk stand. One step of a wave at a time; the loop asks again after
 // each change.
 
+import type { HoldReason } from '../api/runs.ts';
 import { isEnded, isInPersonsHands } from '../deploy/standing.ts';
 import type { Worker } from '../state/board-types.ts';
 import { workerKey } from '../state/reduce-worker.ts';
 import {
   type Act,
-  type HoldReason,
   type LiveAgent,
   type Patience,
   type PlannedRun,

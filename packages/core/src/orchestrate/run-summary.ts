@@ -1,9 +1,12 @@
 // The summary of a run that is over, for whoever goes on from there: `summary.md` in the run's folder. Facts as the board
 // has them, with how each is known. What nobody knows is called unknown, never 0 and never left out.
+
+import type { RunView } from '../api/runs.ts';
+import type { Receipt } from '../api/workers.ts';
 import type { Board } from '../state/board.ts';
 import type { Run } from '../state/board-types.ts';
-import { type Link, type LinkName, type Receipt, receipt } from '../state/views/receipt.ts';
-import { type RunTicketView, type RunView, runView } from './run-view.ts';
+import { type Link, type LinkName, receipt } from '../state/views/receipt.ts';
+import { type RunTicketView, runView } from './run-view.ts';
 
 /** What a model wrote of the run; `problem` when it was asked and there is no text. */
 export type ModelText = { text: string; by: string } | { problem: string };

@@ -1,36 +1,11 @@
 // A run for whoever looks at it: its waves with the standing of each ticket, and how long its workers waited on
 // people.
+import type { RunView } from '../api/runs.ts';
 import { type Board, pullRequestOfWorker, workerKey } from '../state/board.ts';
 import type { PullRequest, ReviewVerdict, Run, Worker } from '../state/board-types.ts';
 import { standingOf } from '../state/reduce-pull-request.ts';
 
-export type RunTicketView = {
-  ticket: string;
-  title: string | null;
-  /** Null until it was dispatched. */
-  status: string | null;
-  since: string | null;
-  pr: { number: number; url: string | null } | null;
-  verification: string | null;
-  error: string | null;
-  costUsd: number | null;
-};
-
-export type RunView = {
-  orchestrator: string;
-  name: string | null;
-  state: Run['state'];
-  startedAt: string | null;
-  endedAt: string | null;
-  project: string | null;
-  maxParallel: number | null;
-  waves: { wave: number; state: string; tickets: RunTicketView[] }[];
-  done: number;
-  tickets: number;
-  costUsd: number | null;
-  /** Hours that its workers waited on people, and how many wait now. */
-  waited: { hours: number; waiting: number };
-};
+export type RunTicketView = RunView['waves'][number]['tickets'][number];
 
 export function runView(board: Board, run: Run, now: string): RunView {
   const workers = [...board.workers.values()].filter(({ orchestrator }) => orchestrator === run.orchestrator);

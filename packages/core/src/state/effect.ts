@@ -1,6 +1,6 @@
 // What a line of the log asks to be done. Effects are a pure function of the log, so that they can be derived
 // again; their key makes carrying one out twice the same as once.
-import type { DeployProgress } from '../deploy/deploy-worker.ts';
+import type { DeployProgress } from '../api/deploy.ts';
 import type { EventDraft } from '../log/event-line.ts';
 import type { ReactionCause } from '../orchestrate/reaction-causes.ts';
 import type { WorkerStatus } from '../runs/signal-file.ts';

@@ -1,7 +1,8 @@
 // Lines of deployments, and what is said of deploys: proofs, deadlines, a person's word.
 
+import type { DeploymentState } from '../api/deploy.ts';
 import { repoKey } from '../codehost/repo-name.ts';
-import type { DeployFact, DeploymentState } from '../deploy/deploy-worker.ts';
+import type { DeployFact } from '../deploy/deploy-worker.ts';
 import { isSameEnvironment } from '../deploy/policy.ts';
 import { deploymentStates } from '../log/codehost-details.ts';
 import { topicsIn } from '../log/topic-family.ts';

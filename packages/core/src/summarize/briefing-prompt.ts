@@ -1,5 +1,6 @@
 // The briefing: the whole board in a few sentences, and a short label for the session of each ticket that is
 // worked on. The answer of the model is text; labels are read from it, and only for tickets that were asked.
+import type { SuggestedLabel } from '../api/summaries.ts';
 import { isEnded } from '../deploy/standing.ts';
 import type { AttentionItem, Board, Worker } from '../state/board-types.ts';
 import { createLookup } from '../state/views/subject.ts';
@@ -12,7 +13,6 @@ import {
   workerLine,
 } from './summary-prompt.ts';
 
-export type SuggestedLabel = { ticket: string; label: string };
 export type BriefingRequest = { prompt: Prompt; tickets: string[] };
 
 const MARK = 'LABELS';

@@ -1,10 +1,8 @@
 // The order of tickets as the tracker tells it: which of them block which, and which wait for a ticket that is
 // not among them.
+import type { OutsideBlocker } from '../api/runs.ts';
 import type { BlockedTicket } from '../orchestrate/waves.ts';
 import type { TrackerRelation } from './api-answer.ts';
-
-/** A blocker that is not among the tickets and not done: nobody here takes it out of the way. */
-export type OutsideBlocker = { ticket: string; blocker: string; state: string };
 
 export type Dependencies = {
   tickets: BlockedTicket[];

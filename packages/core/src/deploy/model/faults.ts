@@ -1,5 +1,7 @@
 // The real step function with one promise broken at a time, and what the judge has to say to it.
-import type { DeployFact, DeployStep, DeployWorker, FailedDeployment } from '../deploy-worker.ts';
+
+import type { DeployWorker } from '../../api/deploy.ts';
+import type { DeployFact, DeployStep, FailedDeployment } from '../deploy-worker.ts';
 import { deployStep } from '../lifecycle.ts';
 import type { Step } from './judge.ts';
 

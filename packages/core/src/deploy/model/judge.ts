@@ -1,8 +1,9 @@
 // Says whether a step function kept its promises on a tape of facts. It shares no code with the lifecycle: it
 // looks at each move from outside, and holds it against the facts told so far, rule by rule.
+
+import type { DeployPolicy, DeployWorker } from '../../api/deploy.ts';
 import type { WorkerStatus } from '../../runs/signal-file.ts';
-import type { DeployEffect, DeployFact, DeployStep, DeployWorker } from '../deploy-worker.ts';
-import type { DeployPolicy } from '../policy.ts';
+import type { DeployEffect, DeployFact, DeployStep } from '../deploy-worker.ts';
 import { newWorker } from './plain-facts.ts';
 import type { Tape } from './random-tape.ts';
 

@@ -1,6 +1,8 @@
 // Facts in few words, for tests.
-import type { DeployEffect, DeployFact, DeploymentState, DeployWorker } from '../deploy-worker.ts';
-import { type DeployPolicy, defaultDeployPolicy } from '../policy.ts';
+
+import type { DeploymentState, DeployPolicy, DeployWorker } from '../../api/deploy.ts';
+import type { DeployEffect, DeployFact } from '../deploy-worker.ts';
+import { defaultDeployPolicy } from '../policy.ts';
 
 type Plain<Fact> = Fact extends unknown ? Omit<Fact, 'seq' | 'at'> : never;
 /** A fact without its place in the log and its time. */

@@ -1,7 +1,8 @@
 // Random tapes of facts: half of them are stories as they happen (work, merge, deployments, a person), the others
 // are noise; all are disturbed: repeated, late, lost, with restarts between and clocks that jump.
-import type { DeployFact, DeploymentState } from '../deploy-worker.ts';
-import type { DeployPolicy } from '../policy.ts';
+
+import type { DeploymentState, DeployPolicy } from '../../api/deploy.ts';
+import type { DeployFact } from '../deploy-worker.ts';
 import {
   accept,
   claimed,

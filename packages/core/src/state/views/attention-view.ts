@@ -1,9 +1,7 @@
 // What needs a person, most urgent first: by severity, then the longest open. What was put off until later
 // stands apart until then.
+import type { AttentionView } from '../../api/attention.ts';
 import type { AttentionItem, Board } from '../board-types.ts';
-
-export type AttentionEntry = AttentionItem & { ageMs: number };
-export type AttentionView = { open: AttentionEntry[]; snoozed: AttentionEntry[] };
 
 const severities = ['high', 'medium', 'low'];
 

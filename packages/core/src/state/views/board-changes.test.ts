@@ -14,10 +14,11 @@ import {
 } from '@svc/testkit';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { BoardChanges } from '../../api/board.ts';
 import { type Board, emptyBoard, foldLine } from '../board.ts';
 import { putDeployment, putPullRequest, putWorker } from '../board-entities.ts';
 import { randomTape } from '../testing/tape.ts';
-import { type BoardChanges, type ChangeTracker, createChangeTracker } from './board-changes.ts';
+import { type ChangeTracker, createChangeTracker } from './board-changes.ts';
 import { boardKinds, boardView } from './board-view.ts';
 
 const EVER = Number.MAX_SAFE_INTEGER;

@@ -5,25 +5,11 @@
 // The tracker looks at the board when it is asked, and remembers which objects it saw and at which line it first saw
 // each. It holds the keys by which other entities matter to a worker, so that a changed pull request leads to its
 // workers without a search.
+import type { BoardChanges, BoardView } from '../../api/board.ts';
 import { branchKey, commitKey, pullRequestKey } from '../board-links.ts';
 import type { Board, Deployment, PullRequest, Ticket, Worker } from '../board-types.ts';
-import {
-  type BoardKind,
-  type BoardView,
-  boardKinds,
-  boardView,
-  isShown,
-  kindViews,
-  shownFrom,
-} from './board-view.ts';
+import { type BoardKind, boardKinds, boardView, isShown, kindViews, shownFrom } from './board-view.ts';
 import { commitsOf, type Names, repoOf, type Subject, subjectOf } from './subject.ts';
-
-export type BoardChanges = BoardView & {
-  /** Everything that is shown is here: what the reader had before does not count any more. */
-  full: boolean;
-  /** Keys of what is no longer shown; also of some that the reader never had. */
-  gone: Record<BoardKind, string[]>;
-};
 
 export type ChangeTracker = {
   /** Since the line `after`; everything when that cannot be told. */

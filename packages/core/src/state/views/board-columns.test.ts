@@ -9,7 +9,7 @@ import {
   sampleWorker,
 } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
-import type { DeployProgress } from '../../deploy/deploy-worker.ts';
+import type { DeployProgress } from '../../api/deploy.ts';
 import type { WorkerStatus } from '../../runs/signal-file.ts';
 import { workerStatuses } from '../../runs/worker-statuses.ts';
 import type { AttentionItem, PullRequest, Ticket, Worker } from '../board-types.ts';

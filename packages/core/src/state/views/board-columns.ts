@@ -1,8 +1,10 @@
 // Which column of the board a piece of work stands in, and in which order. Every reader of the board uses this
 // one rule, the dashboard in the browser included: nothing here needs a schema, a clock or the viewer's time zone.
+
+import type { BoardView } from '../../api/board.ts';
+import type { PullRequestView, WorkerView } from '../../api/entities.ts';
 import { isAgentsWork } from '../../runs/worker-statuses.ts';
 import type { AttentionItem, Worker } from '../board-types.ts';
-import type { BoardView, PullRequestView, WorkerView } from './board-view.ts';
 
 /** In the order of the work; a narrow screen shows what needs a person first. */
 export const boardColumnNames = ['working', 'needs-you', 'in-review', 'shipping', 'done-today'] as const;

@@ -1,19 +1,11 @@
 // The board as JSON: every entity with its key and with what follows from it. What has been settled for a week is
 // left out unless all is asked for, so that the answer does not grow with the log.
+import type { BoardView } from '../../api/board.ts';
+import type { PullRequestView, WorkerView } from '../../api/entities.ts';
 import { DEPLOY_BUDGET } from '../../deploy/deploy-worker.ts';
 import { isEnded } from '../../deploy/standing.ts';
 import { pullRequestKey } from '../board-links.ts';
-import type {
-  AttentionItem,
-  Board,
-  Deployment,
-  FeedState,
-  MergeReadiness,
-  PullRequest,
-  Run,
-  Ticket,
-  Worker,
-} from '../board-types.ts';
+import type { Board, PullRequest, Ticket, Worker } from '../board-types.ts';
 import { mergeReadiness } from '../merge-readiness.ts';
 import { contradictionsIn } from './doubts.ts';
 import { ruleOf, waitOf } from './rule.ts';
@@ -21,41 +13,8 @@ import { createLookup, nameOfPullRequest, type Subject } from './subject.ts';
 
 export const WEEK_MS = 7 * 86_400_000;
 
-/** The signal file itself stays out: it may hold anything. */
-export type WorkerView = Omit<Worker, 'signal' | 'hash' | 'raised' | 'proofsAsked'> & {
-  error: string | null;
-  cost: { usd: number | null; inputTokens: number | null; outputTokens: number | null } | null;
-  /** Failed deployments, and how many there may be. */
-  attempts: number;
-  budget: number;
-  /** The linked pull request, by its name in `pullRequests`, and by its key. */
-  pullRequest: string | null;
-  pullRequestKey: string | null;
-  rule: string;
-  waitsFor: string | null;
-  until: string | null;
-  contradictions: string[];
-};
-/** What only folding needs stays out. */
-export type PullRequestView = Omit<
-  PullRequest,
-  'verdict' | 'threads' | 'previewSources' | 'toldAt' | 'judgedAt' | 'asOf' | 'askedSeq'
-> & { key: string; name: string; readiness: MergeReadiness };
-
 /** An entity under the key that it has on the board: unique among its kind, and the same for as long as it lives. */
 export type Keyed<Entity> = Entity & { key: string };
-
-export type BoardView = {
-  seq: number;
-  at: string | null;
-  workers: WorkerView[];
-  pullRequests: PullRequestView[];
-  deployments: Keyed<Deployment>[];
-  tickets: Keyed<Ticket>[];
-  runs: Keyed<Run>[];
-  attention: Keyed<AttentionItem>[];
-  feeds: Keyed<FeedState>[];
-};
 
 export const boardKinds = [
   'workers',

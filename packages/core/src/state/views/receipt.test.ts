@@ -10,9 +10,10 @@ import {
   sampleWorker,
 } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
+import type { Receipt } from '../../api/workers.ts';
 import type { SignalFile } from '../../runs/signal-file.ts';
 import type { Deployment } from '../board-types.ts';
-import { type Receipt, receipt } from './receipt.ts';
+import { receipt } from './receipt.ts';
 
 function deployed(via: string, given: Partial<Deployment> = {}): Deployment {
   return sampleDeployment({

@@ -1,24 +1,14 @@
 // Did it ship? The chain from the ticket to the deployment, each link with how it is known: observed by a
 // delivery, fetched by asking, or only claimed by the signal file.
 
-import type { DeployProgress } from '../../deploy/deploy-worker.ts';
+import type { DeployProgress } from '../../api/deploy.ts';
+import type { Receipt } from '../../api/workers.ts';
 import type { Board, PullRequest, Worker } from '../board-types.ts';
 import { ALL_CHECKS, standingOf } from '../reduce-pull-request.ts';
 import { contradictionsIn } from './doubts.ts';
 import { nameOf } from './rule.ts';
 import { createLookup, type Subject, shortSha } from './subject.ts';
 import { evidenceOf } from './why.ts';
-
-export type Receipt = {
-  ticket: string;
-  orchestrator: string | null;
-  status: string;
-  links: Link[];
-  /** Null: nobody can tell. */
-  shipped: boolean | null;
-  /** What a reader should know before taking the answer for proof. */
-  flagged: string[];
-};
 
 /** By name; the newest worker's when several runs have one. Undefined when nobody knows the ticket. */
 export function receipt(board: Board, ticket: string, orchestrator?: string): Receipt | undefined {
@@ -91,17 +81,9 @@ function gradeIn(links: readonly Link[], name: LinkName): Grade {
 
 // The links of a receipt, one by one.
 
-export type Grade = 'observed' | 'fetched' | 'claimed' | 'missing' | 'not-required';
-export type LinkName = 'ticket' | 'pull-request' | 'checks' | 'merge' | 'deployment';
-
-export type Link = {
-  link: LinkName;
-  value: string | null;
-  grade: Grade;
-  at: string | null;
-  seq: number | null;
-  url?: string;
-};
+export type Link = Receipt['links'][number];
+export type LinkName = Link['link'];
+type Grade = Link['grade'];
 
 export function ticketLink({ ticket, tracked, worker }: Subject): Link {
   if (tracked !== null && (tracked.state !== null || tracked.title !== null)) {

@@ -1,5 +1,7 @@
 // In one sentence: the rule that makes a worker's status what it is, and what would move it on.
-import { DEPLOY_BUDGET, type DeployProgress } from '../../deploy/deploy-worker.ts';
+
+import type { DeployProgress } from '../../api/deploy.ts';
+import { DEPLOY_BUDGET } from '../../deploy/deploy-worker.ts';
 import { isPreMerge, waitsForPolicy } from '../../deploy/standing.ts';
 import type { Worker } from '../board-types.ts';
 import { mergeReadiness } from '../merge-readiness.ts';

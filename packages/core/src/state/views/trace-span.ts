@@ -1,35 +1,11 @@
 // A stretch of a ticket's way, with the lines that prove where it began and where it ended.
+import type { Trace } from '../../api/workers.ts';
 import type { FoldedLine } from '../board-types.ts';
 import { isOlder } from '../line-fields.ts';
 
-export type TraceKind =
-  | 'phase'
-  | 'wait'
-  | 'pull-request'
-  | 'checks'
-  | 'review'
-  | 'merge'
-  | 'deployment'
-  | 'verification';
-
+export type TraceSpan = Trace['spans'][number];
 /** `ended`: it is over, and was neither good nor bad. */
-export type TraceState = 'running' | 'succeeded' | 'failed' | 'ended';
-
-export type TraceSpan = {
-  /** Unique in its trace, and the same when the trace is made again. */
-  id: string;
-  kind: TraceKind;
-  label: string;
-  state: TraceState;
-  start: string;
-  /** Null while it goes on; the same as `start` for what is a moment. */
-  end: string | null;
-  startSeq: number;
-  endSeq: number | null;
-  /** Why it is so: what is waited for, how checks ended. */
-  reason: string | null;
-  url: string | null;
-};
+export type TraceState = TraceSpan['state'];
 
 /** When a line's fact happened: upstream's word, but never later than the line was accepted. */
 export function momentOf({ occurredAt, ts }: Pick<FoldedLine, 'occurredAt' | 'ts'>): string {

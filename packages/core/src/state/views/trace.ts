@@ -1,6 +1,7 @@
 // The way of a ticket through time, as its lines tell it: phases, waits, pull request, checks, reviews, merge,
 // deployments, verification; each with the lines that prove it, and on an axis that folds idle nights.
 
+import type { Trace } from '../../api/workers.ts';
 import { isEnded } from '../../deploy/standing.ts';
 import { checkSuiteActions } from '../../log/codehost-details.ts';
 import { topicsIn } from '../../log/topic-family.ts';
@@ -11,24 +12,8 @@ import { pullRequestKey } from '../board-links.ts';
 import type { FoldedLine } from '../board-types.ts';
 import { isOlder, short } from '../line-fields.ts';
 import type { LineOf } from '../turn.ts';
-import { type AxisSegment, foldIdle } from './trace-axis.ts';
-import { createSpanList, momentOf, type SpanList, type TraceSpan, type TraceState } from './trace-span.ts';
-
-export type Trace = {
-  ticket: string;
-  orchestrator: string | null;
-  now: string;
-  /** Null when there is nothing to show. */
-  from: string | null;
-  to: string | null;
-  /** How many lines it was made from. */
-  lines: number;
-  /** There are older lines, which were left out. */
-  cut: boolean;
-  /** In the order in which they began. */
-  spans: TraceSpan[];
-  axis: AxisSegment[];
-};
+import { foldIdle } from './trace-axis.ts';
+import { createSpanList, momentOf, type SpanList, type TraceState } from './trace-span.ts';
 
 /** Whose trace it is. Names compare without case. */
 export type TraceSubject = {

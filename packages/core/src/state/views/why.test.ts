@@ -10,9 +10,10 @@ import {
   sampleWorker,
 } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
+import type { Why } from '../../api/workers.ts';
 import { unknownDeployPolicy } from '../../deploy/policy.ts';
 import type { Deployment, Worker } from '../board-types.ts';
-import { type Why, why, whyTicket } from './why.ts';
+import { why, whyTicket } from './why.ts';
 
 const noon = Date.parse(sampleTime('12:00'));
 const before = Date.parse(sampleTime('11:20'));

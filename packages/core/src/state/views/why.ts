@@ -1,28 +1,14 @@
 // Why a ticket is in its state: the rule, the facts, what it waits for, where the facts disagree, and what
 // nobody knows.
 
+import type { Why } from '../../api/workers.ts';
 import { isInLifecycle } from '../../deploy/standing.ts';
 import { inOneLine } from '../../orchestrate/agent-output.ts';
-import type { WorkerStatus } from '../../runs/signal-file.ts';
 import type { Board, Deployment, Worker } from '../board-types.ts';
 import { ALL_CHECKS } from '../reduce-pull-request.ts';
 import { contradictionsIn, unknownsIn } from './doubts.ts';
 import { nameOf, ruleOf, waitOf } from './rule.ts';
 import { createLookup, type Subject, shortSha } from './subject.ts';
-
-export type Why = {
-  ticket: string;
-  orchestrator: string | null;
-  /** Unknown: the ticket is known, but no run has a worker for it. */
-  status: WorkerStatus | 'unknown';
-  since: string | null;
-  rule: string;
-  facts: Fact[];
-  waitsFor: string | null;
-  until: string | null;
-  contradictions: string[];
-  unknown: string[];
-};
 
 export function why(board: Board, worker: Worker, now: number): Why {
   return whyOf(board, createLookup(board).ofWorker(worker), now);

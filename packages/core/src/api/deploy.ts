@@ -1,0 +1,64 @@
+// What the deploy lifecycle knows of a worker, and the states of a deployment.
+import { z } from 'zod';
+import { WorkerStatus } from '../runs/signal-file.ts';
+import { Seq, Time } from './route.ts';
+
+export type DeployPolicy = z.infer<typeof DeployPolicy>;
+const DeployPolicy = z
+  .object({
+    timeoutSec: z.number(),
+    productionEnvironment: z.string(),
+    stagingEnvironment: z.string(),
+    skipDeployVerification: z.boolean().nullable().describe('null while the configuration cannot be read'),
+    acceptDescendants: z.boolean(),
+  })
+  .describe('How a merge of its repository is proven');
+
+export type DeployProgress = z.infer<typeof DeployProgress>;
+const DeployProgress = z.object({
+  environment: z.string(),
+  deploymentId: z.int().nullable().describe('The newest deployment of the merge'),
+  attempts: z.array(
+    z.object({
+      deploymentId: z.int(),
+      state: z.enum(['failure', 'error']),
+      failedAt: Time,
+      description: z.string().optional(),
+      logUrl: z.string().optional(),
+    }),
+  ),
+  retried: z
+    .object({ times: z.int(), failedUpTo: z.int().nullable() })
+    .exactOptional()
+    .describe("A person's retries; absent while there was none"),
+  startedAt: Time.nullable(),
+  deadline: Time.describe('When it is given up as stalled'),
+  completedAt: Time.nullable(),
+  result: z.enum(['success', 'accepted', 'budget-exhausted', 'timeout']).nullable(),
+  containedIn: z.array(z.string()).describe('Commits that were proven to contain the merge, newest last'),
+  provenBy: z.object({ deploymentId: z.int(), sha: z.string() }).nullable(),
+});
+
+const Claim = z.object({ status: WorkerStatus, at: Time, seq: Seq, old: z.literal(true).exactOptional() });
+
+export const deployFields = {
+  status: WorkerStatus,
+  claim: Claim.nullable().describe('What its signal file says, where it is not believed'),
+  policy: DeployPolicy,
+  merge: z.object({ sha: z.string().nullable(), at: Time, seq: Seq }).nullable(),
+  deploy: DeployProgress.nullable(),
+};
+export type DeployWorker = z.infer<z.ZodObject<typeof deployFields>>;
+
+export type DeploymentState = z.infer<typeof DeploymentState>;
+export const DeploymentState = z.enum([
+  'created',
+  'pending',
+  'queued',
+  'waiting',
+  'in_progress',
+  'success',
+  'failure',
+  'error',
+  'inactive',
+]);
