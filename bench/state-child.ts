@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { openEventLog } from '../packages/monitor/src/log/event-log.ts';
 import { readEntries } from '../packages/monitor/src/log/read-lines.ts';
-import { createOutboxStore } from '../packages/monitor/src/outbox/outbox-store.ts';
-import { openOutboxDatabase } from '../packages/monitor/src/outbox/outbox-tables.ts';
+import { createOutboxStore, openOutboxDatabase } from '../packages/monitor/src/outbox/outbox-store.ts';
+
 import { type BoardAtOptions, createBoardAt } from '../packages/monitor/src/state/board-at.ts';
 import { boardRules, foldOrSkip } from '../packages/monitor/src/state/board-rules.ts';
 import { followState } from '../packages/monitor/src/state/follow-state.ts';

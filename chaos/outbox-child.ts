@@ -10,8 +10,12 @@ import { writeFileAtomically } from '../packages/monitor/src/disk/atomic-write.t
 import type { Database } from '../packages/monitor/src/disk/sqlite.ts';
 import { openEventLog } from '../packages/monitor/src/log/event-log.ts';
 import type { Handlers, Outcome } from '../packages/monitor/src/outbox/attempt.ts';
-import { createOutboxStore, type OutboxStore } from '../packages/monitor/src/outbox/outbox-store.ts';
-import { openOutboxDatabase } from '../packages/monitor/src/outbox/outbox-tables.ts';
+import {
+  createOutboxStore,
+  type OutboxStore,
+  openOutboxDatabase,
+} from '../packages/monitor/src/outbox/outbox-store.ts';
+
 import { createOutboxRunner } from '../packages/monitor/src/outbox/runner.ts';
 import {
   appendDelivery,

@@ -3,8 +3,8 @@
 import { cpSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readDelivery } from '../../packages/monitor/src/tunnel/delivery.ts';
-import { createEventStream } from '../../packages/monitor/src/tunnel/event-stream.ts';
+import { createEventStream, readDelivery } from '../../packages/monitor/src/tunnel/delivery.ts';
+
 import { auditLog } from '../../packages/testkit/src/log/audit-log.ts';
 import { WAIT_MS } from '../../packages/testkit/src/waiting.ts';
 import { readSubscriberLog } from './subscriber-log.ts';

@@ -1,7 +1,23 @@
 // The index of the archive in SQLite: which runs are archived, and their files. All of it can be made again from the
 // manifests, except which runs were pruned.
-import { type ArchiveList, type ArchiveManifest, archiveSizes } from '@svc/core';
-import { openDatabase } from '../disk/sqlite.ts';
+
+import { readdir, rename, rm } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
+import {
+  type ArchivedRunState,
+  type ArchiveList,
+  type ArchiveManifest,
+  archiveSizes,
+  isTemporaryName,
+  safeSegment,
+} from '@svc/core';
+import { systemErrorCode } from '@svc/lib/errors';
+import { ifPresent } from '@svc/lib/files';
+import { removeTree } from '../disk/remove-tree.ts';
+import { DatabaseFromNewerVersion, isDamage, openDatabase } from '../disk/sqlite.ts';
+import { Failure } from '../errors.ts';
+import { createBlobFolder } from './blobs.ts';
+import { readManifest } from './manifest-file.ts';
 
 const migrations = [
   `CREATE TABLE archive_runs (
@@ -47,7 +63,7 @@ const columns = `orchestrator, archived_at AS archivedAt, state, files, bytes, s
   manifest_sha256 AS manifestSha256, scanned_seq AS scannedSeq, pruned_at AS prunedAt`;
 
 /** The index of one archive root. */
-export function openArchiveIndex({ databaseFile, root }: { databaseFile: string; root: string }) {
+function openArchiveIndex({ databaseFile, root }: { databaseFile: string; root: string }) {
   const database = openDatabase(databaseFile, { room: 'archive', migrations });
   const runs = database.prepare(`SELECT ${columns} FROM archive_runs WHERE root = ? ORDER BY orchestrator`);
   const run = database.prepare(`SELECT ${columns} FROM archive_runs WHERE root = ? AND orchestrator = ?`);
@@ -115,4 +131,156 @@ export function openArchiveIndex({ databaseFile, root }: { databaseFile: string;
     },
     close: () => database.close(),
   };
+}
+
+// Makes index and blobs agree again after a sweep or prune that was cut off. What a manifest names is the archive:
+// the index follows it, and what no manifest names goes.
+
+/** Names of folders in the root that can be archives; none when there is no root. */
+export async function listArchives(root: string): Promise<string[]> {
+  return (await entriesOf(root))
+    .filter((entry) => entry.isDirectory() && safeSegment(entry.name))
+    .map(({ name }) => name)
+    .toSorted();
+}
+
+/** Only while the root's lock is held: nobody else is half way through anything then. */
+export async function repairArchives(root: string, index: ArchiveIndex): Promise<void> {
+  for (const entry of await entriesOf(root))
+    if (entry.name.startsWith(OURS)) await removeTree(join(root, entry.name));
+  const known = new Map(index.runs().map((run) => [run.orchestrator, run]));
+  for (const orchestrator of await listArchives(root)) {
+    await removeHalves(join(root, orchestrator));
+    const reading = await readManifest(root, orchestrator);
+    // Without a manifest the next sweep of the run goes on where the last one was cut off.
+    if (reading.state !== 'ok') continue;
+    const { manifest, sha256 } = reading;
+    const run = known.get(orchestrator);
+    const isIndexed = run?.manifestSha256 === sha256;
+    if (isIndexed && run.prunedAt !== null) {
+      await removeArchive(root, orchestrator);
+      continue;
+    }
+    if (!isIndexed) index.put(manifest, sha256, manifest.lastSeq, new Map());
+    await createBlobFolder(join(root, orchestrator)).tidy(manifest.files);
+  }
+}
+
+/** Manifests that were being written. */
+async function removeHalves(archive: string): Promise<void> {
+  for (const { name } of await entriesOf(archive))
+    if (isTemporaryName(name)) await rm(join(archive, name), { force: true });
+}
+
+/** Begins the name of everything that lies in the root only while somebody works. */
+const OURS = '.svc-';
+
+export function workFolder(root: string): string {
+  return join(root, `${OURS}${crypto.randomUUID()}`);
+}
+
+/** Gone under its name at once, then removed. */
+export async function removeArchive(root: string, orchestrator: string): Promise<void> {
+  const aside = workFolder(root);
+  try {
+    await rename(join(root, orchestrator), aside);
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return;
+    throw error;
+  }
+  await removeTree(aside);
+}
+
+async function entriesOf(root: string) {
+  return (await ifPresent(readdir(root, { withFileTypes: true }))) ?? [];
+}
+
+// The archived runs, from the index; and how many lie in the root that the index does not know.
+
+export async function listRuns({
+  root,
+  index,
+  state,
+  after,
+  limit,
+}: {
+  root: string;
+  index: Pick<ArchiveIndex, 'runs'>;
+  state?: ArchivedRunState | undefined;
+  /** The run to go on behind, by name. */
+  after?: string | undefined;
+  limit?: number | undefined;
+}): Promise<ArchiveList> {
+  const indexed = index.runs().filter(({ prunedAt }) => prunedAt === null);
+  const known = new Set(indexed.map(({ orchestrator }) => orchestrator));
+  const unindexed = (await listArchives(root)).filter((name) => !known.has(name)).length;
+  const wanted = indexed.filter(
+    (run) =>
+      (state === undefined || run.state === state) && (after === undefined || run.orchestrator > after),
+  );
+  const page = limit === undefined ? wanted : wanted.slice(0, limit);
+  const next = page.length < wanted.length ? (page.at(-1)?.orchestrator ?? null) : null;
+  return {
+    root,
+    runs: page.map(({ orchestrator, archivedAt, state: is, files, bytes, storedBytes }) => ({
+      orchestrator,
+      archivedAt,
+      state: is,
+      files,
+      bytes,
+      storedBytes,
+    })),
+    next,
+    unindexed,
+  };
+}
+
+// Where the archive lies, and its index; for the verbs of the archive and for the daemon.
+
+export function rootFrom(configured: string, home: string): string {
+  if (configured === '~') return home;
+  if (configured.startsWith('~/')) return join(home, configured.slice(2));
+  if (isAbsolute(configured)) return join(configured);
+  throw new Failure(
+    'config-invalid',
+    `archive.root must be an absolute path, found ${JSON.stringify(configured)}.`,
+    'Set it: svc config set archive.root ~/svc/archives',
+  );
+}
+
+/** The index for as long as `work` takes. A file that cannot be used is a failure with its name. */
+export async function withArchiveIndex<T>(
+  databaseFile: string,
+  root: string,
+  work: (index: ArchiveIndex) => Promise<T>,
+): Promise<T> {
+  const index = openIndex(databaseFile, root);
+  try {
+    return await work(index);
+  } catch (error) {
+    throw asFailure(error);
+  } finally {
+    index.close();
+  }
+}
+
+function openIndex(databaseFile: string, root: string): ArchiveIndex {
+  try {
+    return openArchiveIndex({ databaseFile, root });
+  } catch (error) {
+    if (error instanceof DatabaseFromNewerVersion)
+      throw new Failure('file-unusable', error.message, error.remedy);
+    if (!isDamage(error)) throw asFailure(error);
+    throw new Failure(
+      'file-unusable',
+      `The index ${databaseFile} is damaged.`,
+      'Start the daemon, which makes it anew: svc-monitor.sh start. Then: svc archive sweep',
+    );
+  }
+}
+
+function asFailure(error: unknown): unknown {
+  if (error instanceof Failure || !(error instanceof Error) || systemErrorCode(error) === undefined)
+    return error;
+  return new Failure('file-unusable', error.message, undefined, { cause: error });
 }

@@ -4,9 +4,8 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPrunable } from '@svc/core';
 import type { FileLocks } from '../disk/lock.ts';
-import type { ArchiveIndex } from './archive-index.ts';
+import { type ArchiveIndex, listArchives, removeArchive, repairArchives } from './archive-index.ts';
 import { readManifest } from './manifest-file.ts';
-import { listArchives, mendArchives, removeArchive } from './mend.ts';
 
 export type PrunedRun = { orchestrator: string; archivedAt: string; files: number; storedBytes: number };
 
@@ -25,7 +24,7 @@ export async function pruneArchives(options: PruneOptions): Promise<PrunedRun[]>
   const { root, index, locks, dryRun = false } = options;
   if (dryRun) return oldOnes(options);
   return locks.withLock(root, async () => {
-    await mendArchives(root, index);
+    await repairArchives(root, index);
     const removed: PrunedRun[] = [];
     const old = await oldOnes(options);
     for (const [number, run] of old.entries()) {

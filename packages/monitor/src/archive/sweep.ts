@@ -9,12 +9,23 @@ import { removeTree } from '../disk/remove-tree.ts';
 import { Failure } from '../errors.ts';
 import { readSignal } from '../runs/read-signal.ts';
 import { listRuns, listSignals, type RunFolder } from '../runs/signal-folder.ts';
-import type { ArchiveIndex, IndexedRun } from './archive-index.ts';
-import { type ArchivedRun, archiveRun } from './archive-run.ts';
+import {
+  type ArchiveIndex,
+  type IndexedRun,
+  listArchives,
+  repairArchives,
+  workFolder,
+} from './archive-index.ts';
+import {
+  type ArchivedRun,
+  archiveRun,
+  type CollectedLines,
+  collectRunLines,
+  type LinesOfRun,
+} from './archive-run.ts';
 import { BlobDamaged, createBlobFolder } from './blobs.ts';
 import { readManifest } from './manifest-file.ts';
-import { listArchives, mendArchives, workFolder } from './mend.ts';
-import { type CollectedLines, collectRunLines, type LinesOfRun } from './run-lines.ts';
+
 import { type Found, findSources } from './source-files.ts';
 
 type SweepProgress = { orchestrator: string; run: number; runs: number; bytes: number };
@@ -53,7 +64,7 @@ export async function sweepRuns(options: SweepOptions): Promise<SweptRun[]> {
   if (dryRun) return sweepAll(options, undefined);
   makeFolder(root, 0o700);
   return locks.withLock(root, async () => {
-    await mendArchives(root, options.index);
+    await repairArchives(root, options.index);
     const work = workFolder(root);
     try {
       return await sweepAll(options, work);

@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import type { ArchivedFile } from '@svc/core';
 import type { FileLocks } from '../disk/lock.ts';
 import { Failure } from '../errors.ts';
-import type { ArchiveIndex, IndexedFile } from './archive-index.ts';
+import { type ArchiveIndex, type IndexedFile, listArchives } from './archive-index.ts';
 import { createBlobFolder } from './blobs.ts';
 import { MANIFEST_NAME, readManifest } from './manifest-file.ts';
-import { listArchives } from './mend.ts';
 
 type ArchiveProblem = { orchestrator: string; what: string };
 export type Verification = { runs: number; files: number; bytes: number; problems: ArchiveProblem[] };

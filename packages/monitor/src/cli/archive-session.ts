@@ -1,8 +1,8 @@
 // What every verb of the archive begins with: where it lies, its index, its settings. The archive needs no daemon:
 // it has files and tables of its own, and one lock per root keeps two of these verbs apart.
 import { safeSegment } from '@svc/core';
-import type { ArchiveIndex } from '../archive/archive-index.ts';
-import { rootFrom, withArchiveIndex } from '../archive/open-archive.ts';
+import { type ArchiveIndex, rootFrom, withArchiveIndex } from '../archive/archive-index.ts';
+
 import { Failure } from '../errors.ts';
 import { createReporter, type ReportFact } from './report-fact.ts';
 import { openSession, requireConfig, type Session } from './session.ts';

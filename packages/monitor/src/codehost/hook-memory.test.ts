@@ -2,7 +2,7 @@ import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { openHookMemory, secretFingerprint } from './hook-memory.ts';
+import { openHookMemory, secretFingerprint } from './hooks.ts';
 
 test('remembers over a restart, whatever the spelling, in a file for us alone', async () => {
   const path = join(temporaryFolder(), 'data', 'codehost-hooks.json');

@@ -19,8 +19,8 @@ import { openEventLog } from '../log/event-log.ts';
 import { codehostFeed } from '../receive/feed.ts';
 import { createReceiver } from '../receive/receiver.ts';
 import { createGh } from './gh.ts';
-import { openHookMemory } from './hook-memory.ts';
-import { createHookApi } from './hooks.ts';
+import { createHookApi, openHookMemory } from './hooks.ts';
+
 import { createReplay } from './replay.ts';
 import { createSubscriptions } from './subscribe.ts';
 

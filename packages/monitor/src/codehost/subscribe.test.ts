@@ -6,8 +6,8 @@ import { runCommand } from '@svc/lib/process';
 import { codehostForTest, type FakeCodehost, ghEnvironment, temporaryFolder, testToken } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import { createGh, type GhOptions } from './gh.ts';
-import { openHookMemory } from './hook-memory.ts';
-import { createHookApi, unsubscribe } from './hooks.ts';
+import { createHookApi, openHookMemory, unsubscribe } from './hooks.ts';
+
 import { createSubscriptions, type SubscriptionOptions, type SubscriptionWarning } from './subscribe.ts';
 
 const channelUrl = 'http://127.0.0.1:9/AbC123';

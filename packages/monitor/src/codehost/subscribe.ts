@@ -18,8 +18,7 @@ import {
 } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import type { GhResult } from './gh.ts';
-import { type HookMemory, secretFingerprint } from './hook-memory.ts';
-import type { HookApi } from './hooks.ts';
+import { type HookApi, type HookMemory, secretFingerprint } from './hooks.ts';
 
 const SOON_MS = 600_000;
 const LATER_MS = 6 * 3_600_000;

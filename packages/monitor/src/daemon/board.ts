@@ -3,8 +3,8 @@
 import type { Logger } from 'pino';
 import type { Machine } from '../config/environment.ts';
 import type { EventLog } from '../log/event-log.ts';
-import { createOutboxStore, type OutboxStore } from '../outbox/outbox-store.ts';
-import { openOutboxDatabase } from '../outbox/outbox-tables.ts';
+import { createOutboxStore, type OutboxStore, openOutboxDatabase } from '../outbox/outbox-store.ts';
+
 import { type BoardAt, createBoardAt } from '../state/board-at.ts';
 import { followState } from '../state/follow-state.ts';
 import { openSnapshotStore, type SnapshotStore } from '../state/snapshot-store.ts';

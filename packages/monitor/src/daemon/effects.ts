@@ -6,23 +6,23 @@ import { every, type Rounds } from '@svc/lib/rounds';
 import type { Logger } from 'pino';
 import { createDescendantProof } from '../deploy/prove-descendant.ts';
 import type { FileLocks } from '../disk/lock.ts';
-import { projectFindings } from '../feedback/project-findings.ts';
+import { projectFindings } from '../feedback/queue.ts';
 import { createRemediationHandler } from '../feedback/remediation.ts';
 import type { CodehostFeed } from '../feeds/codehost-feed.ts';
 import type { EventLog } from '../log/event-log.ts';
 import { createWorkerTeller } from '../orchestrate/reactions/tell-worker.ts';
 import type { Outcome } from '../outbox/attempt.ts';
 import { createNotifier } from '../outbox/notifiers/notify.ts';
-import type { OutboxRow } from '../outbox/outbox-row.ts';
-import { createOutboxRunner, type OutboxRunner } from '../outbox/runner.ts';
-import type { Settled } from '../outbox/settled.ts';
+import type { OutboxRow } from '../outbox/outbox-store.ts';
+import { createOutboxRunner, type OutboxRunner, type Settled } from '../outbox/runner.ts';
+
 import { createRuleCommands } from '../rules/run-command.ts';
 import { processStartsOf } from '../runs/processes.ts';
-import { applySignalEffect, type SignalOutcome } from '../runs/signal-effect.ts';
-import type { SignalStore } from '../runs/signal-store.ts';
+import { applySignalEffect, type SignalOutcome, type SignalStore } from '../runs/signal-store.ts';
+
 import { createTrackerClient, type TrackerClient } from '../tracker/client.ts';
-import { createTicketMover } from '../tracker/move-ticket.ts';
-import { type MoveEnding, moveTicketHandler } from '../tracker/move-ticket-handler.ts';
+import { createTicketMover, type MoveEnding, moveTicketHandler } from '../tracker/move-ticket.ts';
+
 import type { DaemonBoard } from './board.ts';
 
 const KEEP_DONE_MS = 30 * 86_400_000;

@@ -4,7 +4,7 @@ import { observe, observeLabelled, observeTotal } from '@svc/lib/metrics';
 import type { BudgetFigures } from '../codehost/call-budget.ts';
 import type { Feeds } from '../feeds/feeds.ts';
 import type { LogStats } from '../log/event-log.ts';
-import type { OutboxFigures } from '../outbox/figures.ts';
+import type { OutboxFigures } from '../outbox/outbox-store.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { DaemonBoard } from './board.ts';
 import type { Counters } from './counters.ts';

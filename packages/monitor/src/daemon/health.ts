@@ -14,7 +14,7 @@ import {
 } from '@svc/core';
 import type { LogStats } from '../log/event-log.ts';
 import type { Orchestrator } from '../orchestrate/runs/orchestrator.ts';
-import type { OutboxFigures } from '../outbox/figures.ts';
+import type { OutboxFigures } from '../outbox/outbox-store.ts';
 import type { FeedName } from '../receive/feed.ts';
 import type { Secrets } from '../receive/secrets.ts';
 import type { Rules } from '../rules/rules.ts';

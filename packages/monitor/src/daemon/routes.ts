@@ -1,7 +1,7 @@
 // Every route of the daemon, each with the parts that answer it.
 import { type ApiAnswer, type api, type Figures, projectEntry } from '@svc/core';
 import type { Access } from '../access/access.ts';
-import { rootFrom, withArchiveIndex } from '../archive/open-archive.ts';
+import { rootFrom, withArchiveIndex } from '../archive/archive-index.ts';
 import type { Machine } from '../config/environment.ts';
 import type { LiveConfig } from '../config/live.ts';
 import { reportConfig } from '../config/report.ts';

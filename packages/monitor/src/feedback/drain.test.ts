@@ -16,11 +16,9 @@ import { createGh } from '../codehost/gh.ts';
 import { createIssueApi } from '../codehost/issues.ts';
 import { createFileLocks } from '../disk/lock.ts';
 import { clientOf, TOKEN } from '../tracker/testing/client-of.ts';
-import { createCodehostDestination } from './codehost-destination.ts';
+import { createCodehostDestination, createTrackerDestination } from './destinations.ts';
 import { type DrainOptions, drainFindings } from './drain.ts';
-import { createDrainJournal } from './journal.ts';
-import { createFindingsQueue } from './queue.ts';
-import { createTrackerDestination } from './tracker-destination.ts';
+import { createDrainJournal, createFindingsQueue } from './queue.ts';
 
 const finding = (title: string, more: Partial<Finding> = {}): Finding => ({
   ts: '2026-01-02T03:04:05.678Z',

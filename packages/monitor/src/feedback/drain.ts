@@ -15,16 +15,21 @@ import {
   type readDrainJournal,
 } from '@svc/core';
 import type { FileLocks } from '../disk/lock.ts';
-import { appendLines } from './append-lines.ts';
 import {
   type FiledTicket,
   fileOnce,
   type NewTicket,
   NotFiled,
   type TicketDestination,
-} from './destination.ts';
-import { createDrainJournal, type DrainJournal, journalFile } from './journal.ts';
-import type { FindingsQueue, QueueLine } from './queue.ts';
+} from './destinations.ts';
+import {
+  appendLines,
+  createDrainJournal,
+  type DrainJournal,
+  type FindingsQueue,
+  journalFile,
+  type QueueLine,
+} from './queue.ts';
 
 export type DrainReport = {
   /** Undefined when nothing was filed. */

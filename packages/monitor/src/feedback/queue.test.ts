@@ -4,8 +4,7 @@ import type { Finding } from '@svc/core';
 import { temporaryFolder, WAIT_MS } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import { createFileLocks } from '../disk/lock.ts';
-import { createFindingsQueue } from './queue.ts';
-import { findingsFile } from './queue-path.ts';
+import { createFindingsQueue, findingsFile } from './queue.ts';
 
 const finding = (title: string): Finding => ({
   ts: '2026-01-02T03:04:05.678Z',

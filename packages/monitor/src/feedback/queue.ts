@@ -4,18 +4,29 @@
 //   const queue = createFindingsQueue({ file, locks });
 //   await queue.append(finding);
 
+import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { open, unlink, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import { type Finding, findingLine, type ReadFinding, readFindingLine } from '@svc/core';
+import { type FileHandle, open, unlink, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import {
+  type DrainRecord,
+  type Environment,
+  type Finding,
+  findingLine,
+  type ReadFinding,
+  readDrainJournal,
+  readFindingLine,
+  safeSegment,
+} from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
+import { locateProject } from '../config/locate.ts';
+import { worktreeRoot } from '../context/worktree-root.ts';
 import { syncFolder } from '../disk/atomic-write.ts';
+import { refuseLeadingOut } from '../disk/leads-out.ts';
 import type { FileLocks } from '../disk/lock.ts';
 import { makeFolder } from '../disk/make-folder.ts';
 import { Failure } from '../errors.ts';
-import { appendLines } from './append-lines.ts';
-import { ticketKey } from './ticket-key.ts';
 
 const LARGEST_FILE = 256 * 1024 * 1024;
 
@@ -69,7 +80,7 @@ function notWritable(file: string, error: unknown): unknown {
 }
 
 /** Gone for good when this resolves, also after a power cut. */
-export async function removeFile(file: string): Promise<void> {
+async function removeFile(file: string): Promise<void> {
   await ifPresent(unlink(file).then(() => syncFolder(dirname(file))));
 }
 
@@ -112,4 +123,115 @@ async function prepareFolder(file: string): Promise<void> {
   } catch (error) {
     if (systemErrorCode(error) !== 'EEXIST') throw error;
   }
+}
+
+// Where the findings of a run wait. First match wins: SVC_FINDINGS_FILE; the session's file; the current one.
+
+export function findingsFile({
+  environment,
+  folder,
+  home,
+}: {
+  environment: Environment;
+  /** Where the helper was started: the project is looked for from here upwards. */
+  folder: string;
+  home: string;
+}): string {
+  const { SVC_FINDINGS_FILE: file = '', SVC_SESSION_ID: session = '' } = environment;
+  const root = locateProject(folder, home).folder ?? worktreeRoot(folder);
+  if (file !== '') return resolve(root, file);
+  if (session === '' || safeSegment(session)) {
+    const own =
+      session === '' ? projectFindingsFile(root) : join(root, '.svc', 'findings', `${session}.jsonl`);
+    refuseLeadingOut(worktreeRoot(root), own);
+    return own;
+  }
+  throw new Failure(
+    'usage',
+    `SVC_SESSION_ID becomes a file name: letters, digits, ".", "_" and "-", at most 120; found ${JSON.stringify(session.slice(0, 200))}.`,
+    'Set another SVC_SESSION_ID, or name the file: SVC_FINDINGS_FILE=<path>',
+  );
+}
+
+/** The queue of a project, where no session has one of its own. */
+export function projectFindingsFile(project: string): string {
+  return join(project, '.svc', 'findings', 'current.jsonl');
+}
+
+// Adds whole lines to a file in one write at its end. A torn last line, which a crash or a full disk left behind,
+// is closed first, so that it does not swallow the next one.
+
+const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
+const LINE_BREAK = 0x0a;
+
+/** The lines survive a power cut when this resolves. `text` ends with a line break. */
+export async function appendLines(file: string, text: string): Promise<void> {
+  const handle = await open(file, FLAGS, 0o600);
+  try {
+    const { size } = await handle.stat();
+    const bytes = Buffer.from((await isTorn(handle, size)) ? `\n${text}` : text);
+    const { bytesWritten } = await handle.write(bytes);
+    if (bytesWritten < bytes.length)
+      throw new Failure(
+        'file-unusable',
+        `${file} took ${bytesWritten} of ${bytes.length} bytes.`,
+        'Free disk space, then add the finding again.',
+      );
+    await handle.datasync();
+    if (size === 0) await syncFolder(dirname(file));
+  } finally {
+    await handle.close();
+  }
+}
+
+async function isTorn(handle: FileHandle, size: number): Promise<boolean> {
+  if (size === 0) return false;
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
+  return bytesRead === 1 && buffer[0] !== LINE_BREAK;
+}
+
+// The drain's notes beside the queue (`<queue>.filed`). Only the drain writes them, and only one drain runs.
+
+export type DrainJournal = {
+  read: () => Promise<ReturnType<typeof readDrainJournal>>;
+  /** Durable when it resolves. */
+  note: (...records: readonly DrainRecord[]) => Promise<void>;
+  remove: () => Promise<void>;
+};
+
+export function journalFile(queue: string): string {
+  return `${queue}.filed`;
+}
+
+export function createDrainJournal(file: string): DrainJournal {
+  return {
+    read: async () => readDrainJournal(await textOf(file)),
+    async note(...records) {
+      if (records.length === 0) return;
+      await appendLines(file, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+    },
+    remove: () => removeFile(file),
+  };
+}
+
+// The key of a ticket: the same for the same words, in the form of a UUID, which is what the tracker takes as an
+// id of its own.
+
+/** A UUID (version 4 in form) made of the words. */
+export function ticketKey(...words: readonly string[]): string {
+  const bytes = createHash('sha256').update(JSON.stringify(words)).digest().subarray(0, 16);
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = bytes.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}
+
+// Findings that the daemon itself has: they go into the queue of the project, for its next drain.
+
+/** Adds a finding to a project's queue, unless a line of it holds the text `unless`. */
+export type AppendFinding = (project: string, finding: Finding, unless: string) => Promise<void>;
+
+export function projectFindings(locks: FileLocks): AppendFinding {
+  return (project, finding, unless) =>
+    createFindingsQueue({ file: projectFindingsFile(project), locks }).append(finding, unless);
 }

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { createFileLocks } from '../disk/lock.ts';
 import { clientOf, TOKEN } from '../tracker/testing/client-of.ts';
 import { projectConfig } from '../tracker/testing/project-config.ts';
-import { projectFindings } from './project-findings.ts';
+import { projectFindings } from './queue.ts';
 import { createRemediationHandler } from './remediation.ts';
 
 const effect = (more: Partial<RemediationEffect> = {}): RemediationEffect => ({

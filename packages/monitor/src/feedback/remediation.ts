@@ -12,12 +12,16 @@ import {
   remediationTicket,
 } from '@svc/core';
 import type { Attempt, Outcome } from '../outbox/attempt.ts';
-import type { TrackerClient } from '../tracker/client.ts';
-import { TrackerError } from '../tracker/tracker-error.ts';
-import { type FiledTicket, fileOnce, NotFiled, type TicketDestination } from './destination.ts';
-import type { AppendFinding } from './project-findings.ts';
-import { ticketKey } from './ticket-key.ts';
-import { createTrackerDestination } from './tracker-destination.ts';
+import { type TrackerClient, TrackerError } from '../tracker/client.ts';
+
+import {
+  createTrackerDestination,
+  type FiledTicket,
+  fileOnce,
+  NotFiled,
+  type TicketDestination,
+} from './destinations.ts';
+import { type AppendFinding, ticketKey } from './queue.ts';
 
 type Filed = { destination: 'tracker'; filedAs: string; url: string } | { destination: 'finding' };
 

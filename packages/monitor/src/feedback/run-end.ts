@@ -9,11 +9,15 @@ import { leadsOut } from '../disk/leads-out.ts';
 import type { FileLocks } from '../disk/lock.ts';
 import { Failure } from '../errors.ts';
 import type { Findings } from '../orchestrate/worktrees/context.ts';
+import { openDestinations } from './destinations.ts';
 import { drainQueue, reasonsOf } from './drain.ts';
-import { createDrainJournal, journalFile } from './journal.ts';
-import { openDestinations } from './open-destinations.ts';
-import { createFindingsQueue, textOf } from './queue.ts';
-import { projectFindingsFile } from './queue-path.ts';
+import {
+  createDrainJournal,
+  createFindingsQueue,
+  journalFile,
+  projectFindingsFile,
+  textOf,
+} from './queue.ts';
 
 /** `createRunEndFindings({ config, locks, trackerApiUrl, environment, source: 'orchestrator', report, now })` */
 export function createRunEndFindings(options: {

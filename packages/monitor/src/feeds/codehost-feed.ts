@@ -23,8 +23,8 @@ import { type RunCommand, runCommand } from '@svc/lib/process';
 import { byTimer, every, type Repeat } from '@svc/lib/rounds';
 import type { Logger } from 'pino';
 import { createGh, type Gh } from '../codehost/gh.ts';
-import { hookMemoryFile, openHookMemory } from '../codehost/hook-memory.ts';
-import { createHookApi } from '../codehost/hooks.ts';
+import { createHookApi, hookMemoryFile, openHookMemory } from '../codehost/hooks.ts';
+
 import { pollingReport } from '../codehost/polling-report.ts';
 import { createReconciler, RECONCILE_EVERY_MS } from '../codehost/reconcile.ts';
 import { createReplay, type DeliveryReport } from '../codehost/replay.ts';

@@ -6,9 +6,9 @@ import { type FeedChannel, SELF_TEST_HEADER } from '@svc/core';
 import { codehostFeed, type Feed, type FeedName, trackerFeed } from '../receive/feed.ts';
 import type { Secrets } from '../receive/secrets.ts';
 import { isSignedBy, sign } from '../receive/signature.ts';
-import { wordsForError, wordsForStatus } from '../tunnel/failure-words.ts';
 import type { SelfTest } from '../tunnel/inbox.ts';
 import type { Post } from '../tunnel/provision-channel.ts';
+import { wordsForError, wordsForStatus } from '../tunnel/session.ts';
 import type { Tunnel } from '../tunnel/tunnel.ts';
 
 export type PingResult =

@@ -5,9 +5,8 @@ import { messageOf } from '@svc/lib/errors';
 import { every, type Rounds } from '@svc/lib/rounds';
 import type { Logger } from 'pino';
 import type { EventLog } from '../log/event-log.ts';
-import { createTrackerClient } from '../tracker/client.ts';
+import { createTrackerClient, TrackerError } from '../tracker/client.ts';
 import { createTrackerReconciler } from '../tracker/reconcile.ts';
-import { TrackerError } from '../tracker/tracker-error.ts';
 
 const POLL_EVERY_MS = 300_000;
 

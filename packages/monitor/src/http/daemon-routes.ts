@@ -3,8 +3,8 @@
 
 import { type ApiAnswer, api, type ConfigReport, openapiDocument, type ProjectEntry } from '@svc/core';
 import type { Access } from '../access/access.ts';
-import type { ArchiveIndex } from '../archive/archive-index.ts';
-import { listRuns } from '../archive/list-runs.ts';
+import { type ArchiveIndex, listRuns } from '../archive/archive-index.ts';
+
 import { archivedManifest } from '../archive/restore.ts';
 import { Failure } from '../errors.ts';
 import type { RuleTestRequest } from '../rules/rules.ts';

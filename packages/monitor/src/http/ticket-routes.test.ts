@@ -1,9 +1,8 @@
 import { type EventDraft, parseEventDraft } from '@svc/core';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import type { TicketMove } from '../tracker/move-ticket.ts';
-import type { MoveEnding } from '../tracker/move-ticket-handler.ts';
-import { TicketNotMoved } from '../tracker/ticket-not-moved.ts';
+import { type MoveEnding, type TicketMove, TicketNotMoved } from '../tracker/move-ticket.ts';
+
 import { createHttpServer } from './server.ts';
 import { answersEverybody } from './testing/answers-everybody.ts';
 import { phaseRoutes } from './ticket-routes.ts';

@@ -18,7 +18,7 @@ import {
 import { Failure } from '../errors.ts';
 import type { EventLog } from '../log/event-log.ts';
 import { readOutput } from '../orchestrate/agents/output.ts';
-import type { MoveEnding } from '../tracker/move-ticket-handler.ts';
+import type { MoveEnding } from '../tracker/move-ticket.ts';
 import { gatherTrace } from './gather-trace.ts';
 import { type Routes, route } from './route.ts';
 import { type Append, boardOf, type StateAccess, say } from './state-access.ts';

@@ -3,7 +3,7 @@
 import type { Effect } from '@svc/core';
 import type { Clock } from '@svc/lib/clock';
 import { messageOf } from '@svc/lib/errors';
-import type { OutboxRow } from './outbox-row.ts';
+import type { OutboxRow } from './outbox-store.ts';
 
 /** What came of an attempt. `done` says in a few words what happened: `written`, `already`, `skipped: …`. */
 export type Outcome =

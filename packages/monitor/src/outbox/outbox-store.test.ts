@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { temporaryFolder } from '@svc/testkit';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createOutboxStore, type OutboxStore } from './outbox-store.ts';
-import { openOutboxDatabase } from './outbox-tables.ts';
+import { createOutboxStore, type OutboxStore, openOutboxDatabase } from './outbox-store.ts';
+
 import { append, move, openStore } from './testing/sample-outbox.ts';
 
 const HOUR = 60 * 60_000;

@@ -6,10 +6,10 @@
 // therefore begins at the log's end: carrying out months of old effects again would be far worse than leaving
 // the last few to reconciliation, which finds out by itself what still differs. `started` says that it was so.
 
+import type { SQLOutputValue } from 'node:sqlite';
 import { cutText, type Effect, LONGEST_RETRY_WAIT_MS, orderKeyOf } from '@svc/core';
 import type { WallClock } from '@svc/lib/clock';
-import type { Database } from '../disk/sqlite.ts';
-import { type OutboxRow, type OutboxState, toRow } from './outbox-row.ts';
+import { type Database, openDatabase } from '../disk/sqlite.ts';
 
 type OutboxCounts = {
   pending: number;
@@ -212,4 +212,142 @@ function begin(database: Database, lastSeq: number): Pick<OutboxStore, 'started'
     const { changes } = database.prepare('DELETE FROM outbox_effect WHERE seq > ?').run(lastSeq);
     return { started: 'fresh', dropped: Number(changes) };
   });
+}
+
+// One effect as the outbox keeps it.
+
+type OutboxState = 'pending' | 'done' | 'given-up';
+
+export type OutboxRow = {
+  key: string;
+  seq: number;
+  kind: string;
+  /** Effects of one order key are carried out one after the other. */
+  orderKey: string | null;
+  /** Null when what was stored cannot be read; such a row is given up. */
+  effect: Effect | null;
+  state: OutboxState;
+  /** Attempts that have ended. */
+  attempts: number;
+  nextAt: number;
+  /** Why the last attempt failed. */
+  lastError: string | null;
+  createdAt: number;
+  finishedAt: number | null;
+  /** What carrying it out did: `written`, `already`, … */
+  outcome: string | null;
+};
+
+function toRow(stored: Record<string, SQLOutputValue>): OutboxRow {
+  return {
+    key: String(stored['key']),
+    seq: Number(stored['seq']),
+    kind: String(stored['kind']),
+    orderKey: textOrNull(stored['order_key']),
+    effect: readEffect(String(stored['payload'])),
+    state: toState(stored['state']),
+    attempts: Number(stored['attempts']),
+    nextAt: Number(stored['next_at']),
+    lastError: textOrNull(stored['last_error']),
+    createdAt: Number(stored['created_at']),
+    finishedAt: typeof stored['finished_at'] === 'number' ? stored['finished_at'] : null,
+    outcome: textOrNull(stored['outcome']),
+  };
+}
+
+function textOrNull(value: SQLOutputValue | undefined): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+function toState(value: SQLOutputValue | undefined): OutboxState {
+  return value === 'done' || value === 'given-up' ? value : 'pending';
+}
+
+/** The outbox wrote it itself; only damage makes it anything else. */
+function readEffect(payload: string): Effect | null {
+  try {
+    const effect: unknown = JSON.parse(payload);
+    return typeof effect === 'object' && effect !== null && 'kind' in effect ? (effect as Effect) : null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+// The tables of the outbox, in the same file as the log's index and on a connection of its own.
+
+const outboxMigrations = [
+  `CREATE TABLE outbox_effect (
+    key TEXT PRIMARY KEY NOT NULL,
+    seq INTEGER NOT NULL,
+    -- The place among the effects of its line.
+    place INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    order_key TEXT,
+    payload TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('pending', 'done', 'given-up')),
+    attempts INTEGER NOT NULL,
+    next_at INTEGER NOT NULL,
+    last_error TEXT,
+    created_at INTEGER NOT NULL,
+    finished_at INTEGER,
+    outcome TEXT,
+    -- 1 from giving up until the attention for it is in the log.
+    untold INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX outbox_order ON outbox_effect (order_key, seq, place) WHERE state = 'pending';
+  CREATE INDEX outbox_next ON outbox_effect (next_at) WHERE state = 'pending';
+  CREATE INDEX outbox_state ON outbox_effect (state, seq, place);
+  CREATE INDEX outbox_untold ON outbox_effect (seq, place) WHERE untold = 1;
+  CREATE TABLE outbox_cursor (id INTEGER PRIMARY KEY CHECK (id = 1), seq INTEGER NOT NULL) STRICT`,
+];
+
+/** Open the log first: it sets a damaged file aside, and the outbox then begins in the new one. */
+export function openOutboxDatabase(path: string): Database {
+  return openDatabase(path, {
+    room: 'outbox',
+    migrations: outboxMigrations,
+    cacheKib: 1_024,
+    syncEach: true,
+  });
+}
+
+// What health shows of the outbox.
+
+export type OutboxFigures = {
+  started: 'fresh' | 'resumed';
+  pending: number;
+  running: number;
+  oldestPendingMs: number | null;
+  retryingCount: number;
+  /** The first of those that have failed, with the reason. */
+  retrying: { key: string; kind: string; attempts: number; error: string; nextAt: number }[];
+  givenUp: number;
+  /** Why the outbox itself cannot work at present. */
+  failing: string | null;
+};
+
+const RETRYING_SHOWN = 20;
+
+export function outboxFigures(
+  store: OutboxStore,
+  { running, failing, now }: { running: number; failing: string | null; now: number },
+): OutboxFigures {
+  const { pending, retrying, givenUp, oldestPendingAt } = store.counts();
+  return {
+    started: store.started,
+    pending,
+    running,
+    oldestPendingMs: oldestPendingAt === null ? null : Math.max(0, now - oldestPendingAt),
+    retryingCount: retrying,
+    retrying: store.retrying(RETRYING_SHOWN).map(({ key, kind, attempts, lastError, nextAt }) => ({
+      key,
+      kind,
+      attempts,
+      error: lastError ?? '',
+      nextAt,
+    })),
+    givenUp,
+    failing,
+  };
 }

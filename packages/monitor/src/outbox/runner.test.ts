@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { createManualClock, createRandom, temporaryFolder } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Handlers, Outcome } from './attempt.ts';
-import type { OutboxRow } from './outbox-row.ts';
-import type { OutboxStore } from './outbox-store.ts';
-import { createOutboxRunner, type OutboxRunnerOptions } from './runner.ts';
-import type { Settled } from './settled.ts';
+import type { OutboxRow, OutboxStore } from './outbox-store.ts';
+
+import { createOutboxRunner, type OutboxRunnerOptions, type Settled } from './runner.ts';
+
 import { append, move, openStore } from './testing/sample-outbox.ts';
 
 const SECOND = 1_000;

@@ -7,10 +7,7 @@
 import { isPatienceOver, retryWaitMs } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import { type Handlers, handlerFor, type OutboxClock, type Outcome, startAttempt } from './attempt.ts';
-import { type OutboxFigures, outboxFigures } from './figures.ts';
-import type { OutboxRow } from './outbox-row.ts';
-import type { OutboxStore } from './outbox-store.ts';
-import { createWaiters, type Settled, settledOf } from './settled.ts';
+import { type OutboxFigures, type OutboxRow, type OutboxStore, outboxFigures } from './outbox-store.ts';
 
 // An effect that was given up needs a person, and the log has to say so. The row remembers that it was not
 // told yet, so that a kill between giving up and telling only delays it. Telling twice is the same as once.
@@ -285,6 +282,57 @@ export function createOutboxRunner({
       for (const { abort } of running.values()) abort();
       waiters.tellAll();
       mode = 'stopped';
+    },
+  };
+}
+
+// Lets a caller wait for one effect, to say what came of it.
+
+/** `unknown`: the outbox has no such effect, or not yet. */
+export type Settled =
+  | { state: 'done'; outcome: string }
+  | { state: 'given-up'; error: string }
+  | { state: 'pending'; attempts: number; lastError: string | null }
+  | { state: 'unknown' };
+
+function settledOf(row: OutboxRow | null): Settled {
+  if (row === null) return { state: 'unknown' };
+  if (row.state === 'done') return { state: 'done', outcome: row.outcome ?? '' };
+  if (row.state === 'given-up') return { state: 'given-up', error: row.lastError ?? '' };
+  return { state: 'pending', attempts: row.attempts, lastError: row.lastError };
+}
+
+type Waiters = {
+  /** Resolves when `tell` is called for the key, or at the end of patience; then look again. */
+  wait: (key: string, timeoutMs: number) => Promise<void>;
+  tell: (key: string) => void;
+  tellAll: () => void;
+};
+
+function createWaiters(after: (milliseconds: number, call: () => void) => () => void): Waiters {
+  const waiting = new Map<string, Set<() => void>>();
+
+  function tell(key: string): void {
+    for (const wake of waiting.get(key) ?? []) wake();
+  }
+
+  return {
+    wait: (key, timeoutMs) =>
+      new Promise((resolve) => {
+        const wakes = waiting.get(key) ?? new Set();
+        waiting.set(key, wakes);
+        const wake = (): void => {
+          cancel();
+          wakes.delete(wake);
+          if (wakes.size === 0 && waiting.get(key) === wakes) waiting.delete(key);
+          resolve();
+        };
+        const cancel = after(timeoutMs, wake);
+        wakes.add(wake);
+      }),
+    tell,
+    tellAll() {
+      for (const key of waiting.keys()) tell(key);
     },
   };
 }

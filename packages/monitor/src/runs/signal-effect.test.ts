@@ -4,8 +4,8 @@ import type { DeployProgress, SignalFile } from '@svc/core';
 import { temporaryFolder } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { createFileLocks } from '../disk/lock.ts';
-import { applySignalEffect, type WriteSignalEffect } from './signal-effect.ts';
-import { createSignalStore } from './signal-store.ts';
+import { applySignalEffect, createSignalStore, type WriteSignalEffect } from './signal-store.ts';
+
 import { putSignal, sampleSignal } from './testing/sample-signal.ts';
 
 const progress: DeployProgress = {

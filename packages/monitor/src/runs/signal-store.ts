@@ -1,7 +1,14 @@
 // The signal files of all runs. Every change of one goes through `update`: read, changed and replaced under one
 // lock, so that no two writers lose each other's words, and a reader never sees a part. What the change does not
 // touch keeps its bytes. A file that cannot be understood is never written over.
-import { canonicalJson, SignalFile, safeSegment } from '@svc/core';
+import {
+  canonicalJson,
+  type DeployProgress,
+  type Effect,
+  SignalFile,
+  safeSegment,
+  writableOver,
+} from '@svc/core';
 import { setInJson, unsetInJson } from '../config/edit-json.ts';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
 import type { FileLocks } from '../disk/lock.ts';
@@ -156,4 +163,67 @@ function isObject(value: unknown): value is Values {
 
 function own(values: Values, name: string): unknown {
   return Object.hasOwn(values, name) ? values[name] : undefined;
+}
+
+// Carries out what the lifecycle wants in a worker's signal file. Doing it twice, late, or after the worker has
+// written something else is harmless: a later word in the file is not taken back.
+
+export type WriteSignalEffect = Extract<Effect, { kind: 'write-signal' }>;
+
+export type SignalOutcome =
+  | { outcome: 'written' | 'already' | 'missing' }
+  /** The file stands where this write would take something back. */
+  | { outcome: 'not-overwritten'; status: SignalFile['status'] }
+  | { outcome: 'corrupt'; path: string; problem: string };
+
+export async function applySignalEffect(
+  store: Pick<SignalStore, 'update'>,
+  effect: WriteSignalEffect,
+): Promise<SignalOutcome> {
+  let refusedBy: SignalFile['status'] | undefined;
+  const result = await store.update(effect.orchestrator, effect.ticket, (signal) => {
+    if (writableOver(signal, effect)) return withEffect(signal, effect);
+    refusedBy = signal.status;
+    return null;
+  });
+  if (!result.ok) {
+    if (result.why === 'missing') return { outcome: 'missing' };
+    return { outcome: 'corrupt', path: result.path, problem: result.problem };
+  }
+  if (refusedBy !== undefined) return { outcome: 'not-overwritten', status: refusedBy };
+  return { outcome: result.changed ? 'written' : 'already' };
+}
+
+/** Fields that the effect does not name stay, at every depth. */
+function withEffect(signal: SignalFile, { status, pr, deploy }: WriteSignalEffect): SignalFile {
+  return {
+    ...signal,
+    status,
+    ...(pr && { pr: { ...signal.pr, ...defined(pr) } }),
+    ...(deploy && { deploy: { ...signal.deploy, ...deployFields(deploy, signal) } }),
+  };
+}
+
+/** What the file tells of a deploy; how it was proven is in the log. */
+function deployFields(deploy: DeployProgress, signal: SignalFile) {
+  const { environment, deploymentId, startedAt, deadline, completedAt, result, retried } = deploy;
+  const before = new Map(signal.deploy?.attempts?.map((attempt) => [attempt.deploymentId, attempt]));
+  const attempts = deploy.attempts.map((attempt) => ({
+    ...before.get(attempt.deploymentId),
+    ...defined(attempt),
+  }));
+  return defined({
+    environment,
+    deploymentId,
+    attempts,
+    startedAt,
+    deadline,
+    completedAt,
+    result,
+    retried,
+  });
+}
+
+function defined<Known extends object>(values: Known): Known {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Known;
 }

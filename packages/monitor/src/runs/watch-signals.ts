@@ -16,8 +16,12 @@ import {
   type SignalPlace,
   signalPath,
 } from './signal-folder.ts';
-import { createSignalLooks } from './signal-looks.ts';
-import { createSignalTeller, type KnownSignal, type TellerOptions } from './signal-teller.ts';
+import {
+  createSignalLooks,
+  createSignalTeller,
+  type KnownSignal,
+  type TellerOptions,
+} from './signal-looks.ts';
 
 // The system's notices for a set of folders that come and go. A notice is only a hint: folders that cannot be
 // watched (no more watches to be had, a file system without notices) are left to whoever polls.

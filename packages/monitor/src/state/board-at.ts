@@ -7,9 +7,7 @@ import { createLimit, TooManyWaiting } from '@svc/lib/limit';
 import { Failure } from '../errors.ts';
 import type { EventLog } from '../log/event-log.ts';
 import { type BoardRules, boardRules, foldOrSkip } from './board-rules.ts';
-import { type BoardAndPlace, loadBoard } from './load-board.ts';
-import { createShare } from './share-entities.ts';
-import type { SnapshotStore } from './snapshot-store.ts';
+import { type BoardAndPlace, createShare, loadBoard, type SnapshotStore } from './snapshot-store.ts';
 
 /**
  * The board behind this line, or behind the last line (in the order of `seq`) that was accepted at this moment or

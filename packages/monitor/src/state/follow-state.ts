@@ -14,10 +14,14 @@ import { createProgress } from '@svc/lib/progress';
 import { untilItWorks } from '@svc/lib/retry';
 import type { LogEntry } from '../log/log-entry.ts';
 import { type BoardRules, boardRules, foldOrSkip } from './board-rules.ts';
-import { createHandOver, type HandOver } from './hand-over.ts';
-import { type BoardAndPlace, loadBoard } from './load-board.ts';
-import type { SnapshotMark, SnapshotStore } from './snapshot-store.ts';
-import type { StateChange, StateFollower, StateOptions } from './state-follower.ts';
+import { type BoardAndPlace, loadBoard, type SnapshotMark, type SnapshotStore } from './snapshot-store.ts';
+import {
+  createHandOver,
+  type HandOver,
+  type StateChange,
+  type StateFollower,
+  type StateOptions,
+} from './state-follower.ts';
 
 // Takes a snapshot of the board every so many lines, beside the folding. One that cannot be stored is given
 // up; the next is tried a minute later.

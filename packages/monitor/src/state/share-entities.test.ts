@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createShare } from './share-entities.ts';
+import { createShare } from './snapshot-store.ts';
 
 const entity = fc.record({
   lastSeq: fc.integer({ min: 1, max: 5 }),

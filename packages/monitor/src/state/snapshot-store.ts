@@ -4,9 +4,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { constants, zstdCompress, zstdDecompressSync } from 'node:zlib';
+import type { Board } from '@svc/core';
 import { type Database, openDatabase } from '../disk/sqlite.ts';
-import { boardForm } from './board-rules.ts';
-import type { Share } from './share-entities.ts';
+import type { EventLog } from '../log/event-log.ts';
+import { type BoardRules, boardForm } from './board-rules.ts';
 
 // A packed board as bytes, and back, in pieces of some hundred entities: each is made or read in about a
 // millisecond, so that other work of the daemon gets its turn in between, and no text of the whole is held.
@@ -224,4 +225,88 @@ export function createSnapshotStore({
     },
     close: () => database.close(),
   };
+}
+
+// Most of a past board is still so today. What is the same is taken from the board in memory, and its copy
+// can go at once: a past board then costs its maps and what has changed since.
+export type Share = (field: string, entity: unknown) => unknown;
+
+/** `packed` is the board in memory, packed. Entities are found by their last line, and compared in full. */
+export function createShare(packed: object): Share {
+  const byField = new Map<string, Map<number, unknown>>();
+  for (const [field, list] of Object.entries(packed)) {
+    if (!Array.isArray(list)) continue;
+    const byLastSeq = new Map<number, unknown>();
+    for (const entity of list) byLastSeq.set(lastSeqOf(entity), entity);
+    byField.set(field, byLastSeq);
+  }
+  return (field, entity) => {
+    const known = byField.get(field)?.get(lastSeqOf(entity));
+    return known !== undefined && isSame(known, entity) ? known : entity;
+  };
+}
+
+function lastSeqOf(entity: unknown): number {
+  const lastSeq = isObject(entity) ? entity['lastSeq'] : undefined;
+  return typeof lastSeq === 'number' ? lastSeq : 0;
+}
+
+/** Of plain JSON values; a field that is undefined is not there. */
+function isSame(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (Array.isArray(one)) {
+    return (
+      Array.isArray(other) && one.length === other.length && one.every((item, at) => isSame(item, other[at]))
+    );
+  }
+  if (!isObject(one) || !isObject(other) || Array.isArray(other)) return false;
+  for (const name in one) if (!isSame(one[name], other[name])) return false;
+  for (const name in other) if (one[name] === undefined && other[name] !== undefined) return false;
+  return true;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+// The board at the newest usable snapshot: one that this very log was at, and that can be read.
+
+/** `seq` is the last line folded into the board: 0 is none. */
+export type BoardAndPlace = { board: Board; seq: number };
+
+/** What is found unusable is removed, and the one before is tried; without any, the empty board. */
+export async function loadBoard({
+  log,
+  snapshots,
+  rules,
+  limit,
+  share,
+}: {
+  log: Pick<EventLog, 'subscribe' | 'lastSeq'>;
+  snapshots: Pick<SnapshotStore, 'newest' | 'load' | 'remove'>;
+  rules: BoardRules;
+  /** No snapshot behind this line. */
+  limit: { seq: number };
+  share?: Share | undefined;
+}): Promise<BoardAndPlace> {
+  for (;;) {
+    const mark = snapshots.newest(limit);
+    if (mark === null) return { board: rules.emptyBoard(), seq: 0 };
+    const packed = (await isOfLog(log, mark)) ? await snapshots.load(mark.seq, share) : null;
+    const board = packed === null ? undefined : rules.unpackBoard(packed);
+    if (board !== undefined) return { board, seq: mark.seq };
+    snapshots.remove(mark.seq);
+  }
+}
+
+/** Whether the log has the line that the snapshot was taken behind. */
+async function isOfLog(
+  log: Pick<EventLog, 'subscribe' | 'lastSeq'>,
+  { seq, lineId }: SnapshotMark,
+): Promise<boolean> {
+  if (seq > log.lastSeq()) return false;
+  for await (const [first] of log.subscribe({ after: seq - 1, whenSlow: 'read-file' })) {
+    if (first !== undefined) return first.line.seq === seq && first.line.id === lineId;
+  }
+  return false;
 }

@@ -11,8 +11,8 @@ import {
 import { observeLabelled } from '@svc/lib/metrics';
 import { every, type Repeat, type Rounds } from '@svc/lib/rounds';
 import type { Logger } from 'pino';
-import type { OutboxRow } from '../outbox/outbox-row.ts';
-import type { Settled } from '../outbox/settled.ts';
+import type { OutboxRow } from '../outbox/outbox-store.ts';
+import type { Settled } from '../outbox/runner.ts';
 import type { Metrics } from './metrics.ts';
 import { createBackendProbe, PROBE_EVERY_MS } from './probe.ts';
 import { type BackendProxy, createBackendProxy } from './proxy.ts';

@@ -1,9 +1,7 @@
 import { type EventDraft, parseEventDraft, type TicketPhase } from '@svc/core';
 import { expect, test } from 'vitest';
 import type { Handlers } from '../outbox/attempt.ts';
-import type { TicketMove } from './move-ticket.ts';
-import { type MoveTicketEffect, moveTicketHandler } from './move-ticket-handler.ts';
-import { TicketNotMoved } from './ticket-not-moved.ts';
+import { type MoveTicketEffect, moveTicketHandler, type TicketMove, TicketNotMoved } from './move-ticket.ts';
 
 const moved: TicketMove = {
   outcome: 'moved',

@@ -1,10 +1,9 @@
 import { stateIdsOf, type TicketPhase, ticketPhases } from '@svc/core';
 import { testTracker } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
-import { createTicketMover } from './move-ticket.ts';
+import { createTicketMover, TicketNotMoved } from './move-ticket.ts';
 import { clientOf, TOKEN } from './testing/client-of.ts';
 import { projectConfig } from './testing/project-config.ts';
-import { TicketNotMoved } from './ticket-not-moved.ts';
 
 /** A team ABC with one ticket in Backlog, and a mover for a project of it. */
 async function world(

@@ -6,6 +6,9 @@
 //   await mover.move('ABC-12', 'inReview');  // { outcome: 'moved', from: 'In Progress', to: 'In Review', … }
 import {
   type Config,
+  draft,
+  type Effect,
+  type EventDraft,
   nearest,
   projectOfTicket,
   stateNamed,
@@ -14,9 +17,11 @@ import {
   targetState,
   type WorkflowState,
 } from '@svc/core';
-import type { TrackerClient } from './client.ts';
-import { notMovedBy, TicketNotMoved } from './ticket-not-moved.ts';
-import { TrackerError } from './tracker-error.ts';
+import { asError } from '@svc/lib/errors';
+
+import { Failure, type FailureCode } from '../errors.ts';
+import type { Outcome } from '../outbox/attempt.ts';
+import { type TrackerClient, TrackerError } from './client.ts';
 
 export type TicketMove = {
   why: string;
@@ -184,4 +189,133 @@ function unknownState(
 /** Names come from outside: nothing of them may steer a terminal. */
 function quoted(name: string): string {
   return `"${name.slice(0, 100).replaceAll(/\p{Cc}/gu, '?')}"`;
+}
+
+// Why a ticket could not be moved, in the form by which the outbox decides: tried again, when, or given up.
+
+export class TicketNotMoved extends Failure {
+  /** Trying again would change nothing: a person has to do something first. */
+  readonly permanent: boolean;
+  /** How long the tracker asks to be left alone. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    code: FailureCode,
+    message: string,
+    remedy: string | undefined,
+    options: { permanent: boolean; retryAfterMs?: number; cause?: unknown },
+  ) {
+    super(code, message, remedy, { cause: options.cause });
+    this.name = 'TicketNotMoved';
+    this.permanent = options.permanent;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+/** What the tracker refused for good, and what it may accept later. Anything else is a bug and stays what it is. */
+function notMovedBy(error: unknown): unknown {
+  if (!(error instanceof TrackerError)) return error;
+  const { problem, code, message, remedy } = error;
+  switch (problem.kind) {
+    case 'unauthorised':
+    case 'forbidden':
+    case 'not-found':
+      return new TicketNotMoved(code, message, remedy, { permanent: true, cause: error });
+    case 'rate-limited':
+      return new TicketNotMoved(code, message, remedy, {
+        permanent: false,
+        retryAfterMs: problem.retryAfterMs,
+        cause: error,
+      });
+    case 'unavailable':
+    case 'malformed':
+    case 'graphql':
+      return new TicketNotMoved(code, message, remedy, { permanent: false, cause: error });
+  }
+}
+
+// Carries out the outbox's wish to move a ticket, and writes what was done into the log. Moves of one ticket
+// come one after the other, in the order in which they were asked for: the outbox sees to that. Carrying one out
+// again finds the ticket where it should be; should the daemon die between the move and its line, the line is
+// missing and the tracker's own event tells the move.
+
+/** Endings kept for whoever asks. */
+const KEPT = 500;
+
+export type MoveTicketEffect = Extract<Effect, { kind: 'move-ticket' }>;
+
+export type MoveEnding =
+  | { state: 'ended'; move: TicketMove }
+  | { state: 'given-up' | 'retrying'; error: Error };
+
+export type TicketMoves = {
+  /** The outbox's handler of `move-ticket`. */
+  handle: (effect: MoveTicketEffect) => Promise<Outcome>;
+  /** What came of the last attempt at an effect, by its key; undefined before the first. */
+  endingOf: (key: string) => MoveEnding | undefined;
+};
+
+export function moveTicketHandler(
+  mover: Pick<TicketMover, 'move'>,
+  /** Appends a line once per delivery id. */
+  append: (draft: EventDraft) => Promise<unknown>,
+): TicketMoves {
+  const endings = createMemory<MoveEnding>();
+  /** Moved, but the log could not be written. */
+  const untold = createMemory<TicketMove>();
+
+  const carryOut = async ({ key, ticket, phase }: MoveTicketEffect): Promise<TicketMove> => {
+    const move = untold.get(key) ?? (await mover.move(ticket, phase));
+    if (move.outcome !== 'moved') return move;
+    untold.set(key, move);
+    const { from, to, stateId } = move;
+    await append(
+      draft(
+        'workflow.ticket.state_moved',
+        { ticket },
+        { from, to, stateId, phase },
+        { deliveryId: `outbox:${key}:moved` },
+      ),
+    );
+    untold.delete(key);
+    return move;
+  };
+
+  return {
+    endingOf: endings.get,
+    async handle(effect) {
+      try {
+        const move = await carryOut(effect);
+        endings.set(effect.key, { state: 'ended', move });
+        return { done: sentence(move) };
+      } catch (thrown) {
+        const error = asError(thrown);
+        const isFinal = error instanceof TicketNotMoved && error.permanent;
+        endings.set(effect.key, { state: isFinal ? 'given-up' : 'retrying', error });
+        if (!(error instanceof TicketNotMoved)) throw error;
+        const { message, remedy, permanent, retryAfterMs } = error;
+        return { failed: [message, remedy ?? ''].join(' ').trim(), permanent, retryAfterMs };
+      }
+    },
+  };
+}
+
+function sentence({ outcome, from, to, why, remedy }: TicketMove): string {
+  const words = outcome === 'moved' ? `moved from ${from} to ${to}` : outcome;
+  return `${words}: ${why}${remedy === null ? '' : `. ${remedy}`}`;
+}
+
+/** A map that forgets the oldest. */
+function createMemory<Value>() {
+  const values = new Map<string, Value>();
+  return {
+    get: (key: string): Value | undefined => values.get(key),
+    delete: (key: string): void => void values.delete(key),
+    set(key: string, value: Value): void {
+      values.delete(key);
+      values.set(key, value);
+      const [oldest] = values.keys();
+      if (values.size > KEPT && oldest !== undefined) values.delete(oldest);
+    },
+  };
 }

@@ -8,7 +8,6 @@
 //   3. The secret is in its file before the webhook exists. Cut off after creation, or left without its
 //      answer: the next run finds the webhook by its URL, and its secret is known.
 //   4. The record is written last: a record means that webhook and secret are in place.
-
 import { randomBytes } from 'node:crypto';
 import {
   type Config,
@@ -20,12 +19,10 @@ import {
   trackerResourceTypes,
 } from '@svc/core';
 import type { WallClock } from '@svc/lib/clock';
-import type { ConfigStore } from '../config/store.ts';
+import type { ConfigChange, ConfigStore } from '../config/store.ts';
 import { readSecretFile, removeSecretFile, writeSecretFile } from '../disk/secret-file.ts';
 import { Failure } from '../errors.ts';
-import type { TrackerClient } from './client.ts';
-import { clearRecord, writeChannel, writeRecord } from './registration-store.ts';
-import { TrackerError } from './tracker-error.ts';
+import { type TrackerClient, TrackerError } from './client.ts';
 
 // The URL that the tracker shall call: the one given, else the relay channel of this machine, else a new one.
 
@@ -243,4 +240,75 @@ async function secretState(secretFile: string, tell: (line: string) => void): Pr
     `warning: the tracker tells a webhook's secret only once, and ${secretFile} is not there. Unless you have it elsewhere, deliveries cannot be checked: make a new webhook with --force.`,
   );
   return 'missing';
+}
+
+// Takes the tracker's webhook away: at the tracker, then its secret, and the record last, so that a run
+// that fails or is killed anywhere can be repeated until all three are gone.
+
+export type DeregisterOptions = {
+  config: Config;
+  connect: () => TrackerClient;
+  store: Pick<ConfigStore, 'setMany'>;
+  secretFile: string;
+  tell: (line: string) => void;
+};
+
+/** Returns the id of the webhook that is gone. */
+export async function deregisterTrackerWebhook({
+  config,
+  connect,
+  store,
+  secretFile,
+  tell,
+}: DeregisterOptions): Promise<{ webhookId: string }> {
+  const record = registrationIn(config);
+  if (!record) {
+    throw new Failure(
+      'not-registered',
+      'No tracker webhook is registered by this machine.',
+      'See what is recorded: svc config explain svc.monitor.linear',
+    );
+  }
+  const { webhookId } = record;
+  const wasThere = await connect().deleteWebhook(webhookId);
+  tell(wasThere ? `Deleted webhook ${webhookId}` : `No longer at the tracker: webhook ${webhookId}`);
+  const wasRemoved = await removeSecretFile(secretFile);
+  tell(wasRemoved ? `Removed ${secretFile}` : `No secret file to remove: ${secretFile}`);
+  tell(`Cleared the record in ${await clearRecord(store)}`);
+  return { webhookId };
+}
+
+// Where a registration is kept: the record in the global file. The webhook's secret has a file of its own.
+
+const group = ['svc', 'monitor', 'linear'];
+
+type Writing = Pick<ConfigStore, 'setMany'>;
+
+type RecordToWrite = {
+  webhookId: string;
+  webhookUrl: string;
+  registeredAt: string;
+  /** Absent for a webhook that was found and reused. */
+  resourceTypes?: readonly string[];
+};
+
+function writeRecord(store: Writing, record: RecordToWrite): Promise<string> {
+  return store.setMany('global', changes(record));
+}
+
+function clearRecord(store: Writing): Promise<string> {
+  return store.setMany('global', changes({}));
+}
+
+/** All four fields each time: what a record does not have must not stay from the one before. */
+function changes(record: Partial<RecordToWrite>): ConfigChange[] {
+  return (['webhookId', 'webhookUrl', 'registeredAt', 'resourceTypes'] as const).map((name) => ({
+    path: [...group, name],
+    value: record[name],
+  }));
+}
+
+/** The channel by which the daemon of this machine gets the tracker's deliveries. */
+function writeChannel(store: Writing, url: string): Promise<string> {
+  return store.setMany('global', [{ path: [...group, 'smeeChannel'], value: url }]);
 }

@@ -8,9 +8,13 @@ import { loadConfig } from '../config/load.ts';
 import { createConfigStore } from '../config/store.ts';
 import { createFileLocks } from '../disk/lock.ts';
 import type { TrackerClient } from './client.ts';
-import { deregisterTrackerWebhook } from './deregister-webhook.ts';
 import { openTracker } from './open-tracker.ts';
-import { type RegisterOptions, registerTrackerWebhook } from './register-webhook.ts';
+import {
+  deregisterTrackerWebhook,
+  type RegisterOptions,
+  registerTrackerWebhook,
+} from './register-webhook.ts';
+
 import { clientOf, TOKEN } from './testing/client-of.ts';
 
 const CHANNEL = 'https://relay.example/AbC123';

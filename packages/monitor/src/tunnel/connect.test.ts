@@ -5,8 +5,15 @@ import type { AddressInfo } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { makeLoopbackCertificate, temporaryFolder, WAIT_MS } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { wordsForError, wordsForStatus } from './failure-words.ts';
-import { type Connect, createConnect, follow, type RelayAnswer, type RelayRequest } from './session.ts';
+import {
+  type Connect,
+  createConnect,
+  follow,
+  type RelayAnswer,
+  type RelayRequest,
+  wordsForError,
+  wordsForStatus,
+} from './session.ts';
 
 async function serve(listener: RequestListener): Promise<string> {
   const server: Server = createServer(listener);

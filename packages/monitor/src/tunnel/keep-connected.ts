@@ -9,10 +9,16 @@ import {
   type TunnelEvent,
 } from '@svc/core';
 import type { Clock } from '@svc/lib/clock';
-import type { StreamFrame } from './event-stream.ts';
-import { wordsForError } from './failure-words.ts';
+import type { StreamFrame } from './delivery.ts';
 import type { ReadKey } from './provision-channel.ts';
-import { type Connect, type Ending, openSession, type Session, watchClock } from './session.ts';
+import {
+  type Connect,
+  type Ending,
+  openSession,
+  type Session,
+  watchClock,
+  wordsForError,
+} from './session.ts';
 
 export type Connection = {
   /** Whether the relay keeps deliveries, bytes and positions. */

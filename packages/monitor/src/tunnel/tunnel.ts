@@ -35,8 +35,8 @@ import {
 import { type Clock, systemClock } from '@svc/lib/clock';
 import type { Logger } from 'pino';
 import { addressFingerprint } from '../config/report.ts';
-import { type Receive } from './delivery.ts';
-import type { StreamFrame } from './event-stream.ts';
+import type { Receive, StreamFrame } from './delivery.ts';
+
 import { createInbox, type InboxReport, type SelfTest } from './inbox.ts';
 import { type Connection, type KeptConnection, keepConnected } from './keep-connected.ts';
 import type { ReadKey } from './provision-channel.ts';

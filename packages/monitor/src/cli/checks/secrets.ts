@@ -4,7 +4,7 @@ import { chmod, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { doctorFinding, type SetupFinding, setupFinding } from '@svc/core';
 import { ifPresent, namesIn } from '@svc/lib/files';
-import { hookMemoryFile } from '../../codehost/hook-memory.ts';
+import { hookMemoryFile } from '../../codehost/hooks.ts';
 import type { Machine } from '../../config/environment.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { secretFilesIn } from '../../config/locate.ts';

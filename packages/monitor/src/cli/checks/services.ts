@@ -19,8 +19,8 @@ import { createHookApi } from '../../codehost/hooks.ts';
 import { readMergeFacts } from '../../codehost/merge-facts.ts';
 import { pollingReport } from '../../codehost/polling-report.ts';
 import type { Machine } from '../../config/environment.ts';
-import { createTrackerClient } from '../../tracker/client.ts';
-import { TrackerError } from '../../tracker/tracker-error.ts';
+import { createTrackerClient, TrackerError } from '../../tracker/client.ts';
+
 import type { Terminal } from '../terminal.ts';
 import type { DoctorTools } from './check.ts';
 import type { DoctorProjects } from './configuration.ts';

@@ -17,8 +17,8 @@ import { secretsFile } from '../../config/locate.ts';
 import { readJsonFile } from '../../config/read-json.ts';
 import { Failure } from '../../errors.ts';
 import { createGit } from '../../orchestrate/worktrees/git.ts';
-import { createTrackerClient, type TrackerClient } from '../../tracker/client.ts';
-import { TrackerError } from '../../tracker/tracker-error.ts';
+import { createTrackerClient, type TrackerClient, TrackerError } from '../../tracker/client.ts';
+
 import type { Terminal } from '../terminal.ts';
 
 /** Somebody is waiting at a terminal. */

@@ -2,8 +2,8 @@
 import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { type Finding, severityFrom } from '@svc/core';
 import { Failure } from '../../errors.ts';
-import { createFindingsQueue } from '../../feedback/queue.ts';
-import { findingsFile } from '../../feedback/queue-path.ts';
+import { createFindingsQueue, findingsFile } from '../../feedback/queue.ts';
+
 import { createReporter } from '../report-fact.ts';
 import { openSession } from '../session.ts';
 import { printJson, type Terminal } from '../terminal.ts';

@@ -3,8 +3,8 @@
 import { resolve } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { type ArchiveManifest, archiveSizes, pruneAge } from '@svc/core';
+import { listRuns } from '../../archive/archive-index.ts';
 import { copySummary } from '../../archive/handoff.ts';
-import { listRuns } from '../../archive/list-runs.ts';
 import { pruneArchives } from '../../archive/prune.ts';
 import { archivedManifest, restoreRun } from '../../archive/restore.ts';
 import { type SweptRun, sweepRuns } from '../../archive/sweep.ts';

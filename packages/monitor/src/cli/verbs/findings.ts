@@ -2,10 +2,10 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { filingConsent, isInteractive } from '@svc/core';
 import { Failure } from '../../errors.ts';
+import { openDestinations } from '../../feedback/destinations.ts';
 import { type DrainReport, drainQueue, reasonsOf } from '../../feedback/drain.ts';
-import { openDestinations } from '../../feedback/open-destinations.ts';
-import { createFindingsQueue, type QueueLine } from '../../feedback/queue.ts';
-import { findingsFile } from '../../feedback/queue-path.ts';
+import { createFindingsQueue, findingsFile, type QueueLine } from '../../feedback/queue.ts';
+
 import { createReporter } from '../report-fact.ts';
 import { openSession, refuseStrayProject, requireConfig, type Session } from '../session.ts';
 import { printJson, printTable, type Terminal } from '../terminal.ts';

@@ -11,25 +11,29 @@ import {
 } from '@svc/core';
 import { runCommand } from '@svc/lib/process';
 import { createGh } from '../../codehost/gh.ts';
-import { hookMemoryFile, openHookMemory } from '../../codehost/hook-memory.ts';
-import { createHookApi, unsubscribe } from '../../codehost/hooks.ts';
+import { createHookApi, hookMemoryFile, openHookMemory, unsubscribe } from '../../codehost/hooks.ts';
+
 import { relayReadKeyFile, webhookSecretFile } from '../../config/locate.ts';
 import { committedChannel } from '../../config/projects.ts';
 import { createConfigStore } from '../../config/store.ts';
 import { readSecretFile } from '../../disk/secret-file.ts';
 import { Failure } from '../../errors.ts';
 import { identifyHost } from '../../log/host.ts';
-import { deregisterTrackerWebhook } from '../../tracker/deregister-webhook.ts';
 import { openTracker } from '../../tracker/open-tracker.ts';
-import { registerTrackerWebhook } from '../../tracker/register-webhook.ts';
-import { isElsewhere, makeChannel, setUpChannel, tellReadKey } from '../../tunnel/channel-setup.ts';
+import { deregisterTrackerWebhook, registerTrackerWebhook } from '../../tracker/register-webhook.ts';
+
 import {
   CREATE_KEY_VARIABLE,
+  isElsewhere,
+  makeChannel,
   otherReaders,
   ownRelayUrl,
   provisionChannel,
   provisionOwnChannel,
+  setUpChannel,
+  tellReadKey,
 } from '../../tunnel/provision-channel.ts';
+
 import { hereOption, openSession, refuseStrayProject, requireConfig, type Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { verb } from '../verb.ts';

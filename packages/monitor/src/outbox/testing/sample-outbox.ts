@@ -1,7 +1,6 @@
 // Effects and stores for the tests of the outbox.
 import { draft, type Effect } from '@svc/core';
-import { createOutboxStore, type OutboxStore } from '../outbox-store.ts';
-import { openOutboxDatabase } from '../outbox-tables.ts';
+import { createOutboxStore, type OutboxStore, openOutboxDatabase } from '../outbox-store.ts';
 
 export type MoveTicket = Extract<Effect, { kind: 'move-ticket' }>;
 

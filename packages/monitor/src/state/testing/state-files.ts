@@ -3,8 +3,8 @@
 import type { Board, EventLine } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import { type Database, openDatabase } from '../../disk/sqlite.ts';
-import { createOutboxStore } from '../../outbox/outbox-store.ts';
-import { openOutboxDatabase } from '../../outbox/outbox-tables.ts';
+import { createOutboxStore, openOutboxDatabase } from '../../outbox/outbox-store.ts';
+
 import { followState } from '../follow-state.ts';
 import { createSnapshotStore, stateMigrations } from '../snapshot-store.ts';
 import type { StateOptions } from '../state-follower.ts';

@@ -1,0 +1,279 @@
+// Where a ticket can be filed. Both destinations promise the same, so that the drain need not know which it is.
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  type CodehostProblem,
+  type Config,
+  codehostProblemWords,
+  type Destination,
+  type Environment,
+  type FindingSeverity,
+  passesByItself,
+  priorityOf,
+} from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
+import { runCommand } from '@svc/lib/process';
+import { createGh } from '../codehost/gh.ts';
+import { createIssueApi, type IssueApi } from '../codehost/issues.ts';
+import { createTrackerClient, type TrackerClient, TrackerError } from '../tracker/client.ts';
+
+export type NewTicket = {
+  /** Stands in the text, and finds the ticket again. */
+  key: string;
+  title: string;
+  text: string;
+  labels: readonly string[];
+  severity: FindingSeverity;
+};
+
+export type FiledTicket = { filedAs: string; url: string };
+
+export type TicketDestination = {
+  name: Destination;
+  /** In words: `team ABC of the issue tracker`. */
+  words: string;
+  /** Tickets that may be filed at once. */
+  atOnce: number;
+  /** Finds out whether tickets with these labels can be filed. Makes none. */
+  prepare: (labels: readonly string[]) => Promise<void>;
+  create: (ticket: NewTicket) => Promise<FiledTicket>;
+  /** The ticket with this key, from an attempt not before `since` (milliseconds). */
+  find: (key: string, since: number) => Promise<FiledTicket | undefined>;
+};
+
+/** What every function of a destination throws when it cannot do it. */
+export class NotFiled extends Error {
+  /** Whether it is certain that no ticket was made. */
+  readonly certain: boolean;
+  readonly remedy: string | undefined;
+
+  constructor(message: string, options: { certain: boolean; remedy?: string | undefined; cause?: unknown }) {
+    super(message, { cause: options.cause });
+    this.name = 'NotFiled';
+    this.certain = options.certain;
+    this.remedy = options.remedy;
+  }
+}
+
+/**
+ * Files a ticket once. An earlier attempt may have made it, and the answer to this one may be lost: then it is
+ * looked for before it is asked for again.
+ */
+export async function fileOnce(
+  destination: Pick<TicketDestination, 'create' | 'find'>,
+  ticket: NewTicket,
+  { attemptedAt, now }: { attemptedAt: number | undefined; now: () => number },
+): Promise<FiledTicket> {
+  const earlier = attemptedAt === undefined ? undefined : await destination.find(ticket.key, attemptedAt);
+  if (earlier !== undefined) return earlier;
+  const began = now();
+  try {
+    return await destination.create(ticket);
+  } catch (error) {
+    if (!(error instanceof NotFiled) || error.certain) throw error;
+    return (await destination.find(ticket.key, began)) ?? (await destination.create(ticket));
+  }
+}
+
+// Tickets as issues of a repository at the code host: where the tracker cannot take them. The code host takes no
+// id of ours, so that an attempt that may still be under way is given its time before it is looked for.
+
+/** Longer than a call may take, also one whose caller was killed. */
+const SETTLED_AFTER_MS = 25_000;
+
+export function createCodehostDestination(options: {
+  repo: string;
+  issues: IssueApi;
+  now: () => number;
+  sleep: (milliseconds: number) => Promise<void>;
+  settledAfterMs?: number;
+}): TicketDestination {
+  const { repo, issues, now, sleep, settledAfterMs = SETTLED_AFTER_MS } = options;
+
+  const look = async (key: string, since: number) => {
+    const found = await issues.withText(repo, key, since);
+    if (!found.ok) throw notFiledByCodehost(found.problem, false);
+    return found.value && shown(found.value);
+  };
+
+  return {
+    name: 'codehost',
+    words: `${repo} at the code host`,
+    // The code host asks that issues be made one after the other.
+    atOnce: 1,
+    // The first issue finds out: there is no other way to ask whether one may be made.
+    prepare: () => Promise.resolve(),
+    async create({ title, text, labels }) {
+      const made = await issues.create(repo, { title, body: text, labels });
+      if (made.ok) return shown(made.value);
+      const { kind } = made.problem;
+      throw notFiledByCodehost(made.problem, kind !== 'unavailable' && kind !== 'malformed');
+    },
+    async find(key, since) {
+      const found = await look(key, since);
+      const wait = since + settledAfterMs - now();
+      if (found !== undefined || wait <= 0) return found;
+      await sleep(Math.min(wait, settledAfterMs));
+      return look(key, since);
+    },
+  };
+
+  function shown(issue: { number: number; html_url: string }) {
+    return { filedAs: `${repo}#${issue.number}`, url: issue.html_url };
+  }
+}
+
+function notFiledByCodehost(problem: CodehostProblem, certain: boolean): NotFiled {
+  const { why, remedy } = codehostProblemWords(problem);
+  return new NotFiled(why, { certain, ...(!passesByItself(problem) && { remedy }) });
+}
+
+// Tickets at the issue tracker. Each has an id of our choosing, so that the tracker itself refuses a second one,
+// also when the first is still on its way.
+
+const AT_ONCE = 8;
+
+type FilingClient = Pick<
+  TrackerClient,
+  'teamStates' | 'labelsNamed' | 'createLabel' | 'createIssue' | 'issueWithText'
+>;
+
+/** The team of a project: its key, and its id where it is known already. */
+export type TeamName = { teamKey: string; teamId: string | null };
+
+export function createTrackerDestination(options: {
+  team: TeamName;
+  client: FilingClient;
+}): TicketDestination {
+  const { client, team } = options;
+  const labelIds = new Map<string, string>();
+  let knownTeam = team.teamId ?? undefined;
+
+  const teamId = async (): Promise<string> => {
+    knownTeam ??= (await client.teamStates(team.teamKey))?.id;
+    if (knownTeam !== undefined) return knownTeam;
+    throw new NotFiled(`the issue tracker has no team ${team.teamKey}`, {
+      certain: true,
+      remedy: 'Name the team: svc config set svc.tracker.teamKey <key>',
+    });
+  };
+
+  /** A label of the team before one of the workspace; a group is none. */
+  const labelNamed = async (name: string, owner: string): Promise<string | undefined> => {
+    const usable = (await client.labelsNamed(name)).filter((label) => !label.isGroup);
+    const own = usable.find((label) => label.team?.id === owner);
+    return (own ?? usable.find((label) => label.team === null))?.id;
+  };
+
+  const labelId = async (name: string, owner: string): Promise<string> => {
+    const there = await labelNamed(name, owner);
+    if (there !== undefined) return there;
+    try {
+      return (await client.createLabel({ name, teamId: owner })).id;
+    } catch (error) {
+      // Somebody else may have made it in between, or the answer was lost.
+      const made = error instanceof TrackerError ? await labelNamed(name, owner) : undefined;
+      if (made !== undefined) return made;
+      throw error;
+    }
+  };
+
+  const lookFor = async (key: string): Promise<FiledTicket | undefined> => {
+    try {
+      const issue = await client.issueWithText(await teamId(), key);
+      return issue && { filedAs: issue.identifier, url: issue.url };
+    } catch (error) {
+      throw notFiledByTracker(error, false);
+    }
+  };
+
+  return {
+    name: 'tracker',
+    words: `team ${team.teamKey} of the issue tracker`,
+    atOnce: AT_ONCE,
+    async prepare(labels) {
+      try {
+        const id = await teamId();
+        for (const name of labels) if (!labelIds.has(name)) labelIds.set(name, await labelId(name, id));
+      } catch (error) {
+        throw notFiledByTracker(error, true);
+      }
+    },
+    async create({ key, title, text, labels, severity }) {
+      try {
+        const { identifier, url } = await client.createIssue({
+          id: key,
+          teamId: await teamId(),
+          title,
+          description: text,
+          labelIds: labels.flatMap((name) => labelIds.get(name) ?? []),
+          priority: priorityOf[severity],
+        });
+        return { filedAs: identifier, url };
+      } catch (error) {
+        // It refuses an id that it has: then the ticket is there.
+        const isRefused = error instanceof TrackerError && error.problem.kind === 'graphql';
+        const there = isRefused ? await lookFor(key) : undefined;
+        if (there !== undefined) return there;
+        throw notFiledByTracker(error, isCertain(error));
+      }
+    },
+    find: lookFor,
+  };
+}
+
+/** No answer, or none that can be understood: it may have been done. */
+function isCertain(error: unknown): boolean {
+  if (!(error instanceof TrackerError)) return false;
+  return error.problem.kind !== 'unavailable' && error.problem.kind !== 'malformed';
+}
+
+function notFiledByTracker(error: unknown, certain: boolean): unknown {
+  if (error instanceof NotFiled) return error;
+  if (!(error instanceof TrackerError)) return error;
+  return new NotFiled(messageOf(error), { certain, remedy: error.remedy, cause: error });
+}
+
+// Where a project's findings can go: the tracker first, then the code host. Calls that are under way are not
+// broken off when the person interrupts, because then nobody would know what became of them; they are short.
+
+export function openDestinations(options: {
+  config: Config;
+  trackerApiUrl: string;
+  environment: Environment;
+  now: () => number;
+}): TicketDestination[] {
+  const { config, environment, now } = options;
+  const codehost = createCodehostDestination({
+    repo: config.svc.feedback.codehostRepo,
+    issues: createIssueApi(createGh({ environment, run: runCommand, now })),
+    now,
+    sleep: (milliseconds) => pause(milliseconds),
+  });
+  return [trackerOf(config, options), codehost];
+}
+
+function trackerOf(
+  { svc }: Config,
+  { trackerApiUrl: apiUrl, now }: { trackerApiUrl: string; now: () => number },
+): TicketDestination {
+  const { teamKey, teamId, apiToken: token } = svc.tracker;
+  if (teamKey === undefined) return notSetUp('teamKey', '<key>');
+  if (token === undefined) return notSetUp('apiToken', '- < token.txt');
+  const client = createTrackerClient({ token, apiUrl, fetch, clock: { now } });
+  return createTrackerDestination({ team: { teamKey, teamId }, client });
+}
+
+/** A tracker that nobody has set up fails like one that is down. */
+function notSetUp(key: string, value: string): TicketDestination {
+  const remedy = `Set it: svc config set svc.tracker.${key} ${value}`;
+  const refuse = (): Promise<never> =>
+    Promise.reject(new NotFiled(`svc.tracker.${key} is not set`, { certain: true, remedy }));
+  return {
+    name: 'tracker',
+    words: 'the issue tracker',
+    atOnce: 1,
+    prepare: refuse,
+    create: refuse,
+    find: refuse,
+  };
+}
