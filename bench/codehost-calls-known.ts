@@ -19,7 +19,7 @@ import type { OfPullRequest } from './codehost-calls-world.ts';
 
 type Merge = { repo: string; sha: string; knownAt: number; isOut: boolean };
 
-export type KnownByLog = ReturnType<typeof followKnown>;
+type KnownByLog = ReturnType<typeof followKnown>;
 
 export function followKnown(log: Pick<EventLog, 'subscribe' | 'lastSeq'>, now: () => number) {
   const board = emptyBoard();

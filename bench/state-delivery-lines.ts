@@ -46,46 +46,38 @@ export function pullRequest(
   mergeSha?: string,
 ): EventFields {
   const { pr, branch, ticket, author, repo } = subject;
-  return codehost(
-    `pr.${action}`,
-    subject,
-    { pr, branch, sha, ...(mergeSha && { mergeSha }) },
-    {
-      title: `${ticket}: carry the order number through to the invoice`,
-      url: pullRequestUrl(subject),
-      state: 'open',
-      draft: false,
-      merged: false,
-      author,
-      base: 'main',
-      headRepo: repo,
-      labels: ['agent', 'backend'],
-      requestedReviewers: [subject.reviewer],
-      additions: 120,
-      deletions: 31,
-      changedFiles: 9,
-      ...detail,
-    },
-  );
+  const scope = { pr, branch, sha, ...(mergeSha && { mergeSha }) };
+  return codehost(`pr.${action}`, subject, scope, {
+    title: `${ticket}: carry the order number through to the invoice`,
+    url: pullRequestUrl(subject),
+    state: 'open',
+    draft: false,
+    merged: false,
+    author,
+    base: 'main',
+    headRepo: repo,
+    labels: ['agent', 'backend'],
+    requestedReviewers: [subject.reviewer],
+    additions: 120,
+    deletions: 31,
+    changedFiles: 9,
+    ...detail,
+  });
 }
 
 export function push(subject: Subject, branch: string, sha: string): EventFields {
-  return codehost(
-    'push',
-    subject,
-    { ref: `refs/heads/${branch}`, branch, sha },
-    {
-      after: sha,
-      before: sha.split('').toReversed().join(''),
-      commits: 2,
-      forced: false,
-      created: false,
-      deleted: false,
-      url: `https://codehost.example/${subject.repo}/compare/${sha.slice(0, 12)}`,
-      message: `${subject.ticket}: keep the number when an order is split`,
-      pusher: subject.author,
-    },
-  );
+  const scope = { ref: `refs/heads/${branch}`, branch, sha };
+  return codehost('push', subject, scope, {
+    after: sha,
+    before: sha.split('').toReversed().join(''),
+    commits: 2,
+    forced: false,
+    created: false,
+    deleted: false,
+    url: `https://codehost.example/${subject.repo}/compare/${sha.slice(0, 12)}`,
+    message: `${subject.ticket}: keep the number when an order is split`,
+    pusher: subject.author,
+  });
 }
 
 export function* checks(
@@ -111,82 +103,58 @@ export function* checks(
   }
   for (const context of contexts) {
     for (const state of ['pending', random.chance(0.95) ? 'success' : 'failure']) {
-      yield codehost(
-        `status.${state}`,
-        subject,
-        { branch, sha },
-        {
-          statusId: random.below(2 ** 31),
-          state,
-          context,
-          description: state === 'pending' ? 'Waiting for a runner' : 'Finished after 3 m 12 s',
-          url: `https://ci.example/${subject.repo}/runs/${random.below(2 ** 31)}`,
-          branches: [branch],
-        },
-      );
+      const scope = { branch, sha };
+      yield codehost(`status.${state}`, subject, scope, {
+        statusId: random.below(2 ** 31),
+        state,
+        context,
+        description: state === 'pending' ? 'Waiting for a runner' : 'Finished after 3 m 12 s',
+        url: `https://ci.example/${subject.repo}/runs/${random.below(2 ** 31)}`,
+        branches: [branch],
+      });
     }
   }
 }
 
 export function* review(subject: Subject, sha: string, random: Random): Generator<EventFields> {
   const { pr, branch, reviewer } = subject;
+  const about = { pr, branch, sha };
   const threadId = `PRRT_${hexOf(random, 16)}`;
   const path = 'src/orders/split-order.ts';
   yield reviewOf(subject, sha, random.pick(['changes_requested', 'commented']));
-  yield codehost(
-    'pr_review_comment.created',
-    subject,
-    { pr, branch, sha },
-    {
-      commentId: random.below(2 ** 31),
-      author: reviewer,
-      body: 'What happens when the second half is canceled before the first is paid? '.repeat(2),
-      path,
-      line: 40,
-    },
-  );
-  yield codehost(
-    'pr_review_thread.unresolved',
-    subject,
-    { pr, branch, sha },
-    { threadId, resolved: false, comments: 1, path },
-  );
-  yield codehost(
-    'issue_comment.created',
-    subject,
-    { pr },
-    {
-      commentId: random.below(2 ** 31),
-      author: 'coverage-bot',
-      body: 'Coverage of the changed lines is 92 %, of the project 88 % (+0.1 %). '.repeat(3),
-      issue: pr,
-      onPullRequest: true,
-    },
-  );
-  yield codehost(
-    'pr_review_thread.resolved',
-    subject,
-    { pr, branch, sha },
-    { threadId, resolved: true, comments: 2, path },
-  );
+  yield codehost('pr_review_comment.created', subject, about, {
+    commentId: random.below(2 ** 31),
+    author: reviewer,
+    body: 'What happens when the second half is canceled before the first is paid? '.repeat(2),
+    path,
+    line: 40,
+  });
+  const asked = { threadId, resolved: false, comments: 1, path };
+  yield codehost('pr_review_thread.unresolved', subject, about, asked);
+  const onPullRequest = { pr };
+  yield codehost('issue_comment.created', subject, onPullRequest, {
+    commentId: random.below(2 ** 31),
+    author: 'coverage-bot',
+    body: 'Coverage of the changed lines is 92 %, of the project 88 % (+0.1 %). '.repeat(3),
+    issue: pr,
+    onPullRequest: true,
+  });
+  const answered = { threadId, resolved: true, comments: 2, path };
+  yield codehost('pr_review_thread.resolved', subject, about, answered);
 }
 
 export function reviewOf(subject: Subject, sha: string, state: string): EventFields {
   const { pr, branch, reviewer } = subject;
-  return codehost(
-    'pr_review.submitted',
-    subject,
-    { pr, branch, sha },
-    {
-      reviewId: pr * 100,
-      state,
-      reviewer,
-      reviewedSha: sha,
-      body: 'Reads well; one question about the split.',
-      url: `${pullRequestUrl(subject)}#pullrequestreview-${pr * 100}`,
-      draft: false,
-    },
-  );
+  const about = { pr, branch, sha };
+  return codehost('pr_review.submitted', subject, about, {
+    reviewId: pr * 100,
+    state,
+    reviewer,
+    reviewedSha: sha,
+    body: 'Reads well; one question about the split.',
+    url: `${pullRequestUrl(subject)}#pullrequestreview-${pr * 100}`,
+    draft: false,
+  });
 }
 
 export function* deployment(

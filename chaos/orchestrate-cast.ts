@@ -17,7 +17,7 @@ export type Deed =
   | 'empty-tests'
   | 'break-tests';
 
-export type Role = {
+type Role = {
   name: string;
   /** The last one is what every later launch does. */
   deeds: readonly [Deed, ...Deed[]];

@@ -20,7 +20,6 @@ import { deploymentSending, pullRequestSending, type Sending, statusSending } fr
 /** A person does not look at once, and a deploy takes its time. */
 const LONGEST_REST_MS = 800;
 
-export type Reviewer = Awaited<ReturnType<typeof startReviewer>>;
 type Opening = { ticket: string; branch: string; headSha: string };
 
 export async function startReviewer(world: OrchestrateWorld, random: Random) {

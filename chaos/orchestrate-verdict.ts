@@ -159,7 +159,7 @@ export function agentProcesses(root: string): Seen[] {
   });
 }
 
-export type Watch = ReturnType<typeof watchAgents>;
+type Watch = ReturnType<typeof watchAgents>;
 
 export function watchAgents(root: string) {
   const found = { samples: 0, most: 0, twice: new Set<string>(), longestGapMs: 0 };

@@ -12,7 +12,7 @@ import type { Random } from '../packages/testkit/src/random.ts';
 const TICKETS = 5;
 const phases: readonly TicketPhase[] = ['research', 'planning', 'inProgress', 'inReview', 'done'];
 
-export type ChaosBoard = {
+type ChaosBoard = {
   seq: number;
   inputs: number;
   /** How often a ticket was moved: the next phase is always another one. */
@@ -56,8 +56,8 @@ export function foldChaosLine(board: ChaosBoard, line: EventLine): Effect[] {
   const effects = [signal(seq, 'run', ticket)];
   if (board.inputs % 2 === 0) effects.push(move(board, seq, ticket));
   if (board.inputs % 3 === 0) {
-    const draft = { ...attention('chaos', `line ${seq}`), scope: { orchestrator: 'run', ticket } };
-    effects.push({ key: `${seq}:append:comms.attention`, seq, kind: 'append', draft });
+    const asked = { ...attention('chaos', `line ${seq}`), scope: { orchestrator: 'run', ticket } };
+    effects.push({ key: `${seq}:append:comms.attention`, seq, kind: 'append', draft: asked });
   }
   if (board.inputs % 5 === 0) effects.push(move(board, seq, `GONE-${board.inputs}`));
   return effects;

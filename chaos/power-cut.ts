@@ -5,7 +5,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { within } from '@svc/lib/timeout';
 import { WAIT_MS } from '../packages/testkit/src/waiting.ts';
 
 export type PowerCutOptions = {
@@ -68,10 +68,7 @@ export async function mountPowerCutDisk({
   const answers = createInterface(child.stdout)[Symbol.asyncIterator]();
 
   async function answered(): Promise<Record<string, unknown>> {
-    const enough = new AbortController();
-    const late = sleep(WAIT_MS, undefined, { signal: enough.signal }).catch(() => undefined);
-    const answer = await Promise.race([answers.next(), late]);
-    enough.abort();
+    const answer = await within(answers.next(), WAIT_MS, () => undefined);
     if (answer === undefined || answer.done === true)
       throw new Error(
         `The disk at ${folder} does not answer (needed: /dev/fuse, apt-get install fuse3 python3-pyfuse3)`,
@@ -86,7 +83,7 @@ export async function mountPowerCutDisk({
 
   async function unmount(): Promise<void> {
     child.stdin.end();
-    await Promise.race([ended, sleep(WAIT_MS, undefined, { ref: false })]);
+    await within(ended, WAIT_MS, () => undefined);
     forceUnmount(folder, child);
     mounted.delete(folder);
   }

@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { within } from '@svc/lib/timeout';
 import { bundleProcess } from '../packages/testkit/src/daemon/bundle-process.ts';
 import { createDaemonHome } from '../packages/testkit/src/daemon/start-daemon.ts';
 import {
@@ -65,11 +65,11 @@ async function playRound(ending: 'SIGKILL' | 'SIGTERM', areTogether: boolean): P
   const [one, other] = contenders;
   const all: Contender[] = [...contenders];
   try {
-    await within(Promise.all([one.atLock, other.atLock]), 'both are at the lock');
+    await inTime(Promise.all([one.atLock, other.atLock]), 'both are at the lock');
     one.letThrough();
-    if (!areTogether) await within(one.locked, 'the first has the lock');
+    if (!areTogether) await inTime(one.locked, 'the first has the lock');
     other.letThrough();
-    const first = await within(
+    const first = await inTime(
       Promise.race(contenders.map(async (each) => ({ each, code: await each.ended }))),
       'one of them ends',
     );
@@ -85,14 +85,14 @@ async function playRound(ending: 'SIGKILL' | 'SIGTERM', areTogether: boolean): P
       loser = contend();
       all.push(loser);
       loser.letThrough();
-      const code = await within(loser.ended, 'one more ends');
+      const code = await inTime(loser.ended, 'one more ends');
       if (code !== EXIT_ALREADY_RUNNING) return `one more ended with ${code}: ${loser.said()}`;
     }
     if (!loser.said().includes(told)) return `the loser does not say "${told}": ${loser.said()}`;
     const health = await askJson<{ pid: number; instance: string }>(`${record.url}/api/health`);
     if (health.pid !== winner.child.pid || health.instance !== record.instance) return 'another one answers';
     winner.child.kill(ending);
-    const how = await within(winner.ended, `the winner ends by ${ending}`);
+    const how = await inTime(winner.ended, `the winner ends by ${ending}`);
     const expected = ending === 'SIGKILL' ? 'SIGKILL' : 0;
     return how === expected ? undefined : `the winner ended with ${how}: ${winner.said()}`;
   } finally {
@@ -148,17 +148,8 @@ async function recordOf({ child }: Contender): Promise<{ url: string; instance: 
 }
 
 /** Rejects when it takes longer than anything should. */
-async function within<T>(work: Promise<T>, what: string): Promise<T> {
-  const enough = new AbortController();
-  const late = sleep(WAIT_MS, undefined, { signal: enough.signal }).then(
-    () => {
-      throw new Error(`not after ${WAIT_MS / 1000} s: ${what}`);
-    },
-    () => work,
-  );
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    enough.abort();
-  }
+function inTime<T>(work: Promise<T>, what: string): Promise<T> {
+  return within(work, WAIT_MS, () => {
+    throw new Error(`not after ${WAIT_MS / 1000} s: ${what}`);
+  });
 }

@@ -313,7 +313,7 @@ export const paths: readonly Path[] = [
 // What `svc ticket phase` does to tickets, for each phase and each skill, and where they end. Of one team the ids of the
 // states are cached and one phase is switched off; of the other the states are found by name.
 
-export type PhaseRow = {
+type PhaseRow = {
   team: TeamKey;
   /** What is told one after the other. */
   phases: readonly string[];

@@ -26,8 +26,6 @@ const LOOK_EVERY_MS = 100;
 /** Looks at a daemon that has nothing to do before that is believed. */
 const QUIET_LOOKS = 10;
 
-export type World = Awaited<ReturnType<typeof openWorld>>;
-
 /** `environment`: more of it for the daemon. */
 export async function openWorld(name: string, environment: Record<string, string> = {}) {
   const home = createDaemonHome(name);
@@ -73,8 +71,6 @@ export async function openWorld(name: string, environment: Record<string, string
     },
   };
 }
-
-export type KilledDaemon = ReturnType<typeof createKilledDaemon>;
 
 function createKilledDaemon(
   home: DaemonHome,
@@ -144,7 +140,7 @@ function createKilledDaemon(
 }
 
 /** How a command ended, and what it printed. */
-export type Said = { code: number; printed: string };
+type Said = { code: number; printed: string };
 
 function runSvc(home: DaemonHome, folder: string, words: readonly string[]): Promise<Said> {
   const env = { PATH: process.env['PATH'], HOME: home.home, SVC_DATA_DIR: home.dataDir };

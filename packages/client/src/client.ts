@@ -11,7 +11,7 @@ const STREAM = '/api/events/stream';
 
 type Method = keyof Operations;
 /** Answered at once, unlike the stream, which never ends. */
-export type Path<M extends Method> = Exclude<keyof Operations[M], typeof STREAM> & string;
+type Path<M extends Method> = Exclude<keyof Operations[M], typeof STREAM> & string;
 
 type Operation = { params: unknown; query: unknown; body: unknown; answer: unknown };
 type OperationOf<M extends Method, P extends Path<M>> = Operations[M][P] extends Operation
@@ -21,6 +21,7 @@ type OperationOf<M extends Method, P extends Path<M>> = Operations[M][P] extends
 /** What an operation answers: `Answer<'GET', '/api/board'>`. */
 export type Answer<M extends Method, P extends Path<M>> = OperationOf<M, P>['answer'];
 
+// oxlint-disable-next-line typescript/no-generated-empty-object-type -- an object without fields is meant
 type Nothing = Record<never, never>;
 /** A part whose fields may all be missing may itself be left out. */
 type Part<Name extends string, Given> = Given extends undefined
@@ -34,7 +35,7 @@ type Wish<O extends Operation> = Part<'params', O['params']> &
   Part<'body', O['body']> & { signal?: AbortSignal | undefined };
 
 /** What a call is given besides its path. */
-export type WishOf<M extends Method, P extends Path<M>> =
+type WishOf<M extends Method, P extends Path<M>> =
   Nothing extends Wish<OperationOf<M, P>>
     ? [wish?: Wish<OperationOf<M, P>>]
     : [wish: Wish<OperationOf<M, P>>];
@@ -129,10 +130,14 @@ export function createClient(url: string, options: ClientOptions = {}): Client {
 function addressOf(path: string, params: unknown = {}, query: unknown = {}): string {
   const values = new Map(Object.entries(Object(params)));
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(String(values.get(name) ?? '')),
+    encodeURIComponent(textOf(values.get(name))),
   );
   const asked = Object.entries(Object(query)).flatMap(([name, value]): [string, string][] =>
-    value === undefined ? [] : [[name, String(value)]],
+    value === undefined ? [] : [[name, textOf(value)]],
   );
   return asked.length === 0 ? filled : `${filled}?${new URLSearchParams(asked).toString()}`;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'number' ? String(value) : typeof value === 'string' ? value : '';
 }

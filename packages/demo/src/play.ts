@@ -1,5 +1,6 @@
 // Plays the day: every record at its moment, into the daemon or, if it is a scene, onto the terminal.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createClient } from '@svc/client';
 import type { BoardView, EventLine } from '@svc/core';
 import type { Clouds } from './clouds.ts';
 import type { DaemonAddress } from './daemon.ts';
@@ -67,10 +68,8 @@ async function untilConnected({ relay }: Clouds, signal: AbortSignal): Promise<v
   }
 }
 
-async function boardOf({ url, headers }: DaemonAddress): Promise<Board> {
-  const signal = AbortSignal.timeout(10_000);
-  const response = await fetch(`${url}/api/board?all=1`, { headers, signal });
-  return (await response.json()) as Board;
+function boardOf({ url, headers }: DaemonAddress): Promise<Board> {
+  return createClient(url, { headers, timeoutMs: 10_000 }).get('/api/board', { query: { all: '1' } });
 }
 
 type Board = Pick<BoardView, 'workers' | 'attention' | 'seq'>;

@@ -1,6 +1,5 @@
 // A bar over the last day or week with what happened behind it. Dragging it, or its arrow keys, put a past moment
 // into the address (`?at=`); its end is now.
-import type { EventCounts } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, type PointerEvent, useEffect, useRef, useState } from 'react';

@@ -1,6 +1,5 @@
 // The first thing on every screen: whether it can be trusted. All well is one quiet line; everything else is
 // named with since when, why and the remedy.
-import type { ApiAnswer, api } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
 import { ChevronDown, Moon, Search, Sun } from 'lucide-react';
 import { Collapsible } from 'radix-ui';

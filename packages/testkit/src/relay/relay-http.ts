@@ -128,7 +128,7 @@ function answer(response: ServerResponse, status: number, problem?: string): voi
 // framework (body limit, JSON only, no poisoned prototypes) and of its own schema.
 
 const PUBLIC_BODY_LIMIT = 1024 * 1024;
-export const channelPattern = /^[a-zA-Z0-9-_]{1,128}$/;
+const channelPattern = /^[a-zA-Z0-9-_]{1,128}$/;
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export type Ruling = { ok: true; body: object } | { ok: false; status: number; problem: string };

@@ -248,7 +248,7 @@ export type Connection<View> = {
 };
 
 /** One page of rows. `pageLimit` makes pages smaller than asked for, as a busy server may. */
-export function connectionOf<R extends Sortable, View>(
+function connectionOf<R extends Sortable, View>(
   rows: readonly R[],
   page: PageArguments,
   pageLimit: number,
@@ -305,7 +305,7 @@ export type IssueFilter = {
   updatedAt?: DateComparator;
 } | null;
 
-export function passesNames(
+function passesNames(
   row: { id: string; key?: string; name?: string; type?: string },
   filter: NameFilter | undefined,
 ): boolean {
@@ -314,7 +314,7 @@ export function passesNames(
   );
 }
 
-export function passes(value: unknown, comparator: Comparator | undefined): boolean {
+function passes(value: unknown, comparator: Comparator | undefined): boolean {
   const { eq, eqIgnoreCase, in: list, contains } = comparator ?? {};
   if (eq !== undefined && value !== eq) return false;
   if (eqIgnoreCase !== undefined && String(value).toLowerCase() !== eqIgnoreCase.toLowerCase()) return false;
@@ -322,7 +322,7 @@ export function passes(value: unknown, comparator: Comparator | undefined): bool
   return list === undefined || list.includes(value);
 }
 
-export function passesTime(time: string, comparator: DateComparator | undefined): boolean {
+function passesTime(time: string, comparator: DateComparator | undefined): boolean {
   const { eq, gt, gte, lt, lte } = comparator ?? {};
   const at = Date.parse(time);
   if (eq !== undefined && at !== Date.parse(eq)) return false;

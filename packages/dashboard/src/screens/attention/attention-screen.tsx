@@ -1,5 +1,5 @@
 // The inbox of what needs a person: read with j and k, answered with one key each.
-import type { AttentionItem, EventLine } from '@svc/core';
+import type { AttentionItem } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { X } from 'lucide-react';

@@ -13,7 +13,7 @@ describe('the route of a command', () => {
     ['svc orchestrate retry run-1 ENG-1', '/api/runs/run-1/retry', { ticket: 'ENG-1' }],
     ['svc outbox retry 12:move-ticket:ENG-1', '/api/outbox/retry', { key: '12:move-ticket:ENG-1' }],
   ])('%s', async (command, url, body) => {
-    const asked = vi.fn(async () => new Response('{}'));
+    const asked = vi.fn<typeof fetch>(async () => new Response('{}'));
     vi.stubGlobal('fetch', asked);
     await actionOfCommand(item, command)?.send({});
     const sent = expect.objectContaining({ method: 'POST', body: JSON.stringify(body) });

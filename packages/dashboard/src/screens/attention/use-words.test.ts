@@ -28,7 +28,7 @@ test.each<[Word, object | null, object]>([
   ],
 ])('%j', async (word, change, body) => {
   expect(foreseen(item, word, now)).toEqual(change === null ? null : { ...item, ...change });
-  const asked = vi.fn(async () => new Response('{}'));
+  const asked = vi.fn<typeof fetch>(async () => new Response('{}'));
   vi.stubGlobal('fetch', asked);
   await sendWord(item.id, word, { by: 'kim' });
   expect(asked).toHaveBeenCalledExactlyOnceWith(

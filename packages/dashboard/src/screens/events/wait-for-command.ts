@@ -4,16 +4,18 @@ import type { EventLine } from '@svc/core';
 export type EventFilters = { event: string; ticket: string; repo: string; pr: string; filter: string };
 
 /** As conditions of a request: a filter that is empty is none. */
-export function conditionsOf(filters: EventFilters) {
-  const given = (text: string): string | undefined => (text === '' ? undefined : text);
-  const { event, ticket, repo, pr, filter } = filters;
+export function conditionsOf({ event, ticket, repo, pr, filter }: EventFilters) {
   return {
-    event: given(event),
-    ticket: given(ticket),
-    repo: given(repo),
-    pr: given(pr),
-    filter: given(filter),
+    event: unlessEmpty(event),
+    ticket: unlessEmpty(ticket),
+    repo: unlessEmpty(repo),
+    pr: unlessEmpty(pr),
+    filter: unlessEmpty(filter),
   };
+}
+
+function unlessEmpty(text: string): string | undefined {
+  return text === '' ? undefined : text;
 }
 
 /** `svc events wait-for --event codehost.pr.merged --repo acme/shop --pr 42` */

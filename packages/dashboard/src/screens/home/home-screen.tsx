@@ -1,6 +1,6 @@
 // What is happening and what needs me: the board, now or at a past moment.
 
-import type { BoardCard, BoardView, ProjectList } from '@svc/core';
+import type { BoardCard, ProjectList } from '@svc/core';
 import { type BoardColumn, type BoardColumns, boardColumnNames, boardColumns } from '@svc/core/browser';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';

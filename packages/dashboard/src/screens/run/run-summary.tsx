@@ -1,5 +1,4 @@
 // The run in words, written by a model when somebody asks: with what it cost, and whether it was kept from before.
-import type { ApiAnswer, api } from '@svc/core';
 import { Sparkles } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { ApiFailure, client } from '../../api/client.ts';

@@ -1,5 +1,4 @@
 // Cost and tokens, tools and errors of the agents, and what the daemon measured of itself.
-import type { Figures } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { client } from '../../api/client.ts';

@@ -41,7 +41,7 @@ export function factsFor(
 }
 
 /** The file of the service, when it is there. */
-export function readService(file: string): Promise<string | undefined> {
+function readService(file: string): Promise<string | undefined> {
   return ifPresent(readFile(file, 'utf8'));
 }
 

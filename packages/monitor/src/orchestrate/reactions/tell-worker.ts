@@ -109,7 +109,7 @@ const MOST_COMMENTS = 20;
 const commit = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
 /** Parts of a message, each in its fence; none when nothing is known within the time. */
-export async function gatherFailure(
+async function gatherFailure(
   gh: AskedGh,
   effect: TellWorker,
   patienceMs = PATIENCE_MS,

@@ -93,7 +93,7 @@ export async function beginRun({
   };
 }
 
-export function problemWords(problems: readonly PlanProblem[]): string {
+function problemWords(problems: readonly PlanProblem[]): string {
   return problems.map(({ place, problem }) => `${place}: ${problem}`).join('\n');
 }
 
@@ -113,7 +113,7 @@ export function refuseTaken(board: Board, project: string, tickets: readonly str
 }
 
 /** One project has one name, whichever way leads to it: its slots are counted by it. */
-export async function realFolder(path: string): Promise<string> {
+async function realFolder(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {

@@ -301,7 +301,7 @@ function planOf({ world }: Observation, orchestrator: string): RunPlan | undefin
 }
 
 /** What could not be verified is a failure here, so it is tried again. */
-export async function verifyMerge(
+async function verifyMerge(
   { folder, verifier, worktrees }: RunProject,
   { orchestrator, ticket, mergeSha }: Extract<Act, { kind: 'start-verification' }>,
   worker: Worker | undefined,

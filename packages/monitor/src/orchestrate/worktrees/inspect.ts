@@ -27,7 +27,7 @@ export type Losses = {
   findings: { count: number; titles: string[] };
 };
 
-export async function findLosses(options: {
+async function findLosses(options: {
   git: Git;
   main: string;
   /** The folder; null when it is gone, so that nothing uncommitted can be in it. */

@@ -111,7 +111,7 @@ export type ListedWorktree = {
   made: { base: string; at: string; madeBranch: boolean } | null;
 };
 
-export async function listWorktrees(context: WorktreeContext): Promise<ListedWorktree[]> {
+async function listWorktrees(context: WorktreeContext): Promise<ListedWorktree[]> {
   const { git, place, records } = context;
   const [, ...entries] = await gitWorktrees(git, place.main);
   const here = new Map(

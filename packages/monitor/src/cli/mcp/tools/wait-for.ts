@@ -1,6 +1,7 @@
 // wait_for: waits for a line of the log, at most ten minutes. Says when the feed that could deliver it is blind, and
 // from where the next call goes on, so that no event falls between two calls.
 import { endOfWait, pause } from '@svc/lib/timeout';
+
 import { z } from 'zod';
 import { type Conditions, pointText } from '../../event-conditions.ts';
 import { findBlindness } from '../../feed-sight.ts';
