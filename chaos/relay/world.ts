@@ -26,17 +26,27 @@ const STARTS = 5;
 
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
-export async function startWorld(
-  given: {
-    relays: number;
-    subscribers: number;
-    storesIn: string | undefined;
-    syncAlways: boolean;
-    'no-spill': boolean;
-  },
-  random: Random,
-) {
-  await using starting = new AsyncDisposableStack();
+type Given = {
+  relays: number;
+  subscribers: number;
+  storesIn: string | undefined;
+  syncAlways: boolean;
+  'no-spill': boolean;
+};
+
+export async function startWorld(given: Given, random: Random) {
+  const all = new AsyncDisposableStack();
+  const stop = (): Promise<void> => all.disposeAsync();
+  try {
+    return { ...(await startAll(all, given, random)), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** What ends each is left in `starting`. */
+async function startAll(starting: AsyncDisposableStack, given: Given, random: Random) {
   const home = createDaemonHome('chaos-relay');
   starting.defer(() => home.remove());
   const cluster = await startNatsCluster({
@@ -75,8 +85,7 @@ export async function startWorld(
     subscribers.push(subscriber);
   }
   await Promise.all(subscribers.map((subscriber) => subscriber.start()));
-  const all = starting.move();
-  return { cluster, relays, subscribers, front, channel, home, stop: () => all.disposeAsync() };
+  return { cluster, relays, subscribers, front, channel, home };
 }
 
 async function createRelay(

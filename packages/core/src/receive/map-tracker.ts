@@ -61,7 +61,7 @@ function contentOf(payload: Fields, data: Fields): EventContent {
     knownDetail({ ...sharedFields(payload, data), ...fields, ...changesFrom(updatedFrom) });
   const done = doneBy.get(action);
   if (done !== undefined)
-    switch (type) {
+    switch (type ?? '') {
       case 'Issue':
         return { event: issueTopic(done, updatedFrom), detail: detailWith(ticketFields(data)) };
       case 'Comment':

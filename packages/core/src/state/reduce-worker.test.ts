@@ -94,5 +94,5 @@ test.each<[string, FoldedLine, string | undefined]>([
   ['a phase is no status', line(1, 'phase_changed', { to: 'done' }), undefined],
   ['a removed file says nothing', line(1, 'removed', { signal }), undefined],
 ])('the status that is claimed: %s', (_name, claim, expected) => {
-  expect(reduced<string, LineOf<WorkerTopic>>((_known, line) => claimedStatus(line), [claim])).toBe(expected);
+  expect(reduced<string>((_known, said: LineOf<WorkerTopic>) => claimedStatus(said), [claim])).toBe(expected);
 });

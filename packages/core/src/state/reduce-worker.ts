@@ -1,6 +1,7 @@
 // A worker after one more line of its own: what the signal file says and whether its process lives. Which of
 // the file's words on the status are believed, the deploy lifecycle decides.
 import { defaultDeployPolicy } from '../deploy/policy.ts';
+import { topicsIn } from '../log/topic-family.ts';
 import type { Topic } from '../log/topics.ts';
 import { noReactions } from '../orchestrate/reaction-causes.ts';
 import { type Fields, integerAt, objectAt, textAt } from '../receive/payload-fields.ts';
@@ -13,13 +14,15 @@ import type { LineOf } from './turn.ts';
 export type WorkerTopic = Extract<Topic, `orchestrator.${'worker' | 'verification'}.${string}`>;
 type VerificationTopic = `orchestrator.verification.${'started' | 'passed' | 'failed'}`;
 /** Lines of the worker's file and its process; they may carry the file. */
-type FileTopic = `orchestrator.worker.${
-  | 'dispatched'
-  | 'status_changed'
-  | 'phase_changed'
-  | 'updated'
-  | 'died'
-  | 'revived'}`;
+const fileTopics = topicsIn('orchestrator.worker', [
+  'dispatched',
+  'status_changed',
+  'phase_changed',
+  'updated',
+  'died',
+  'revived',
+]);
+type FileTopic = (typeof fileTopics)[number];
 
 const statuses: ReadonlySet<string> = new Set(workerStatuses);
 const pullRequestNumber = /\/pull\/(\d{1,9})(?:[/?#]|$)/;
@@ -57,28 +60,23 @@ export function reduceWorker(known: Worker | undefined, line: LineOf<WorkerTopic
       return known && { ...withRemediation(known, line), ...touched };
     case 'orchestrator.worker.removed':
       return known && { ...known, ...touched, removed: true };
-    default:
+    case 'orchestrator.worker.dispatched':
+    case 'orchestrator.worker.status_changed':
+    case 'orchestrator.worker.phase_changed':
+    case 'orchestrator.worker.updated':
+    case 'orchestrator.worker.died':
+    case 'orchestrator.worker.revived':
       return { ...withSignal(before, line), life: lifeAfter(before, line), ...touched };
   }
 }
 
 /** The status that a line claims; undefined when it carries neither a file nor a word of its own. */
 export function claimedStatus(line: LineOf<WorkerTopic>): WorkerStatus | undefined {
-  switch (line.event) {
-    case 'orchestrator.worker.retried':
-      // Before the file says so: what is canceled would count as complete until then.
-      return 'dispatched';
-    case 'orchestrator.worker.status_changed':
-      return statusIn(line.detail.signal?.['status'] ?? line.detail.to);
-    case 'orchestrator.worker.dispatched':
-    case 'orchestrator.worker.phase_changed':
-    case 'orchestrator.worker.updated':
-    case 'orchestrator.worker.died':
-    case 'orchestrator.worker.revived':
-      return statusIn(line.detail.signal?.['status']);
-    default:
-      return undefined;
-  }
+  // Before the file says so: what is canceled would count as complete until then.
+  if (line.event === 'orchestrator.worker.retried') return 'dispatched';
+  if (!mayCarryFile(line)) return undefined;
+  const status = line.detail.signal?.['status'];
+  return statusIn(line.event === 'orchestrator.worker.status_changed' ? (status ?? line.detail.to) : status);
 }
 
 function verificationIn({ event, detail, scope, seq }: LineOf<VerificationTopic>): Worker['verification'] {
@@ -174,6 +172,10 @@ function isSignal(told: Fields): told is SignalFile {
       (name) => typeof told[name] === 'string',
     )
   );
+}
+
+function mayCarryFile(line: LineOf<WorkerTopic>): line is LineOf<FileTopic> {
+  return fileTopics.some((topic) => topic === line.event);
 }
 
 function statusIn(value: unknown): WorkerStatus | undefined {

@@ -1,4 +1,4 @@
-// Amounts in words: money and tokens. What nobody knows is "unknown", never 0.
+// Amounts as text: money, tokens and sizes of files. What nobody knows is "unknown", never 0.
 
 /** `$4.20`; `under $0.01` for what would be written as nothing. */
 export function costWords(usd: number | null | undefined): string {
@@ -17,4 +17,16 @@ export function countWords(count: number | null | undefined): string {
 
 function short(value: number): string {
   return value < 100 ? value.toFixed(1).replace(/\.0$/, '') : String(Math.round(value));
+}
+
+/** Bytes in words, in the units of 1024: `812 B`, `1.4 MiB`. */
+export function sizeWords(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  let size = bytes;
+  let unit = 0;
+  while (size >= 1024 && unit < units.length - 1) {
+    size /= 1024;
+    unit += 1;
+  }
+  return `${unit === 0 || size >= 100 ? Math.round(size) : size.toFixed(1)} ${units[unit]}`;
 }

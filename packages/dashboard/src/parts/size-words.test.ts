@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sizeWords } from './size-words.ts';
+import { sizeWords } from './amount-words.ts';
 
 test.each([
   [0, '0 B'],

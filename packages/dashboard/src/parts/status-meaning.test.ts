@@ -7,7 +7,7 @@ import {
   statusWords,
   verificationStanding,
   waveStanding,
-} from './status-meaning.ts';
+} from './meaning.ts';
 
 const merge = { sha: 'abc', at: '2026-11-09T10:00:00.000Z', seq: 3 };
 const deploy = { result: null } as StandingWorker['deploy'];

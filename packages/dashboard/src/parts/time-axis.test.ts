@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Break, LETTER_WIDTH, layoutAxis } from './time-axis.ts';
+import { type Break, LETTER_WIDTH, layoutAxis } from './time-axis.tsx';
 
 const HOUR = 3_600_000;
 const start = Date.parse('2026-11-09T08:00:00.000Z');

@@ -1,5 +1,4 @@
 import { useEffect, useRef } from 'react';
-import { isTyping } from '../shell/is-typing.ts';
 
 /** Keys of a screen, by their name. They do nothing while a field or a dialog has the focus. */
 export function useKeys(keys: Readonly<Record<string, (event: KeyboardEvent) => void>>): void {
@@ -13,4 +12,14 @@ export function useKeys(keys: Readonly<Record<string, (event: KeyboardEvent) => 
     window.addEventListener('keydown', listen);
     return () => window.removeEventListener('keydown', listen);
   }, []);
+}
+
+/** Whether keys belong to the element: a field, or a dialog that is open above the screen. */
+export function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof Element &&
+    target.closest(
+      'input, textarea, select, [contenteditable], [role="dialog"], [role="alertdialog"], [role="menu"]',
+    ) !== null
+  );
 }

@@ -5,9 +5,9 @@ import { useNavigate } from '@tanstack/react-router';
 import { Dialog } from 'radix-ui';
 import { type ComponentType, useCallback, useEffect, useRef, useState } from 'react';
 import { Button } from '../parts/button.tsx';
-import { isTyping } from './is-typing.ts';
+import { isTyping } from '../parts/use-keys.ts';
+import { places } from './link-to.ts';
 import { onOpenPalette } from './palette-events.ts';
-import { places } from './places.ts';
 
 // What the keys of the keyboard mean on every screen. Pure, so that it can be tried without a page.
 

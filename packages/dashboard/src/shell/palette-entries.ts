@@ -1,7 +1,6 @@
 // What the palette offers: screens, what is on the board, and actions. Each has words to be found by.
 import type { LiveBoard } from '../live/board-store.ts';
-import { screenAt } from './link-to.ts';
-import { places } from './places.ts';
+import { places, screenAt } from './link-to.ts';
 
 export type PaletteEntry = {
   id: string;

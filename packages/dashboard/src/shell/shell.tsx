@@ -17,10 +17,10 @@ import { timeOfMoment } from '../live/moment.ts';
 import { CopyButton } from '../parts/button.tsx';
 import { classNames } from '../parts/class-names.ts';
 import { clockWords, durationWords, exactWords } from '../parts/time-words.ts';
-import { isWaiting } from '../screens/attention/is-waiting.ts';
+import { isWaiting } from '../screens/attention/inbox.ts';
 import { Keys } from './keys.tsx';
-import { linkTo } from './link-to.ts';
-import { places } from './places.ts';
+import { linkTo, places } from './link-to.ts';
+
 import { TrustBar } from './trust-bar.tsx';
 
 // The way to every screen: at the side, or at the foot of a narrow page.

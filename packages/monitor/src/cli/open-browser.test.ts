@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openBrowser, openerOf } from './open-browser.ts';
+import { openBrowser, openerOf } from './verbs/open.ts';
 
 test.each([
   ['darwin', {}, 'open'],

@@ -4,7 +4,7 @@ import type { EventLine } from '@svc/core';
 import { temporaryFolder, WAIT_MS } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import type { EventLog } from '../log/event-log.ts';
-import { LogNotWritable } from '../log/log-errors.ts';
+import { LogNotWritable } from '../log/log-entry.ts';
 import { createSelfCheck } from './self-check.ts';
 
 const line = { seq: 7, id: 'event-7', ts: '2026-01-02T03:04:05.678Z' } as EventLine;

@@ -5,8 +5,7 @@ import type { ServerResponse } from 'node:http';
 import { type EventFilter, matchesFilter } from '@svc/core';
 import { Failure } from '../errors.ts';
 import type { EventLog } from '../log/event-log.ts';
-import type { LogEntry } from '../log/log-entry.ts';
-import { TailCutOff } from '../log/log-errors.ts';
+import { type LogEntry, TailCutOff } from '../log/log-entry.ts';
 
 const KEEP_ALIVE_MS = 15_000;
 /** Lines that a filter passed over, after which it is told how far the stream is. */

@@ -62,10 +62,10 @@ export function runRoutes(options: {
     const { wish, outside } = dependencies
       ? await planByDependencies(given, options.dependenciesOf)
       : { wish: given, outside: [] };
-    const draft = await beginRun({ wish, board: boardOf(state), projects, now: now() });
-    await say(options, draft);
+    const begun = await beginRun({ wish, board: boardOf(state), projects, now: now() });
+    await say(options, begun);
     await orchestrator.lookNow();
-    return { ...viewOf(runOf(draft.scope.orchestrator)), outsideBlockers: outside };
+    return { ...viewOf(runOf(begun.scope.orchestrator)), outsideBlockers: outside };
   }
 
   async function giveWord(run: Run, word: 'paused' | 'resumed', by: string) {

@@ -5,10 +5,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type EventCounts, type EventFamily, eventFamilies, familyOf } from '@svc/core';
 import { blocksToVisit, conditionsOf, isInRange, type LineQuery, meeting, rangeOf } from './find-lines.ts';
-import { type BlockLines, timeAt } from './index-block.ts';
+import { type BlockLines, term, timeAt } from './index-block.ts';
 import type { BlockSpan, IndexStore, LineRange, SeqRange } from './index-store.ts';
 import type { LogIndex } from './log-index.ts';
-import { term } from './terms.ts';
 
 export type CountQuery = Omit<LineQuery, 'order' | 'limit'> & {
   /** When the first bucket begins and the last one ends. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { temporaryFolder, until } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { LogNotWritable } from './log-errors.ts';
+import { LogNotWritable } from './log-entry.ts';
 import { createFaultyDisk } from './testing/faulty-disk.ts';
 import { draft, openTestLog, readAllLines } from './testing/sample-log.ts';
 

@@ -8,11 +8,11 @@
 import type { EventDraft, EventLine } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import { within } from '@svc/lib/timeout';
-import type { LineReader } from './line-reader.ts';
-import type { LogEntry } from './log-entry.ts';
-import { LogNotWritable } from './log-errors.ts';
+import { deliveryKey, signedKey, term } from './index-block.ts';
+import { type LogEntry, LogNotWritable } from './log-entry.ts';
+
 import type { LogIndex } from './log-index.ts';
-import { deliveryKey, signedKey, term } from './terms.ts';
+import type { LineReader } from './read-lines.ts';
 
 /** `id` and `seq` are those of the one line, the first's. */
 export type Appended =

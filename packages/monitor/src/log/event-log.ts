@@ -18,17 +18,14 @@ import { type CountQuery, createLineCounter } from './count-lines.ts';
 import { type Appended, createDedupe } from './dedupe.ts';
 import { findLines, type LineQuery } from './find-lines.ts';
 import { createIndexKeeper, type RebuildOptions } from './index-keeper.ts';
-import { createLineEncoder } from './line-encoder.ts';
-import { createLineReader, type LinePlace } from './line-reader.ts';
 import { createLiveTail, type TailOptions } from './live-tail.ts';
-import type { LogDisk } from './log-disk.ts';
 import type { LogEntry } from './log-entry.ts';
 import type { LogIndex } from './log-index.ts';
 import type { LogNotice } from './log-notice.ts';
-import { createMonthWriter } from './month-writer.ts';
-import type { CorruptLine } from './read-lines.ts';
+import { createMonthWriter, type LogDisk } from './month-file.ts';
+import { type CorruptLine, createLineReader, type LinePlace } from './read-lines.ts';
 import { recoverTail } from './recovery.ts';
-import { type Commit, createLogWriter, type WriterStats } from './writer.ts';
+import { type Commit, createLineEncoder, createLogWriter, type WriterStats } from './writer.ts';
 
 export type EventLogOptions = {
   eventsFolder: string;

@@ -1,11 +1,18 @@
 // Answers a question about the log from the index: which lines, newest or oldest first, a page at a time.
 // A question is a list of conditions that must all hold, each met by any of its terms.
 import type { EventFilter, Since } from '@svc/core';
-import { BLOCK_LINES, type BlockLines, placeAt, seqAt, timeAt } from './index-block.ts';
+import {
+  BLOCK_LINES,
+  type BlockLines,
+  placeAt,
+  pullRequestTerm,
+  seqAt,
+  term,
+  timeAt,
+} from './index-block.ts';
 import type { LineRange, SeqRange } from './index-store.ts';
-import type { LinePlace } from './line-reader.ts';
 import type { LogIndex } from './log-index.ts';
-import { pullRequestTerm, term } from './terms.ts';
+import type { LinePlace } from './read-lines.ts';
 
 export type LineQuery = EventFilter & {
   /** After this line, or at this moment or later. */

@@ -5,11 +5,10 @@
 // handed out is no longer where it was; it goes back to the last one that is, and hands out what stands
 // there now. So after a failed write a `seq` may come twice, with different ids; the second one counts.
 import { findEnd, findPositionOfSeq, findPositionOfTime } from './find-position.ts';
-import { createFolderBell } from './folder-bell.ts';
-import { createLineReader } from './line-reader.ts';
 import type { LogEntry, Position } from './log-entry.ts';
 import { listFilledMonthFiles } from './month-file.ts';
-import { type CorruptLine, parseEntries, readFileLines } from './read-lines.ts';
+import { type CorruptLine, createLineReader, parseEntries, readFileLines } from './read-lines.ts';
+import { watchFolder } from './watch-folder.ts';
 
 /** After a line, from a moment on, or only what is new. */
 export type FollowFrom = { seq: number } | { time: number } | 'end';
@@ -30,8 +29,8 @@ type HandedOut = Position & { seq: number; id: string; length: number };
 /** Batches of lines, for ever, until the signal. */
 export async function* followLog(options: FollowOptions): AsyncGenerator<LogEntry[]> {
   const { folder, signal, pollMs, onCorrupt } = options;
-  const bell = createFolderBell({ folder, ...(pollMs !== undefined && { pollMs }) });
-  const stop = (): void => bell.close();
+  const changes = watchFolder({ folder, ...(pollMs !== undefined && { pollMs }) });
+  const stop = (): void => changes.close();
   signal?.addEventListener('abort', stop);
   try {
     let place = startOf(options);
@@ -64,11 +63,11 @@ export async function* followLog(options: FollowOptions): AsyncGenerator<LogEntr
           moved = true;
         }
       }
-      if (!moved) await bell.next();
+      if (!moved) await changes.next();
     }
   } finally {
     signal?.removeEventListener('abort', stop);
-    bell.close();
+    changes.close();
   }
 }
 

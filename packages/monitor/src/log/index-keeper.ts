@@ -5,17 +5,17 @@
 import { joinMissing, type MissingLines } from '@svc/core';
 import type { WallClock } from '@svc/lib/clock';
 import { messageOf } from '@svc/lib/errors';
-import type { Database } from '../disk/sqlite.ts';
-import { isDamage, openDatabase, setDatabaseAside } from '../disk/sqlite.ts';
+import { type Database, isDamage, openDatabase, setDatabaseAside } from '../disk/sqlite.ts';
+
 import { firstSeqIn } from './find-position.ts';
 import { placeAt } from './index-block.ts';
 import { createIndexStore, type IndexStore } from './index-store.ts';
 import { indexMigrations, otherSide, type Side } from './index-tables.ts';
-import type { LineReader } from './line-reader.ts';
 import type { LiveTail } from './live-tail.ts';
 import { createLogIndex, type LogIndex } from './log-index.ts';
 import type { LogNotice } from './log-notice.ts';
 import { listFilledMonthFiles } from './month-file.ts';
+import type { LineReader } from './read-lines.ts';
 
 export type IndexKeeper = {
   index: () => LogIndex;

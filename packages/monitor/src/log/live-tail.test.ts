@@ -4,8 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { temporaryFolder } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import { createLiveTail, type LiveTail } from './live-tail.ts';
-import { type LogEntry, parseEntry } from './log-entry.ts';
-import { TailCutOff } from './log-errors.ts';
+import { type LogEntry, parseEntry, TailCutOff } from './log-entry.ts';
+
 import { lineText } from './testing/sample-log.ts';
 
 /** A tail over a real file; `write` makes lines durable, `leak` only stands in the file. */

@@ -6,8 +6,8 @@
 //   then it is cut off with the last `seq` it got (`TailCutOff`), or goes back to the file if it asked to.
 // Only durable lines come out, each once, in order.
 import { findPositionOfSeq } from './find-position.ts';
-import { type LogEntry, parseEntry, type RawLine } from './log-entry.ts';
-import { TailCutOff } from './log-errors.ts';
+import { type LogEntry, parseEntry, type RawLine, TailCutOff } from './log-entry.ts';
+
 import { type CorruptLine, readEntries } from './read-lines.ts';
 
 export type TailOptions = {

@@ -20,9 +20,9 @@ import {
   timeAt,
 } from './index-block.ts';
 import type { IndexStore } from './index-store.ts';
-import type { LinePlace } from './line-reader.ts';
 import type { TailOptions } from './live-tail.ts';
 import type { LogEntry } from './log-entry.ts';
+import type { LinePlace } from './read-lines.ts';
 
 export type LogIndex = {
   store: IndexStore;

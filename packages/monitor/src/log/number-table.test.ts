@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createNumberTable } from './number-table.ts';
+import { createNumberTable } from './delivery-store.ts';
 
 test('it knows what a Map of first values knows, whatever comes in whichever order', () => {
   const key = fc.oneof(fc.integer({ min: 1, max: 5000 }), fc.integer({ min: 1, max: 2 ** 53 - 1 }));

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { type EventDraft, parseEventDraft } from '@svc/core';
 import { messageOf, systemErrorCode } from '@svc/lib/errors';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
-import { createFolderBell } from './folder-bell.ts';
-import { LogNotWritable } from './log-errors.ts';
+import { LogNotWritable } from './log-entry.ts';
+import { watchFolder } from './watch-folder.ts';
 
 /** Files taken at once: as many lines can share one commit. */
 const AT_ONCE = 64;
@@ -78,7 +78,7 @@ export function watchSpool({
   onFailure?: (error: unknown) => void;
   pollMs?: number;
 }): { close: () => Promise<void> } {
-  const bell = createFolderBell({ folder, ...(pollMs !== undefined && { pollMs }) });
+  const changes = watchFolder({ folder, ...(pollMs !== undefined && { pollMs }) });
   let closed = false;
 
   async function run(): Promise<void> {
@@ -90,7 +90,7 @@ export function watchSpool({
         onFailure?.(error);
       }
       if (closed) return;
-      await bell.next();
+      await changes.next();
       if (closed) return;
     }
   }
@@ -99,7 +99,7 @@ export function watchSpool({
   return {
     async close() {
       closed = true;
-      bell.close();
+      changes.close();
       await running;
     },
   };

@@ -14,14 +14,12 @@ import type { EventDraft, MissingLines } from '@svc/core';
 import { temporaryFolder, until } from '@svc/testkit';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createLineEncoder } from './line-encoder.ts';
-import type { LogEntry } from './log-entry.ts';
-import { LogNotWritable } from './log-errors.ts';
-import { createMonthWriter } from './month-writer.ts';
+import { type LogEntry, LogNotWritable } from './log-entry.ts';
+import { createMonthWriter } from './month-file.ts';
 import { recoverTail } from './recovery.ts';
 import { createFaultyDisk, type Faults } from './testing/faulty-disk.ts';
 import { createTestClock, createTestIds, draft, host, readAllLines, START } from './testing/sample-log.ts';
-import { createLogWriter, type LogWriterOptions } from './writer.ts';
+import { createLineEncoder, createLogWriter, type LogWriterOptions } from './writer.ts';
 
 function openWriter(folder: string, options: Partial<LogWriterOptions> = {}) {
   const disk = createFaultyDisk();

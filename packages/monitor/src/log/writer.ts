@@ -6,15 +6,19 @@
 //   has caught up. A start believes the clock again (`core/src/log/clock.ts`), so that `ts` can go back there.
 // - The file is that of the line's month, or the newest one where that is of a later month: the order of the files
 //   is the order of `seq`, whatever the clock did.
-
-import { type EventDraft, type EventLine, type MissingLines, timeToStartFrom } from '@svc/core';
+import {
+  cutToFit,
+  type EventDraft,
+  type EventHost,
+  type EventLine,
+  MAX_EVENT_LINE_BYTES,
+  type MissingLines,
+  timeToStartFrom,
+} from '@svc/core';
 import type { WallClock } from '@svc/lib/clock';
 import { asError, messageOf } from '@svc/lib/errors';
-import type { LineEncoder } from './line-encoder.ts';
-import { LARGEST_COMMIT_BYTES, type LogEntry, type LogTail } from './log-entry.ts';
-import { LogNotWritable } from './log-errors.ts';
-import { endOfMonth, monthFileName } from './month-file.ts';
-import type { MonthWriter } from './month-writer.ts';
+import { LARGEST_COMMIT_BYTES, type LogEntry, LogNotWritable, type LogTail } from './log-entry.ts';
+import { endOfMonth, type MonthWriter, monthFileName } from './month-file.ts';
 
 export type Commit = { lines: number; bytes: number; milliseconds: number };
 
@@ -247,4 +251,57 @@ function createLineTime(clock: WallClock, newestLine: number) {
     },
     behind: () => Math.max(0, last - clock.now()),
   };
+}
+
+// Turns a draft into a line and its text. Fields are named one by one, so that a draft that happens to be
+// a line already (another log's, say) cannot bring a `seq` of its own.
+
+/** With its newline a line is at most 64 KiB. */
+const LONGEST_TEXT = MAX_EVENT_LINE_BYTES - 1;
+
+type EncodedLine = { line: EventLine; text: string };
+export type LineEncoder = (draft: EventDraft, seq: number, ts: string) => EncodedLine;
+
+/** The encoder throws when a draft is not JSON (a cycle, a BigInt) or cannot be cut to size: a caller's bug. */
+export function createLineEncoder({
+  host,
+  newId,
+  cut = cutToFit,
+}: {
+  host: EventHost;
+  newId: () => string;
+  cut?: (line: EventLine, maxBytes: number) => EventLine;
+}): LineEncoder {
+  return (draft, seq, ts) => {
+    const line: EventLine = {
+      seq,
+      ts,
+      id: newId(),
+      schemaVersion: 1,
+      event: draft.event,
+      source: draft.source,
+      via: draft.via,
+      host,
+      scope: draft.scope,
+      detail: draft.detail,
+    };
+    if (draft.deliveryId !== undefined) line.deliveryId = draft.deliveryId;
+    if (draft.signed !== undefined) line.signed = draft.signed;
+    if (draft.repeatOf !== undefined) line.repeatOf = draft.repeatOf;
+    if (draft.occurredAt !== undefined) line.occurredAt = draft.occurredAt;
+    if (draft.relay !== undefined) line.relay = draft.relay;
+    if (draft.actor !== undefined) line.actor = draft.actor;
+    if (draft.reporter !== undefined) line.reporter = draft.reporter;
+    const text = JSON.stringify(line);
+    if (fits(text)) return { line, text };
+    const shorter = cut(line, LONGEST_TEXT);
+    const shorterText = JSON.stringify(shorter);
+    if (!fits(shorterText))
+      throw new RangeError(`An event of ${text.length} characters cannot be cut to fit`);
+    return { line: shorter, text: shorterText };
+  };
+}
+
+function fits(text: string): boolean {
+  return text.length * 3 <= LONGEST_TEXT || Buffer.byteLength(text) <= LONGEST_TEXT;
 }

@@ -12,7 +12,7 @@ import {
   secretProblem,
 } from '@svc/core';
 import type { EventLog } from '../log/event-log.ts';
-import { LogNotWritable } from '../log/log-errors.ts';
+import { LogNotWritable } from '../log/log-entry.ts';
 import type { Feed } from './feed.ts';
 import { isSignedBy, signatureFingerprint } from './signature.ts';
 

@@ -113,9 +113,9 @@ export function createRuleFollower({
   }
 
   /** A fact of ours; it is known here as soon as it is durable. */
-  async function tell(draft: EventDraft): Promise<void> {
+  async function tell(fact: EventDraft): Promise<void> {
     await keepTrying(async () => {
-      const appended = await log.appendOnce(draft);
+      const appended = await log.appendOnce(fact);
       if (!appended.duplicate) foldRuleFact(book, appended.line);
     });
   }

@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../random.ts';
 import { endOf, endWithScript } from '../script.ts';
 import { until, WAIT_MS } from '../waiting.ts';
-import type { DaemonHome } from './start-daemon.ts';
 
 /** What a server writes into a file when it listens. */
 type Announcement = { pid: number; port: number; instance?: string };
@@ -104,7 +103,7 @@ function lastLines(file: string): string {
 const FIRST_GUESS_MS = 300;
 
 /** One for all daemons of a home: `const killWhileStarting = createStartKiller(home, random)`. */
-export function createStartKiller({ dataDir }: DaemonHome, random: Random) {
+export function createStartKiller({ dataDir }: { dataDir: string }, random: Random) {
   const record = join(dataDir, 'daemon.json');
   /** From the data root to the first answer. */
   let startMs = FIRST_GUESS_MS;

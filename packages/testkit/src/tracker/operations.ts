@@ -237,8 +237,8 @@ export type PageArguments = {
 
 type Sortable = { id: string; createdAt: string; updatedAt: string; archivedAt: string | null };
 
-export type Connection<View> = {
-  nodes: View[];
+export type Connection<Shown> = {
+  nodes: Shown[];
   pageInfo: {
     hasNextPage: boolean;
     hasPreviousPage: boolean;
@@ -248,12 +248,12 @@ export type Connection<View> = {
 };
 
 /** One page of rows. `pageLimit` makes pages smaller than asked for, as a busy server may. */
-function connectionOf<R extends Sortable, View>(
+function connectionOf<R extends Sortable, Shown>(
   rows: readonly R[],
   page: PageArguments,
   pageLimit: number,
-  view: (row: R) => View,
-): Connection<View> {
+  view: (row: R) => Shown,
+): Connection<Shown> {
   const size = page.last ?? page.first ?? DEFAULT_PAGE;
   if (size < 1 || size > LARGEST_PAGE) throw new Refusal('INPUT_ERROR', 'Argument Validation Error');
   const place = (row: R): string => `${row[page.orderBy ?? 'createdAt']}|${row.id}`;

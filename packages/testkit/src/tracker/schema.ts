@@ -33,16 +33,16 @@ export const trackerSchema: GraphQLSchema = buildSchema(
 const repository = join(import.meta.dirname, '..', '..', '..', '..');
 export const publishedSchemaFile = join(repository, '..', 'shared', 'tracker-schema.graphql.gz');
 
-let schema: GraphQLSchema | undefined;
+let published: GraphQLSchema | undefined;
 
 /** Undefined where the file is not there. */
 export function publishedSchema(): GraphQLSchema | undefined {
-  if (schema === undefined && existsSync(publishedSchemaFile)) {
-    schema = buildSchema(gunzipSync(readFileSync(publishedSchemaFile)).toString('utf8'), {
+  if (published === undefined && existsSync(publishedSchemaFile)) {
+    published = buildSchema(gunzipSync(readFileSync(publishedSchemaFile)).toString('utf8'), {
       assumeValidSDL: true,
     });
   }
-  return schema;
+  return published;
 }
 
 // Checks a GraphQL document as the tracker would: against our schema and, where it is there, the published one.
@@ -54,10 +54,10 @@ export type DocumentProblems = {
 };
 
 export function documentProblems(document: string): DocumentProblems {
-  const published = publishedSchema();
+  const theirs = publishedSchema();
   return {
     inOurSchema: problemsIn(trackerSchema, document),
-    inPublishedSchema: published && problemsIn(published, document),
+    inPublishedSchema: theirs && problemsIn(theirs, document),
   };
 }
 

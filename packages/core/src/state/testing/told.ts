@@ -26,11 +26,15 @@ export function told(seq: number, event: string, more: Told = {}): FoldedLine {
   };
 }
 
+/** A method, because a reducer takes the lines of its own topics only: a test hands it no others. */
+type Reducer<Entity> = { reduce(known: Entity | undefined, line: LineOf): Entity | undefined };
+
 /** An entity after lines, each with the detail of its topic, as the fold hands them to a reducer. */
-export function reduced<Entity, Line extends LineOf>(
-  reduce: (known: Entity | undefined, line: Line) => Entity | undefined,
+export function reduced<Entity>(
+  reduce: Reducer<Entity>['reduce'],
   lines: readonly FoldedLine[],
   known?: Entity,
 ): Entity | undefined {
-  return lines.reduce<Entity | undefined>((before, line) => reduce(before, typedLine(line) as Line), known);
+  const typed = lines.flatMap((line) => typedLine(line) ?? []);
+  return typed.reduce<Entity | undefined>((before, line) => reduce(before, line), known);
 }

@@ -118,35 +118,35 @@ export function traceWork(spans: SpanList): (line: LineOf) => void {
   }
 
   return (line) => {
-    switch (line.event) {
-      case 'orchestrator.worker.status_changed':
-        return moveTo(line.detail.to, line);
-      case 'orchestrator.worker.dispatched':
-      case 'orchestrator.worker.phase_changed':
-      case 'orchestrator.worker.updated':
-        return moveTo(statusOf(line), line);
-      case 'orchestrator.worker.died':
-        return spans.open('process', line, {
-          kind: 'wait',
-          label: 'Nothing runs',
-          reason: 'the process of the worker is gone',
-        });
-      case 'orchestrator.worker.revived':
-        return spans.close('process', line, 'ended');
-      case 'orchestrator.verification.started':
-        return spans.open('verification', line, { kind: 'verification', label: 'Verification' });
-      case 'orchestrator.verification.passed':
-      case 'orchestrator.verification.failed':
-        return endVerification(spans, line);
-      case 'comms.attention':
-        return spans.open(`attention ${line.detail.reason}`, line, {
-          kind: 'wait',
-          label: `Needs a person: ${line.detail.reason ?? ''}`,
-          reason: short(line.detail.message) ?? null,
-        });
-      case 'comms.attention_resolved':
-        return spans.close(`attention ${line.detail.reason}`, line, 'ended');
-    }
+    if (line.event === 'orchestrator.worker.status_changed') moveTo(line.detail.to, line);
+    else if (
+      line.event === 'orchestrator.worker.dispatched' ||
+      line.event === 'orchestrator.worker.phase_changed' ||
+      line.event === 'orchestrator.worker.updated'
+    )
+      moveTo(statusOf(line), line);
+    else if (line.event === 'orchestrator.worker.died')
+      spans.open('process', line, {
+        kind: 'wait',
+        label: 'Nothing runs',
+        reason: 'the process of the worker is gone',
+      });
+    else if (line.event === 'orchestrator.worker.revived') spans.close('process', line, 'ended');
+    else if (line.event === 'orchestrator.verification.started')
+      spans.open('verification', line, { kind: 'verification', label: 'Verification' });
+    else if (
+      line.event === 'orchestrator.verification.passed' ||
+      line.event === 'orchestrator.verification.failed'
+    )
+      endVerification(spans, line);
+    else if (line.event === 'comms.attention')
+      spans.open(`attention ${line.detail.reason}`, line, {
+        kind: 'wait',
+        label: `Needs a person: ${line.detail.reason ?? ''}`,
+        reason: short(line.detail.message) ?? null,
+      });
+    else if (line.event === 'comms.attention_resolved')
+      spans.close(`attention ${line.detail.reason}`, line, 'ended');
   };
 }
 

@@ -3,15 +3,15 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { client } from '../../api/client.ts';
 import { Age } from '../../parts/age.tsx';
+import { sizeWords } from '../../parts/amount-words.ts';
 import { Button } from '../../parts/button.tsx';
 import { ChoiceField } from '../../parts/choice-field.tsx';
+import { runStanding } from '../../parts/meaning.ts';
 import { ScreenHead } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
 import { useAddressText } from '../../parts/search-field.tsx';
-import { sizeWords } from '../../parts/size-words.ts';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
-import { runStanding } from '../../parts/status-meaning.ts';
 
 const states = ['completed', 'canceled', 'running', 'paused', 'unknown'] as const;
 

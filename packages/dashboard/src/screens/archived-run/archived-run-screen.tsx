@@ -4,12 +4,12 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { client } from '../../api/client.ts';
 import { Age } from '../../parts/age.tsx';
+import { sizeWords } from '../../parts/amount-words.ts';
+import { runStanding } from '../../parts/meaning.ts';
 import { Panel, ScreenHead } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
-import { sizeWords } from '../../parts/size-words.ts';
 import { Failed, Loading } from '../../parts/states.tsx';
-import { runStanding } from '../../parts/status-meaning.ts';
 
 export function ArchivedRunScreen() {
   const { run } = useParams({ from: '/archive/$run' });

@@ -1,7 +1,6 @@
 import { sampleAttention, sampleTime } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { inbox, moved, neighbour, tabOf } from './inbox.ts';
-import { isWaiting } from './is-waiting.ts';
+import { inbox, isWaiting, moved, neighbour, tabOf } from './inbox.ts';
 
 const now = Date.parse(sampleTime('12:00'));
 const acknowledged = { by: 'kim', at: sampleTime('11:40') };

@@ -1,6 +1,5 @@
 // The items of attention by what a person has done with them, the most urgent first.
 import type { AttentionItem } from '@svc/core';
-import { isSnoozed, isWaiting } from './is-waiting.ts';
 
 export const tabs = ['waiting', 'taken', 'snoozed'] as const;
 export type Tab = (typeof tabs)[number];
@@ -13,8 +12,8 @@ export function tabOf(item: AttentionItem, now: number): Tab {
   return isWaiting(item, now) ? 'waiting' : 'taken';
 }
 
-export function inbox<Item extends AttentionItem>(items: Iterable<Item>, now: number): Record<Tab, Item[]> {
-  const found: Record<Tab, Item[]> = { waiting: [], taken: [], snoozed: [] };
+export function inbox<T extends AttentionItem>(items: Iterable<T>, now: number): Record<Tab, T[]> {
+  const found: Record<Tab, T[]> = { waiting: [], taken: [], snoozed: [] };
   for (const item of [...items].toSorted(byUrgency)) found[tabOf(item, now)].push(item);
   return found;
 }
@@ -40,4 +39,46 @@ export function moved(ids: readonly string[], from: string | undefined, by: 1 | 
 export function neighbour(ids: readonly string[], id: string): string | undefined {
   const index = ids.indexOf(id);
   return ids[index + 1] ?? ids[index - 1];
+}
+
+type Item = Pick<AttentionItem, 'acknowledged' | 'snoozedUntil' | 'handedOver'>;
+
+/** Whether it still asks for a person: nobody has taken it, and it does not sleep. */
+export function isWaiting(item: Item, now: number): boolean {
+  return !isSnoozed(item, now) && !isTaken(item);
+}
+
+function isSnoozed({ snoozedUntil }: Pick<Item, 'snoozedUntil'>, now: number): boolean {
+  return snoozedUntil !== null && Date.parse(snoozedUntil) > now;
+}
+
+function isTaken({ acknowledged, handedOver }: Item): boolean {
+  return acknowledged !== null || handedOver !== null;
+}
+
+/** The reasons for attention as text. One that is not here is shown as it is written. */
+const reasonTexts: Record<string, string> = {
+  'deploy-failed': 'A deploy failed',
+  'deploy-budget-exhausted': 'No deploy attempts are left',
+  'deploy-timeout': 'The deploy took too long',
+  'done-unproven': 'Done is only claimed',
+  'pr-closed': 'The pull request was closed',
+  'worker-dead': 'The worker’s process is gone',
+  'worker-stalled': 'The worker is stalled',
+  'signal-corrupt': 'The signal file cannot be read',
+  'verification-failed': 'The verification failed',
+  'findings-waiting': 'Findings are not filed',
+  'reaction-exhausted': 'The worker does not get further',
+  'feed-blind': 'A feed is blind',
+  'auth-failing': 'Deliveries fail their signature',
+  'outbox-gave-up': 'Something could not be done',
+  question: 'A worker asks',
+};
+
+/** `deploy-timeout` is `The deploy took too long`; `of-its-own` is `Of its own`. */
+export function reasonWords(reason: string): string {
+  const known = Object.hasOwn(reasonTexts, reason) ? reasonTexts[reason] : undefined;
+  if (known !== undefined) return known;
+  const plain = reason.replaceAll(/[-_]+/g, ' ').trim();
+  return plain.charAt(0).toUpperCase() + plain.slice(1);
 }

@@ -5,7 +5,7 @@ import { Age } from '../../parts/age.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { clockWords } from '../../parts/time-words.ts';
-import { reasonWords } from './reason-words.ts';
+import { reasonWords } from './inbox.ts';
 
 export function ItemRow({
   item,

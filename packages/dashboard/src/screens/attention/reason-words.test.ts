@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { reasonWords } from './reason-words.ts';
+import { reasonWords } from './inbox.ts';
 
 test.each([
   ['worker-dead', 'The worker’s process is gone'],

@@ -1,7 +1,7 @@
 // What a card says in words: the status, the checks of its pull request, its deploy and its cost.
 
 import type { BoardCard, PullRequestView, WorkerView } from '@svc/core';
-import { type Standing, standingOf } from '../../parts/status-meaning.ts';
+import { type Standing, standingOf } from '../../parts/meaning.ts';
 
 /** A pull request that was closed keeps its worker's status; the card must not call that a review. */
 export function statusOf({ worker, pullRequest }: BoardCard, needsYou: boolean): Standing {

@@ -8,10 +8,10 @@ import { useChanged, useNow } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';
 import { costWords } from '../../parts/amount-words.ts';
 import { classNames } from '../../parts/class-names.ts';
-import { type Meaning, textOf } from '../../parts/meaning.ts';
+import { type Meaning, type Standing, textOf } from '../../parts/meaning.ts';
 import { OutsideText, safeAddress } from '../../parts/outside.tsx';
 import { Dot } from '../../parts/pill.tsx';
-import type { Standing } from '../../parts/status-meaning.ts';
+
 import { clockWords } from '../../parts/time-words.ts';
 import { Tip } from '../../parts/tip.tsx';
 import { checksOf, deployOf, errorsOf, isSaidBy, reviewOf, statusOf, titleOf } from './card-words.ts';

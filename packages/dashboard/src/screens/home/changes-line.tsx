@@ -10,8 +10,8 @@ import { boardOf } from '../../live/board-store.ts';
 import { useLiveBoard, useNow } from '../../live/live.tsx';
 import { Button } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
+import { statusWords } from '../../parts/meaning.ts';
 import { OutsideText } from '../../parts/outside.tsx';
-import { statusWords } from '../../parts/status-meaning.ts';
 import { clockWords } from '../../parts/time-words.ts';
 
 // What changed between two boards, by ticket: for whoever was away.

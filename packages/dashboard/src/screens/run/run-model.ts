@@ -4,7 +4,7 @@
 import type { ApiAnswer, api, BoardView, RunTicketView } from '@svc/core';
 import { isAgentsWork } from '@svc/core/browser';
 import type { LiveBoard } from '../../live/board-store.ts';
-import { type Standing, standingOf, statusMeaning, statusWords } from '../../parts/status-meaning.ts';
+import { type Standing, standingOf, statusMeaning, statusWords } from '../../parts/meaning.ts';
 
 export type WorkerRow = BoardView['workers'][number];
 export type RunRow = BoardView['runs'][number];

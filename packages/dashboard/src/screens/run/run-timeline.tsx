@@ -1,5 +1,4 @@
 // The run over time: its waves, and under them the time of each worker in its statuses.
-
 import type { EventLine } from '@svc/core';
 import { type AxisSegment, foldIdle } from '@svc/core/browser';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
@@ -7,19 +6,14 @@ import { Link } from '@tanstack/react-router';
 import { useMemo, useRef } from 'react';
 import { client } from '../../api/client.ts';
 import { useNow } from '../../live/live.tsx';
-import { AXIS_HEIGHT, AxisMarks, NowLine } from '../../parts/axis-marks.tsx';
 import { classNames } from '../../parts/class-names.ts';
-import { markOf } from '../../parts/meaning.ts';
+import { markOf, statusMeaning, statusWords, waveStanding } from '../../parts/meaning.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
-import { statusMeaning, statusWords, waveStanding } from '../../parts/status-meaning.ts';
-import { layoutAxis } from '../../parts/time-axis.ts';
+import { AXIS_HEIGHT, AxisMarks, layoutAxis, NowLine, useShowEnd, useWidth } from '../../parts/time-axis.tsx';
 import { clockWords, durationWords } from '../../parts/time-words.ts';
 import { Tip } from '../../parts/tip.tsx';
-import { useShowEnd } from '../../parts/use-show-end.ts';
-import { useWidth } from '../../parts/use-width.ts';
-import type { RunModel } from './run-model.ts';
-import { type StatusBar, type Timeline, timelineOf, type WaveBar } from './timeline-bars.ts';
+import type { RunModel, RunTicket } from './run-model.ts';
 
 // The time axis of a run: from its first bar to its last, or to now while something goes on. Hours in which nothing
 // changed are folded.
@@ -237,4 +231,89 @@ const waveClasses = {
 function spanWords({ from, to }: { from: number; to: number | null }, now: number): string {
   if (to === from) return `at ${clockWords(from, now)}`;
   return `${clockWords(from, now)} to ${to === null ? 'now' : clockWords(to, now)}, ${durationWords((to ?? now) - from)}`;
+}
+
+// The time of a run's workers in their statuses, from the lines that told them. What is believed now replaces
+// what was told last, for the two may differ.
+
+type StatusBar = { status: string; from: number; to: number | null; seq: number };
+type TimelineRow = { ticket: string; bars: StatusBar[] };
+type WaveBar = { wave: number; state: string; from: number; to: number | null; seq: number };
+export type Timeline = { rows: TimelineRow[]; waves: WaveBar[] };
+
+const ended: readonly string[] = ['done', 'failed', 'canceled'];
+
+/** `lines` oldest first; lines of other topics are left out. */
+export function timelineOf(lines: readonly EventLine[], tickets: readonly RunTicket[]): Timeline {
+  const told = new Map<string, StatusBar[]>();
+  const waves: WaveBar[] = [];
+  for (const line of lines) {
+    if (line.event.startsWith('orchestrator.wave.')) addWave(waves, line);
+    const status = statusIn(line);
+    const { ticket } = line.scope;
+    if (status === null || ticket === undefined) continue;
+    const bars = told.get(ticket) ?? [];
+    told.set(ticket, bars);
+    addBar(bars, { status, from: timeOf(line), to: null, seq: line.seq });
+  }
+  const rows = tickets.flatMap((one): TimelineRow[] => {
+    const bars = told.get(one.ticket) ?? [];
+    believe(bars, one);
+    const last = bars.at(-1);
+    // An end has no length of its own.
+    if (last !== undefined && ended.includes(last.status)) last.to = last.from;
+    return bars.length === 0 ? [] : [{ ticket: one.ticket, bars }];
+  });
+  return { rows, waves };
+}
+
+function statusIn({ event, detail }: EventLine): string | null {
+  if (event === 'orchestrator.worker.dispatched') return 'dispatched';
+  if (event !== 'orchestrator.worker.status_changed') return null;
+  const { to } = detail;
+  return typeof to === 'string' ? to : null;
+}
+
+function addBar(bars: StatusBar[], bar: StatusBar): void {
+  const last = bars.at(-1);
+  if (last?.status === bar.status) return;
+  if (last !== undefined) last.to = Math.max(bar.from, last.from);
+  bars.push(bar);
+}
+
+function believe(bars: StatusBar[], { status, since, worker }: RunTicket): void {
+  if (status === null || since === null) return;
+  const from = Date.parse(since);
+  const last = bars.at(-1);
+  if (last === undefined || last.status === status) {
+    if (last === undefined) bars.push({ status, from, to: null, seq: worker?.statusSeq ?? 0 });
+    return;
+  }
+  // The file says otherwise: what it says from here on is not believed.
+  while (bars.length > 0 && (bars.at(-1)?.from ?? 0) >= from) bars.pop();
+  addBar(bars, { status, from, to: null, seq: worker?.statusSeq ?? last.seq });
+  const now = bars.at(-1);
+  if (now !== undefined) now.to = null;
+}
+
+function addWave(waves: WaveBar[], line: EventLine): void {
+  const { wave } = line.detail as { wave?: unknown };
+  if (typeof wave !== 'number') return;
+  const from = timeOf(line);
+  const state = line.event.slice('orchestrator.wave.'.length);
+  const open = waves.findLast((bar) => bar.wave === wave && bar.to === null);
+  if (open !== undefined) {
+    if (open.state === state) return;
+    open.to = from;
+  }
+  if (state === 'completed') {
+    if (open === undefined) waves.push({ wave, state, from, to: from, seq: line.seq });
+    else waves.splice(waves.indexOf(open), 1, { ...open, state, to: from });
+  } else waves.push({ wave, state, from, to: null, seq: line.seq });
+}
+
+/** When it happened, where that was told. */
+function timeOf({ occurredAt, ts }: EventLine): number {
+  const time = Date.parse(occurredAt ?? ts);
+  return Number.isFinite(time) ? time : Date.parse(ts);
 }

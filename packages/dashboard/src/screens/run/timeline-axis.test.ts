@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { timelineAxis } from './run-timeline.tsx';
-import type { Timeline } from './timeline-bars.ts';
+import { type Timeline, timelineAxis } from './run-timeline.tsx';
 
 const HOUR = 3_600_000;
 const start = Date.parse('2026-11-09T08:00:00.000Z');

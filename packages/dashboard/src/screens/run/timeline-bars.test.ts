@@ -1,7 +1,7 @@
 import type { EventLine } from '@svc/core';
 import { expect, test } from 'vitest';
 import type { RunTicket } from './run-model.ts';
-import { timelineOf } from './timeline-bars.ts';
+import { timelineOf } from './run-timeline.tsx';
 
 const start = Date.parse('2026-11-09T08:00:00.000Z');
 const minute = (at: number): number => start + at * 60_000;

@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useMemo, useRef } from 'react';
 import { ApiFailure, client } from '../../api/client.ts';
 import { useBoard, useLines, useNow } from '../../live/live.tsx';
-import { isWaiting } from '../attention/is-waiting.ts';
+import { isWaiting } from '../attention/inbox.ts';
 import { type RunModel, type RunRow, runModel } from './run-model.ts';
 
 /** A burst of lines asks once. */

@@ -3,12 +3,12 @@ import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { costWords } from '../../parts/amount-words.ts';
 import { classNames } from '../../parts/class-names.ts';
-import { edgeOf, groundOf } from '../../parts/meaning.ts';
+import { edgeOf, groundOf, waveStanding } from '../../parts/meaning.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Dot, Pill } from '../../parts/pill.tsx';
 import { For } from '../../parts/since.tsx';
-import { waveStanding } from '../../parts/status-meaning.ts';
+
 import { Tip } from '../../parts/tip.tsx';
 import {
   type Edge,

@@ -5,11 +5,11 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef, useState } from 'react';
 import { Age } from '../../parts/age.tsx';
 import { costWords } from '../../parts/amount-words.ts';
-import type { Meaning } from '../../parts/meaning.ts';
+import { type Meaning, verificationStanding } from '../../parts/meaning.ts';
 import { OutsideLink, OutsideText } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
-import { verificationStanding } from '../../parts/status-meaning.ts';
+
 import { Cell, Column, rowClass } from '../../parts/table.tsx';
 import { WorkerWords } from '../ticket/worker-actions.tsx';
 import type { RunModel, RunRow, RunTicket } from './run-model.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RunModel } from '../run/run-model.ts';
-import { progressParts, progressWords, waveWords } from './progress-words.ts';
+import { progressParts, progressWords, waveWords } from './progress.tsx';
 
 type Ticket = RunModel['tickets'][number];
 const ticket = (status: string | null, meaning: Ticket['standing']['meaning']) =>

@@ -6,20 +6,19 @@ import { client } from '../../api/client.ts';
 import { useBoard, useNow } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';
 import { costWords } from '../../parts/amount-words.ts';
+import { runStanding } from '../../parts/meaning.ts';
 import { useMatchesNarrow } from '../../parts/narrow.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { ScreenHead } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
-import { runStanding } from '../../parts/status-meaning.ts';
 import { Cell, Column, rowClass, Table } from '../../parts/table.tsx';
 import { durationWords } from '../../parts/time-words.ts';
-import { isWaiting } from '../attention/is-waiting.ts';
+import { isWaiting } from '../attention/inbox.ts';
 import { type RunModel, runModel } from '../run/run-model.ts';
 import { useAskAgain } from '../run/use-run.ts';
-import { Progress } from './progress.tsx';
-import { waveWords } from './progress-words.ts';
+import { Progress, waveWords } from './progress.tsx';
 
 export function RunsScreen() {
   const { models, loading, failure, again } = useRuns();

@@ -170,7 +170,7 @@ export function OutputPanel({ ticket, run }: { ticket: string; run: string | und
 }
 
 function Note({ output }: { output: Output }) {
-  const { failure, file, restarts, hasEarlier, lines } = output;
+  const { failure, file, lines } = output;
   if (failure !== null)
     return (
       <div className="p-4">
@@ -183,27 +183,24 @@ function Note({ output }: { output: Output }) {
         <Loading what="the output" />
       </div>
     );
-  const words =
-    file === 'none'
-      ? 'No output yet. What the worker prints appears here as it comes.'
-      : file === 'gone'
-        ? 'The output file is gone. These are the lines that were read before.'
-        : lines.length === 0
-          ? 'The output file is there and has no lines yet.'
-          : restarts > 0
-            ? 'The output file began anew while you looked: a new session writes it.'
-            : hasEarlier
-              ? 'Earlier lines are in the file and not shown.'
-              : null;
-  if (words === null) return null;
+  const note = noteOn(output);
+  if (note === null) return null;
   return (
     <p
       role="status"
       className={classNames('px-4 py-2.5 text-small text-muted', lines.length > 0 && 'border-line border-b')}
     >
-      {words}
+      {note}
     </p>
   );
+}
+
+function noteOn({ file, lines, restarts, hasEarlier }: Output): string | null {
+  if (file === 'none') return 'No output yet. What the worker prints appears here as it comes.';
+  if (file === 'gone') return 'The output file is gone. These are the lines that were read before.';
+  if (lines.length === 0) return 'The output file is there and has no lines yet.';
+  if (restarts > 0) return 'The output file began anew while you looked: a new session writes it.';
+  return hasEarlier ? 'Earlier lines are in the file and not shown.' : null;
 }
 
 function Lines({

@@ -1,7 +1,16 @@
 // The ship receipt: the chain from the ticket to the deployment, each link drawn by how it is known.
 import type { Receipt } from '@svc/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Check, CircleHelp, LoaderCircle, Minus, Quote, TriangleAlert, X } from 'lucide-react';
+import {
+  Check,
+  CircleHelp,
+  LoaderCircle,
+  type LucideIcon,
+  Minus,
+  Quote,
+  TriangleAlert,
+  X,
+} from 'lucide-react';
 import { client } from '../../api/client.ts';
 import { Age } from '../../parts/age.tsx';
 import { CopyButton } from '../../parts/button.tsx';
@@ -166,18 +175,19 @@ function LinkRow({ link, isLast }: { link: ReceiptLink; isLast: boolean }) {
 }
 
 function Mark({ link }: { link: ReceiptLink }) {
-  const meaning = linkMeaning(link);
-  const Icon =
-    meaning === 'proven'
-      ? Check
-      : meaning === 'broken'
-        ? X
-        : meaning === 'motion'
-          ? LoaderCircle
-          : link.grade === 'claimed'
-            ? Quote
-            : link.grade === 'not-required'
-              ? Minus
-              : CircleHelp;
+  const Icon = iconOf(link);
   return <Icon className="size-3.5" />;
+}
+
+const meaningIcons: Partial<Record<Meaning, LucideIcon>> = {
+  proven: Check,
+  broken: X,
+  motion: LoaderCircle,
+};
+
+function iconOf(link: ReceiptLink): LucideIcon {
+  const icon = meaningIcons[linkMeaning(link)];
+  if (icon !== undefined) return icon;
+  if (link.grade === 'claimed') return Quote;
+  return link.grade === 'not-required' ? Minus : CircleHelp;
 }

@@ -4,10 +4,10 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { ExternalLink, GitPullRequest } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { costWords, countWords } from '../../parts/amount-words.ts';
+import { type Standing, statusWords } from '../../parts/meaning.ts';
 import { OutsideLink, OutsideText, safeAddress } from '../../parts/outside.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { For } from '../../parts/since.tsx';
-import { type Standing, statusWords } from '../../parts/status-meaning.ts';
 
 type WorkerRow = BoardView['workers'][number];
 type TicketRow = BoardView['tickets'][number];

@@ -8,20 +8,20 @@ import { ApiFailure } from '../../api/client.ts';
 import { useBoard, useNow } from '../../live/live.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { EventLink } from '../../parts/event-link.tsx';
+import { standingOf } from '../../parts/meaning.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { ScreenHead } from '../../parts/panel.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
 import { For } from '../../parts/since.tsx';
 import { Empty, Loading } from '../../parts/states.tsx';
-import { standingOf } from '../../parts/status-meaning.ts';
 import { clockWords } from '../../parts/time-words.ts';
-import { isWaiting } from '../attention/is-waiting.ts';
+import { isWaiting } from '../attention/inbox.ts';
 import { OutputPanel } from './output-panel.tsx';
 import { ReceiptPanel } from './receipt-panel.tsx';
 import { TicketHead } from './ticket-head.tsx';
 import { TracePanel } from './trace-panel.tsx';
-import { useWhy } from './use-why.ts';
-import { WhyPanel } from './why-panel.tsx';
+import { useWhy, WhyPanel } from './why-panel.tsx';
+
 import { WorkerWords } from './worker-actions.tsx';
 import { WorkerEvents } from './worker-events.tsx';
 

@@ -3,15 +3,20 @@
 import type { Trace, TraceSpan } from '@svc/core';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useRef } from 'react';
-import { AXIS_HEIGHT, AxisMarks, NowLine } from '../../parts/axis-marks.tsx';
 import { classNames } from '../../parts/class-names.ts';
-import { textOf } from '../../parts/meaning.ts';
-import { LETTER_WIDTH, layoutAxis, type TimeAxis } from '../../parts/time-axis.ts';
-import { exactWords } from '../../parts/time-words.ts';
+import { type Meaning, statusMeaning, statusWords, textOf } from '../../parts/meaning.ts';
+import {
+  AXIS_HEIGHT,
+  AxisMarks,
+  LETTER_WIDTH,
+  layoutAxis,
+  NowLine,
+  type TimeAxis,
+  useShowEnd,
+  useWidth,
+} from '../../parts/time-axis.tsx';
+import { clockWords, durationWords, exactWords } from '../../parts/time-words.ts';
 import { Tip } from '../../parts/tip.tsx';
-import { useShowEnd } from '../../parts/use-show-end.ts';
-import { useWidth } from '../../parts/use-width.ts';
-import { laneNames, type SpanMeaning, spanLabel, spanMeaning, spanWords } from './trace-meaning.ts';
 
 // Where every bar, label, break and tick of a trace stands, in pixels. A label is inside its bar if it fits,
 // else beside it, and then the place beside it is taken: no label lies over another bar or label.
@@ -284,3 +289,59 @@ const keys: readonly (readonly [SpanMeaning, string])[] = [
   ['you', 'waits for a person'],
   ['plain', 'ended'],
 ];
+
+// What a bar of a trace means, and in words. What merely ended has no meaning of its own and is plain.
+
+export type SpanMeaning = Meaning | 'plain';
+
+export const laneNames: Record<TraceSpan['kind'], string> = {
+  phase: 'Phases',
+  wait: 'Waits',
+  'pull-request': 'Pull request',
+  checks: 'Checks',
+  review: 'Reviews',
+  merge: 'Merge',
+  deployment: 'Deployments',
+  verification: 'Verification',
+};
+
+/** `isProven`: the worker was seen to be done. What only its signal file says is never green. */
+export function spanMeaning(span: TraceSpan, isProven: boolean): SpanMeaning {
+  const { kind, state, label } = span;
+  if (kind === 'wait') return waitMeaning(label);
+  if (kind === 'phase' && state === 'succeeded') return isProven ? 'proven' : 'unknown';
+  if (state === 'succeeded') return 'proven';
+  // A review that asks for changes is not broken: somebody has to answer it.
+  if (state === 'failed') return kind === 'review' ? 'you' : 'broken';
+  if (state === 'ended') return 'plain';
+  if (kind === 'phase') return statusMeaning(label);
+  return kind === 'review' || kind === 'pull-request' ? 'review' : 'motion';
+}
+
+function waitMeaning(label: string): SpanMeaning {
+  if (label.startsWith('Needs a person')) return 'you';
+  if (label.startsWith('Nothing runs')) return 'broken';
+  return /review/i.test(label) ? 'review' : 'plain';
+}
+
+/** A phase is named by its status; everything else names itself. */
+export function spanLabel({ kind, label, state }: TraceSpan, isProven: boolean): string {
+  if (kind !== 'phase') return label;
+  return state === 'succeeded' && !isProven ? `${statusWords(label)}, claimed` : statusWords(label);
+}
+
+const stateWords: Record<TraceSpan['state'], string> = {
+  running: 'goes on',
+  succeeded: 'succeeded',
+  failed: 'failed',
+  ended: 'ended',
+};
+
+/** `09:14 to 09:40, 26 min, succeeded`. */
+export function spanWords(span: TraceSpan, now: number): string {
+  const start = Date.parse(span.start);
+  if (span.end === span.start) return `${clockWords(start, now)}, ${stateWords[span.state]}`;
+  const end = span.end === null ? null : Date.parse(span.end);
+  const until = end === null ? 'now' : clockWords(end, now);
+  return `${clockWords(start, now)} to ${until}, ${durationWords((end ?? now) - start)}, ${stateWords[span.state]}`;
+}

@@ -1,6 +1,6 @@
 import type { TraceSpan } from '@svc/core';
 import { expect, test } from 'vitest';
-import { spanLabel, spanMeaning, spanWords } from './trace-meaning.ts';
+import { spanLabel, spanMeaning, spanWords } from './trace-chart.tsx';
 
 const span = (given: Partial<TraceSpan>): TraceSpan => ({
   id: '1',

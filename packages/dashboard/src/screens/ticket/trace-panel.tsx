@@ -11,8 +11,7 @@ import { Pill } from '../../parts/pill.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { Cell, Column, rowClass, Table } from '../../parts/table.tsx';
 import { clockWords, durationWords, exactWords } from '../../parts/time-words.ts';
-import { TraceChart, TraceKey } from './trace-chart.tsx';
-import { laneNames, spanLabel, spanMeaning } from './trace-meaning.ts';
+import { laneNames, spanLabel, spanMeaning, TraceChart, TraceKey } from './trace-chart.tsx';
 
 // The trace in words: the same spans as a table, for whoever reads rather than looks.
 

@@ -1,7 +1,9 @@
 // Why the ticket is where it is: the rule, what it waits for, the facts, where they disagree, what nobody knows.
 import type { Why } from '@svc/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { CircleHelp, Download, Eye, type LucideIcon, Quote, TriangleAlert, User } from 'lucide-react';
 import { useState } from 'react';
+import { client } from '../../api/client.ts';
 import { useNow } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -11,7 +13,6 @@ import { OutsideText } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { clockWords, durationWords, exactWords } from '../../parts/time-words.ts';
-import { useWhy } from './use-why.ts';
 
 /** More are shown when asked for: the newest facts are those that count. */
 const FACTS_SHOWN = 8;
@@ -144,4 +145,18 @@ function Facts({ facts }: { facts: Why['facts'] }) {
       </ol>
     </div>
   );
+}
+
+/** Why the ticket is in its state; asked once, however many parts of the screen want it. */
+export function useWhy(ticket: string, run: string | undefined) {
+  return useQuery({
+    queryKey: ['ticket', ticket, 'why', run],
+    queryFn: ({ signal }) =>
+      client.get('/api/workers/{ticket}/why', {
+        params: { ticket },
+        query: { orchestrator: run },
+        signal,
+      }),
+    placeholderData: keepPreviousData,
+  });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answerText } from './answer-text.ts';
+import { answerText } from './tool.ts';
 
 test('an answer of our own words alone has no marks', () => {
   expect(answerText({ text: 'Nothing is open.' })).toBe('Nothing is open.');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { flagWith, scopesFrom } from './scopes.ts';
+import { flagWith, scopesFrom } from './tool.ts';
 
 test.each([
   ['read', ['read']],

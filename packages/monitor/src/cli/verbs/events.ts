@@ -7,14 +7,21 @@ import { Failure } from '../../errors.ts';
 import { createJqFilter, type LineFilter } from '../../log/jq-filter.ts';
 import { leaveInSpool } from '../../log/spool.ts';
 import { connectDaemon } from '../daemon-client.ts';
-import { conditionOptions, pointText, readConditions } from '../event-conditions.ts';
-import { untilBlind } from '../feed-sight.ts';
-import { listEvents } from '../list-events.ts';
+import {
+  conditionOptions,
+  lineOf,
+  listEvents,
+  pointText,
+  readConditions,
+  untilBlind,
+  type WatchedLine,
+  watchEvents,
+} from '../event-queries.ts';
+
 import { needDaemon, openSession } from '../session.ts';
 import { AnswerIsNo, printJson, printTable, type Terminal } from '../terminal.ts';
 import { eventSummary, plainJson, utcText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
-import { lineOf, type WatchedLine, watchEvents } from '../watch-events.ts';
 
 // svc events append: a helper's fact into the log. When no daemon runs it waits in the spool.
 

@@ -1,6 +1,6 @@
 // svc mcp: the same as the verbs, for a program that speaks the Model Context Protocol.
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { scopes, scopesFrom } from '../mcp/scopes.ts';
+import { scopes, scopesFrom } from '../mcp/tool.ts';
 import type { Terminal } from '../terminal.ts';
 import { verb } from '../verb.ts';
 
@@ -17,7 +17,7 @@ export function mcpVerb(terminal: Terminal): CommandUnknownOpts {
       if (terminal.inputIsTerminal)
         terminal.err('This speaks MCP and is started by a client (docs/mcp.md). Ctrl-C ends it.');
       // Loaded only here: no other verb needs it.
-      const { serveMcp } = await import('../mcp/serve.ts');
+      const { serveMcp } = await import('../mcp/server.ts');
       await serveMcp(terminal, wanted);
     });
 }

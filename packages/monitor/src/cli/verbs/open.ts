@@ -1,11 +1,12 @@
 // svc open: the dashboard in the person's browser. Where the daemon asks for a token, the address has a code behind its
 // `#`, which no server and no Referer sees. The code reaches the browser in a page of mode 600: the words of a command
 // can be read by every user.
+
+import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
-import { openBrowser } from '../open-browser.ts';
 import { needDaemon, openSession } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { verb } from '../verb.ts';
@@ -35,4 +36,28 @@ export function openVerb(terminal: Terminal, show: typeof openBrowser = openBrow
 /** Nothing in the address has a meaning in HTML. */
 function redirectTo(address: string): string {
   return `<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0;url=${address}"><title>svc</title>\n`;
+}
+
+// Shows an address in the person's browser, where there is one. Where there is none nothing happens: the address
+// has been printed.
+
+export function openBrowser(
+  url: string,
+  platform: NodeJS.Platform,
+  environment: NodeJS.ProcessEnv,
+): ChildProcess | undefined {
+  const command = openerOf(platform, environment);
+  if (command === undefined) return undefined;
+  const opener = spawn(command, [url], { stdio: 'ignore', detached: true, env: environment });
+  // It is not installed.
+  opener.on('error', () => undefined);
+  opener.unref();
+  return opener;
+}
+
+/** Undefined where no window could be opened. */
+export function openerOf(platform: NodeJS.Platform, environment: NodeJS.ProcessEnv): string | undefined {
+  if (platform === 'darwin') return 'open';
+  const { DISPLAY = '', WAYLAND_DISPLAY = '' } = environment;
+  return DISPLAY === '' && WAYLAND_DISPLAY === '' ? undefined : 'xdg-open';
 }

@@ -1,6 +1,6 @@
 // A disk for tests: the real one, but it can be full, write less than asked, fail to sync or to cut, or
 // keep a sync waiting until the test lets it go.
-import { type LogDisk, realDisk } from '../log-disk.ts';
+import { type LogDisk, realDisk } from '../month-file.ts';
 
 export type Faults = {
   open?: string;

@@ -43,10 +43,10 @@ function logInMemory() {
   const listeners = new Set<(change: Change) => void>();
   const tells: Extract<Effect, { kind: 'tell-worker' }>[] = [];
   const known = new Set<string>();
-  async function append(draft: EventDraft): Promise<{ seq: number }> {
-    if (draft.deliveryId !== undefined && known.has(draft.deliveryId)) return { seq: board.seq };
-    if (draft.deliveryId !== undefined) known.add(draft.deliveryId);
-    const line = { ...draft, seq: board.seq + 1, ts: now().toISOString() };
+  async function append(event: EventDraft): Promise<{ seq: number }> {
+    if (event.deliveryId !== undefined && known.has(event.deliveryId)) return { seq: board.seq };
+    if (event.deliveryId !== undefined) known.add(event.deliveryId);
+    const line = { ...event, seq: board.seq + 1, ts: now().toISOString() };
     const effects = foldLine(board, line);
     for (const effect of effects) {
       if (effect.kind === 'append') await append(effect.draft);

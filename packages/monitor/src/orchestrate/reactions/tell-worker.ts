@@ -109,11 +109,7 @@ const MOST_COMMENTS = 20;
 const commit = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
 /** Parts of a message, each in its fence; none when nothing is known within the time. */
-async function gatherFailure(
-  gh: AskedGh,
-  effect: TellWorker,
-  patienceMs = PATIENCE_MS,
-): Promise<string[]> {
+async function gatherFailure(gh: AskedGh, effect: TellWorker, patienceMs = PATIENCE_MS): Promise<string[]> {
   if (repoNameIn(effect.repo) === undefined) return [];
   const parts: string[] = [];
   const asked = effect.cause === 'checks' ? ofChecks(gh, effect, parts) : ofReview(gh, effect, parts);

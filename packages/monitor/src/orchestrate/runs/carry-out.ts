@@ -2,6 +2,8 @@
 // under way is in the memory, so that it takes its slot and is not begun again.
 import {
   type Act,
+  type DetailOf,
+  draft,
   type EventDraft,
   endsWithItsRun,
   inOneLine,
@@ -24,7 +26,6 @@ import { cannotStart, endAgent, type LaunchedAgent } from '../agents/launch.ts';
 import { readErrors } from '../agents/output.ts';
 import type { CleanUp } from './clean-up.ts';
 import { isLive, type Observation, type RunMemory } from './observe.ts';
-import { ofWave, raised, runCompleted } from './run-lines.ts';
 import type { RunProject, RunProjects } from './run-project.ts';
 import type { StartAgent } from './start-agent.ts';
 
@@ -318,4 +319,30 @@ async function verifyMerge(
     signal,
   });
   if (!verified.ok) throw new Failure('file-unusable', verified.reason, verified.remedy);
+}
+
+// What the run loop writes into the log.
+
+const ours = { source: 'orchestrator' } as const;
+
+function ofWave(
+  { orchestrator, wave, tickets }: Of<'start-wave' | 'block-wave' | 'complete-wave'>,
+  state: 'started' | 'blocked' | 'completed',
+  more: Pick<DetailOf<'orchestrator.wave.blocked'>, 'reason'>,
+): EventDraft {
+  return draft(`orchestrator.wave.${state}`, { orchestrator }, { wave, tickets, ...more }, ours);
+}
+
+function raised(
+  { orchestrator, ticket }: { orchestrator: string; ticket: string },
+  reason: string,
+  message: string,
+): EventDraft {
+  const remedy = `svc orchestrate retry ${orchestrator} ${ticket}`;
+  const detail = { reason, message, severity: 'high', remedy } as const;
+  return draft('comms.attention', { orchestrator, ticket }, detail, ours);
+}
+
+function runCompleted(orchestrator: string): EventDraft {
+  return draft('orchestrator.run.completed', { orchestrator }, {}, ours);
 }

@@ -6,8 +6,7 @@ import type { DaemonClient } from '../../daemon-client.ts';
 import { needDaemon, speaker } from '../../session.ts';
 import { plainText } from '../../text.ts';
 import { printAttention } from '../../verbs/attention.ts';
-import { linesOf } from '../answer-text.ts';
-import { looksOnly, tool } from '../tool.ts';
+import { linesOf, looksOnly, tool } from '../tool.ts';
 
 type AttentionAnswer = Answer<'POST', '/api/attention/ack'>;
 

@@ -1,13 +1,69 @@
-// events: lines of the past. Long texts in them are cut, so that a list stays readable.
+// events: past lines. wait_for: the next line that meets the conditions. Long texts in lines are cut, so that a list stays
+// readable.
+
 import { cutText, type EventLine } from '@svc/core';
+import { endOfWait, pause } from '@svc/lib/timeout';
 import { z } from 'zod';
-import { listEvents } from '../../list-events.ts';
-import { openSession } from '../../session.ts';
+import {
+  type Conditions,
+  findBlindness,
+  lineOf,
+  listEvents,
+  pointText,
+  readConditions,
+  type WatchedLine,
+  watchEvents,
+} from '../../event-queries.ts';
+import { needDaemon, openSession } from '../../session.ts';
 import { counted, eventSummary } from '../../text.ts';
-import { looksOnly, tool } from '../tool.ts';
-import { conditionsOf, eventInput, eventLine } from './event-input.ts';
+import { looksOnly, type ToolContext, tool } from '../tool.ts';
 
 const LONGEST_TEXT = 500;
+
+// The conditions of the event tools: those of the verbs, under names that a model guesses.
+
+const eventInput = {
+  topic: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe('topic, * stands for anything: codehost.pr.merged, codehost.deployment_status.*'),
+  ticket: z.string().min(1).max(120).optional().describe('events of this ticket, like ABC-12'),
+  pr: z.int().min(1).max(999_999_999).optional().describe('events of this pull request'),
+  repo: z.string().min(1).max(200).optional().describe('events of this repository, owner/name'),
+  filter: z
+    .string()
+    .min(1)
+    .max(4_000)
+    .optional()
+    .describe('a jq filter that must be true: .scope.environment == "production"'),
+  since: z
+    .string()
+    .min(1)
+    .max(40)
+    .optional()
+    .describe('after this seq, or from an ISO time or a duration ago (15m) on'),
+};
+
+function conditionsOf(
+  given: {
+    topic?: string | undefined;
+    ticket?: string | undefined;
+    pr?: number | undefined;
+    repo?: string | undefined;
+    since?: string | undefined;
+  },
+  now: Date,
+): Conditions {
+  const { topic: event, ticket, pr, repo, since } = given;
+  return readConditions(
+    { event, ticket, repo, since, pr: pr === undefined ? undefined : String(pr) },
+    now.getTime(),
+  );
+}
+
+const eventLine = z.looseObject({ seq: z.number(), ts: z.string(), event: z.string() });
 
 export const eventsTool = tool({
   name: 'events',
@@ -38,4 +94,125 @@ function withShortTexts(line: EventLine): unknown {
   return JSON.parse(JSON.stringify(line), (_key, value: unknown) =>
     typeof value === 'string' ? cutText(value, LONGEST_TEXT) : value,
   );
+}
+
+// wait_for: waits for a line of the log, at most ten minutes. Says when the feed that could deliver it is blind, and
+// from where the next call goes on, so that no event falls between two calls.
+
+/** Below the 60 s after which clients give up on a call by default. */
+const DEFAULT_TIMEOUT_S = 50;
+const LONGEST_TIMEOUT_S = 600;
+const TELL_EVERY_MS = 5_000;
+
+export const waitForTool = tool({
+  name: 'wait_for',
+  title: 'Wait for an event',
+  description: [
+    'Waits for the first event that meets all conditions and returns it; matched is false when the time is over.',
+    'Call it again with since set to the resumeSince of the answer to go on without a gap.',
+    'blind is set when the feed that could deliver the event sees nothing: then ask the code host or tracker instead of waiting on.',
+    'With strict, a blind feed ends the wait with an error.',
+  ].join(' '),
+  scope: 'read',
+  hints: { readOnly: true, destructive: false, idempotent: false },
+  input: z.strictObject({
+    ...eventInput,
+    timeout: z
+      .number()
+      .positive()
+      .max(LONGEST_TIMEOUT_S)
+      .default(DEFAULT_TIMEOUT_S)
+      .describe('seconds; above 50 the client must allow calls that long'),
+    strict: z.boolean().default(false).describe('end with an error as soon as the feed is blind'),
+  }),
+  output: z.looseObject({
+    matched: z.boolean(),
+    event: eventLine.nullable(),
+    resumeSince: z.string(),
+    blind: z.looseObject({ why: z.string(), remedy: z.string().nullable() }).nullable(),
+  }),
+  async call({ timeout, strict, filter, ...given }, context) {
+    const { terminal, jq } = context;
+    const daemon = await needDaemon(terminal);
+    const { machine } = openSession(terminal);
+    const asked = conditionsOf(given, terminal.now());
+    // The point from which on it counts is fixed first: what comes while the rest is set up is not missed.
+    const { log } = await daemon.get('/api/health');
+    if (filter !== undefined) await jq.matches(filter, []);
+    const conditions: Conditions = { ...asked, since: asked.since ?? { seq: log?.lastSeq ?? 0 } };
+
+    const over = endOfWait(timeout * 1000, context.signal);
+    const until = over.signal;
+    const sight = keepLooking(() => findBlindness(machine, given.topic), { strict, timeout, until, context });
+    const batches = watchEvents(machine, conditions, until, terminal.now);
+    let found: WatchedLine | undefined;
+    try {
+      found = await Promise.race([firstMatch(batches, filter, context), sight]);
+    } finally {
+      over.abort();
+      // What it has open is closed before the call ends.
+      await batches.return(undefined);
+    }
+    if (found === undefined) return notSeen(conditions, timeout, await findBlindness(machine, given.topic));
+    const event = lineOf(found);
+    return {
+      structured: { matched: true, event, resumeSince: String(found.seq), blind: null },
+      text: `It came, as line ${found.seq} of the log.`,
+      outside: [eventSummary(event)],
+    };
+  },
+});
+
+async function firstMatch(
+  batches: AsyncGenerator<WatchedLine[]>,
+  filter: string | undefined,
+  { jq }: Pick<ToolContext, 'jq'>,
+): Promise<WatchedLine | undefined> {
+  for await (const batch of batches) {
+    if (filter === undefined) return batch[0];
+    const answers = await jq.matches(
+      filter,
+      batch.map(({ text }) => text),
+    );
+    const found = batch.find((_, index) => answers[index]);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Tells the client that the wait goes on, and how the feed is. Rejects when it is blind and that ends the wait. */
+async function keepLooking(
+  look: () => ReturnType<typeof findBlindness>,
+  given: { strict: boolean; timeout: number; until: AbortSignal; context: ToolContext },
+): Promise<undefined> {
+  const { strict, timeout, until, context } = given;
+  const started = performance.now();
+  while (!until.aborted) {
+    const blind = strict || context.progress !== undefined ? await look() : undefined;
+    if (blind !== undefined && strict) throw blind;
+    const waited = Math.round((performance.now() - started) / 1000);
+    if (!until.aborted)
+      await context.progress?.(
+        waited,
+        timeout,
+        blind === undefined ? 'waiting' : `waiting; ${blind.message}`,
+      );
+    await pause(TELL_EVERY_MS, until);
+  }
+  return undefined;
+}
+
+function notSeen(
+  { since }: Conditions,
+  timeout: number,
+  blindness: Awaited<ReturnType<typeof findBlindness>>,
+) {
+  const blind = blindness === undefined ? null : { why: blindness.message, remedy: blindness.remedy ?? null };
+  const sight =
+    blind === null ? [] : [`It may have happened unseen: ${blind.why}`, blind.remedy ?? []].flat();
+  const resumeSince = since === undefined ? '0' : pointText(since);
+  return {
+    structured: { matched: false, event: null, resumeSince, blind },
+    text: [`No such event came within ${timeout} s.`, ...sight].join('\n'),
+  };
 }

@@ -71,13 +71,13 @@ export function runWorld(svc: object = {}) {
     },
   } as unknown as RunProject;
 
-  async function say(draft: EventDraft): Promise<void> {
-    said.push(draft);
-    fold(draft);
+  async function say(event: EventDraft): Promise<void> {
+    said.push(event);
+    fold(event);
   }
 
-  function fold(draft: EventDraft): void {
-    foldLine(board, { ...draft, seq: board.seq + 1, ts: now().toISOString() });
+  function fold(event: EventDraft): void {
+    foldLine(board, { ...event, seq: board.seq + 1, ts: now().toISOString() });
   }
 
   return {

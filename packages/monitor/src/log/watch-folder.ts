@@ -1,34 +1,28 @@
-// Rings when something in a folder may have changed: the system's notice where it comes, and a poll every
-// second where it does not (network drives, some containers, a folder that is not there yet).
+// Watches a folder for changes: by the system's notice where it comes, and by a poll every second where it does
+// not (network drives, some containers, a folder that is not there yet).
 // A change between two calls of `next` is never lost: the second returns at once.
 import { type FSWatcher, watch } from 'node:fs';
 import { basename } from 'node:path';
 import { systemErrorCode } from '@svc/lib/errors';
 
-export type FolderBell = {
+export type FolderChanges = {
   /** Resolves at the next change, the next poll, or when closed. */
   next: () => Promise<void>;
   close: () => void;
 };
 
-export function createFolderBell({
-  folder,
-  pollMs = 1_000,
-}: {
-  folder: string;
-  pollMs?: number;
-}): FolderBell {
+export function watchFolder({ folder, pollMs = 1_000 }: { folder: string; pollMs?: number }): FolderChanges {
   let watcher: FSWatcher | null = null;
-  let rung = false;
+  let changed = false;
   let closed = false;
   let wake: (() => void) | null = null;
 
-  function ring(): void {
-    rung = true;
+  function note(): void {
+    changed = true;
     wake?.();
   }
 
-  function letGo(): void {
+  function stopWatching(): void {
     watcher?.close();
     watcher = null;
   }
@@ -39,11 +33,11 @@ export function createFolderBell({
     try {
       watcher = watch(folder, { persistent: false }, (kind, name) => {
         // The folder itself was removed or renamed: what we watch is no longer what is there.
-        if (kind === 'rename' && name === basename(folder)) letGo();
-        ring();
+        if (kind === 'rename' && name === basename(folder)) stopWatching();
+        note();
       });
-      watcher.on('error', letGo);
-      rung = true;
+      watcher.on('error', stopWatching);
+      changed = true;
     } catch (error) {
       if (systemErrorCode(error) === undefined) throw error;
     }
@@ -52,7 +46,7 @@ export function createFolderBell({
   return {
     async next() {
       watchIfPossible();
-      if (!rung && !closed) {
+      if (!changed && !closed) {
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, pollMs);
           wake = () => {
@@ -62,11 +56,11 @@ export function createFolderBell({
         });
         wake = null;
       }
-      rung = false;
+      changed = false;
     },
     close() {
       closed = true;
-      letGo();
+      stopWatching();
       wake?.();
     },
   };

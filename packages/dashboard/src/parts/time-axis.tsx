@@ -1,7 +1,8 @@
 // A time axis in pixels: where a moment stands, where idle time is folded, and which clock times are written under
-// it. No words under the axis lie over each other.
+// it, without overlaps; and the elements that draw it in a positioned frame.
 import { type AxisSegment, axisScale } from '@svc/core/browser';
-import { durationWords } from './time-words.ts';
+import { type CSSProperties, type RefObject, useLayoutEffect, useState } from 'react';
+import { clockWords, durationWords } from './time-words.ts';
 
 /** Of the face at 12 px, on the safe side. */
 export const LETTER_WIDTH = 7.1;
@@ -13,7 +14,7 @@ const NOW_WIDTH = 36;
 const DAY_WIDTH = 76;
 
 /** `words` is false where they would lie over others; `day` where a day begins to be shown. */
-export type Tick = { x: number; time: number; words: boolean; day: boolean };
+type Tick = { x: number; time: number; words: boolean; day: boolean };
 /** Its words stand under it, in the middle of `textX`; in the second row where the first has no room. */
 export type Break = { x: number; width: number; words: string; textX: number; row: 0 | 1 };
 export type TimeAxis = {
@@ -102,4 +103,113 @@ function ticksOf(
     }
   }
   return ticks;
+}
+
+/** What the words under the axis need. */
+export const AXIS_HEIGHT = 44;
+
+export function AxisMarks({
+  axis,
+  height,
+}: {
+  axis: Pick<TimeAxis, 'ticks' | 'breaks'>;
+  /** Of what stands above the words. */
+  height: number;
+}) {
+  return (
+    <div aria-hidden="true">
+      {axis.ticks.map((tick) => (
+        <TickMark key={tick.time} tick={tick} height={height} />
+      ))}
+      {axis.breaks.map(({ x, width, words, textX, row }) => (
+        <div key={x}>
+          <div
+            className="absolute top-0 border-line border-x bg-surface"
+            style={{ left: x, width, height, ...hatched }}
+          />
+          <span
+            className="absolute -translate-x-1/2 text-tiny whitespace-nowrap text-muted italic"
+            style={{ left: textX, top: height + 5 + row * 16 }}
+            title={`Folded: ${words}`}
+          >
+            {words}
+          </span>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+export function NowLine({
+  x,
+  height,
+  width,
+  words = 'now',
+}: {
+  x: number | null;
+  height: number;
+  width: number;
+  /** What it is called; a past moment is not now. */
+  words?: string;
+}) {
+  if (x === null) return null;
+  return (
+    <div
+      aria-hidden="true"
+      className="pointer-events-none absolute top-0 w-px bg-ink"
+      style={{ left: Math.min(x, width - 1), height: height + 4 }}
+    >
+      <span
+        className="absolute right-0 rounded-control bg-ink px-1 text-tiny text-surface"
+        style={{ top: height + 5 }}
+      >
+        {words}
+      </span>
+    </div>
+  );
+}
+
+const hatched: CSSProperties = {
+  backgroundImage: 'repeating-linear-gradient(135deg, var(--line) 0 1px, transparent 1px 6px)',
+};
+
+function TickMark({ tick: { x, time, words, day }, height }: { tick: Tick; height: number }) {
+  return (
+    <div className="absolute top-0 w-px bg-line" style={{ left: x, height: height + (words ? 4 : 0) }}>
+      {words && (
+        <span className="absolute left-0 text-tiny whitespace-nowrap text-muted" style={{ top: height + 5 }}>
+          {clockWords(time, time)}
+        </span>
+      )}
+      {day && (
+        <span className="absolute left-0 text-tiny whitespace-nowrap text-muted" style={{ top: height + 21 }}>
+          {dayWords(time)}
+        </span>
+      )}
+    </div>
+  );
+}
+
+function dayWords(time: number): string {
+  return new Date(time).toLocaleDateString('en-GB', { weekday: 'short', day: 'numeric', month: 'short' });
+}
+
+/** Where not all of a chart has room, its end is shown first: what happens now. */
+export function useShowEnd(frame: RefObject<HTMLElement | null>, isLive: boolean, width: number): void {
+  useLayoutEffect(() => {
+    if (isLive && frame.current !== null && width > 0) frame.current.scrollLeft = width;
+  }, [frame, isLive, width]);
+}
+
+/** The width of an element's content in pixels, also after it changed. */
+export function useWidth(element: React.RefObject<HTMLElement | null>): number {
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const frame = element.current;
+    if (frame === null) return undefined;
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
+    observer.observe(frame);
+    return () => observer.disconnect();
+  }, [element]);
+  return width;
 }

@@ -1,0 +1,295 @@
+// The event log for verbs and MCP tools: the conditions that they share, past lines, and the log as it grows.
+// Past lines come from the daemon's index, or from the files when no daemon runs. Watching has two modes:
+// - streaming: the daemon runs and sends what was asked for. Left when the stream ends or falls silent.
+// - following: no daemon runs; the files are read as they grow. Left when a daemon answers again.
+// The seq of the last line seen is passed from one mode to the other: no line is missed or seen twice.
+// A strict wait ends when the feed that could deliver the awaited line is blind.
+
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Option } from '@commander-js/extra-typings';
+import {
+  type EventFilter,
+  EventLine,
+  matchesFilter,
+  parseSince,
+  type Since,
+  topicsMatching,
+  topicsOfGlob,
+} from '@svc/core';
+import { systemErrorCode } from '@svc/lib/errors';
+import { pause } from '@svc/lib/timeout';
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { z } from 'zod';
+import type { Machine } from '../config/environment.ts';
+import { Failure } from '../errors.ts';
+import { findPositionOfSeq, findPositionOfTime } from '../log/find-position.ts';
+import { followLog } from '../log/follow.ts';
+import { createJqFilter } from '../log/jq-filter.ts';
+import { readEntries } from '../log/read-lines.ts';
+import { connectDaemon, type DaemonClient } from './daemon-client.ts';
+
+type ConditionOptions = {
+  event?: string;
+  ticket?: string;
+  repo?: string;
+  pr?: string;
+  since?: string;
+};
+
+type ConditionQuery = { event?: string; ticket?: string; repo?: string; pr?: string };
+
+export type Conditions = {
+  filter: EventFilter;
+  since: Since | undefined;
+  /** The same as a query of the daemon's routes. */
+  query: ConditionQuery;
+};
+
+export function conditionOptions(): Option[] {
+  return [
+    new Option('--event <glob>', 'topic, * stands for anything: codehost.pr.*'),
+    new Option('--ticket <id>', 'events of this ticket'),
+    new Option('--repo <owner/repo>', 'events of this repository'),
+    new Option('--pr <number>', 'events of this pull request'),
+    new Option('--since <point>', 'after a seq, or from an ISO time or a duration ago (15m) on'),
+  ];
+}
+
+/** Reads the options of `conditionOptions` from all that a verb was given. */
+export function readConditions(given: object, now: number): Conditions {
+  const options: ConditionOptions = given;
+  const query: ConditionQuery = {};
+  const filter: EventFilter = {};
+  if (options.event !== undefined) {
+    const answer = topicsOfGlob(options.event);
+    if (!answer.ok) throw new Failure('usage', answer.message);
+    filter.topics = answer.topics;
+    query.event = options.event;
+  }
+  if (options.ticket !== undefined) query.ticket = filter.ticket = options.ticket.toUpperCase();
+  if (options.repo !== undefined) query.repo = filter.repo = options.repo;
+  if (options.pr !== undefined) {
+    filter.pr = Number(options.pr);
+    if (!/^[1-9]\d{0,8}$/.test(options.pr))
+      throw new Failure('usage', `--pr: expected a number, found ${options.pr}.`);
+    query.pr = options.pr;
+  }
+  const since = options.since === undefined ? undefined : parseSince(options.since, now);
+  if (options.since !== undefined && since === undefined) {
+    throw new Failure(
+      'usage',
+      `--since: expected a seq, an ISO time or a duration like 15m, found ${options.since}.`,
+    );
+  }
+  return { filter, since, query };
+}
+
+/** How a point is written in a query. */
+export function pointText(since: Since): string {
+  return 'seq' in since ? String(since.seq) : new Date(since.time).toISOString();
+}
+
+export type ListedEvents = { lines: EventLine[]; fromFiles: boolean };
+
+/** The newest lines that meet the conditions, and for which a jq filter is true; oldest first. */
+export async function listEvents(
+  machine: Machine,
+  conditions: Conditions,
+  limit: number,
+  jq?: string,
+): Promise<ListedEvents> {
+  const daemon = await connectDaemon(machine);
+  if (!daemon) return { lines: await newestInFiles(machine, conditions, limit, jq), fromFiles: true };
+  const { query, since } = conditions;
+  const asked = { ...query, since: since && pointText(since), filter: jq };
+  const lines: EventLine[] = [];
+  let until: string | undefined;
+  for (;;) {
+    const answer = await daemon.get('/api/events', {
+      query: { ...asked, until, limit: limit - lines.length },
+    });
+    lines.push(...answer.events);
+    // A filter that wants little gives short pages, and so do long lines.
+    if (answer.next === null || lines.length >= limit) break;
+    until = String(answer.next);
+  }
+  return { lines: lines.toReversed(), fromFiles: false };
+}
+
+async function newestInFiles(
+  machine: Machine,
+  { filter, since }: Conditions,
+  limit: number,
+  jq: string | undefined,
+): Promise<EventLine[]> {
+  const matches = jq === undefined ? undefined : await createJqFilter(jq);
+  const folder = machine.eventsDir;
+  const from =
+    since === undefined
+      ? undefined
+      : 'seq' in since
+        ? findPositionOfSeq(folder, since.seq + 1)
+        : findPositionOfTime(folder, since.time);
+  const newest: EventLine[] = [];
+  for await (const entries of readEntries({ folder, ...(from && { from }) })) {
+    const plain = entries.filter(({ line }) => matchesFilter(line, filter));
+    const answers = matches?.(plain.map(({ text }) => text));
+    const wanted = answers === undefined ? plain : plain.filter((_, index) => answers[index]);
+    newest.push(...wanted.map(({ line }) => line));
+    newest.splice(0, newest.length - limit);
+  }
+  return newest;
+}
+
+/** Three keep-alives missed: the daemon is stuck. */
+const SILENCE_MS = 45_000;
+const LOOK_FOR_DAEMON_MS = 1_000;
+
+/** The first frame of a stream: lines behind this one follow. */
+const Ready = z.object({ after: z.int() });
+
+export type WatchedLine = { seq: number; text: string };
+
+export function lineOf({ text }: WatchedLine): EventLine {
+  return EventLine.parse(JSON.parse(text));
+}
+
+/** Batches of lines that meet the conditions, in order; ends when the signal does. */
+export async function* watchEvents(
+  machine: Machine,
+  conditions: Conditions,
+  signal: AbortSignal,
+  now: () => Date,
+): AsyncGenerator<WatchedLine[]> {
+  const cursor: Cursor = { since: conditions.since };
+  while (!signal.aborted) {
+    const daemon = await connectDaemon(machine);
+    if (daemon) yield* streaming(daemon, conditions, cursor, signal);
+    else {
+      // Pinned before the first look: what is written while a daemon comes up is seen in either mode.
+      cursor.since ??= { time: now().getTime() };
+      yield* following(machine, conditions, cursor, signal);
+    }
+    if (!signal.aborted) await sleep(50);
+  }
+}
+
+/** Where to go on: the condition given at first, then the last line seen. */
+type Cursor = { since: Conditions['since'] };
+
+async function* streaming(daemon: DaemonClient, { query }: Conditions, cursor: Cursor, signal: AbortSignal) {
+  const silence = new AbortController();
+  const ended = AbortSignal.any([signal, silence.signal]);
+  const since = cursor.since === undefined ? {} : { since: pointText(cursor.since) };
+  let watchdog = setTimeout(() => silence.abort(), SILENCE_MS);
+  const heard = (): void => {
+    clearTimeout(watchdog);
+    watchdog = setTimeout(() => silence.abort(), SILENCE_MS);
+  };
+  try {
+    const parameters = new URLSearchParams({ ...query, ...since }).toString();
+    for await (const frames of openStream(daemon, `/api/events/stream?${parameters}`, ended, heard)) {
+      const lines: WatchedLine[] = [];
+      for (const { event, id, data } of frames) {
+        if (event === 'ready') cursor.since ??= { seq: Ready.parse(JSON.parse(data)).after };
+        if (event === undefined && id !== undefined) lines.push({ seq: Number(id), text: data });
+      }
+      const last = lines.at(-1);
+      if (last === undefined) continue;
+      cursor.since = { seq: last.seq };
+      yield lines;
+    }
+  } catch (error) {
+    // The daemon went away, or we stopped listening: the caller looks for it again.
+    if (!ended.aborted && systemErrorCode(error) === undefined) throw error;
+  } finally {
+    clearTimeout(watchdog);
+    silence.abort();
+  }
+}
+
+/** The frames of each piece of the stream. node:http, because loading `fetch` takes longer than all the rest. */
+async function* openStream(
+  { url, headers }: DaemonClient,
+  path: string,
+  signal: AbortSignal,
+  heard: () => void,
+): AsyncGenerator<EventSourceMessage[]> {
+  const request = get(url + path, { headers, signal });
+  // Every end is told below, also that of a signal that has ended already; the request repeats it.
+  request.on('error', () => undefined);
+  const [response] = (await once(request, 'response', { signal })) as [IncomingMessage];
+  if (response.statusCode !== 200) return void response.destroy();
+  const frames: EventSourceMessage[] = [];
+  const parser = createParser({ onEvent: (frame) => frames.push(frame), onComment: heard });
+  response.setEncoding('utf8');
+  for await (const text of response as AsyncIterable<string>) {
+    heard();
+    parser.feed(text);
+    if (frames.length > 0) yield frames.splice(0);
+  }
+}
+
+async function* following(machine: Machine, { filter }: Conditions, cursor: Cursor, signal: AbortSignal) {
+  const found = new AbortController();
+  const ended = AbortSignal.any([signal, found.signal]);
+  const look = setInterval(() => {
+    connectDaemon(machine).then(
+      (daemon) => daemon && found.abort(),
+      () => undefined,
+    );
+  }, LOOK_FOR_DAEMON_MS);
+  try {
+    for await (const entries of followLog({
+      folder: machine.eventsDir,
+      from: cursor.since ?? 'end',
+      signal: ended,
+    })) {
+      const last = entries.at(-1);
+      if (last) cursor.since = { seq: last.line.seq };
+      const wanted = entries.filter(({ line }) => matchesFilter(line, filter));
+      if (wanted.length > 0) yield wanted.map(({ line, text }) => ({ seq: line.seq, text }));
+    }
+  } finally {
+    clearInterval(look);
+  }
+}
+
+const LOOK_EVERY_MS = 5_000;
+
+/** Why a line of these topics (all, when none are named) could not be seen now, or undefined when it could. */
+export async function findBlindness(
+  machine: Machine,
+  topics: string | undefined,
+): Promise<Failure | undefined> {
+  const families = new Set(topicsMatching(topics ?? '*').map((topic) => topic.slice(0, topic.indexOf('.'))));
+  const daemon = await connectDaemon(machine);
+  if (daemon === undefined)
+    return new Failure('feed-blind', 'The daemon is not running.', 'Start it: svc-monitor.sh start');
+  const { tunnels } = await daemon.get('/api/feeds');
+  const blind = tunnels.find(
+    ({ feeds, grade }) => grade === 'blind' && feeds.some((feed) => families.has(feed)),
+  );
+  if (blind === undefined) return undefined;
+  return new Failure(
+    'feed-blind',
+    `The ${blind.feeds.join(' and ')} feed is blind: ${blind.why ?? 'nothing arrives'}.`,
+    blind.remedy ?? 'See: svc feeds',
+  );
+}
+
+/** Rejects with `feed-blind` as soon as such a feed is blind; resolves with the signal. */
+export async function untilBlind(
+  machine: Machine,
+  topics: string | undefined,
+  signal: AbortSignal,
+): Promise<undefined> {
+  while (!signal.aborted) {
+    const blindness = await findBlindness(machine, topics);
+    if (blindness !== undefined) throw blindness;
+    await pause(LOOK_EVERY_MS, signal);
+  }
+  return undefined;
+}
