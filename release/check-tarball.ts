@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { parseSync } from 'rolldown/utils';
 import { type Licensed, type Lock, licenceProblems } from './licences.ts';
 import { NOTICES, readNotices } from './notices.ts';
-import { declaredBy, type Tarball } from './pack.ts';
-import type { PublishedPackage } from './packages.ts';
+import { declaredBy, type Packed, type Tarball } from './pack.ts';
+import type { ContentsRule, PublishedPackage } from './packages.ts';
 import { root } from './versions.ts';
 
 // Whether an installed package finds what it imports: every package that its files name is declared, and every one
@@ -168,25 +168,6 @@ function shebangProblems(bin: Readonly<Record<string, string>>, read: (path: str
 
 // What may be in a package that is published: only what is meant, nothing of the workshop, and not more than it
 // was. Pure; the list of files is what `npm pack --json` says.
-
-export type PackedFile = { path: string; size: number; mode: number };
-
-export type ContentsRule = {
-  /** Every file matches one of these. */
-  allowed: readonly RegExp[];
-  required: readonly string[];
-  /** A package that grows past them grows on purpose: raise the number in the same change. */
-  maxPackedBytes: number;
-  maxUnpackedBytes: number;
-};
-
-export type Packed = {
-  files: readonly PackedFile[];
-  packedBytes: number;
-  unpackedBytes: number;
-  /** Name of the command and the file it starts. */
-  bin: Readonly<Record<string, string>>;
-};
 
 /** Never in a package, whatever its allow-list says. */
 const NEVER: readonly [RegExp, string][] = [

@@ -1,5 +1,7 @@
 import { expect, it, test } from 'vitest';
-import { type ContentsRule, contentProblems, type Packed, type PackedFile } from './check-tarball.ts';
+import { contentProblems } from './check-tarball.ts';
+import type { Packed, PackedFile } from './pack.ts';
+import type { ContentsRule } from './packages.ts';
 
 const rule: ContentsRule = {
   allowed: [/^dist\/.*$/],

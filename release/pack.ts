@@ -2,12 +2,21 @@
 // The tarball is taken apart again, so that every check reads what a person would get.
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { Packed, PackedFile } from './check-tarball.ts';
 import type { PublishedPackage } from './packages.ts';
 import { mustRun } from './run-command.ts';
 import { root } from './versions.ts';
 
 const out = join(root, 'release', 'out');
+
+export type PackedFile = { path: string; size: number; mode: number };
+
+export type Packed = {
+  files: readonly PackedFile[];
+  packedBytes: number;
+  unpackedBytes: number;
+  /** Name of the command and the file it starts. */
+  bin: Readonly<Record<string, string>>;
+};
 
 export type Tarball = {
   name: string;

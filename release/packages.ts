@@ -1,6 +1,14 @@
 // The packages that are published: where each is built, what it may hold, and how large it may be.
-import type { ContentsRule } from './check-tarball.ts';
 import { NOTICES } from './notices.ts';
+
+export type ContentsRule = {
+  /** Every file matches one of these. */
+  allowed: readonly RegExp[];
+  required: readonly string[];
+  /** A package that grows past them grows on purpose: raise the number in the same change. */
+  maxPackedBytes: number;
+  maxUnpackedBytes: number;
+};
 
 export type PublishedPackage = {
   name: string;
