@@ -1,12 +1,11 @@
 // Plays the day: every record at its moment, into the daemon or, if it is a scene, onto the terminal.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClient } from '@svc/client';
+import { createClient, type Link } from '@svc/client';
 import type { BoardView, EventLine } from '@svc/core';
 import type { Clouds } from './clouds.ts';
 import type { DaemonAddress } from './daemon.ts';
 import { clockText, DAY_ENDS, type Day, type DayRecord, msPerMinuteOf, WAITS_FOR_YOU } from './day.ts';
 import { awaitDecision } from './decision.ts';
-import { followEvents } from './follow-events.ts';
 
 const CONNECTED_WITHIN_MS = 30_000;
 
@@ -40,6 +39,21 @@ export async function playDay(options: PlayOptions): Promise<void> {
   await until(began + lengthMs, signal);
   await decision.settled();
   for (const line of endingLines(await boardOf(daemon))) say(line);
+}
+
+/** Reads the live log. Resolves when the first stream is open; it goes on until `signal`. */
+function followEvents(
+  { url, headers }: DaemonAddress,
+  onLine: (line: EventLine) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const onLink = ({ state }: Link): void => (state === 'live' ? resolve() : undefined);
+  const follow = async (): Promise<void> => {
+    for await (const line of createClient(url, { headers }).follow({ signal, onLink })) onLine(line);
+  };
+  void follow().finally(resolve);
+  return promise;
 }
 
 /** The scene of the minute at which it starts is shown too. */
