@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { codehostEventTypes } from '../receive/codehost-event-type.ts';
+import { codehostEventTypes } from '../receive/map-codehost.ts';
 import { type CodehostHook, hookPlan, mendedHookBody, newHookBody } from './hook-plan.ts';
 
 const channelUrl = 'https://relay.example/AbC123';

@@ -4,7 +4,7 @@
 // that we last gave to that hook.
 import { z } from 'zod';
 import type { Config } from '../config/schema/config.ts';
-import { codehostEventTypes } from '../receive/codehost-event-type.ts';
+import { codehostEventTypes } from '../receive/map-codehost.ts';
 import { isSameUrl } from '../tracker/registration.ts';
 import { repoKey } from './repo-name.ts';
 

@@ -2,8 +2,8 @@
 // commit and each review is told once, and at most three of a cause; then a person is asked.
 
 import { cutText } from '../log/cut-text.ts';
+import { short } from '../state/board-entities.ts';
 import type { PullRequest } from '../state/board-types.ts';
-import { short } from '../state/line-fields.ts';
 import { standingOf } from '../state/reduce-pull-request.ts';
 import type { LineOf } from '../state/turn.ts';
 import { MOST_REACTIONS, type ReactionCause, type Reactions, reactionCauses } from './reaction-causes.ts';

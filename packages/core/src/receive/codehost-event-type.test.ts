@@ -1,6 +1,6 @@
 import { codehostExamples, publishedExamples } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
-import { codehostEventType, codehostEventTypes } from './codehost-event-type.ts';
+import { codehostEventType, codehostEventTypes } from './map-codehost.ts';
 
 const ten: readonly string[] = codehostEventTypes;
 

@@ -5,9 +5,9 @@ import { expect, test } from 'vitest';
 import { cutToFit } from '../log/cut-to-fit.ts';
 import { MAX_EVENT_LINE_BYTES } from '../log/event-line.ts';
 import { parseEventDraft } from '../log/parse-event.ts';
-import { codehostEventType, codehostEventTypes } from './codehost-event-type.ts';
 import type { DeliveryMeta, Mapping } from './delivery.ts';
-import { mapCodehost } from './map-codehost.ts';
+import { codehostEventType, codehostEventTypes, mapCodehost } from './map-codehost.ts';
+
 import { mapTracker } from './map-tracker.ts';
 
 const meta: DeliveryMeta = { deliveryId: 'delivery-1', via: 'live' };

@@ -11,9 +11,8 @@ import {
 import { describe, expect, test } from 'vitest';
 import type { EventFields } from '../log/event-line.ts';
 import { parseEventDraft } from '../log/parse-event.ts';
-import { codehostEventTypes } from './codehost-event-type.ts';
 import type { DeliveryMeta } from './delivery.ts';
-import { mapCodehost } from './map-codehost.ts';
+import { codehostEventTypes, mapCodehost } from './map-codehost.ts';
 
 const meta: DeliveryMeta = { deliveryId: 'delivery-1', via: 'live' };
 

@@ -1,7 +1,6 @@
 // A code-host delivery becomes an event. Nothing is refused but a payload that is no object: an unknown
 // type or action is kept as `codehost.other`, a missing field is left out.
 import type { EventActor, EventContent, EventDraft } from '../log/event-line.ts';
-import type { CodehostEventType } from './codehost-event-type.ts';
 import {
   type CodehostFact,
   checkSuiteFact,
@@ -17,8 +16,15 @@ import {
   reviewThreadFact,
 } from './codehost-facts.ts';
 import type { DeliveryMeta, Mapping } from './delivery.ts';
-import { asFields, type Fields, knownDetail, objectAt, onlyKnown, textAt } from './payload-fields.ts';
-import { ticketNamed } from './ticket-name.ts';
+import {
+  asFields,
+  type Fields,
+  hasObject,
+  knownDetail,
+  objectAt,
+  onlyKnown,
+  textAt,
+} from './payload-fields.ts';
 
 const readers: Record<CodehostEventType, ReadFact> = {
   pull_request: pullRequestFact,
@@ -70,4 +76,103 @@ function actorOf(payload: Fields): EventActor | undefined {
 
 function otherContent(type: string, action: string): EventContent {
   return { event: 'codehost.other', detail: knownDetail({ type, action: action || undefined }) };
+}
+
+// Which type of code-host event a delivery is. The body does not say; the event header does. When a relay
+// has lost the header, the shape of the payload tells the ten subscribed types apart.
+
+export const codehostEventTypes = [
+  'pull_request',
+  'pull_request_review',
+  'pull_request_review_thread',
+  'pull_request_review_comment',
+  'check_suite',
+  'status',
+  'push',
+  'issue_comment',
+  'deployment',
+  'deployment_status',
+] as const;
+
+export type CodehostEventType = (typeof codehostEventTypes)[number];
+
+/** The order matters: each shape holds what tells the next one, so the fuller shape comes first. */
+const shapes: readonly (readonly [CodehostEventType | 'ping', (payload: Fields) => boolean])[] = [
+  ['deployment_status', (payload) => hasObject(payload, 'deployment_status')],
+  [
+    'deployment',
+    (payload) => hasObject(payload, 'deployment') && (payload['action'] ?? 'created') === 'created',
+  ],
+  ['check_suite', (payload) => hasObject(payload, 'check_suite')],
+  ['pull_request_review', (payload) => hasObject(payload, 'pull_request') && hasObject(payload, 'review')],
+  [
+    'pull_request_review_thread',
+    (payload) => hasObject(payload, 'pull_request') && hasObject(payload, 'thread'),
+  ],
+  [
+    'pull_request_review_comment',
+    (payload) => hasObject(payload, 'pull_request') && hasObject(payload, 'comment'),
+  ],
+  ['pull_request', (payload) => hasObject(payload, 'pull_request') && 'number' in payload],
+  ['issue_comment', (payload) => hasObject(payload, 'issue') && hasObject(payload, 'comment')],
+  ['push', (payload) => isText(payload, 'ref') && isText(payload, 'before') && isText(payload, 'after')],
+  ['status', (payload) => isText(payload, 'sha') && isText(payload, 'state') && isText(payload, 'context')],
+  ['ping', (payload) => isText(payload, 'zen') && 'hook_id' in payload],
+];
+
+const typeName = /^[a-z][a-z0-9_]{0,63}$/;
+
+/** The type that the header names, else the one that the payload shows; undefined when neither tells. */
+export function codehostEventType(header: string | undefined, payload: unknown): string | undefined {
+  if (header !== undefined) return typeName.test(header) ? header : undefined;
+  const fields = asFields(payload);
+  return fields && shapes.find(([, fitsShape]) => fitsShape(fields))?.[0];
+}
+
+function isText(payload: Fields, name: string): boolean {
+  return typeof payload[name] === 'string';
+}
+
+// Which ticket a branch or a title names. With the prefixes of the configured projects, an id counts wherever
+// it stands by itself. Without them only where an id is evident: at the start of a segment of a branch name
+// (`kim/eng-12-login`), or in capitals at the start of a title or in brackets; and never behind a word
+// that is followed by numbers in everyday use (`utf-8`, `sha-256`, `patch-1`).
+
+const anywhere = /(?<![A-Za-z0-9])([A-Za-z][A-Za-z0-9]{0,19})-(\d{1,7})(?!\.?[A-Za-z0-9])/g;
+const atSegmentStart = /(?:^|\/)([A-Za-z][A-Za-z0-9]{1,9})-(\d{1,7})(?!\.?[A-Za-z0-9])/g;
+const evidentInTitle = /(?:^|[[(])\s*([A-Z][A-Z0-9]{1,9})-(\d{1,7})(?!\.?[A-Za-z0-9])/g;
+
+const everydayWords = new Set(
+  (
+    'AES BASE CVE DAY ES GHSA HTTP IEEE ISO ISSUE JAVA LEVEL MD MILESTONE NODE PART PATCH PHASE PR PYTHON ' +
+    'RELEASE RFC ROUND SHA SPRINT STAGE STEP TASK TEST TLS UTF VERSION WAVE WEEK'
+  ).split(' '),
+);
+
+const LONGEST_LOOK = 300;
+
+/** The ticket id in capitals, from the branch first. */
+export function ticketNamed(
+  branch: string | undefined,
+  title: string | undefined,
+  prefixes: readonly string[] = [],
+): string | undefined {
+  if (prefixes.length === 0) {
+    const isLikely = (prefix: string): boolean => !everydayWords.has(prefix);
+    return firstTicket(branch, atSegmentStart, isLikely) ?? firstTicket(title, evidentInTitle, isLikely);
+  }
+  const isOurs = (prefix: string): boolean => prefixes.some((ours) => ours.toUpperCase() === prefix);
+  return firstTicket(branch, anywhere, isOurs) ?? firstTicket(title, anywhere, isOurs);
+}
+
+function firstTicket(
+  text: string | undefined,
+  pattern: RegExp,
+  accepts: (prefix: string) => boolean,
+): string | undefined {
+  if (text === undefined || !text.includes('-')) return undefined;
+  for (const [, prefix = '', number = ''] of text.slice(0, LONGEST_LOOK).matchAll(pattern)) {
+    if (accepts(prefix.toUpperCase())) return `${prefix.toUpperCase()}-${number}`;
+  }
+  return undefined;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ticketNamed } from './ticket-name.ts';
+import { ticketNamed } from './map-codehost.ts';
 
 describe('without known prefixes', () => {
   test.each([

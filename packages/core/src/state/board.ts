@@ -5,8 +5,8 @@ import { draft } from '../log/event-line.ts';
 import type { DetailOf } from '../log/topics.ts';
 import { typedLine } from '../log/typed-line.ts';
 import { asFields, type Fields, integerAt } from '../receive/payload-fields.ts';
-import { linkAll } from './board-entities.ts';
-import { noLinks, pullRequestKey } from './board-links.ts';
+import { linkAll, noLinks, pullRequestKey } from './board-entities.ts';
+
 import type {
   AttentionItem,
   Board,
@@ -221,8 +221,7 @@ function byKey<Entity>(entities: readonly Entity[], keyOf: (entity: Entity) => s
   return new Map(entities.map((entity) => [keyOf(entity), entity]));
 }
 
-export { pullRequestOfWorker, workersOfPullRequest } from './board-entities.ts';
-export { pullRequestKey } from './board-links.ts';
+export { pullRequestKey, pullRequestOfWorker, workersOfPullRequest } from './board-entities.ts';
 export type { Board, FoldedLine } from './board-types.ts';
 export { attentionId } from './reduce-attention.ts';
 export { workerKey } from './reduce-worker.ts';

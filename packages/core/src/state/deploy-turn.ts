@@ -2,8 +2,8 @@
 import { DEPLOY_BUDGET, type DeployEffect, type DeployFact } from '../deploy/deploy-worker.ts';
 import { deployStep } from '../deploy/lifecycle.ts';
 import { onlyKnown } from '../receive/payload-fields.ts';
-import { pullRequestOfWorker } from './board-entities.ts';
-import { pullRequestKey } from './board-links.ts';
+import { pullRequestKey, pullRequestOfWorker } from './board-entities.ts';
+
 import type { Worker } from './board-types.ts';
 import { ask, type Turn } from './turn.ts';
 import { raise, resolve, scopeOfWorker } from './worker-attention.ts';

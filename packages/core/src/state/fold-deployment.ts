@@ -6,12 +6,22 @@ import type { DeployFact } from '../deploy/deploy-worker.ts';
 import { isSameEnvironment } from '../deploy/policy.ts';
 import { deploymentStates } from '../log/codehost-details.ts';
 import { topicsIn } from '../log/topic-family.ts';
-import { putDeployment, putPullRequest, putWorker } from './board-entities.ts';
-import { commitKey, linked, pullRequestKey } from './board-links.ts';
+import {
+  commitKey,
+  isOlder,
+  linked,
+  pullRequestKey,
+  putDeployment,
+  putPullRequest,
+  putWorker,
+  short,
+  timeOf,
+} from './board-entities.ts';
+
 import type { Deployment, Worker } from './board-types.ts';
 import { withFact } from './deploy-turn.ts';
 import { deploymentFact, withDeploymentsOf, withKnownDeployments } from './known-facts.ts';
-import { isOlder, short, timeOf } from './line-fields.ts';
+
 import { withPreviewOf } from './reduce-pull-request.ts';
 import { workerKey } from './reduce-worker.ts';
 import { type Fold, type LineOf, on, type Turn } from './turn.ts';

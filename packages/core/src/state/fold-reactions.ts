@@ -4,8 +4,8 @@ import { isPreMerge } from '../deploy/standing.ts';
 import { isIn } from '../log/typed-line.ts';
 import { MOST_REACTIONS } from '../orchestrate/reaction-causes.ts';
 import { type Reaction, reactionText, reactionTo, reactionToChecks } from '../orchestrate/reactions.ts';
-import { pullRequestOfWorker, putWorker, workersOfPullRequest } from './board-entities.ts';
-import { pullRequestKey } from './board-links.ts';
+import { pullRequestKey, pullRequestOfWorker, putWorker, workersOfPullRequest } from './board-entities.ts';
+
 import type { Board, PullRequest, Worker } from './board-types.ts';
 import type { JudgementLine } from './reduce-pull-request.ts';
 import { ask, type Turn } from './turn.ts';

@@ -4,10 +4,10 @@
 import { feedGrades } from '../log/own-details.ts';
 import { topicsIn } from '../log/topic-family.ts';
 import { issueActions } from '../log/tracker-details.ts';
-import { putWorker } from './board-entities.ts';
+import { isOlder, later, putWorker, short, upstreamTime } from './board-entities.ts';
 import type { FeedState, Ticket } from './board-types.ts';
 import { type TicketPhase, ticketPhases } from './effect.ts';
-import { isOlder, later, short, upstreamTime } from './line-fields.ts';
+
 import { type AttentionLine, attentionIdOf, attentionTopics, reduceAttention } from './reduce-attention.ts';
 import { workerKey } from './reduce-worker.ts';
 import { ask, type Fold, type LineOf, on, type Turn } from './turn.ts';

@@ -7,12 +7,12 @@ import type { Topic } from '../log/topics.ts';
 import { isIn } from '../log/typed-line.ts';
 import type { Blockers, RunPlan } from '../orchestrate/plan.ts';
 import type { WorkerStatus } from '../runs/signal-file.ts';
-import { putWorker } from './board-entities.ts';
+import { putWorker, short, textsIn, timeOf, withEntry } from './board-entities.ts';
 import type { Board, Run, Worker } from './board-types.ts';
 import { withFact } from './deploy-turn.ts';
 import { withKnownReactions } from './fold-reactions.ts';
 import { withKnownFacts } from './known-facts.ts';
-import { short, textsIn, timeOf, withEntry } from './line-fields.ts';
+
 import { claimedStatus, reduceWorker, type WorkerTopic, workerKey } from './reduce-worker.ts';
 import { ask, type Fold, type LineOf, on, type Turn } from './turn.ts';
 import { resolve, withOwnAttention } from './worker-attention.ts';

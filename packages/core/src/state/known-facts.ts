@@ -3,11 +3,11 @@
 import { repoKey } from '../codehost/repo-name.ts';
 import type { DeployFact } from '../deploy/deploy-worker.ts';
 import { isSameEnvironment } from '../deploy/policy.ts';
-import { pullRequestOfWorker } from './board-entities.ts';
-import { commitKey, linked, pullRequestKey } from './board-links.ts';
+import { commitKey, isOlder, linked, pullRequestKey, pullRequestOfWorker } from './board-entities.ts';
+
 import type { Board, Deployment, Worker } from './board-types.ts';
 import { withFact } from './deploy-turn.ts';
-import { isOlder } from './line-fields.ts';
+
 import type { Turn } from './turn.ts';
 
 /** The newest deployments of other commits that are looked at: one of them may contain the merge. */

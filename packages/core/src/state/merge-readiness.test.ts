@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mergeReadiness } from './merge-readiness.ts';
+import { mergeReadiness } from './fold-pull-request.ts';
 
 const ready = {
   state: 'open',

@@ -1,7 +1,8 @@
 // An attention item after one more line of its own; undefined once it is resolved. Raising an open one again
 // adds evidence and counts; it stays acknowledged, snoozed and with whom it was handed to.
+
+import { short } from './board-entities.ts';
 import type { AttentionItem } from './board-types.ts';
-import { short } from './line-fields.ts';
 import type { LineOf } from './turn.ts';
 
 const MOST_EVIDENCE = 20;

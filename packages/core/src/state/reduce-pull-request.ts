@@ -4,8 +4,18 @@
 import { isSameEnvironment } from '../deploy/policy.ts';
 import type { Topic } from '../log/topics.ts';
 import { isIn } from '../log/typed-line.ts';
-import { workersOfPullRequest } from './board-entities.ts';
-import { commitKey, linked } from './board-links.ts';
+import {
+  commitKey,
+  isOlder,
+  later,
+  linked,
+  short,
+  timeOf,
+  upstreamTime,
+  withEntry,
+  workersOfPullRequest,
+} from './board-entities.ts';
+
 import type {
   Board,
   Deployment,
@@ -14,7 +24,7 @@ import type {
   PullRequestCheck,
   ReviewVerdict,
 } from './board-types.ts';
-import { isOlder, later, short, timeOf, upstreamTime, withEntry } from './line-fields.ts';
+
 import type { LineOf } from './turn.ts';
 
 type Family<Name extends string> = LineOf<Extract<Topic, `${Name}.${string}`>>;

@@ -7,8 +7,8 @@ import { noReactions } from '../orchestrate/reaction-causes.ts';
 import { type Fields, integerAt, objectAt, textAt } from '../receive/payload-fields.ts';
 import { repoOfSignal, type SignalFile, type WorkerPhase, type WorkerStatus } from '../runs/signal-file.ts';
 import { isAgentsWork, workerStatuses } from '../runs/worker-statuses.ts';
+import { short, timeOf } from './board-entities.ts';
 import type { Worker } from './board-types.ts';
-import { short, timeOf } from './line-fields.ts';
 import type { LineOf } from './turn.ts';
 
 export type WorkerTopic = Extract<Topic, `orchestrator.${'worker' | 'verification'}.${string}`>;

@@ -1,7 +1,7 @@
 // What a reconciliation with the code host has to look at: pull requests that somebody works on, and merges
 // whose deployment somebody waits for.
 import { isEnded, isTimedOut, isWaitingForDeploy } from '../deploy/standing.ts';
-import { commitKey, pullRequestKey } from './board-links.ts';
+import { commitKey, pullRequestKey } from './board-entities.ts';
 import type { Board, Worker } from './board-types.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 // What a session's telemetry says of where it comes from: the same rule for worker sessions and for a
 // person's shell. Names are those of the specification; a value that is not known has no attribute.
-import { ticketNamed } from '../receive/ticket-name.ts';
+import { ticketNamed } from '../receive/map-codehost.ts';
 
 const LONGEST_ATTRIBUTE = 255;
 

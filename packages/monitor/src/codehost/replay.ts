@@ -7,8 +7,8 @@
 
 import { type CodehostProblem, type HookDelivery, missingDeliveries, REPLAY_WINDOW_MS } from '@svc/core';
 import { createLimit } from '@svc/lib/limit';
+import { sign } from '../receive/feed.ts';
 import type { Receiver } from '../receive/receiver.ts';
-import { sign } from '../receive/signature.ts';
 import type { HookApi } from './hooks.ts';
 import type { Coverage, Subscriptions } from './subscribe.ts';
 

@@ -3,9 +3,9 @@
 //
 // Its body has one key and no spaces, so that a relay which writes bodies anew writes the same bytes.
 import { type FeedChannel, SELF_TEST_HEADER } from '@svc/core';
-import { codehostFeed, type Feed, type FeedName, trackerFeed } from '../receive/feed.ts';
+import { codehostFeed, type Feed, type FeedName, isSignedBy, sign, trackerFeed } from '../receive/feed.ts';
 import type { Secrets } from '../receive/secrets.ts';
-import { isSignedBy, sign } from '../receive/signature.ts';
+
 import type { SelfTest } from '../tunnel/inbox.ts';
 import type { Post } from '../tunnel/provision-channel.ts';
 import { wordsForError, wordsForStatus } from '../tunnel/session.ts';

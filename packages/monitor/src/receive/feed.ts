@@ -1,5 +1,7 @@
 // The two feeds that deliver to us, as data: where the signature and the delivery id stand, and how a
 // payload becomes an event. Their names in headers are known to core alone.
+
+import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import {
   codehostEventType,
   type DeliveryHeader,
@@ -65,4 +67,26 @@ function typeIn(payload: unknown): string | undefined {
 
 function fieldOf(payload: unknown, name: string): unknown {
   return typeof payload === 'object' && payload !== null ? Reflect.get(payload, name) : undefined;
+}
+
+// HMAC-SHA256 over the raw bytes, compared in constant time against every configured secret.
+
+/** Whether one of the secrets signs these bytes. Every secret is tried, so that timing reveals nothing. */
+export function isSignedBy(secrets: readonly string[], body: Uint8Array, signatureHex: string): boolean {
+  const given = Buffer.from(signatureHex, 'hex');
+  let signed = false;
+  for (const secret of secrets) {
+    const wanted = createHmac('sha256', secret).update(body).digest();
+    if (wanted.length === given.length && timingSafeEqual(wanted, given)) signed = true;
+  }
+  return signed;
+}
+
+/** The same for the same signed bytes, and of no use to whoever wants to send them. */
+export function signatureFingerprint(signatureHex: string): string {
+  return hash('sha256', Buffer.from(signatureHex, 'hex'), 'base64url').slice(0, 22);
+}
+
+export function sign(secret: string, body: Uint8Array | string): string {
+  return createHmac('sha256', secret).update(body).digest('hex');
 }

@@ -13,8 +13,7 @@ import {
 } from '@svc/core';
 import type { EventLog } from '../log/event-log.ts';
 import { LogNotWritable } from '../log/log-entry.ts';
-import type { Feed } from './feed.ts';
-import { isSignedBy, signatureFingerprint } from './signature.ts';
+import { type Feed, isSignedBy, signatureFingerprint } from './feed.ts';
 
 // From raw bytes to a payload: JSON, or the code host's other content type, a form with the JSON in `payload`.
 

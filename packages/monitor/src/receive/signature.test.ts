@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isSignedBy, sign } from './signature.ts';
+import { isSignedBy, sign } from './feed.ts';
 
 test('any one of several keys will do, and no other', () => {
   const keys = ['one', 'two'];

@@ -17,9 +17,9 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { type EventLog, openEventLog } from '../log/event-log.ts';
 import { indexed } from '../log/testing/indexed.ts';
-import { codehostFeed } from '../receive/feed.ts';
+import { codehostFeed, sign } from '../receive/feed.ts';
 import { createReceiver } from '../receive/receiver.ts';
-import { sign } from '../receive/signature.ts';
+
 import { type Connect, createConnect } from './session.ts';
 import { createTunnel, type Gap, type Tunnel } from './tunnel.ts';
 

@@ -6,7 +6,7 @@
 // each. It holds the keys by which other entities matter to a worker, so that a changed pull request leads to its
 // workers without a search.
 import type { BoardChanges, BoardView } from '../../api/board.ts';
-import { branchKey, commitKey, pullRequestKey } from '../board-links.ts';
+import { branchKey, commitKey, pullRequestKey } from '../board-entities.ts';
 import type { Board, Deployment, PullRequest, Ticket, Worker } from '../board-types.ts';
 import { type BoardKind, boardKinds, boardView, isShown, kindViews, shownFrom } from './board-view.ts';
 import { commitsOf, type Names, repoOf, type Subject, subjectOf } from './subject.ts';

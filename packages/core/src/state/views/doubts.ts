@@ -1,7 +1,7 @@
 // Where what is known does not agree, and what is not known. Both are shown rather than smoothed over.
 import { isEnded, isInLifecycle, isPreMerge, isWaitingForDeploy } from '../../deploy/standing.ts';
 import type { Board, Worker } from '../board-types.ts';
-import { mergeReadiness } from '../merge-readiness.ts';
+import { mergeReadiness } from '../fold-pull-request.ts';
 import { nameOf } from './rule.ts';
 import { type Subject, shortSha } from './subject.ts';
 

@@ -4,7 +4,7 @@ import type { DeployProgress } from '../../api/deploy.ts';
 import { DEPLOY_BUDGET } from '../../deploy/deploy-worker.ts';
 import { isPreMerge, waitsForPolicy } from '../../deploy/standing.ts';
 import type { Worker } from '../board-types.ts';
-import { mergeReadiness } from '../merge-readiness.ts';
+import { mergeReadiness } from '../fold-pull-request.ts';
 import { nameOfPullRequest, type Subject, shortSha } from './subject.ts';
 
 export type Wait = { waitsFor: string | null; until: string | null };

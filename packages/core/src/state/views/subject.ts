@@ -2,8 +2,8 @@
 // of its merge. Names of tickets and repositories compare without case.
 import { repoKey } from '../../codehost/repo-name.ts';
 import { isSameEnvironment } from '../../deploy/policy.ts';
-import { pullRequestOfWorker } from '../board-entities.ts';
-import { commitKey, linked, pullRequestKey } from '../board-links.ts';
+import { commitKey, linked, pullRequestKey, pullRequestOfWorker } from '../board-entities.ts';
+
 import type { Board, Deployment, PullRequest, Ticket, Worker } from '../board-types.ts';
 
 export type Subject = {

@@ -1,7 +1,7 @@
 // A stretch of a ticket's way, with the lines that prove where it began and where it ended.
 import type { Trace } from '../../api/workers.ts';
+import { isOlder } from '../board-entities.ts';
 import type { FoldedLine } from '../board-types.ts';
-import { isOlder } from '../line-fields.ts';
 
 export type TraceSpan = Trace['spans'][number];
 /** `ended`: it is over, and was neither good nor bad. */

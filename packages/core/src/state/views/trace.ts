@@ -8,9 +8,9 @@ import { topicsIn } from '../../log/topic-family.ts';
 import type { Topic } from '../../log/topics.ts';
 import { detailOf, isIn, typedLine } from '../../log/typed-line.ts';
 import { WorkerStatus } from '../../runs/signal-file.ts';
-import { pullRequestKey } from '../board-links.ts';
+import { isOlder, pullRequestKey, short } from '../board-entities.ts';
 import type { FoldedLine } from '../board-types.ts';
-import { isOlder, short } from '../line-fields.ts';
+
 import type { LineOf } from '../turn.ts';
 import { foldIdle } from './trace-axis.ts';
 import { createSpanList, momentOf, type SpanList, type TraceState } from './trace-span.ts';

@@ -15,8 +15,8 @@ import { runCommand } from '@svc/lib/process';
 import { singleFlight } from '@svc/lib/single-flight';
 import { thisProcess } from '../../control/control.ts';
 import { type DaemonClient, daemonAt } from '../daemon-client.ts';
-import { checkService } from '../service/install.ts';
-import { managerIfAny } from '../service/manager.ts';
+import { checkService, managerIfAny } from '../service/service.ts';
+
 import { openSession, type Session, speaker } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { type DoctorCheck, type DoctorResult, type DoctorTools, fixableBy, runTogether } from './check.ts';

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { expect, test } from 'vitest';
-import { thisMachine } from './manager.ts';
+import { thisMachine } from './service.ts';
 
 /** As Node fails where the user has no entry in the list of users. */
 const noEntry = (): never => {

@@ -17,9 +17,16 @@ import { Failure } from '../../errors.ts';
 import { createDoctorReports } from '../checks/doctor.ts';
 import { printFinding } from '../checks/print.ts';
 import { daemonAt } from '../daemon-client.ts';
-import { factsFor, type InstalledService, installService, uninstallService } from '../service/install.ts';
-
-import { installedService, managerFor, type ServiceManager, thisMachine } from '../service/manager.ts';
+import {
+  factsFor,
+  type InstalledService,
+  installedService,
+  installService,
+  managerFor,
+  type ServiceManager,
+  thisMachine,
+  uninstallService,
+} from '../service/service.ts';
 
 import { openSession, type Session } from '../session.ts';
 import { environmentWithSecrets, findDrift, startFromTerminal } from '../start-from-terminal.ts';

@@ -6,9 +6,14 @@ import type { Command, CommandEnd } from '@svc/lib/process';
 import { temporaryFolder } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import { readMachine } from '../../config/environment.ts';
-import { checkService, factsFor, findService, installService, uninstallService } from './install.ts';
-
-import { serviceManagerOf } from './manager.ts';
+import {
+  checkService,
+  factsFor,
+  findService,
+  installService,
+  serviceManagerOf,
+  uninstallService,
+} from './service.ts';
 
 const program = ['/opt/node/bin/node', '/opt/svc/svc.js'];
 
