@@ -2,9 +2,8 @@
 // end `:4`, or `:0` where the shell is to offer files. It is the form that cobra's and tab's scripts use too, so that
 // what completes through them (`npm exec svc`) works.
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ifPresentSync } from '@svc/lib/files';
 import { findPlace, type Offered, VOCABULARY_FILE, type Vocabulary } from './find-place.ts';
 import {
   type DaemonKind,
@@ -19,8 +18,8 @@ import {
 
 /** `folder` is that of this file: `…/dist` in a build, which is the only one that has the file. */
 export async function readVocabulary(folder: string = import.meta.dirname): Promise<Vocabulary> {
-  const text = ifPresentSync(() => readFileSync(join(folder, VOCABULARY_FILE), 'utf8'));
-  if (text !== undefined) return JSON.parse(text) as Vocabulary;
+  const file = join(folder, VOCABULARY_FILE);
+  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Vocabulary;
   // Slower, and never behind the source.
   const { makeVocabulary } = await import('./make-vocabulary.ts');
   return makeVocabulary();
