@@ -144,11 +144,7 @@ function placesOfWorker(links: BoardLinks, worker: Worker): Place[] {
   return places;
 }
 
-function linkPullRequest(
-  links: BoardLinks,
-  before: PullRequest | undefined,
-  after: PullRequest,
-): void {
+function linkPullRequest(links: BoardLinks, before: PullRequest | undefined, after: PullRequest): void {
   if (
     before?.headSha === after.headSha &&
     before.branch === after.branch &&
