@@ -2,7 +2,7 @@
 // and that the daemon goes on. A half-open connection takes 75 s to be told from an idle one: tunnel.test.ts has that row.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RunCommand } from '@svc/lib/process';
+import { type RunCommand, runCommand } from '@svc/lib/process';
 import {
   codehostExample,
   startHostileRelay,
@@ -19,13 +19,6 @@ const merged = codehostExample('pull_request merged').payload;
 const HOUR_MS = 3_600_000;
 /** Nothing listens there. */
 const NOWHERE = 'http://127.0.0.1:9';
-
-/** How programs are run; other than as always in the tests of a program that hangs. */
-const programs = vi.hoisted(() => ({ run: undefined as ((real: RunCommand) => RunCommand) | undefined }));
-vi.mock(import('@svc/lib/process'), async (original) => {
-  const { runCommand } = await original();
-  return { runCommand: (command) => (programs.run?.(runCommand) ?? runCommand)(command) };
-});
 
 type Variables = Record<string, string | undefined>;
 
@@ -378,18 +371,16 @@ describe('gh hangs', () => {
     writeFileSync(gh, '#!/bin/sh\nexec sleep 600\n', { mode: 0o755 });
     const began = Date.now();
     const clock = { time: began, isHanging: true };
-    programs.run = (real) => async (command) => {
+    const run: RunCommand = async (command) => {
       const startedAt = clock.time;
-      const end = await real(clock.isHanging ? { ...command, timeoutMs: 200 } : command);
+      const end = await runCommand(clock.isHanging ? { ...command, timeoutMs: 200 } : command);
       if (end.ended === 'timeout') clock.time = Math.max(clock.time, startedAt + command.timeoutMs);
       return end;
     };
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    onTestFinished(() => {
-      programs.run = undefined;
-      vi.useRealTimers();
-    });
-    const daemon = await world.start({ PATH: `${folder}:/usr/bin:/bin` }, () => new Date(clock.time));
+    onTestFinished(() => void vi.useRealTimers());
+    const now = () => new Date(clock.time);
+    const daemon = await world.start({ PATH: `${folder}:/usr/bin:/bin` }, { now, run });
     return {
       world,
       daemon,
@@ -461,7 +452,7 @@ test.each([
   await until(() => covered(first));
   await first.close();
   await codehost.emit('acme/web', 'pull_request', merged);
-  const daemon = await start({}, () => new Date(Date.now() + offMs));
+  const daemon = await start({}, { now: () => new Date(Date.now() + offMs) });
   // The last hour is that of the code host's clock: what was missed comes back all the same.
   await until(() => facts(daemon).length === 1);
   expect(facts(daemon)[0]).toMatchObject({ event: 'codehost.pr.merged', via: 'replay' });

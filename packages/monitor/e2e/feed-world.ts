@@ -1,6 +1,8 @@
 // A machine with feeds: the code host's fake behind the real gh, a relay, a project that watches a repository.
+
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { RunCommand } from '@svc/lib/process';
 import {
   ghEnvironment,
   startFakeCodehost,
@@ -45,16 +47,19 @@ export async function feedWorld() {
   });
   const environment = { ...ghEnvironment(codehost, 'token'), SVC_WEBHOOK_SECRET: SECRET };
   let inForce: Record<string, string> = environment;
+  let machine: { now?: () => Date; run?: RunCommand } = {};
   /** Variables that are undefined in `more` are not set. */
-  const start = (more: Record<string, string | undefined> = {}, now?: () => Date) => {
+  const start = (more: Record<string, string | undefined> = {}, other: typeof machine = {}) => {
     const set = Object.entries({ ...environment, ...more }).filter(
       (entry): entry is [string, string] => entry[1] !== undefined,
     );
     inForce = Object.fromEntries(set);
-    return startInProcess({ home, environment: inForce, ...(now && { now }) });
+    machine = other;
+    return startInProcess({ home, environment: inForce, ...machine });
   };
   /** In the daemon's own environment. */
-  const doctor = (...words: string[]) => runDoctor({ home, environment: inForce }, ...words);
+  const doctor = (...words: string[]) =>
+    runDoctor({ home, environment: inForce, tools: machine.run ? { run: machine.run } : {} }, ...words);
   const svc = async (...words: string[]) => {
     const terminal = { ...testTerminal({ environment: { SVC_DATA_DIR: join(home, 'svc') } }), folder: home };
     const code = await runCommandLine(terminal, words);

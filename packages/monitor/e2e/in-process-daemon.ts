@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EventLine } from '@svc/core';
+import type { RunCommand } from '@svc/lib/process';
 import { temporaryFolder } from '@svc/testkit';
 import { onTestFinished } from 'vitest';
 import type { ReadSocketTable } from '../src/access/socket-table.ts';
@@ -17,6 +18,7 @@ export async function startInProcess(
     home?: string;
     now?: () => Date;
     socketTable?: ReadSocketTable;
+    run?: RunCommand;
   } = {},
 ) {
   const home = given.home ?? temporaryFolder();
@@ -34,6 +36,7 @@ export async function startInProcess(
     dataRootTrouble: () => claimed?.trouble() ?? null,
     now: given.now ?? (() => new Date()),
     ...(given.socketTable && { socketTable: given.socketTable }),
+    ...(given.run && { run: given.run }),
   }).catch((error: unknown) => {
     claimed?.withdraw();
     throw error;

@@ -39,7 +39,7 @@ async function story(deploy: object) {
   });
   write('.config/svc/config-demo.json', { svc: { tracker: { apiToken: 'tracker-token', teamKey: 'ENG' } } });
   const start = (aheadMs = 0) =>
-    one.start({ SVC_TRACKER_API_URL: tracker.url }, () => new Date(Date.now() + aheadMs));
+    one.start({ SVC_TRACKER_API_URL: tracker.url }, { now: () => new Date(Date.now() + aheadMs) });
   let daemon = await start();
   await until(() => covered(daemon));
   const file = join(home, 'svc/runs/run-1/workers', `${storyTicket}.json`);

@@ -1,6 +1,7 @@
 // The composition root: builds every part with its collaborators and starts them in order.
 
 import type { Environment } from '@svc/core';
+import type { RunCommand } from '@svc/lib/process';
 import { rebuilt } from '@svc/lib/rebuilt';
 import type { DestinationStream } from 'pino';
 import { createAccess } from '../access/access.ts';
@@ -57,6 +58,8 @@ export type DaemonOptions = {
   now: () => Date;
   /** Who is behind a connection; the kernel's table unless a test has another. */
   socketTable?: ReadSocketTable;
+  /** How the code host's program is run; another in a test of one that hangs. */
+  run?: RunCommand;
 };
 
 export type RunningDaemon = {
@@ -150,6 +153,7 @@ async function openDaemon(
     logger,
     now: nowMs,
     view: codehostView(state, log.lastSeq, nowMs),
+    ...(options.run && { run: options.run }),
   });
   // Its timers run from now on; the feeds stop it too, before anything else closes.
   opened.defer(codehost.stop);
