@@ -7,26 +7,17 @@ type Registered = { registry: Registry };
 export type Tally<Label extends string> = { add: (labels: Readonly<Record<Label, string | number>>) => void };
 
 export function createTally<Label extends string>(
-  { registry }: Registered,
+  metrics: Registered,
   options: { name: string; help: string; labelNames: readonly Label[] },
 ): Tally<Label> {
   const { name, help, labelNames } = options;
   const counts = new Map<string, number>();
-  registry.registerMetric(
-    new Counter({
-      name,
-      help,
-      labelNames: [...labelNames],
-      registers: [],
-      collect() {
-        this.reset();
-        for (const [key, count] of counts) {
-          const values = key.split('\n');
-          const labels = labelNames.map((label, index) => [label, values[index] ?? ''] as const);
-          this.inc(Object.fromEntries(labels) as Record<Label, string>, count);
-        }
-      },
-    }),
+  const labelsOf = (key: string): Labels => {
+    const values = key.split('\n');
+    return Object.fromEntries(labelNames.map((label, index) => [label, values[index] ?? '']));
+  };
+  observeTotal(metrics, name, help, labelNames, () =>
+    [...counts].map(([key, count]) => [labelsOf(key), count]),
   );
   return {
     add(labels) {

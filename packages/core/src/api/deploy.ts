@@ -1,5 +1,6 @@
 // What the deploy lifecycle knows of a worker, and the states of a deployment.
 import { z } from 'zod';
+import { deploymentStates } from '../log/codehost-details.ts';
 import { WorkerStatus } from '../runs/signal-file.ts';
 import { Seq, Time } from './route.ts';
 
@@ -51,14 +52,4 @@ export const deployFields = {
 export type DeployWorker = z.infer<z.ZodObject<typeof deployFields>>;
 
 export type DeploymentState = z.infer<typeof DeploymentState>;
-export const DeploymentState = z.enum([
-  'created',
-  'pending',
-  'queued',
-  'waiting',
-  'in_progress',
-  'success',
-  'failure',
-  'error',
-  'inactive',
-]);
+export const DeploymentState = z.enum(['created', ...deploymentStates]);

@@ -1,5 +1,5 @@
-// The event log as the rest of the daemon knows it: append, ask, follow. Nothing outside of this room
-// knows files, offsets or tables. Opening it mends what a crash left; closing it loses nothing.
+// The event log as the rest of the daemon knows it: append, ask, follow. No other module
+// knows files, offsets or tables. Opening it repairs what a crash left; closing it loses nothing.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {

@@ -1,4 +1,4 @@
-// The rules by which lines become a board, as this room uses them; `core` holds them.
+// The rules by which lines become a board, as this module uses them; `core` holds them.
 import {
   type Board,
   type Effect,
