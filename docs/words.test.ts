@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { findWords, withoutAllowed } from './words.ts';
+
+test.each([
+  'what mends it',
+  'read anew',
+  'the state of now',
+  'kept for ever',
+  'it has not come that far',
+  'at hand',
+  'what a poll told',
+  'the log tells of it',
+  'the rooms of the house',
+  'whoever asks',
+  'a person’s word',
+  'with more patience',
+])('finds “%s”', (line) => {
+  expect(findWords('a.ts', `first\n${line}`)).toMatchObject([{ file: 'a.ts', line: 2, text: line }]);
+});
+
+test.each([
+  'amended',
+  'Math.floor(1.5)',
+  'classrooms',
+  'It tells you when a feed is down',
+  'TEST_PATIENCE=3',
+  'the word',
+])('has nothing against “%s”', (line) => expect(findWords('a.ts', line)).toEqual([]));
+
+test('an entry covers a line of its file, and one that covers none is named', () => {
+  const hits = findWords('a.ts', 'told: one\ntold: two');
+  const { left, useless } = withoutAllowed(hits, ['a.ts: told: one', 'b.ts: told: two']);
+  expect(left.map(({ line }) => line)).toEqual([2]);
+  expect(useless).toEqual(['b.ts: told: two']);
+});
