@@ -2,6 +2,7 @@
 // the screens stay readable.
 import { describe, expect, it } from 'vitest';
 import { PWNED } from '../../testkit/src/tape/hostile.ts';
+import { sizes } from './chromium.ts';
 import { overflow, screens, settled } from './screens.ts';
 import { withTape } from './with-tape.ts';
 
@@ -37,13 +38,14 @@ const own = ['/events?seq=120', '/events?ticket=TID-128', '/runs/run-guest-berth
 
 describe('a hostile day', () => {
   it.each([...screens.map(({ path }) => path), ...own])('does nothing on %s', async (path) => {
-    for (const size of ['wide', 'narrow'] as const) {
-      const { page, problems } = await tape.open({ size });
-      await page.goto(tape.daemon().url + path);
-      await page.locator('main').waitFor();
-      await page.waitForFunction(() => (document.querySelector('main')?.textContent ?? '').length > 40);
+    const { page, problems } = await tape.open();
+    await page.goto(tape.daemon().url + path);
+    await page.locator('main').waitFor();
+    await page.waitForFunction(() => (document.querySelector('main')?.textContent ?? '').length > 40);
+    for (const size of [sizes.wide, sizes.narrow]) {
+      await page.setViewportSize(size);
       await settled(page);
-      // What is shown on hover and on focus is text from outside too.
+      // Texts shown on hover and on focus are from outside too.
       await page.evaluate(async () => {
         for (const link of [...document.querySelectorAll<HTMLElement>('main a[href]')].slice(0, 12)) {
           link.focus();

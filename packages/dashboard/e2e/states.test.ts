@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { sendCodehost } from '../../testkit/src/tape/send.ts';
 import { axeFindings } from './axe.ts';
+import { sizes, type WatchedPage } from './chromium.ts';
 import { goTo, overflow, screens, settled } from './screens.ts';
 import { withTape } from './with-tape.ts';
 
@@ -16,15 +17,16 @@ describe('a machine on which nothing ever happened', () => {
   const tape = withTape({ past: 'nothing' });
 
   it('says on the board what to do first', async () => {
-    for (const size of ['wide', 'narrow'] as const) {
-      const { page, problems } = await tape.open({ size });
-      await page.goto(tape.daemon().url);
-      await page.getByText('Three steps to a live board').waitFor();
+    const { page, problems } = await tape.open();
+    await page.goto(tape.daemon().url);
+    await page.getByText('Three steps to a live board').waitFor();
+    for (const size of [sizes.wide, sizes.narrow]) {
+      await page.setViewportSize(size);
       await settled(page);
       expect(await axeFindings(page)).toEqual([]);
       expect(await overflow(page)).toBeLessThanOrEqual(0);
-      expect(await problems()).toEqual([]);
     }
+    expect(await problems()).toEqual([]);
   });
 
   it.each(['/runs', '/attention', '/events', '/telemetry', '/archive', '/configuration', '/doctor'])(
@@ -89,24 +91,23 @@ describe('while it loads, and while the daemon is away', () => {
   });
 
   it('keeps the last picture while the daemon is away, and goes on when it is back', async () => {
-    for (const size of ['wide', 'narrow'] as const) {
-      const { page, problems } = await tape.open({ offline: true, size });
-      await goTo(page, tape.daemon().url, board);
-      await tape.daemon().kill();
-      await page
-        .getByText(/The daemon does not answer/)
-        .first()
-        .waitFor();
-      await settled(page);
-      expect(await page.locator('main').getByText(board.shows).first().isVisible()).toBe(true);
-      expect(await axeFindings(page)).toEqual([]);
-      await tape.daemon().restart();
-      await page
-        .getByText(/The daemon does not answer/)
-        .first()
-        .waitFor({ state: 'detached' });
-      expect(await page.locator('main').getByText(board.shows).first().isVisible()).toBe(true);
-      expect(await problems()).toEqual([]);
+    const pages = await Promise.all(
+      (['wide', 'narrow'] as const).map((size) => tape.open({ offline: true, size })),
+    );
+    for (const { page } of pages) await goTo(page, tape.daemon().url, board);
+    await tape.daemon().kill();
+    const isAway = ({ page }: WatchedPage) => page.getByText(/The daemon does not answer/).first();
+    for (const watched of pages) {
+      await isAway(watched).waitFor();
+      await settled(watched.page);
+      expect(await watched.page.locator('main').getByText(board.shows).first().isVisible()).toBe(true);
+      expect(await axeFindings(watched.page)).toEqual([]);
+    }
+    await tape.daemon().restart();
+    for (const watched of pages) {
+      await isAway(watched).waitFor({ state: 'detached' });
+      expect(await watched.page.locator('main').getByText(board.shows).first().isVisible()).toBe(true);
+      expect(await watched.problems()).toEqual([]);
     }
   });
 });

@@ -63,8 +63,7 @@ function house(given: { environment?: Record<string, string>; project?: unknown;
     const { code, out } = await svc('status', '--json');
     return { code, ...JSON.parse(out) };
   };
-  onTestFinished(async () => {
-    await svc('stop');
+  onTestFinished(() => {
     for (const pid of started) if (commandOf(pid).includes(home)) process.kill(pid, 'SIGKILL');
   });
   return {
@@ -75,10 +74,17 @@ function house(given: { environment?: Record<string, string>; project?: unknown;
     svc,
     status,
     /** The status once it runs. A daemon that is slow to answer counts as one that does not, for that moment. */
-    running: () =>
+    statusOnceRunning: () =>
       until(async () => {
-        const said = await status();
-        return said.running ? said : undefined;
+        const reported = await status();
+        return reported.running ? reported : undefined;
+      }),
+    /** What the running daemon wrote about itself, once it does. Costs no process, unlike the status. */
+    running: () =>
+      until(() => {
+        const file = join(dataDir, 'daemon.json');
+        const record = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+        return record.state === 'running' && commandOf(record.pid) !== '' ? record : undefined;
       }),
     script: (...words: string[]) => run(script, words, app, env),
     runInForeground: () => {
@@ -108,29 +114,29 @@ async function foreignServer(answer: () => object): Promise<{ port: number; serv
 test.each(['daemon.lock', '.'])(
   '%s of the data root is removed: it is named, and restart works',
   async (gone) => {
-    const { svc, running: untilItRuns, dataDir } = house();
+    const { svc, running, statusOnceRunning, dataDir } = house();
     expect((await svc('start')).code).toBe(0);
-    const first = await untilItRuns();
+    const first = await running();
     const healthOf = async (url: string) =>
       (await (await fetch(`${url}/api/health`)).json()) as { dataRoot: { state: string; why?: string } };
     rmSync(join(dataDir, gone), { recursive: true });
     expect((await healthOf(first.url)).dataRoot.why).toContain(`(pid ${first.pid})`);
     // The daemon takes the lock again by itself.
-    expect((await untilItRuns()).pid).toBe(first.pid);
+    expect((await statusOnceRunning()).pid).toBe(first.pid);
     const restarted = await svc('restart');
     expect(restarted.out).toMatch(new RegExp(`^Stopped: pid ${first.pid}\nStarted: pid \\d+, http`));
-    expect((await healthOf((await untilItRuns()).url)).dataRoot).toEqual({ state: 'live' });
+    expect((await healthOf((await running()).url)).dataRoot).toEqual({ state: 'live' });
   },
 );
 
 test('start, start again, kill -9, start, restart, stop', async () => {
-  const { svc, status, running: untilItRuns, dataDir, app } = house();
+  const { svc, status, statusOnceRunning, dataDir, app } = house();
   expect(await status()).toMatchObject({ code: 1, running: false, pid: null, state: 'stopped' });
 
   const first = await svc('start');
   expect(first).toMatchObject({ code: 0, err: '' });
   expect(first.out).toMatch(/^Started: pid \d+, http:\/\/127\.0\.0\.1:\d+\n$/);
-  const running = await untilItRuns();
+  const running = await statusOnceRunning();
   expect(running).toMatchObject({ code: 0, running: true, state: 'running', latestAvailableVersion: null });
   expect(running.port).toBeGreaterThan(0);
   expect(readlinkSync(`/proc/${running.pid}/cwd`)).toBe(app);
@@ -140,7 +146,7 @@ test('start, start again, kill -9, start, restart, stop', async () => {
     code: 0,
     out: `Already running: pid ${running.pid}, ${running.url}\n`,
   });
-  expect((await untilItRuns()).pid).toBe(running.pid);
+  expect((await statusOnceRunning()).pid).toBe(running.pid);
 
   process.kill(running.pid, 'SIGKILL');
   await until(() => commandOf(running.pid) === '');
@@ -148,13 +154,13 @@ test('start, start again, kill -9, start, restart, stop', async () => {
   expect(await status()).toMatchObject({ code: 1, running: false, pid: null, state: 'stopped' });
 
   expect((await svc('start')).code).toBe(0);
-  const second = await untilItRuns();
+  const second = await statusOnceRunning();
   expect(second.instance).not.toBe(running.instance);
 
   const restarted = await svc('restart');
   expect(restarted.code).toBe(0);
   expect(restarted.out).toMatch(new RegExp(`^Stopped: pid ${second.pid}\nStarted: pid \\d+, http`));
-  const third = await untilItRuns();
+  const third = await statusOnceRunning();
   expect(third).toMatchObject({ code: 0, running: true });
   expect(third.pid).not.toBe(second.pid);
 
@@ -209,7 +215,7 @@ test('a port that somebody else has is told with the variable to change', async 
 });
 
 test('a daemon that does not answer is told apart from a stopped one, and is not signalled', async () => {
-  const { svc, status, running } = house();
+  const { svc, status, running, statusOnceRunning } = house();
   await svc('start');
   const { pid } = await running();
   process.kill(pid, 'SIGSTOP');
@@ -218,7 +224,7 @@ test('a daemon that does not answer is told apart from a stopped one, and is not
   expect(stop.code).toBe(6);
   expect(stop.err).toContain(`(pid ${pid}) does not answer`);
   process.kill(pid, 'SIGCONT');
-  expect(await running()).toMatchObject({ code: 0, running: true, pid });
+  expect(await statusOnceRunning()).toMatchObject({ code: 0, running: true, pid });
 });
 
 describe('in the foreground', () => {
@@ -275,7 +281,7 @@ describe('version drift', () => {
   };
 
   test('start and restart warn on stderr, status --json has the same data', async () => {
-    const { script: monitor, running } = withCache();
+    const { script: monitor, statusOnceRunning } = withCache();
     const own = readFileSync(join(root, 'version.txt'), 'utf8').trim();
     for (const verb of ['start', 'restart']) {
       const { code, out, err } = await monitor(verb);
@@ -284,7 +290,7 @@ describe('version drift', () => {
       expect(err).toContain(`warning: version ${own} is older than the installed 99.0.0.`);
       expect(err).toContain('svc-monitor.sh restart');
     }
-    expect(await running()).toMatchObject({
+    expect(await statusOnceRunning()).toMatchObject({
       runningVersion: own,
       latestAvailableVersion: '99.0.0',
       isStale: true,
@@ -325,12 +331,12 @@ describe('secret files', () => {
   const project = { svc: { monitor: { github: { webhookSecretEnv: 'APP_SECRET' } } } };
 
   test('fill unset variables of the daemon, and show up nowhere else', async () => {
-    const { svc, running, write } = house({ project, environment: { SVC_TRACKER_WEBHOOK_SECRET: '' } });
+    const { svc, statusOnceRunning, write } = house({ project, environment: { SVC_TRACKER_WEBHOOK_SECRET: '' } });
     write('.config/svc/webhook-secret', 'hush-codehost\n', 0o600);
     write('.config/svc/linear-webhook-secret', 'hush-tracker\n', 0o600);
     const start = await svc('start');
     expect(start).toMatchObject({ code: 0, err: '' });
-    const { pid, logFile } = await running();
+    const { pid, logFile } = await statusOnceRunning();
     const environment = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
     expect(environment).toContain('APP_SECRET=hush-codehost');
     expect(environment).toContain('SVC_TRACKER_WEBHOOK_SECRET=hush-tracker');

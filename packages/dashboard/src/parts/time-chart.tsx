@@ -60,7 +60,8 @@ export function TimeChart({
   }, [times, series, bars, height, amount, theme]);
   return (
     <figure className="min-w-0">
-      <div ref={place} aria-hidden="true" style={{ minHeight: height }} />
+      {/* The drawing follows the width of its place, and never holds it open. */}
+      <div ref={place} aria-hidden="true" className="contain-inline-size" style={{ minHeight: height }} />
       <figcaption className="sr-only">{caption}</figcaption>
       <div className="sr-only">
         <table>
