@@ -1,4 +1,4 @@
-// The layers of the code (docs/architecture.md): imports go down only, and none is circular.
+// The layers of the code (docs/internals/architecture.md): imports go down only, and none is circular.
 const layers = [
   ['disk'],
   ['access', 'config', 'log', 'tunnel', 'runs', 'outbox', 'context', 'telemetry'],

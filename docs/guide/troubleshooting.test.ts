@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(import.meta.dirname, 'troubleshooting.md'), 'utf8');
-const attention = readFileSync(join(root, 'docs/attention.md'), 'utf8');
+const attention = readFileSync(join(root, 'docs/reference/attention.md'), 'utf8');
 
 const sources = globSync('packages/{core,monitor}/src/**/*.ts', { cwd: root })
   .filter((file) => !file.endsWith('.test.ts') && !file.includes('testing'))

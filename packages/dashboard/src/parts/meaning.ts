@@ -1,4 +1,4 @@
-// The six meanings of docs/design-language.md and the classes that draw them. No other file names colours.
+// The six meanings of docs/internals/design-language.md and the classes that draw them. No other file names colours.
 import type { BoardView, Run, WorkerStatus } from '@svc/core';
 import { isAgentsWork } from '@svc/core/browser';
 

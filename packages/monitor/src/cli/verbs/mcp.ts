@@ -11,11 +11,11 @@ export function mcpVerb(terminal: Terminal): CommandUnknownOpts {
     example: ['svc mcp', 'svc mcp --scopes read,attention,findings'],
   })
     .option('--scopes <list>', 'what the client may do, separated by commas', 'read')
-    .addHelpText('after', ['', 'Scopes:', ...granted, '', 'Tools and set-up: docs/mcp.md'].join('\n'))
+    .addHelpText('after', ['', 'Scopes:', ...granted, '', 'Tools and set-up: docs/reference/mcp.md'].join('\n'))
     .action(async (options) => {
       const wanted = scopesFrom(options.scopes);
       if (terminal.inputIsTerminal)
-        terminal.err('This speaks MCP and is started by a client (docs/mcp.md). Ctrl-C ends it.');
+        terminal.err('This speaks MCP and is started by a client (docs/reference/mcp.md). Ctrl-C ends it.');
       // Loaded only here: no other verb needs it.
       const { serveMcp } = await import('../mcp/server.ts');
       await serveMcp(terminal, wanted);
