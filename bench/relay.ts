@@ -33,7 +33,7 @@ const options = scriptOptions({
   'goal-p50-ms': 3,
   /** Against the peer, where it is a real one: end to end at 1 KB, at 20 KB, with three nodes, and p99 at the rate. */
   'goal-small': 4,
-  'goal-large': 5,
+  'goal-large': 4,
   'goal-cluster': 2,
   'goal-p99': 0.5,
   profile: false,

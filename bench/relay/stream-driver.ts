@@ -8,7 +8,7 @@ export type StreamChannel = { channel: string; readKey: string | null };
 
 export type DriverOrder =
   | { what: 'open'; port: number; driver: number; channels: readonly StreamChannel[]; atOnce: number }
-  /** Connections one after another, each with the position of the first one, until it has what it missed. */
+  /** Connections one after another, each with the id of the first delivery, until it has the second. */
   | { what: 'resume'; seconds: number; atOnce: number }
   | { what: 'count' };
 
@@ -69,10 +69,15 @@ async function openOne(channel: StreamChannel): Promise<void> {
   const text = await readUntil(socket, /event: ready\ndata: [^\n]*\n\n/);
   const position = /"position":"([^"]+)"/.exec(text)?.[1];
   if (position === undefined) throw new Error(`no position in ${text.slice(0, 300)}`);
-  socket.on('data', (chunk) => {
-    if (chunk.includes('bodyB')) delivered += 1;
+  const stream: Stream = { channel, position, socket };
+  let own = 0;
+  socket.on('data', (chunk: Buffer) => {
+    if (!chunk.includes('bodyB')) return;
+    delivered += 1;
+    own += 1;
+    if (own === 1) stream.position = /^id: ?(\S+)/m.exec(chunk.toString('latin1'))?.[1] ?? position;
   });
-  streams.push({ channel, position, socket });
+  streams.push(stream);
 }
 
 async function resumeOne({ channel, position }: Stream): Promise<void> {

@@ -46,11 +46,14 @@ export function createDeliveryPublisher(given: {
   const ownId = randomBytes(9).toString('base64url');
   let unnamed = 0;
 
-  /** With the body: another one under a known id is another delivery, and must not be taken for a repetition. */
+  /**
+   * With the body: another one under a known id is another delivery, and must not be taken for a repetition. This hash
+   * takes two thirds of the time of SHA-256 where the processor has no instructions for that.
+   */
   function idOf(channelId: string, { body }: Delivery, messageId: string | undefined): string {
     unnamed += 1;
     if (messageId === undefined) return `${channelId}:${ownId}${unnamed}`;
-    return `${channelId}:${messageId}:${hash('sha256', body, 'base64url')}`;
+    return `${channelId}:${messageId}:${hash('sha512-256', body, 'base64url')}`;
   }
 
   function positionOf(shard: number, seq: number, id: string): Position {

@@ -165,7 +165,7 @@ async function engineWithoutRepeats(timing: { everyMs?: number } = {}) {
   await api(server.url, 'STREAM.CREATE.svc-relay-shard-00', silent);
   function repeat(channel: string, text: string, seq = 0, previous = 0, messageId = ''): void {
     const headers = createHeaders();
-    headers.set('Nats-Msg-Id', `${messageId}:${hash('sha256', text, 'base64url')}`);
+    headers.set('Nats-Msg-Id', `${messageId}:${hash('sha512-256', text, 'base64url')}`);
     headers.set('Nats-Sequence', String(seq));
     headers.set('Nats-Last-Sequence', String(previous));
     client.publish(`svc-relay.live.0.${channel}`, encodeFrame(deliveryOf(text)), { headers });

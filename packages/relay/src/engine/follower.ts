@@ -341,19 +341,22 @@ async function lostAfter(
     return there.check === after.check ? undefined : fromBeforeCrash(after, state, feed, tools);
   // By age or by the size of the whole stream: everything below `first` is gone, whosever it was.
   if (state.first > after.seq + 1) return fromOldest(after, state, feed, tools);
-  // The newest always stays: where there is nothing after the position, nothing was trimmed.
-  if (after.check === undefined && (page.anchor !== null || page.messages.length === 0)) return undefined;
+  const most = layout.maxDeliveriesPerChannel;
+  const isTrimmed = async (): Promise<boolean> =>
+    (await trimmedBelow(feed.channelId)) > after.seq + 1 ||
+    // Where not more have come at all, none of them was too many.
+    (state.last - after.seq > most && (await store.count(stream, subject, 0)) >= most);
+  if (after.check === undefined) {
+    // The newest always stays: where there is nothing after the position, nothing was trimmed.
+    const isWhole = page.anchor !== null || page.messages.length === 0 || !(await isTrimmed());
+    if (isWhole) return undefined;
+  }
   const oldest = (await store.next(stream, subject, 1))?.seq;
   if (oldest === undefined) return undefined;
   // Only the oldest are ever trimmed: one that is gone while older ones are kept was lost in a crash.
   if (oldest <= after.seq)
     return after.check === undefined ? undefined : fromBeforeCrash(after, state, feed, tools);
-  const most = layout.maxDeliveriesPerChannel;
-  const isTrimmed =
-    (await trimmedBelow(feed.channelId)) > after.seq + 1 ||
-    // Where not more have come at all, none of them was too many.
-    (state.last - after.seq > most && (await store.count(stream, subject, 0)) >= most);
-  return isTrimmed ? fromOldest(after, state, feed, tools) : undefined;
+  return after.check === undefined || (await isTrimmed()) ? fromOldest(after, state, feed, tools) : undefined;
 }
 
 /** With a gap: from the oldest that is kept. */
