@@ -1,6 +1,6 @@
-// Builds dist/, which is the package that is published: one bundle, declarations that need no other package, and a
-// package.json of its own. In this repository `exports` leads to the sources, and npm cannot be told to publish other
-// ones. The folder may be another: node packages/client/build.ts <folder>
+// Builds dist/, the published package: one bundle, declarations that need no other package, and its own package.json.
+// In this repository `exports` points to the sources, and npm has no setting to publish other ones. For another folder:
+// node packages/client/build.ts <folder>
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -12,7 +12,7 @@ type Manifest = Record<string, unknown>;
 const here = import.meta.dirname;
 const root = join(here, '..', '..');
 const dist = resolve(process.argv[2] ?? join(here, 'dist'));
-// Built beside and then put in place, so that a failed build leaves the one before.
+// Built in a temporary folder and then renamed, so a failed build keeps the previous one.
 const fresh = `${dist}.${process.pid}.tmp`;
 
 try {
@@ -33,7 +33,7 @@ try {
 }
 console.log(`built ${dist}`);
 
-/** The declarations of the sources; `published.d.ts`, which names no other package, takes the place of operations. */
+/** The declarations of the sources; `published.d.ts`, which needs no other package, replaces those of operations. */
 function declareIn(folder: string): void {
   const tsc = join(root, 'node_modules', '.bin', 'tsc');
   execFileSync(tsc, ['-p', join(here, 'tsconfig.build.json'), '--outDir', folder], { stdio: 'inherit' });

@@ -1,7 +1,7 @@
-// Every screen in both themes and both widths, from a real daemon with the tape's day in it:
+// Every screen in both themes and both widths, from a real daemon with the tape's day:
 //
 //   npm run screenshots              into screenshots/, which git ignores
-//   npm run screenshots -- --keep    the best of them, small, into docs/images/
+//   npm run screenshots -- --keep    those of the README and the guide, small, into docs/images/
 //   npm run screenshots -- --only board --url http://127.0.0.1:7400
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,6 @@ import { goTo, type Screen, screens, settled } from './e2e/screens.ts';
 const root = join(import.meta.dirname, '../..');
 const MOST_BYTES = 150_000;
 
-/** What the README shows. */
 const kept: readonly { name: string; theme: Theme; size: Size }[] = [
   { name: 'board', theme: 'light', size: 'wide' },
   { name: 'board', theme: 'dark', size: 'wide' },
@@ -46,7 +45,7 @@ try {
       hostile: values.hostile,
       ...(values.past === 'nothing' && { past: 'nothing' }),
     });
-  if (daemon !== undefined && values.past !== 'nothing') await liveAMoment(daemon);
+  if (daemon !== undefined && values.past !== 'nothing') await addActivity(daemon);
   const url = values.url ?? daemon?.url ?? '';
   browser = await openChromium();
   await shoot(browser, url);
@@ -55,8 +54,8 @@ try {
   await daemon?.close();
 }
 
-/** A run in the archive, and some deliveries, so that there is something to be told of them. */
-async function liveAMoment(tape: TapeDaemon): Promise<void> {
+/** Archives a run and sends some deliveries, so every screen has data. */
+async function addActivity(tape: TapeDaemon): Promise<void> {
   const { code, printed } = await tape.svc('archive', 'sweep', 'run-harbour-hours');
   if (code !== 0) console.error(printed);
   const live = liveEvents(tape, { perMinute: 240 });
@@ -89,7 +88,7 @@ async function shoot(chromium: Browser, url: string): Promise<void> {
   }
 }
 
-/** A screen that is not there yet is shown as it is. */
+/** If the data does not load, the screenshot shows the screen as it is. */
 async function show(page: Page, url: string, screen: Screen): Promise<void> {
   await goTo(page, url, screen, 12_000).catch((error: unknown) => {
     console.error(`${screen.path} does not show ${screen.shows}: ${String(error).split('\n')[0]}`);
@@ -97,7 +96,7 @@ async function show(page: Page, url: string, screen: Screen): Promise<void> {
   await settled(page);
 }
 
-/** As sharp as fits. Chromium itself writes it. */
+/** The best quality that fits, encoded by Chromium. */
 async function smallPicture(page: Page): Promise<Buffer> {
   const session = await page.context().newCDPSession(page);
   for (const quality of [90, 80, 70, 55, 40]) {

@@ -9,15 +9,15 @@ export default defineConfig({
     outDir: 'dist',
     emptyOutDir: true,
     target: 'es2023',
-    // The Content-Security-Policy has no place for inlined scripts or fonts.
+    // The Content-Security-Policy forbids inline scripts and fonts.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // What is bundled, for the notices of the package that serves it.
+    // The bundled packages, for the notices of the package that serves them.
     license: { fileName: '.vite/license.json' },
   },
   server: {
-    // `npm run -w @svc/dashboard dev` shows a running daemon; it must see its own host in the request.
+    // `npm run -w @svc/dashboard dev` shows a running daemon, which must see its own host in the request.
     proxy: { '/api': { target: 'http://127.0.0.1:7400', changeOrigin: true } },
   },
 });

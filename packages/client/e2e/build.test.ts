@@ -1,4 +1,4 @@
-// The package that is published, as somebody else uses it: imported by Node, and compiled against with strict types.
+// The published package as its users see it: imported by Node, and compiled with strict types.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ board.catch((error: unknown) => console.log(error instanceof ApiFailure && error
 export const nothing = (): unknown => client.get('/api/nothing');
 `;
 
-test('it is imported by Node and its types are read by TypeScript, without our sources', () => {
+test('Node imports it and TypeScript reads its types, without the sources', () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-client-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const dist = join(folder, 'node_modules', '@svc', 'client');

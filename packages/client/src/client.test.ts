@@ -9,7 +9,7 @@ import type { Board, Why } from './index.ts';
 
 type Seen = { method: string; url: string; type: string | undefined; body: string };
 
-/** A daemon that answers as the test wants. */
+/** A daemon with the test's responses. */
 async function serve(answer: (request: IncomingMessage, response: ServerResponse) => void) {
   const seen: Seen[] = [];
   const server = createServer((request, response) => {
@@ -46,7 +46,7 @@ const failureOf = async (call: Promise<unknown>): Promise<ApiFailure> => {
 };
 
 describe('a call', () => {
-  test('puts parameters into the path, the query behind it, and leaves out what is undefined', async () => {
+  test('puts parameters into the path, adds the query, and leaves out undefined values', async () => {
     const { url, seen } = await serve(sayJson(200, { lines: [] }));
     const client = createClient(`${url}/`);
     await client.get('/api/workers/{ticket}/output', {
@@ -60,7 +60,7 @@ describe('a call', () => {
     ]);
   });
 
-  test('sends a body as JSON, and an empty one where none is given', async () => {
+  test('sends the body as JSON, or an empty object without one', async () => {
     const { url, seen } = await serve(sayJson(200, { ok: true, item: null }));
     const client = createClient(url);
     expect(await client.post('/api/attention/resolve', { body: { id: 'a/b/c' } })).toEqual({
@@ -74,7 +74,7 @@ describe('a call', () => {
     ]);
   });
 
-  test('gives text where the answer is text', async () => {
+  test('returns text for a text response', async () => {
     const { url } = await serve((_request, response) => {
       response.writeHead(200, { 'Content-Type': 'text/plain; version=0.0.4' });
       response.end('svc_workers 1\n');
@@ -84,7 +84,7 @@ describe('a call', () => {
 });
 
 describe('a failure', () => {
-  test('has the words, the code and the remedy of the daemon, and when to come again', async () => {
+  test('has the message, code, fix and retry time from the daemon', async () => {
     const body = { error: 'Too many.', code: 'too-many-requests', remedy: 'Wait.' };
     const { url } = await serve(sayJson(429, body, { 'Retry-After': '3' }));
     const failure = await failureOf(createClient(url).post('/api/summarize', { body: { orchId: 'run-1' } }));
@@ -100,21 +100,21 @@ describe('a failure', () => {
   test.each([
     ['no code', { error: 'AI not configured' }, 'AI not configured'],
     ['something else', ['no'], 'The daemon answered 503.'],
-  ])('that says %s has a code of its status', async (_, body, message) => {
+  ])('with %s has a code from its status', async (_, body, message) => {
     const { url } = await serve(sayJson(503, body, { 'Retry-After': 'soon' }));
     const failure = await failureOf(createClient(url).get('/api/health'));
     expect(failure).toMatchObject({ status: 503, code: 'http-503', message, retryAfter: undefined });
     expect(failure.remedy).toBeUndefined();
   });
 
-  test('an answer that is not JSON was not said by the daemon', async () => {
+  test('a response that is not JSON did not come from the daemon', async () => {
     const { url } = await serve((_request, response) => {
       response.writeHead(502).end('<html>');
     });
     expect(await failureOf(createClient(url).get('/api/health'))).toMatchObject({ code: 'http-502' });
   });
 
-  test('nobody there', async () => {
+  test('no daemon', async () => {
     const { url, server } = await serve(sayJson(200, {}));
     await new Promise((resolve) => server.close(resolve));
     expect(await failureOf(createClient(url).get('/api/health'))).toMatchObject({
@@ -123,13 +123,13 @@ describe('a failure', () => {
     });
   });
 
-  test('an answer that takes too long', async () => {
+  test('a response that takes too long', async () => {
     const { url } = await serve(() => undefined);
     const failure = await failureOf(createClient(url, { timeoutMs: 50 }).get('/api/health'));
     expect(failure).toMatchObject({ status: 0, code: 'no-answer', cause: { name: 'TimeoutError' } });
   });
 
-  test("a signal of the caller's own is no failure of the daemon", async () => {
+  test("the caller's own signal is not a failure of the daemon", async () => {
     const { url } = await serve(() => undefined);
     const signal = AbortSignal.timeout(50);
     const call = createClient(url, { timeoutMs: WAIT_MS }).get('/api/health', { signal });
@@ -137,9 +137,9 @@ describe('a failure', () => {
   });
 });
 
-test('what is called and answered is typed', () => {
+test('calls and responses are typed', () => {
   const client = createClient('http://127.0.0.1:1', {
-    fetch: () => Promise.reject(new TypeError('nobody is called')),
+    fetch: () => Promise.reject(new TypeError('no call is made')),
   });
   const params = { ticket: 'ABC-1' };
   const calls = {
@@ -157,7 +157,7 @@ test('what is called and answered is typed', () => {
     noWord: () => client.post('/api/workers/{ticket}/deploy', { params, body: { word: 'stop' } }),
     // @ts-expect-error a stream has no answer
     noStream: () => client.get('/api/events/stream'),
-    // @ts-expect-error deliveries are signed by who sends them
+    // @ts-expect-error deliveries are signed by their sender
     noDelivery: () => client.post('/api/webhook'),
   };
   expectTypeOf(calls.board).returns.resolves.toEqualTypeOf<Board>();

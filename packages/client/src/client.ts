@@ -1,4 +1,4 @@
-// A typed client of the daemon: every operation by its method and path, with what it takes and what it answers.
+// A typed client for the daemon: every operation by its method and path, with its input and response.
 //
 //     const client = createClient('http://127.0.0.1:7400');
 //     const { workers } = await client.get('/api/board');
@@ -10,7 +10,7 @@ import type { EventLine, Operations } from './operations.ts';
 const STREAM = '/api/events/stream';
 
 type Method = keyof Operations;
-/** Answered at once, unlike the stream, which never ends. */
+/** All operations except the stream, which never ends. */
 type Path<M extends Method> = Exclude<keyof Operations[M], typeof STREAM> & string;
 
 type Operation = { params: unknown; query: unknown; body: unknown; answer: unknown };
@@ -18,45 +18,45 @@ type OperationOf<M extends Method, P extends Path<M>> = Operations[M][P] extends
   ? Operations[M][P]
   : never;
 
-/** What an operation answers: `Answer<'GET', '/api/board'>`. */
+/** The response of an operation: `Answer<'GET', '/api/board'>`. */
 export type Answer<M extends Method, P extends Path<M>> = OperationOf<M, P>['answer'];
 
 // oxlint-disable-next-line typescript/no-generated-empty-object-type -- an object without fields is meant
 type Nothing = Record<never, never>;
-/** A part whose fields may all be missing may itself be left out. */
+/** A part whose fields are all optional is itself optional. */
 type Part<Name extends string, Given> = Given extends undefined
   ? { [N in Name]?: undefined }
   : Nothing extends Given
     ? { [N in Name]?: Given | undefined }
     : { [N in Name]: Given };
 
-type Wish<O extends Operation> = Part<'params', O['params']> &
+type CallOptions<O extends Operation> = Part<'params', O['params']> &
   Part<'query', O['query']> &
   Part<'body', O['body']> & { signal?: AbortSignal | undefined };
 
-/** What a call is given besides its path. */
-type WishOf<M extends Method, P extends Path<M>> =
-  Nothing extends Wish<OperationOf<M, P>>
-    ? [wish?: Wish<OperationOf<M, P>>]
-    : [wish: Wish<OperationOf<M, P>>];
+/** The arguments of a call after its path. */
+type CallArguments<M extends Method, P extends Path<M>> =
+  Nothing extends CallOptions<OperationOf<M, P>>
+    ? [options?: CallOptions<OperationOf<M, P>>]
+    : [options: CallOptions<OperationOf<M, P>>];
 
-export type FollowWish = {
+export type FollowOptions = {
   query?: Operations['GET'][typeof STREAM]['query'] | undefined;
-  /** Begin behind this line; without it, with the next line or where `query.since` says. */
+  /** Start after this event; by default with the next event, or at `query.since`. */
   after?: number | undefined;
   signal?: AbortSignal | undefined;
-  /** Called when lines come, and when the connection is lost. */
+  /** Called when the stream is live, and when the connection is lost. */
   onLink?: ((link: Link) => void) | undefined;
 };
 
 export type Client = {
   url: string;
-  get: <P extends Path<'GET'>>(path: P, ...wish: WishOf<'GET', P>) => Promise<Answer<'GET', P>>;
-  post: <P extends Path<'POST'>>(path: P, ...wish: WishOf<'POST', P>) => Promise<Answer<'POST', P>>;
-  /** Lines of the log as they come; resumed without a gap when the connection breaks. Ends with its signal. */
-  follow: (wish?: FollowWish) => AsyncGenerator<EventLine, void, undefined>;
-  /** The same, all lines together that have come. */
-  followBatches: (wish?: FollowWish) => AsyncGenerator<EventLine[], void, undefined>;
+  get: <P extends Path<'GET'>>(path: P, ...options: CallArguments<'GET', P>) => Promise<Answer<'GET', P>>;
+  post: <P extends Path<'POST'>>(path: P, ...options: CallArguments<'POST', P>) => Promise<Answer<'POST', P>>;
+  /** New events of the log; resumes without a gap after a lost connection. Ends with its signal. */
+  follow: (options?: FollowOptions) => AsyncGenerator<EventLine, void, undefined>;
+  /** The same, in batches of the events that have arrived. */
+  followBatches: (options?: FollowOptions) => AsyncGenerator<EventLine[], void, undefined>;
 };
 
 type Headers = Readonly<Record<string, string>>;
@@ -67,26 +67,26 @@ export type Fetch = (
 ) => Promise<Answered>;
 
 export type ClientOptions = {
-  /** Another one than the global: for tests, or behind a proxy. */
+  /** Replaces the global fetch, for tests or a proxy. */
   fetch?: Fetch;
   /** Sent with every request. */
   headers?: Headers | (() => Headers);
-  /** After so long a call fails with the code `no-answer`. Without it a call waits as long as `fetch` does. */
+  /** After this time a call fails with the code `no-answer`. By default a call waits as long as `fetch` does. */
   timeoutMs?: number;
 };
 
-type AnyWish = { params?: unknown; query?: unknown; body?: unknown; signal?: AbortSignal | undefined };
+type AnyCallOptions = { params?: unknown; query?: unknown; body?: unknown; signal?: AbortSignal | undefined };
 
-/** Every failure is an `ApiFailure`, but for a signal of the caller's own, whose reason is thrown as it is. */
+/** Every failure is an `ApiFailure`, except for the caller's own signal, whose reason is thrown unchanged. */
 export function createClient(url: string, options: ClientOptions = {}): Client {
   const base = url.replace(/\/+$/, '');
   const { fetch: ask = (...request) => fetch(...request), headers = {}, timeoutMs } = options;
   const sent = (): Headers => (typeof headers === 'function' ? headers() : headers);
 
-  async function call(method: Method, path: string, wish: AnyWish = {}): Promise<unknown> {
-    const { params, query, body, signal } = wish;
-    const patience = timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)];
-    const signals = signal === undefined ? patience : [signal, ...patience];
+  async function call(method: Method, path: string, given: AnyCallOptions = {}): Promise<unknown> {
+    const { params, query, body, signal } = given;
+    const timeout = timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)];
+    const signals = signal === undefined ? timeout : [signal, ...timeout];
     try {
       const response = await ask(base + addressOf(path, params, query), {
         method,
@@ -103,9 +103,9 @@ export function createClient(url: string, options: ClientOptions = {}): Client {
     }
   }
 
-  const followBatches = ({ query, ...wish }: FollowWish = {}) =>
+  const followBatches = ({ query, ...given }: FollowOptions = {}) =>
     followLines({
-      ...wish,
+      ...given,
       open: (after, signal) =>
         ask(base + addressOf(STREAM, {}, query), {
           method: 'GET',
@@ -116,12 +116,12 @@ export function createClient(url: string, options: ClientOptions = {}): Client {
 
   return {
     url: base,
-    // What a route answers is what its description says: the daemon is tested against it.
-    get: (path, ...[wish]) => call('GET', path, wish) as Promise<never>,
-    post: (path, ...[wish]) => call('POST', path, wish) as Promise<never>,
+    // The daemon's tests check that responses match the route's schema.
+    get: (path, ...[given]) => call('GET', path, given) as Promise<never>,
+    post: (path, ...[given]) => call('POST', path, given) as Promise<never>,
     followBatches,
-    async *follow(wish) {
-      for await (const lines of followBatches(wish)) yield* lines;
+    async *follow(given) {
+      for await (const lines of followBatches(given)) yield* lines;
     },
   };
 }

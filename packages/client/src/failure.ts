@@ -1,19 +1,19 @@
-// The one way in which a call fails: the daemon refused it, or did not answer.
+// The only error of a call: the daemon refused it, or did not respond.
 
-/** The part of an answer that is read; `fetch` gives it. */
+/** The part of a `fetch` response that is read. */
 export type Answered = Pick<Response, 'ok' | 'status' | 'text' | 'body'> & {
   headers: Pick<Response['headers'], 'get'>;
 };
 
 export class ApiFailure extends Error {
   override readonly name = 'ApiFailure';
-  /** Of the answer; 0 when there was none. */
+  /** The HTTP status; 0 without a response. */
   readonly status: number;
-  /** The daemon's code; `no-answer` when there was none, `http-<status>` when the daemon did not say it. */
+  /** The daemon's code; `no-answer` without a response, `http-<status>` if the response has no code. */
   readonly code: string;
-  /** How to fix it, where that is known; often a command. */
+  /** How to fix it, if known; often a command. */
   readonly remedy: string | undefined;
-  /** Seconds after which to try again, where the daemon said so. */
+  /** Seconds to wait before a retry, if the daemon sent them. */
   readonly retryAfter: number | undefined;
 
   constructor(
@@ -34,15 +34,15 @@ export class ApiFailure extends Error {
   }
 }
 
-/** From an answer that is an error: `{error, code, remedy?}`. Anything else was not said by the daemon. */
+/** From an error response: `{error, code, remedy?}`. Anything else did not come from the daemon. */
 export async function failureIn(response: Answered): Promise<ApiFailure> {
-  const said = fieldsIn(await response.text());
+  const fields = fieldsIn(await response.text());
   const { status } = response;
   return new ApiFailure({
     status,
-    code: textAt(said, 'code') ?? `http-${status}`,
-    message: textAt(said, 'error') ?? `The daemon answered ${status}.`,
-    remedy: textAt(said, 'remedy'),
+    code: textAt(fields, 'code') ?? `http-${status}`,
+    message: textAt(fields, 'error') ?? `The daemon answered ${status}.`,
+    remedy: textAt(fields, 'remedy'),
     retryAfter: secondsIn(response.headers.get('Retry-After')),
   });
 }
@@ -52,8 +52,8 @@ export function noAnswer(error: unknown): ApiFailure {
     {
       status: 0,
       code: 'no-answer',
-      message: 'The daemon does not answer.',
-      remedy: 'See whether it runs: svc monitor status',
+      message: 'The daemon is not responding.',
+      remedy: 'Run: svc monitor status',
     },
     { cause: error },
   );
@@ -68,8 +68,9 @@ function fieldsIn(text: string): unknown {
   }
 }
 
-function textAt(said: unknown, name: string): string | undefined {
-  const value: unknown = typeof said === 'object' && said !== null ? Reflect.get(said, name) : undefined;
+function textAt(fields: unknown, name: string): string | undefined {
+  const value: unknown =
+    typeof fields === 'object' && fields !== null ? Reflect.get(fields, name) : undefined;
   return typeof value === 'string' ? value : undefined;
 }
 

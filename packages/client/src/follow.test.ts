@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { until } from '../../testkit/src/waiting.ts';
 import { createClient } from './client.ts';
 
-/** A stream for each connection, in their order; the last one stays open. */
+/** One script per connection, in order; the last one stays open. */
 async function streams(...scripts: ((response: ServerResponse) => void)[]) {
   const asked: { url: string | undefined; after: unknown }[] = [];
   const server = createServer((request: IncomingMessage, response) => {
@@ -27,7 +27,7 @@ const open = (response: ServerResponse): void => {
 const line = (seq: number): string =>
   `id: ${seq}\ndata: ${JSON.stringify({ seq, event: 'codehost.push' })}\n\n`;
 
-/** What comes is handed on in pieces of a few bytes, however the network has it. */
+/** Splits the response into pieces of a few bytes. */
 const inPieces: typeof fetch = async (...asked) => {
   const response = await fetch(...asked);
   const pieces = new TransformStream<Uint8Array, Uint8Array>({
@@ -38,7 +38,7 @@ const inPieces: typeof fetch = async (...asked) => {
   return new Response(response.body?.pipeThrough(pieces), response);
 };
 
-test('lines come in order, over a connection that breaks and a daemon that is away, without a gap', async () => {
+test('events arrive in order and without a gap, over lost connections and a missing daemon', async () => {
   const seen: number[] = [];
   const { url, asked } = await streams(
     (response) => {
@@ -68,7 +68,7 @@ test('lines come in order, over a connection that breaks and a daemon that is aw
   expect(asked[0]?.url).toBe('/api/events/stream?event=codehost.*');
 });
 
-test('a filter that the daemon refuses ends it with the reason', async () => {
+test('a refused filter ends it with the reason', async () => {
   const { url } = await streams((response) => {
     response.writeHead(400, { 'Content-Type': 'application/json' });
     response.end('{"error":"filter: not jq.","code":"usage"}');
@@ -81,7 +81,7 @@ test('a filter that the daemon refuses ends it with the reason', async () => {
   });
 });
 
-test('a filter that fails in the middle ends it too', async () => {
+test('a filter that fails later ends it too', async () => {
   const { url } = await streams((response) => {
     open(response);
     response.end('event: filter-failed\ndata: {"error":"It takes too long.","code":"filter-too-slow"}\n\n');
@@ -103,8 +103,8 @@ test('it ends with its signal, connected or waiting', async () => {
 
   const stopWaiting = new AbortController();
   let failed = 0;
-  const nobodyThere: typeof fetch = (...asked) => fetch(...asked).finally(() => (failed += 1));
-  const away = createClient('http://127.0.0.1:9', { fetch: nobodyThere }).follow({
+  const noDaemon: typeof fetch = (...asked) => fetch(...asked).finally(() => (failed += 1));
+  const away = createClient('http://127.0.0.1:9', { fetch: noDaemon }).follow({
     signal: stopWaiting.signal,
   });
   const never = away.next();

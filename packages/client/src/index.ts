@@ -6,7 +6,7 @@ export {
   type ClientOptions,
   createClient,
   type Fetch,
-  type FollowWish,
+  type FollowOptions,
 } from './client.ts';
 export { ApiFailure } from './failure.ts';
 export type { Link } from './follow.ts';

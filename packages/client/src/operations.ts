@@ -1,8 +1,7 @@
-// Every operation of the daemon by its method and path, from its table of routes. Only types: a program that calls the
-// daemon carries no schema.
+// Every operation of the daemon by method and path, from its route table. Only types: clients bundle no schemas.
 import type { ApiAnswer, ApiGiven, ApiRoute, api } from '@svc/core';
 
-/** Deliveries are signed by who sends them, and never sent by a client. */
+/** Webhook deliveries are signed by their sender and never sent by a client. */
 type Route = Exclude<(typeof api)[keyof typeof api], { tag: 'webhooks' }>;
 
 type Operation<R extends ApiRoute> = {
@@ -12,7 +11,7 @@ type Operation<R extends ApiRoute> = {
   answer: ApiAnswer<R>;
 };
 
-/** An address is text: a number may be given either way. */
+/** A URL is text: a number may be passed either way. */
 type InAddress<Given> = Given extends object
   ? { [Name in keyof Given]: number extends Given[Name] ? Given[Name] | string : Given[Name] }
   : Given;
@@ -23,5 +22,5 @@ export type Operations = {
   };
 };
 
-/** One accepted fact, as it stands in the log. */
+/** One event, as written in the log. */
 export type { EventLine } from '@svc/core';

@@ -1,8 +1,8 @@
-// The operations as the published package declares them: written out in full, so that neither the daemon's schemas nor
-// zod are needed to read them. Only the declaration of this file is used, in place of operations.ts (build.ts).
+// The operations as the published package declares them: written out in full, so reading them needs neither the
+// daemon's schemas nor zod. Only the declaration of this file is used, instead of operations.ts (build.ts).
 import type * as source from './operations.ts';
 
-/** The compiler writes out a type that has no name. */
+/** The compiler writes out a type without a name. */
 type Written<Type> = Type extends object
   ? Type extends infer Whole
     ? { [Name in keyof Whole]: Written<Whole[Name]> }
@@ -15,7 +15,7 @@ const written = <Type>(): Written<Type> => {
 const operations = () => written<source.Operations>();
 const eventLine = () => written<source.EventLine>();
 
-/** Every operation by its method and path. */
+/** Every operation by method and path. */
 export type Operations = ReturnType<typeof operations>;
-/** One accepted fact, as it stands in the log. */
+/** One event, as written in the log. */
 export type EventLine = ReturnType<typeof eventLine>;

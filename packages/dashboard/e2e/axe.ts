@@ -1,8 +1,8 @@
-// What stands in the way of people who see, hear or press differently, as axe finds it.
+// Accessibility problems, as found by axe.
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 
-/** Serious and critical findings, one line each. A page of ours has no frames, and only what is wrong is told. */
+/** Serious and critical findings, one line each. The pages have no frames, and only violations are reported. */
 export async function axeFindings(page: Page): Promise<string[]> {
   const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] });
   const { violations } = await axe.analyze();

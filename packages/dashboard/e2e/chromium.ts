@@ -1,5 +1,5 @@
-// A real browser for tests, screenshots and the bench: Debian's Chromium, built without a window, which needs half the
-// CPU time of the whole program; and pages that write down everything that must not happen on them.
+// A real browser for tests, screenshots and the bench: Debian's headless Chromium, which needs half the CPU time of the
+// full one; and pages that record everything that must not happen on them.
 import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Page, type Request } from 'playwright-core';
 import { WAIT_MS } from '../../testkit/src/waiting.ts';
@@ -17,11 +17,11 @@ const args = [
   '--disable-sync',
 ];
 
-/** Whoever opens it closes it. It has a fresh profile, which goes with it. */
+/** The caller closes it. It has a fresh profile, which is removed with it. */
 export function openChromium(more: readonly string[] = []): Promise<Browser> {
   if (!existsSync(executablePath))
     throw new Error(
-      `There is no ${executablePath}; install Debian's package chromium-headless-shell, or name any Chromium in CHROMIUM`,
+      `${executablePath} does not exist; install Debian's package chromium-headless-shell, or set CHROMIUM to any Chromium`,
     );
   return chromium.launch({ executablePath, args: [...args, ...more], timeout: WAIT_MS });
 }
@@ -36,15 +36,15 @@ export type Size = keyof typeof sizes;
 
 export type WatchedPage = {
   page: Page;
-  /** What must not happen: errors in the console, exceptions, refused content, requests to elsewhere, dialogs. */
+  /** Console errors, exceptions, blocked content, requests to other hosts, and dialogs. */
   problems: () => Promise<string[]>;
   close: () => Promise<void>;
 };
 
-/** The browser says it of an answer that the page itself handles, and cannot be told not to. */
-const saidOfAnswers = /^Failed to load resource: (?:the server responded with a status of|net::ERR_)/;
+/** The browser always logs failed responses, also those that the page handles. */
+const failedResponse = /^Failed to load resource: (?:the server responded with a status of|net::ERR_)/;
 
-/** Runs in the page, before anything of its own. */
+/** Runs in the page, before its own scripts. */
 const watchPolicy = `
   window.policyViolations = [];
   document.addEventListener('securitypolicyviolation', (event) => {
@@ -52,14 +52,14 @@ const watchPolicy = `
   });
 `;
 
-/** In a context of its own: nothing is remembered from one page to the next. */
+/** In its own context: pages share no state. */
 export async function openPage(
   browser: Browser,
   given: {
     theme?: Theme;
     size?: Size;
     reducedMotion?: boolean;
-    /** Answers that fail are expected: the daemon is away. */
+    /** Failed responses are expected because the daemon is stopped. */
     offline?: boolean;
     scale?: number;
   } = {},
@@ -80,7 +80,7 @@ export async function openPage(
   const found: string[] = [];
   page.on('console', (message) => {
     if (message.type() !== 'error') return;
-    if (given.offline === true && saidOfAnswers.test(message.text())) return;
+    if (given.offline === true && failedResponse.test(message.text())) return;
     found.push(`console: ${message.text()} (${message.location().url})`);
   });
   page.on('pageerror', (error) => found.push(`exception: ${error.message}`));
@@ -89,14 +89,14 @@ export async function openPage(
     void dialog.dismiss();
   });
   page.on('request', (request) => {
-    if (!isOwn(request.url())) found.push(`request to elsewhere: ${request.url().slice(0, 200)}`);
+    if (!isOwn(request.url())) found.push(`request to another host: ${request.url().slice(0, 200)}`);
   });
   await page.addInitScript(watchPolicy);
   return {
     page,
     async problems() {
       const refused = await page.evaluate<string[]>('window.policyViolations ?? []');
-      return [...found, ...refused.map((text) => `refused by the policy: ${text}`)];
+      return [...found, ...refused.map((text) => `blocked by the policy: ${text}`)];
     },
     close: () => context.close(),
   };
@@ -105,7 +105,7 @@ export async function openPage(
 type Traffic = {
   /** Requests that the page has made so far. */
   made: number;
-  /** Those that are not answered yet; the stream of event lines never ends, and is left out. */
+  /** Requests without a response yet; the event stream never ends and is left out. */
   underWay: Set<Request>;
 };
 
@@ -123,18 +123,18 @@ function watchRequests(page: Page): void {
   page.on('requestfailed', (request) => void seen.underWay.delete(request));
 }
 
-/** Of a page of `openPage`. */
+/** The page must come from `openPage`. */
 export function traffic(page: Page): Traffic {
   const found = trafficOf.get(page);
   if (found === undefined) throw new Error('this page was not opened by openPage');
   return found;
 }
 
-/** Where it is about half past five in the afternoon now: the tape's day is over, and all of it was today. */
+/** A zone in which it is about 17:30 now: the tape's day is over, and all of it was today. */
 function zoneOfEvening(): string {
   const ahead = 17 - new Date().getUTCHours();
   const offset = ahead > 14 ? ahead - 24 : ahead;
-  // The names of these zones count the other way round.
+  // The names of these zones have the opposite sign.
   return offset === 0 ? 'Etc/GMT' : `Etc/GMT${offset > 0 ? '-' : '+'}${Math.abs(offset)}`;
 }
 

@@ -1,17 +1,16 @@
-// A way to the daemon that breaks: all connections are cut at once, in the middle of whatever they carry, and new ones
-// get nowhere until the way is mended.
+// A proxy to the daemon that fails on request: all connections are cut at once, and new ones wait until it is restored.
 import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net';
 
 export type CuttingProxy = {
   url: string;
-  /** Whether the stream of event lines is connected through it now. */
+  /** Whether the event stream is connected through it. */
   carriesStream: () => boolean;
   cut: () => void;
-  mend: () => void;
+  restore: () => void;
   close: () => Promise<void>;
 };
 
-/** A good way until it is cut: a page that never loads has nothing to show. */
+/** Connected until it is cut, so the page can load. */
 export async function startCuttingProxy(port: number): Promise<CuttingProxy> {
   const open = new Set<Socket>();
   const streams = new Set<Socket>();
@@ -56,10 +55,10 @@ export async function startCuttingProxy(port: number): Promise<CuttingProxy> {
       waiting ??= [];
       cutAll();
     },
-    mend() {
+    restore() {
       const held = waiting ?? [];
       waiting = undefined;
-      for (const begin of held) begin();
+      for (const connectHeld of held) connectHeld();
     },
     close: () =>
       new Promise((resolve) => {

@@ -1,5 +1,5 @@
-// A day on which every text from outside is an attack: nothing of it runs, nothing of it becomes an element, and
-// the screens stay readable.
+// A day on which every text from outside is an attack: none of it runs or becomes an element, and the screens stay
+// readable.
 import { describe, expect, it } from 'vitest';
 import { PWNED } from '../../testkit/src/tape/hostile.ts';
 import { sizes } from './chromium.ts';
@@ -8,7 +8,7 @@ import { withTape } from './with-tape.ts';
 
 const tape = withTape({ past: 'end', hostile: true });
 
-/** What the attacks would have made, if any of them had been read as HTML, or had run. */
+/** What the attacks would leave behind if any were parsed as HTML or run. */
 const traces = `(() => ({
   ran: window.${PWNED},
   frames: document.querySelectorAll('iframe, object, embed').length,
@@ -45,7 +45,7 @@ describe('a hostile day', () => {
     for (const size of [sizes.wide, sizes.narrow]) {
       await page.setViewportSize(size);
       await settled(page);
-      // Texts shown on hover and on focus are from outside too.
+      // Tooltips contain text from outside too.
       await page.evaluate(async () => {
         for (const link of [...document.querySelectorAll<HTMLElement>('main a[href]')].slice(0, 12)) {
           link.focus();
@@ -58,7 +58,7 @@ describe('a hostile day', () => {
     }
   });
 
-  it('shows the attack as the text that it is', async () => {
+  it('shows the attack as plain text', async () => {
     const { page } = await tape.open();
     await page.goto(tape.daemon().url);
     await page.locator('main a[href^="/tickets/"]').first().waitFor();

@@ -1,4 +1,4 @@
-// Everything without a mouse: the way between screens, the palette, the list of keys, the inbox, the log.
+// Everything without a mouse: navigation, the palette, the shortcuts, attention and the log.
 import type { BoardView } from '@svc/core';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ function unknown(name: string): never {
   throw new Error(`there is no screen ${name}`);
 }
 
-/** A page at this screen, on which keys are heard. */
+/** A page at this screen, ready for keys. */
 async function openAt(name: string): Promise<Page> {
   const { page } = await tape.open();
   await goTo(page, tape.daemon().url, screen(name));
@@ -33,7 +33,7 @@ describe('by keyboard alone', () => {
       ['t', '/telemetry'],
       ['h', '/'],
     ] as const) {
-      // Sent together: the second one counts only for a moment after the first.
+      // Sent together: the second key counts only shortly after the first.
       await Promise.all([page.keyboard.press('g'), page.keyboard.press(key)]);
       await expect.poll(() => path(page)).toBe(where);
     }
@@ -42,7 +42,7 @@ describe('by keyboard alone', () => {
   it('skips to the content, and reaches every card with a ring around it', async () => {
     const page = await openAt('board');
     await page.keyboard.press('Tab');
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to the content');
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to content');
     await page.keyboard.press('Enter');
     const reached = new Set<string>();
     for (let press = 0; press < 120; press += 1) {
@@ -56,14 +56,14 @@ describe('by keyboard alone', () => {
         return { href: element.getAttribute('href') ?? '', ring, tag: element.tagName };
       });
       if (focus === null || focus.tag === 'BODY') break;
-      expect(focus.ring, `${focus.tag} ${focus.href} shows that it has the focus`).toBe(true);
+      expect(focus.ring, `${focus.tag} ${focus.href} shows the focus`).toBe(true);
       if (focus.href.startsWith('/tickets/')) reached.add(focus.href.split('?')[0] ?? '');
     }
     const cards = await page.locator('section[aria-labelledby^=column-] a[href^="/tickets/"]').count();
     expect(reached.size).toBe(cards);
   });
 
-  it('shows why a card stands where it stands', async () => {
+  it('shows why a card is in its column', async () => {
     const page = await openAt('board');
     await page.locator('a[href^="/tickets/TID-106"]').first().focus();
     await page
@@ -88,7 +88,7 @@ describe('by keyboard alone', () => {
     await expect.poll(() => path(page)).toBe('/tickets/TID-128');
   });
 
-  it('lists the keys with ?, and closes with Escape', async () => {
+  it('lists the shortcuts with ?, and closes with Escape', async () => {
     const page = await openAt('board');
     await page.keyboard.press('?');
     await page.getByRole('dialog').getByText('Attention').first().waitFor();
@@ -96,7 +96,7 @@ describe('by keyboard alone', () => {
     await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
   });
 
-  it('moves through the log, opens a line, pauses and goes on', async () => {
+  it('moves through the log, opens an event, pauses and resumes', async () => {
     const page = await openAt('events');
     await page.keyboard.press('j');
     await page.keyboard.press('j');
@@ -105,12 +105,12 @@ describe('by keyboard alone', () => {
     await page.keyboard.press('Escape');
     await expect.poll(() => new URL(page.url()).searchParams.get('seq')).toBeNull();
     await page.keyboard.press('p');
-    await page.getByRole('button', { name: 'Go on' }).waitFor();
+    await page.getByRole('button', { name: 'Resume' }).waitFor();
     await page.keyboard.press('p');
     await page.getByRole('button', { name: 'Pause' }).waitFor();
   });
 
-  it('acknowledges and puts off what needs a person', async () => {
+  it('acknowledges and snoozes attention items', async () => {
     const page = await openAt('attention');
     const items = async (): Promise<BoardView['attention']> => {
       const response = await fetch(`${tape.daemon().url}/api/board`);
@@ -126,7 +126,7 @@ describe('by keyboard alone', () => {
     await expect.poll(acknowledged).toBe(before.acknowledged + 1);
     await page.keyboard.press('j');
     await page.keyboard.press('s');
-    // For how long is asked; the first choice is taken.
+    // The menu asks for how long; the first choice is taken.
     await page.locator('[role=menu]:focus-within').waitFor();
     await page.keyboard.press('ArrowDown');
     await page.locator('[role=menuitem]:focus').waitFor();

@@ -1,4 +1,4 @@
-// What the screens do with facts: as they come, as they were, and where they lead.
+// The screens with data: live updates, past times, and links.
 import type { AttentionView, BoardView } from '@svc/core';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
@@ -12,8 +12,8 @@ const tape = withTape({ past: 'end' });
 const column = (page: Page, name: string) => page.locator(`section[aria-labelledby=column-${name}]`);
 const card = (page: Page, ticket: string) => page.locator(`main a[href^="/tickets/${ticket}"]`).first();
 
-/** Runs in the page, before anything of its own: nothing comes round by timer. */
-const withoutRounds = 'globalThis.setInterval = () => 0;';
+/** Runs in the page, before its own scripts: no timers, so nothing is polled. */
+const withoutPolling = 'globalThis.setInterval = () => 0;';
 
 async function openAt(path: string, before = ''): Promise<Page> {
   const { page } = await tape.open();
@@ -23,7 +23,7 @@ async function openAt(path: string, before = ''): Promise<Page> {
 }
 
 describe('the board', () => {
-  it('has each card in the column of its work', async () => {
+  it('has each card in the right column', async () => {
     const page = await openAt('/');
     await card(page, 'TID-104').waitFor();
     for (const [name, tickets] of [
@@ -40,9 +40,9 @@ describe('the board', () => {
         ).toBe(1);
   });
 
-  it('moves a card when a delivery says so', async () => {
-    // The board is also asked for every 15 s: here it is the delivery alone that moves the card.
-    const page = await openAt('/', withoutRounds);
+  it('moves a card when a delivery arrives', async () => {
+    // Without the poll every 15 s: the delivery alone moves the card.
+    const page = await openAt('/', withoutPolling);
     await column(page, 'shipping').locator('a[href^="/tickets/TID-104"]').waitFor();
     const daemon = tape.daemon();
     const board = (await (await fetch(`${daemon.url}/api/board`)).json()) as BoardView;
@@ -61,7 +61,7 @@ describe('the board', () => {
     expect(await column(page, 'shipping').locator('a[href^="/tickets/TID-104"]').count()).toBe(0);
   });
 
-  it('is filtered by the address, and a link shows the same', async () => {
+  it('is filtered by the URL, and a link shows the same', async () => {
     const page = await openAt('/?run=run-guest-berths');
     await card(page, 'TID-106').waitFor();
     expect(await card(page, 'TID-121').count()).toBe(0);
@@ -70,20 +70,20 @@ describe('the board', () => {
     expect(await card(page, 'TID-106').count()).toBe(0);
   });
 
-  it('shows a past moment, says so, and leads back to now', async () => {
+  it('shows a past time, labels it, and links back to live', async () => {
     const page = await openAt('/?at=400');
     await page
-      .getByText(/You look at/)
+      .getByText(/Viewing history: /)
       .first()
       .waitFor();
     await page.locator('main a[href^="/tickets/"]').first().waitFor();
     expect(await card(page, 'TID-135').count()).toBe(0);
-    await page.getByRole('link', { name: 'Back to now' }).click();
+    await page.getByRole('link', { name: 'Back to live' }).click();
     await card(page, 'TID-135').waitFor();
     expect(new URL(page.url()).searchParams.has('at')).toBe(false);
   });
 
-  it('shows nothing of now while it waits for a past moment', async () => {
+  it('shows no live data while it loads a past time', async () => {
     const page = await openAt('/');
     await card(page, 'TID-135').waitFor();
     const held = Promise.withResolvers<void>();
@@ -92,7 +92,7 @@ describe('the board', () => {
       await route.continue();
     });
     await page.goto(`${tape.daemon().url}/?at=400`);
-    await page.getByText('You look at the past').waitFor();
+    await page.getByText('Viewing history', { exact: true }).waitFor();
     expect(await page.locator('main a[href^="/tickets/"]').count()).toBe(0);
     held.resolve();
     await page.locator('main a[href^="/tickets/"]').first().waitFor();
@@ -105,14 +105,14 @@ describe('a ticket', () => {
     ['TID-101', 'observed'],
     ['TID-102', 'fetched'],
     ['TID-103', 'claimed'],
-  ])('has a receipt for %s with what was %s', async (ticket, grade) => {
+  ])('has a receipt for %s with a link that was %s', async (ticket, grade) => {
     const page = await openAt(`/tickets/${ticket}`);
     const links = page.getByRole('list', { name: 'Links of the receipt' });
     await links.getByText(grade).first().waitFor();
     expect(await links.getByRole('listitem').count()).toBeGreaterThanOrEqual(4);
   });
 
-  it('leads to its own item in attention', async () => {
+  it('links to its own attention item', async () => {
     const { open } = (await (await fetch(`${tape.daemon().url}/api/attention`)).json()) as AttentionView;
     const item = open.findLast(({ ticket }) => ticket !== null);
     expect(item?.id).not.toBe(open[0]?.id);
@@ -124,7 +124,7 @@ describe('a ticket', () => {
     await page.locator(`[data-item="${item?.id}"][aria-current]`).waitFor();
   });
 
-  it('says why, draws its trace, and leads to the line that a fact stands on', async () => {
+  it('explains its state, shows its trace, and links to the event behind a fact', async () => {
     const page = await openAt('/tickets/TID-106');
     await page
       .getByText(/only a person moves it on/)
@@ -135,13 +135,13 @@ describe('a ticket', () => {
     await line.waitFor();
     const seq = new URL((await line.getAttribute('href')) ?? '', tape.daemon().url).searchParams.get('seq');
     await line.click();
-    await page.locator(`#line-${seq}, :text("Line ${seq}")`).first().waitFor();
+    await page.locator(`#line-${seq}, :text("Event ${seq}")`).first().waitFor();
     expect(new URL(page.url()).searchParams.get('seq')).toBe(seq);
   });
 
-  it('shows what its worker prints, as it is printed', async () => {
+  it('shows new worker output at once', async () => {
     const page = await openAt('/tickets/TID-121');
-    await page.getByText('Live stream').first().waitFor();
+    await page.getByText('Worker output').first().waitFor();
     const message = {
       id: 'message-new',
       role: 'assistant',
@@ -156,7 +156,7 @@ describe('a ticket', () => {
 });
 
 describe('a run', () => {
-  it('has its waves, its workers, its verification, and a summary on demand that says when it is cached', async () => {
+  it('has waves, workers, verification, and a summary on demand that shows when it is cached', async () => {
     const page = await openAt('/runs/run-guest-berths');
     const waves = page.getByRole('region', { name: 'Waves as a graph' });
     await waves.getByText('TID-109').first().waitFor();
@@ -166,7 +166,7 @@ describe('a run', () => {
       .waitFor();
     await page.getByRole('button', { name: 'Write a summary' }).click();
     await page.getByText('TID-106 waits for a person').first().waitFor();
-    // Another page, the same question: nothing new has happened in between.
+    // The same request from another page: nothing has happened in between.
     const again = await openAt('/runs/run-guest-berths');
     await again.getByRole('button', { name: 'Write a summary' }).click();
     await again.getByText('TID-106 waits for a person').first().waitFor();
@@ -175,7 +175,7 @@ describe('a run', () => {
 });
 
 describe('the log', () => {
-  it('is filtered by topic, by ticket and by jq, and turned into a command', async () => {
+  it('is filtered by topic, ticket and jq, and shows the matching command', async () => {
     const page = await openAt('/events?event=codehost.pr.*&ticket=TID-128');
     await page.getByText('codehost.pr.opened').first().waitFor();
     expect(await page.getByText('orchestrator.worker').count()).toBe(0);

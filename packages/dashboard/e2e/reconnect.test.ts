@@ -1,5 +1,5 @@
-// The way to the daemon is cut again and again while events come: afterwards the page has every one of them, in order,
-// and its board is the daemon's.
+// The connection to the daemon is cut again and again while events arrive: afterwards the page has every one of them,
+// in order, and the same board as the daemon.
 import type { BoardView } from '@svc/core';
 import { boardColumnNames, boardColumns } from '@svc/core/browser';
 import type { Page } from 'playwright-core';
@@ -10,18 +10,18 @@ import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 import { withTape } from './with-tape.ts';
 
 const CUTS = 6;
-/** So many while the way is good, and so many while it is cut. */
+/** Events sent while connected, and again while cut. */
 const EVENTS = 6;
 
 const tape = withTape({ past: 'end' });
 
-/** Runs in the page, before anything of its own: the pauses between two tries, of up to 5 s, are a tenth of that. */
+/** Runs in the page, before its own scripts: divides pauses of up to 5 s between attempts by ten. */
 const shortPauses = `
-  const inReality = globalThis.setTimeout;
-  globalThis.setTimeout = (call, ms, ...given) => inReality(call, ms <= 5_000 ? ms / 10 : ms, ...given);
+  const original = globalThis.setTimeout;
+  globalThis.setTimeout = (call, ms, ...given) => original(call, ms <= 5_000 ? ms / 10 : ms, ...given);
 `;
 
-/** A page behind a way that can be cut. */
+/** A page behind a proxy that can be cut. */
 async function openBehindProxy(path: string): Promise<{ page: Page; proxy: CuttingProxy }> {
   const proxy = await startCuttingProxy(tape.daemon().port);
   onTestFinished(proxy.close);
@@ -31,7 +31,7 @@ async function openBehindProxy(path: string): Promise<{ page: Page; proxy: Cutti
   return { page, proxy };
 }
 
-/** Each time once the page is connected, with events before the cut and while it lasts; says how many there were. */
+/** Cuts each time the page is connected, with events before and during the cut; returns how many were sent. */
 async function cutAgainAndAgain(proxy: CuttingProxy, whileCut?: () => Promise<void>): Promise<number> {
   let sent = 0;
   for (let cut = 0; cut < CUTS; cut += 1) {
@@ -44,12 +44,12 @@ async function cutAgainAndAgain(proxy: CuttingProxy, whileCut?: () => Promise<vo
     expect(live.problem()).toBeUndefined();
     sent += live.sent();
     if (cut === CUTS - 1) await whileCut?.();
-    proxy.mend();
+    proxy.restore();
   }
   return sent;
 }
 
-it('shows every line in order, without a hole, however often the way is cut', async () => {
+it('shows every event in order and without a gap, however often the connection is cut', async () => {
   const { url } = tape.daemon();
   const first = await newestSeq(url);
   const { page, proxy } = await openBehindProxy('/events');
@@ -57,7 +57,7 @@ it('shows every line in order, without a hole, however often the way is cut', as
   expect(await cutAgainAndAgain(proxy)).toBeGreaterThan(60);
 
   await page.locator(`#line-${await newestSeq(url)}`).waitFor();
-  // A line may come a moment later: signal files are told after they were written.
+  // An event may arrive a little later: signal files are reported after they were written.
   await untilHolds(async () => {
     const last = await newestSeq(url);
     expect(await seqsShown(page, first)).toEqual(
@@ -66,12 +66,12 @@ it('shows every line in order, without a hole, however often the way is cut', as
   });
 });
 
-it('has the board of the daemon afterwards', async () => {
+it('has the same board as the daemon afterwards', async () => {
   const { url } = tape.daemon();
   const { page, proxy } = await openBehindProxy('/');
   await page.locator('section[aria-labelledby^=column-]').first().waitFor();
   const before = await columnsOf(url, page);
-  // Something that moves a card from one column to another, told while the way is cut.
+  // Moves a card to another column while the connection is cut.
   await cutAgainAndAgain(proxy, () =>
     post(`${url}/api/attention/resolve`, { id: 'run-winter-storage/TID-124/question', by: 'mira' }),
   );
@@ -97,18 +97,18 @@ async function post(url: string, body: object): Promise<void> {
   expect(response.status).toBe(200);
 }
 
-/** Scrolls through the list and reads the numbers of its lines, newest first. */
+/** Scrolls through the list and reads the seqs, newest first. */
 async function seqsShown(page: Page, downTo: number): Promise<number[]> {
-  const list = page.getByRole('listbox', { name: /Event lines/ });
+  const list = page.getByRole('listbox', { name: 'Events, newest first' });
   const seen = await list.evaluate(async (element, lowest) => {
-    const places: Record<number, number> = {};
+    const positions: Record<number, number> = {};
     for (element.scrollTo(0, 0); ; element.scrollBy(0, element.clientHeight * 0.8)) {
       for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
       const top = element.getBoundingClientRect().top - element.scrollTop;
       for (const row of element.querySelectorAll('[role=option]'))
-        places[Number(row.id.replace('line-', ''))] = row.getBoundingClientRect().top - top;
+        positions[Number(row.id.replace('line-', ''))] = row.getBoundingClientRect().top - top;
       const isAtEnd = element.scrollTop + element.clientHeight >= element.scrollHeight - 1;
-      if (isAtEnd || Object.keys(places).some((seq) => Number(seq) <= lowest)) return places;
+      if (isAtEnd || Object.keys(positions).some((seq) => Number(seq) <= lowest)) return positions;
     }
   }, downTo);
   return Object.entries(seen)
@@ -119,7 +119,7 @@ async function seqsShown(page: Page, downTo: number): Promise<number[]> {
 
 type Columns = Record<string, string[]>;
 
-/** By the rule that the page uses too, from what the daemon has. */
+/** The daemon's board, by the same rule as the page. */
 async function columnsOf(url: string, page: Page): Promise<Columns> {
   const response = await fetch(`${url}/api/board?settled=36h`);
   const { workers, pullRequests, tickets, attention } = (await response.json()) as BoardView;

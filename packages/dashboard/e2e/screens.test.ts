@@ -1,5 +1,5 @@
-// Every screen shows the tape's day: in both themes nothing stands in the way of a person who sees or presses
-// differently, and wide and narrow nothing sticks out. Nothing goes wrong in the browser.
+// Every screen with the tape's day: no accessibility problems in both themes, no horizontal overflow in both widths,
+// and no errors in the browser.
 import { beforeAll, expect, it } from 'vitest';
 import { axeFindings } from './axe.ts';
 import { sizes } from './chromium.ts';
@@ -11,7 +11,7 @@ const tape = withTape({ past: 'end' });
 beforeAll(() => tape.daemon().svc('archive', 'sweep', 'run-harbour-hours'));
 
 it.each(screens)('shows $name in both themes, wide and narrow', async (screen) => {
-  // Loaded in the one theme and switched to the other, so that both ways to a theme are taken.
+  // Loaded in one theme and switched to the other, so both ways to set a theme are tested.
   const { page, problems } = await tape.open({ theme: 'dark' });
   const theme = () => page.locator('html').getAttribute('data-theme');
   await goTo(page, tape.daemon().url, screen);

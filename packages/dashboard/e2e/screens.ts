@@ -1,4 +1,4 @@
-// Every screen, with the address at which the tape's day shows something on it.
+// Every screen, with a URL at which it shows data of the tape's day.
 import type { Page } from 'playwright-core';
 import { until, WAIT_MS } from '../../testkit/src/waiting.ts';
 import { traffic } from './chromium.ts';
@@ -6,7 +6,7 @@ import { traffic } from './chromium.ts';
 export type Screen = {
   name: string;
   path: string;
-  /** A text that stands there only when the data has come. */
+  /** A text that is only there once the data has loaded. */
   shows: string | RegExp;
 };
 
@@ -21,10 +21,10 @@ export const screens: readonly Screen[] = [
   { name: 'telemetry', path: '/telemetry', shows: 'run-winter-storage' },
   { name: 'archive', path: '/archive', shows: 'run-harbour-hours' },
   { name: 'configuration', path: '/configuration', shows: 'svc.project.ticketPrefix' },
-  { name: 'doctor', path: '/doctor', shows: 'What is well' },
+  { name: 'doctor', path: '/doctor', shows: 'Healthy' },
 ];
 
-/** Goes there and waits until it shows its data. */
+/** Opens the screen and waits for its data. */
 export async function goTo(
   page: Page,
   url: string,
@@ -35,7 +35,7 @@ export async function goTo(
   await page.locator('main').getByText(shows).first().waitFor({ timeout: patienceMs });
 }
 
-/** What the page asked for has come and is drawn, fonts are there, and nothing moves any more. */
+/** Waits until all responses are rendered, fonts are loaded, and animations have ended. */
 export async function settled(page: Page): Promise<void> {
   const requests = traffic(page);
   for (let made = -1; made !== requests.made; ) {
@@ -43,14 +43,14 @@ export async function settled(page: Page): Promise<void> {
     made = requests.made;
     await page.evaluate(async () => {
       await document.fonts.ready;
-      // In the first frame whatever came is put into the page, and in the second it is there.
+      // Responses are rendered in the first frame and visible in the second.
       for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
       await Promise.allSettled(document.getAnimations().map(({ finished }) => finished));
     });
   }
 }
 
-/** How far the page is wider than the window: nothing may stick out. */
+/** By how many pixels the page is wider than the window. */
 export function overflow(page: Page): Promise<number> {
   return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 }

@@ -1,5 +1,4 @@
-// What a screen shows when there is nothing to show yet: at the first start, while it loads, while the daemon is
-// away, and at an address that does not exist.
+// The screens without data: at the first start, while loading, while the daemon is stopped, and at an unknown URL.
 import { describe, expect, it } from 'vitest';
 import { sendCodehost } from '../../testkit/src/tape/send.ts';
 import { axeFindings } from './axe.ts';
@@ -13,10 +12,10 @@ function unknown(): never {
   throw new Error('there is no such screen');
 }
 
-describe('a machine on which nothing ever happened', () => {
+describe('a new machine', () => {
   const tape = withTape({ past: 'nothing' });
 
-  it('says on the board what to do first', async () => {
+  it('shows the first steps on the board', async () => {
     const { page, problems } = await tape.open();
     await page.goto(tape.daemon().url);
     await page.getByText('Three steps to a live board').waitFor();
@@ -30,7 +29,7 @@ describe('a machine on which nothing ever happened', () => {
   });
 
   it.each(['/runs', '/attention', '/events', '/telemetry', '/archive', '/configuration', '/doctor'])(
-    'has words for it on %s',
+    'has an empty state on %s',
     async (path) => {
       const { page, problems } = await tape.open();
       await page.goto(tape.daemon().url + path);
@@ -41,7 +40,7 @@ describe('a machine on which nothing ever happened', () => {
     },
   );
 
-  it('shows the first thing that happens without a reload', async () => {
+  it('shows the first event without a reload', async () => {
     const { page } = await tape.open();
     await page.goto(`${tape.daemon().url}/events`);
     await page.getByText('monitor.daemon.started').first().waitFor();
@@ -55,10 +54,10 @@ describe('a machine on which nothing ever happened', () => {
   });
 });
 
-describe('while it loads, and while the daemon is away', () => {
+describe('while loading, and while the daemon is stopped', () => {
   const tape = withTape({ past: 'end' });
 
-  it('shows where the board will be, and after a while what it waits for', async () => {
+  it('shows a placeholder, and after a while what it is waiting for', async () => {
     const { page, problems } = await tape.open();
     const held = Promise.withResolvers<void>();
     await page.route('**/api/board/changes*', async (route) => {
@@ -77,10 +76,10 @@ describe('while it loads, and while the daemon is away', () => {
     expect(await problems()).toEqual([]);
   });
 
-  it('says that there is no such page, and no such ticket', async () => {
+  it('reports an unknown page and an unknown ticket', async () => {
     const { page } = await tape.open({ offline: true });
     await page.goto(`${tape.daemon().url}/nowhere/at/all`);
-    await page.getByText('There is no such page.').waitFor();
+    await page.getByText('Page not found.').waitFor();
     await page.goto(`${tape.daemon().url}/tickets/TID-9999`);
     await page
       .locator('main')
@@ -90,22 +89,22 @@ describe('while it loads, and while the daemon is away', () => {
     expect(await axeFindings(page)).toEqual([]);
   });
 
-  it('keeps the last picture while the daemon is away, and goes on when it is back', async () => {
+  it('keeps the last data while the daemon is stopped, and continues when it is back', async () => {
     const pages = await Promise.all(
       (['wide', 'narrow'] as const).map((size) => tape.open({ offline: true, size })),
     );
     for (const { page } of pages) await goTo(page, tape.daemon().url, board);
     await tape.daemon().kill();
-    const isAway = ({ page }: WatchedPage) => page.getByText(/The daemon does not answer/).first();
+    const noDaemon = ({ page }: WatchedPage) => page.getByText(/The daemon is not responding/).first();
     for (const watched of pages) {
-      await isAway(watched).waitFor();
+      await noDaemon(watched).waitFor();
       await settled(watched.page);
       expect(await watched.page.locator('main').getByText(board.shows).first().isVisible()).toBe(true);
       expect(await axeFindings(watched.page)).toEqual([]);
     }
     await tape.daemon().restart();
     for (const watched of pages) {
-      await isAway(watched).waitFor({ state: 'detached' });
+      await noDaemon(watched).waitFor({ state: 'detached' });
       expect(await watched.page.locator('main').getByText(board.shows).first().isVisible()).toBe(true);
       expect(await watched.problems()).toEqual([]);
     }

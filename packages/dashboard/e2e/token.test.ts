@@ -1,11 +1,11 @@
-// The dashboard where the daemon asks for a token: `svc open` gives the page its key.
+// The dashboard when the daemon requires a token: `svc open` gives the page its key.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startInProcess } from '../../monitor/e2e/in-process-daemon.ts';
 import { openChromium, openPage } from './chromium.ts';
 
-test('a page without a key says how to get one; one that was opened with a code has it, also in another tab', async () => {
+test('a page without a key shows how to get one; a page opened with a code has it, also in another tab', async () => {
   const daemon = await startInProcess({ socketTable: () => Promise.resolve(undefined) });
   const token = readFileSync(join(daemon.machine.dataDir, 'api-token'), 'utf8').trim();
   const browser = await openChromium();

@@ -9,7 +9,7 @@ import { openChromium, openPage, type WatchedPage } from './chromium.ts';
 export type WithTape = {
   daemon: () => TapeDaemon;
   browser: () => Browser;
-  /** A page that goes with the test. Nothing moves on it. */
+  /** A page that is closed with the test, without animations. */
   open: (given?: Parameters<typeof openPage>[1]) => Promise<WatchedPage>;
 };
 

@@ -16,7 +16,7 @@ await enter();
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
-      // What the daemon refused it will refuse again; what it did not answer is tried again.
+      // A refused request would be refused again; retry only requests that got no answer.
       retry: (times, error) =>
         times < 3 && !(error instanceof ApiFailure && error.status >= 400 && error.status < 500),
       staleTime: 5_000,
@@ -24,9 +24,9 @@ const queries = new QueryClient({
   },
 });
 
-const place = document.getElementById('app');
-if (place === null) throw new Error('index.html has no #app');
-createRoot(place).render(
+const root = document.getElementById('app');
+if (root === null) throw new Error('index.html has no #app');
+createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={queries}>
       <LiveProvider live={startLive()}>

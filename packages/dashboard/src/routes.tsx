@@ -1,5 +1,5 @@
-// Every address of the web app. A screen is loaded when it is first shown; filters are in the address, so that
-// a link shows somebody else the same.
+// The routes of the web app. A screen is loaded when first shown. Filters are in the URL, so a shared link shows the
+// same.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { searchReader } from './shell/link-to.ts';
 import { NotFound } from './shell/not-found.tsx';
@@ -91,7 +91,7 @@ const screens = [
 export const router = createRouter({
   routeTree: root.addChildren(screens),
   defaultPreload: 'intent',
-  // Plain words in the address instead of JSON: ?at=120&repo=acme/shop
+  // Plain text in the URL instead of JSON: ?at=120&repo=acme/shop
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
   stringifySearch: (search) => {
     const given = Object.entries(search).flatMap(([name, value]) =>

@@ -1,4 +1,4 @@
-// `svc demo`, as a person starts it, in a process group and with a temporary folder of its own.
+// `svc demo` as a user starts it, in its own process group and temporary folder.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,11 +9,11 @@ import { onTestFinished } from 'vitest';
 export type DemoProcess = {
   pid: number;
   printed: () => string;
-  /** The dashboard's address, when it was printed. */
+  /** Resolves with the dashboard's URL once it is printed. */
   url: () => Promise<string>;
-  /** What the terminal's Ctrl-C does: a signal to the whole group. */
+  /** Like Ctrl-C in a terminal: a signal to the whole group. */
   signalGroup: (name: NodeJS.Signals) => void;
-  /** With its exit code, or the signal that ended it. */
+  /** Resolves with the exit code, or the signal that ended it. */
   ended: Promise<number | string>;
 };
 
@@ -26,7 +26,7 @@ export function startDemo(given: { temporary: string; home: string; words: reado
       HOME: given.home,
       PATH: process.env['PATH'],
       TMPDIR: given.temporary,
-      // As it would be with the machine's own temporary folder.
+      // The same as without a changed temporary folder.
       NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'),
       GH_TOKEN: 'a-token-of-this-machine',
       HTTPS_PROXY: 'http://127.0.0.1:9',
@@ -40,7 +40,7 @@ export function startDemo(given: { temporary: string; home: string; words: reado
   const ended = endOf(child);
   const signalGroup = (name: NodeJS.Signals): void => void process.kill(-pid, name);
   onTestFinished(() => {
-    // The group is empty where all went well.
+    // The group is empty if all went well.
     if (groupIsAlive(pid)) signalGroup('SIGKILL');
   });
   return {
@@ -49,7 +49,7 @@ export function startDemo(given: { temporary: string; home: string; words: reado
     url: () =>
       until(() => {
         const url = /^Dashboard: (http:\/\/127\.0\.0\.1:\d+)$/m.exec(printed)?.[1];
-        if (url === undefined) throw new Error(`it has printed no address, but:\n${printed}`);
+        if (url === undefined) throw new Error(`it printed no URL, but:\n${printed}`);
         return url;
       }),
     signalGroup,
@@ -63,7 +63,7 @@ function endOf(child: ChildProcess): Promise<number | string> {
   });
 }
 
-/** True while any process of the group, the daemon included, lives. */
+/** Whether any process of the group is running, the daemon included. */
 export function groupIsAlive(group: number): boolean {
   try {
     process.kill(-group, 0);
@@ -76,7 +76,7 @@ export function groupIsAlive(group: number): boolean {
 export const homesIn = (temporary: string): string[] =>
   readdirSync(temporary).filter((name) => name.startsWith('svc-demo-'));
 
-/** The process of the demo itself, behind the verb. */
+/** The process of the demo itself, started by the verb. */
 export function demoPidIn(temporary: string): number {
   const [home = ''] = homesIn(temporary);
   return (JSON.parse(readFileSync(join(temporary, home, 'demo.json'), 'utf8')) as { pid: number }).pid;

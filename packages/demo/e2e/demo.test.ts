@@ -1,4 +1,4 @@
-// svc demo from its start to its end, and through every way in which it can be ended early.
+// svc demo from start to end, and every way to end it early.
 import { readFileSync } from 'node:fs';
 import { type BoardView, boardView, type EventLine, emptyBoard, foldLine } from '@svc/core';
 import { temporaryFolder, until, untilHolds } from '@svc/testkit';
@@ -9,7 +9,7 @@ const EXHAUSTED = 'run-guest-berths/TID-106/deploy-budget-exhausted';
 
 type Board = Pick<BoardView, 'workers' | 'attention'>;
 
-/** Reads the log until the demo ends: by ticket every state that it had, and every item of attention. */
+/** Reads the log until the demo ends; returns every state by ticket, and every attention item. */
 async function watch(url: string, onBoard: (board: Board) => Promise<void> = () => Promise.resolve()) {
   const states = new Map<string, Set<string>>();
   const items = new Set<string>();
@@ -25,7 +25,7 @@ async function watch(url: string, onBoard: (board: Board) => Promise<void> = () 
   return { states, items };
 }
 
-/** From the first one on, until the daemon ends. */
+/** All events from the first one until the daemon ends. */
 async function* linesOf(url: string): AsyncGenerator<EventLine> {
   const { body } = await fetch(`${url}/api/events/stream`, { headers: { 'last-event-id': '0' } });
   if (body === null) throw new Error('the daemon has no stream');
@@ -52,7 +52,7 @@ function acknowledgeOnce(url: string): (board: Board) => Promise<void> {
     isDone = true;
     const headers = { 'content-type': 'application/json' };
     const body = JSON.stringify({ id: EXHAUSTED, by: 'you' });
-    // The line may be here before the daemon's own board has it.
+    // The event may arrive before the daemon's board has it.
     await untilHolds(async () => {
       const response = await fetch(`${url}/api/attention/ack`, { method: 'POST', headers, body });
       expect(response.status).toBe(200);
@@ -61,7 +61,7 @@ function acknowledgeOnce(url: string): (board: Board) => Promise<void> {
 }
 
 describe('two demos at once', () => {
-  it('live their days, one of them with a person', async () => {
+  it('play their days, one of them with a person', async () => {
     const temporary = temporaryFolder();
     const home = temporaryFolder();
     const alone = startDemo({ temporary, home, words: ['--minutes', '0.2'] });
@@ -85,11 +85,11 @@ describe('two demos at once', () => {
     expect(unseen.states.size).toBeGreaterThanOrEqual(12);
     expect(unseen.items).toContain(EXHAUSTED);
     expect(unseen.states.get('TID-106')).not.toContain('done');
-    expect(alone.printed()).toContain('TID-106 still waits for you');
-    // The day went on with the person's word.
+    expect(alone.printed()).toContain('TID-106 is still waiting for you');
+    // The day continued with the person's decision.
     expect([...(seen.states.get('TID-106') ?? [])].at(-1)).toBe('done');
     expect(attended.printed()).toContain('TID-106 is in production: done.');
-    expect(attended.printed()).not.toContain('still waits for you');
+    expect(attended.printed()).not.toContain('still waiting for you');
     for (const demo of [alone, attended]) {
       expect(demo.printed().split('\n')[0]).toMatch(/^Dashboard: http/);
       for (const words of ['09:00  ', '11:27  TID-106 needs you', '17:30  The day is over', 'svc init'])
@@ -108,7 +108,7 @@ const readEnvironment = (pid: number): string[] =>
 test.each<[name: string, end: (demo: ReturnType<typeof startDemo>) => void, code: number | string]>([
   ['Ctrl-C', (demo) => demo.signalGroup('SIGINT'), 130],
   ['SIGTERM of the verb', ({ pid }) => process.kill(pid, 'SIGTERM'), 143],
-  ['a terminal that goes', (demo) => demo.signalGroup('SIGHUP'), 129],
+  ['a closed terminal', (demo) => demo.signalGroup('SIGHUP'), 129],
   ['kill -9 of the verb', ({ pid }) => process.kill(pid, 'SIGKILL'), 'SIGKILL'],
 ])('%s in the middle leaves nothing', async (_, end, code) => {
   const temporary = temporaryFolder();
@@ -116,13 +116,13 @@ test.each<[name: string, end: (demo: ReturnType<typeof startDemo>) => void, code
   const url = await demo.url();
   const { pid } = (await (await fetch(`${url}/api/health`)).json()) as Health;
   if (process.platform === 'linux') {
-    // Nothing of this machine that could lead out of it.
+    // No token or proxy of this machine.
     const names = readEnvironment(pid).map((variable) => variable.split('=')[0]);
     expect(names.filter((name) => /TOKEN|PROXY/i.test(name ?? ''))).toEqual([]);
     expect(readEnvironment(pid)).toContainEqual(expect.stringMatching(/^PATH=.*\/svc-demo-\w+\/bin$/));
   }
   await expect.poll(demo.printed).toContain('09:00  ');
-  // Every part that the demo sets up is well.
+  // Every component that the demo sets up is healthy.
   await untilHolds(async () => {
     const { sources } = (await (await fetch(`${url}/api/health`)).json()) as Health;
     expect(sources.tunnels.map(({ grade }) => grade)).toEqual(['live', 'live']);
@@ -135,18 +135,18 @@ test.each<[name: string, end: (demo: ReturnType<typeof startDemo>) => void, code
   await expect(fetch(url)).rejects.toThrow('fetch failed');
 });
 
-it('leaves nothing when it is ended before it has begun', async () => {
+it('leaves nothing when it is ended before it has started', async () => {
   const temporary = temporaryFolder();
   const demo = startDemo({ temporary, home: temporaryFolder(), words: [] });
   await expect.poll(() => homesIn(temporary)).toHaveLength(1);
   demo.signalGroup('SIGINT');
   expect(await demo.ended, demo.printed()).toBe(130);
-  expect(demo.printed()).toBe('Ended. Nothing is left behind.\n');
+  expect(demo.printed()).toBe('Ended. Everything was removed.\n');
   await expect.poll(() => groupIsAlive(demo.pid)).toBe(false);
   expect(homesIn(temporary)).toEqual([]);
 });
 
-it('removes what an earlier one left that was killed, its daemon too', async () => {
+it('removes the leftovers of a killed demo, including its daemon', async () => {
   const temporary = temporaryFolder();
   const home = temporaryFolder();
   const killed = startDemo({ temporary, home, words: [] });
@@ -168,7 +168,7 @@ it('removes what an earlier one left that was killed, its daemon too', async () 
   expect(homesIn(temporary)).toEqual([]);
 });
 
-it('says why when the port is taken', async () => {
+it('reports when the port is in use', async () => {
   const temporary = temporaryFolder();
   const home = temporaryFolder();
   const first = startDemo({ temporary, home, words: [] });

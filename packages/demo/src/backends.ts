@@ -1,5 +1,5 @@
-// A metrics and a log backend for the Telemetry screen: what the agents spent, which tools they used and which calls
-// failed. Each answers the part of its vendor's documented API that the dashboard uses.
+// A metrics and a log backend for the Telemetry screen: agent cost, tool usage and failed calls. Each implements the
+// part of the vendor's documented API that the dashboard uses.
 import type { ServerResponse } from 'node:http';
 import { type LocalServer, sendJson, startLocalServer } from './local-server.ts';
 
@@ -35,7 +35,7 @@ function answer(response: ServerResponse, path: string, given: Given): void {
   }
 }
 
-/** From 0 to 1, looks random, and is the same for the same number. */
+/** A repeatable pseudo-random value from 0 to 1. */
 function noise(number: number): number {
   const spread = Math.sin((number + 1) * 12.9898) * 43_758.5453;
   return spread - Math.floor(spread);
@@ -49,7 +49,7 @@ const weights: Record<string, number> = {
   cacheCreation: 22_000,
 };
 
-/** More in the middle of the working hours, nothing in the night. */
+/** Most in the middle of the working hours, nothing at night. */
 function matrix(given: Given) {
   const query = given('query');
   const end = secondsIn(given('end')) ?? Date.now() / 1_000;
@@ -67,7 +67,7 @@ function matrix(given: Given) {
   });
 }
 
-/** 0 to 1: the day began nine and a half hours ago, and so did every day before it. */
+/** 0 to 1: each day started nine and a half hours before the current time of day. */
 function busyAt(time: number, now: number): number {
   const hour = 9.5 - (((now - time) / 3_600) % 24);
   return hour < 0 || hour > 9.5 ? 0 : Math.sin((hour / 9.5) * Math.PI) ** 0.6;

@@ -19,7 +19,7 @@ async function listen(channel: string, onMessage: (message: Message) => void): P
   const { body } = await fetch(channel, { headers: { accept: 'text/event-stream' } });
   if (body === null) throw new Error('the relay has no stream');
   const frames = body.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]();
-  // The first frame says that the relay listens.
+  // The first frame reports that the relay is ready.
   await frames.next();
   void (async () => {
     for (let next = await frames.next(); next.done !== true; next = await frames.next())
@@ -50,7 +50,7 @@ it('signs a delivery, and sends it again until the log has it', async () => {
   expect(first?.['x-hub-signature-256']).toBe(`sha256=${signature}`);
 });
 
-it('has a channel of its own for the tracker', async () => {
+it('has a separate channel for the tracker', async () => {
   const opened = await clouds(WAIT_MS);
   await listen(opened.channels.tracker, (message) => opened.saw(lineOf(message['tracker-delivery'])));
   await expect(
@@ -58,7 +58,7 @@ it('has a channel of its own for the tracker', async () => {
   ).resolves.toBeUndefined();
 });
 
-it('does not go on for ever where nobody listens', async () => {
+it('gives up if no daemon is listening', async () => {
   const opened = await clouds(10);
   await expect(opened.deliver({ kind: 'codehost', type: 'push', payload: {} })).rejects.toThrow(
     'did not reach the daemon',

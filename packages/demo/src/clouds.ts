@@ -1,4 +1,4 @@
-// What is around the demo's daemon: a relay, the code host, the backends of the Telemetry screen, and the workers'
+// The services around the demo's daemon: a relay, the code host, the backends of the Telemetry screen, and the workers'
 // files. Signed deliveries go through the relay; one that does not arrive is sent again.
 import { createHmac, randomUUID } from 'node:crypto';
 import { type EventLine } from '@svc/core';
@@ -14,15 +14,15 @@ const ATTEMPTS = 4;
 
 export type Clouds = {
   relay: DemoRelay;
-  /** Where the code host is. */
+  /** The code host's host and port. */
   codehost: string;
   backends: DemoBackends;
   channels: { codehost: string; tracker: string };
-  /** Takes each line of the log: a delivery has arrived when it has one. */
+  /** Receives each event of the log: a delivery has arrived once it has one. */
   saw: (line: EventLine) => void;
-  /** Resolves when the log has it. */
+  /** Resolves once it is in the log. */
   deliver: (delivery: Omit<Delivery, 'at'>) => Promise<void>;
-  /** Puts the record where the daemon finds it. */
+  /** Sends or writes the record for the daemon. */
   play: (daemon: DaemonAddress, record: DayRecord) => Promise<void>;
   close: () => Promise<void>;
 };
@@ -78,7 +78,7 @@ export async function openClouds(home: {
           const headers = { ...daemon.headers, 'content-type': 'application/json' };
           return post(`${daemon.url}/api/events`, headers, body);
         }
-        // The daemon notices ended processes by itself, and writes its own lines.
+        // The daemon detects ended processes and writes its own events.
         case 'died':
         case 'daemon':
         case 'scene':
@@ -118,9 +118,9 @@ export async function post(url: string, headers: Record<string, string>, body: s
 }
 
 async function within(promise: Promise<true>, milliseconds: number): Promise<boolean> {
-  const enough = Promise.withResolvers<false>();
-  const timer = setTimeout(() => enough.resolve(false), milliseconds);
-  const answer = await Promise.race([promise, enough.promise]);
+  const timeout = Promise.withResolvers<false>();
+  const timer = setTimeout(() => timeout.resolve(false), milliseconds);
+  const isInTime = await Promise.race([promise, timeout.promise]);
   clearTimeout(timer);
-  return answer;
+  return isInTime;
 }

@@ -10,7 +10,7 @@ import { makeHome, writePrograms } from './home.ts';
 describe('the code host', () => {
   const hook = JSON.stringify(newHookBody('http://127.0.0.1:9/channel', 'the-secret'));
 
-  it('keeps hooks, and never tells a secret', () => {
+  it('keeps hooks, and never returns a secret', () => {
     const answer = createAnswers();
     expect(answer('GET', '/repos/acme/web/hooks?per_page=100', '')).toEqual({ status: 200, body: [] });
     const made = answer('POST', '/repos/acme/web/hooks', hook);
@@ -52,7 +52,7 @@ describe('its client program', () => {
     });
   }
 
-  it('prints a list as one line of JSON per item, behind status and headers', async () => {
+  it('prints status, headers, and a list as one line of JSON per item', async () => {
     const { code, printed } = await gh([
       'api',
       '--include',
@@ -68,13 +68,13 @@ describe('its client program', () => {
     expect(printed).toMatch(/^date: /m);
   });
 
-  it('sends what it is told on standard input', async () => {
+  it('sends its standard input', async () => {
     const query = JSON.stringify({ query: '…', variables: { o0: 'acme', n0: 'web' } });
     const { printed } = await gh(['api', '--include', 'graphql', '--input', '-'], query);
     expect(printed).toContain('"nameWithOwner":"acme/web"');
   });
 
-  it('ends with 1 where the code host says no, and is logged in', async () => {
+  it('exits with 1 on an error response, and is logged in', async () => {
     const { code, printed } = await gh(['api', '--include', '-X', 'GET', 'repos/acme/web/nothing']);
     expect([code, printed.split('\n')[0]]).toEqual([1, 'HTTP/1.1 404 Not Found']);
     expect((await gh(['auth', 'status'])).printed).toContain('account demo');

@@ -1,11 +1,11 @@
-// The code host of the demo: as much of its API as the daemon calls. It keeps the hooks that are made and has no news:
-// everything that happens comes as a delivery. Its client program is gh.ts.
+// The demo's code host: the part of its API that the daemon calls. It stores created hooks and never has new data,
+// because every event is sent as a delivery. Its client program is gh.ts.
 import { sendJson, startLocalServer } from './local-server.ts';
 
 type Hook = { id: number; active: boolean; events: string[]; config: Record<string, unknown> };
 export type Answer = { status: number; body: unknown };
 
-/** `host` is what the client finds in GH_HOST. */
+/** `host` is the client's GH_HOST. */
 export type ScriptedCodehost = { host: string; close: () => Promise<void> };
 
 export async function startScriptedCodehost(): Promise<ScriptedCodehost> {
@@ -35,7 +35,7 @@ export function createAnswers(): (method: string, path: string, body: string) =>
       hooks.set(repo, [...known, hook]);
       return { status: 201, body: withoutSecret(hook) };
     }
-    // They are empty: everything came as a delivery, and every delivery arrived.
+    // Empty: everything was sent as a delivery, and every delivery arrived.
     const isEmptyList = /^(?:hooks\/\d+\/deliveries|deployments|deployments\/\d+\/statuses|issues)$/.test(
       rest,
     );
@@ -49,7 +49,7 @@ function withoutSecret({ config: { secret: _, ...config }, ...hook }: Hook): Hoo
   return { ...hook, config };
 }
 
-/** Each repository that is asked for, under its alias, without pull requests that the log does not know. */
+/** Each requested repository under its alias, without new pull requests. */
 function nothingNew(body: string): Record<string, object> {
   const { variables = {} } = JSON.parse(body) as { variables?: Record<string, string> };
   const indexes = Object.keys(variables).flatMap((name) => /^o(\d+)$/.exec(name)?.[1] ?? []);

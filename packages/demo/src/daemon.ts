@@ -1,5 +1,5 @@
-// The real daemon in the demo's home, as `svc monitor run` starts it, with an environment that holds nothing of
-// this machine: no login, no key, no proxy, and no program to be found but the demo's own.
+// The real daemon in the demo's home, as `svc monitor run` starts it, in a clean environment: no login, no key, no
+// proxy, and no programs on the PATH but the demo's own.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,22 +9,22 @@ import type { DemoHome } from './home.ts';
 const START_WITHIN_MS = 60_000;
 const STOP_WITHIN_MS = 2_000;
 const SHOWN_LINES = 10;
-/** Of the machine: where temporary files lie, its language and its time zone. */
+/** Variables passed on from the machine: temporary folder, language and time zone. */
 const passedOn = ['TMPDIR', 'LANG', 'LC_ALL', 'TZ', 'SVC_VERSION_FILE', 'NODE_COMPILE_CACHE'];
 
-/** Where the daemon answers, and the headers of every request to it. */
+/** The daemon's URL, and the headers for every request to it. */
 export type DaemonAddress = { url: string; headers: Record<string, string> };
 
 type DemoDaemon = DaemonAddress & {
   ended: Promise<string>;
-  /** What it printed last. */
-  lastWords: () => string;
+  /** The last lines it printed. */
+  lastOutput: () => string;
 };
 
 type StartingDaemon = {
   ready: Promise<DemoDaemon>;
   stop: () => Promise<void>;
-  /** At once, without waiting. */
+  /** Immediately, without waiting. */
   kill: () => void;
 };
 
@@ -35,7 +35,7 @@ export function startDemoDaemon(given: {
   /** The command that runs svc: node, its flags, the start file. */
   program: readonly string[];
   port: number;
-  /** Where the code host is. */
+  /** The code host's host and port. */
   codehost: string;
   environment: NodeJS.ProcessEnv;
 }): StartingDaemon {
@@ -65,7 +65,7 @@ export function startDemoDaemon(given: {
   });
   const kill = (): void => void child.kill('SIGKILL');
   const ready = untilReady(child, ended, home, log);
-  // Whoever leaves while it starts has no use for the rejection.
+  // A caller that leaves while it starts does not handle the rejection.
   ready.catch(() => undefined);
   return { ready, stop: () => stop(child, ended), kill };
 }
@@ -76,29 +76,29 @@ async function untilReady(
   home: DemoHome,
   log: string,
 ): Promise<DemoDaemon> {
-  const lastWords = (): string =>
+  const lastOutput = (): string =>
     readFileSync(log, 'utf8').trimEnd().split('\n').slice(-SHOWN_LINES).join('\n');
   let ending: string | undefined;
   void ended.then((how) => (ending = how));
   const deadline = performance.now() + START_WITHIN_MS;
   for (;;) {
     const url = announcedBy(child.pid, join(home.dataDir, 'daemon.json'));
-    if (url !== undefined) return { url, headers: tokenHeader(home.dataDir), ended, lastWords };
+    if (url !== undefined) return { url, headers: tokenHeader(home.dataDir), ended, lastOutput };
     if (ending !== undefined || performance.now() > deadline)
       throw new DaemonDidNotStart(
-        `The daemon did not start (${ending ?? 'it does not answer'}). It said:\n${lastWords()}`,
+        `The daemon did not start (${ending ?? 'no response'}). Its last output:\n${lastOutput()}`,
       );
     await sleep(20);
   }
 }
 
-/** A daemon that cannot tell users apart, as on macOS, asks for the token of a file. */
+/** A daemon that cannot distinguish users, as on macOS, requires the token in a file. */
 export function tokenHeader(dataDir: string): Record<string, string> {
   const file = join(dataDir, 'api-token');
   return existsSync(file) ? { authorization: `Bearer ${readFileSync(file, 'utf8').trim()}` } : {};
 }
 
-/** In the person's browser. Where there is none nothing happens: the address has been printed. */
+/** Opens the user's browser. Without a browser nothing happens: the URL has been printed. */
 export function openDashboard(
   program: readonly string[],
   { dataDir }: DemoHome,
@@ -119,12 +119,12 @@ function announcedBy(pid: number | undefined, file: string): string | undefined 
     const found = JSON.parse(readFileSync(file, 'utf8')) as { pid: number; url: string; state?: string };
     return found.pid === pid && found.state === 'running' ? found.url : undefined;
   } catch {
-    // Not there yet; it is looked at again.
+    // Not there yet; the caller retries.
     return undefined;
   }
 }
 
-/** Nothing of it is kept, so that it need not be waited for long. */
+/** Its data is not kept, so a short timeout is enough. */
 async function stop(child: ChildProcess, ended: Promise<string>): Promise<void> {
   child.kill('SIGTERM');
   const late = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS);

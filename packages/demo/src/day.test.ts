@@ -22,13 +22,13 @@ const boardAt = (minute: number) => boardView(pastOf(dayAt(minute)).board, { all
 type Scene = Extract<DayRecord, { kind: 'scene' }>;
 const scenes = records.filter((record): record is Scene => record.kind === 'scene');
 
-describe('what is played', () => {
+describe('the records to play', () => {
   const lengthMs = 180_000;
   const day = dayAt(DAY_BEGINS);
   day.goLive(now.getTime(), msPerMinuteOf(lengthMs));
   const played = recordsToPlay(day);
 
-  it('is what happens after nine, in the order of time, within its length', () => {
+  it('are those after nine, in order, within the length', () => {
     const facts = played.filter(({ kind }) => kind !== 'scene');
     expect(facts).toHaveLength(records.filter(({ at, kind }) => at > DAY_BEGINS && kind !== 'scene').length);
     expect(facts.length).toBeGreaterThan(300);
@@ -38,9 +38,9 @@ describe('what is played', () => {
     expect(moments.at(-1)).toBeLessThanOrEqual(lengthMs);
   });
 
-  it('has a scene only after what it speaks of', () => {
+  it('have a scene only after the events that it describes', () => {
     const indexOfScene = played.findIndex(
-      (record) => record.kind === 'scene' && record.says.startsWith(`${WAITS_FOR_YOU} needs you`),
+      (record) => record.kind === 'scene' && record.text.startsWith(`${WAITS_FOR_YOU} needs you`),
     );
     const failures = played.flatMap((record, index) => {
       if (record.kind !== 'codehost' || record.type !== 'deployment_status') return [];
@@ -78,14 +78,14 @@ describe('the times of a record', () => {
     expect(text).not.toContain('2026-01-');
   });
 
-  it('are the moment of the play, and what is due after it is as far away as it was', () => {
+  it('are the current time when played, and later times keep their distance', () => {
     const day = dayAt(DAY_BEGINS);
     day.goLive(now.getTime(), 5);
     const at = new Date('2026-03-02T17:00:07.000Z');
     expect(day.dated(snoozed, at)).toMatchObject({ detail: { until: '2026-03-02T21:00:07.000Z' } });
   });
 
-  it('names a living process', () => {
+  it('use the pid of a running process', () => {
     const patches = dayAt(DAY_ENDS).records.map((record) => dayAt(DAY_ENDS).dated(record));
     expect(JSON.stringify(patches)).not.toContain('$pid');
     expect(JSON.stringify(patches)).toContain('"pid":4242');
@@ -94,7 +94,7 @@ describe('the times of a record', () => {
 
 describe('the scenes', () => {
   test.each(scenes.map((scene) => [clockText(scene.at), scene] as const))(
-    '%s is so on the board',
+    '%s matches the board',
     (_, { at, shows }) => {
       const statuses = new Map(boardAt(at).workers.map(({ ticket, status }) => [ticket, status]));
       for (const [ticket, status] of Object.entries(shows))
@@ -102,7 +102,7 @@ describe('the scenes', () => {
     },
   );
 
-  it('has one deploy that waits for a person, and one that fails and comes good without', () => {
+  it('have one deploy that waits for a person, and one that fails and recovers', () => {
     const { attention } = boardAt(207.3);
     expect(attention.map(({ ticket, reason }) => [ticket, reason])).toContainEqual([
       WAITS_FOR_YOU,
@@ -112,7 +112,7 @@ describe('the scenes', () => {
     expect(shown).toEqual(['deploy-failed', 'done']);
   });
 
-  it('is about a dozen tickets and more, of two repositories', () => {
+  it('have at least a dozen tickets, of two repositories', () => {
     const { workers } = boardAt(DAY_ENDS);
     expect(new Set(workers.map(({ ticket }) => ticket)).size).toBeGreaterThanOrEqual(12);
     expect(new Set(workers.map(({ repo }) => repo))).toEqual(new Set(repos));

@@ -1,20 +1,20 @@
-// The day that `svc demo` plays, as it was recorded: day.jsonl, one record a line, in the order of time. Nothing in it
-// belongs to a moment: `at` counts minutes from eight in the morning, and the times inside a record are written as if
-// the day were 5 January 2026, in UTC. Whoever plays it opens it at a minute and gets records with shifted times.
+// The recorded day that `svc demo` plays: day.jsonl, one record per line, in order of time. `at` counts minutes from
+// 8:00, and the times inside a record are written as if the day were 5 January 2026, in UTC. A caller opens the day at
+// a minute and gets records with shifted times.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EventFields, SignalFile, WorkerStatus } from '@svc/core';
 
-/** Minutes of the day: the demo starts at nine and ends at half past five. */
+/** Minutes of the day: the demo starts at 9:00 and ends at 17:30. */
 export const DAY_BEGINS = 60;
 export const DAY_ENDS = 570;
-/** The ticket whose deployments all failed: it waits for the person at the screen. */
+/** The ticket whose deployments all failed: it waits for the user. */
 export const WAITS_FOR_YOU = 'TID-106';
 
 const RECORDED_EIGHT = Date.UTC(2026, 0, 5, 8);
 const recordedTime = /^2026-01-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/;
-/** Stands for a process that lives as long as the day is played. */
-const LIVING_PID = '$pid';
+/** Placeholder for a process that runs as long as the day is played. */
+const RUNNING_PID = '$pid';
 
 type JsonObject = { [name: string]: unknown };
 
@@ -35,21 +35,21 @@ export type DayRecord =
   | ({ at: number } & (
       | /** A change of a signal file; see `patchedSignal`. */
       ({ kind: 'signal'; patch: Partial<SignalFile> } & OfWorker)
-      /** What an agent prints: lines of its stream file. */
+      /** Output of an agent: lines of its stream file. */
       | ({ kind: 'output'; lines: readonly object[] } & OfWorker)
-      /** The process of a worker ended. A running daemon notices that by itself. */
+      /** The process of a worker ended. A running daemon detects that itself. */
       | ({ kind: 'died' } & OfWorker)
-      /** A line that the orchestrator reports. */
+      /** An event that the orchestrator reports. */
       | ({ kind: 'report' } & Line)
-      /** A line of the daemon itself, for the past. A running daemon writes its own. */
+      /** An event of the daemon itself, for the past. A running daemon writes its own. */
       | ({ kind: 'daemon' } & Line)
-      /** What the demo prints at that minute, and the state that the board then shows. */
-      | { kind: 'scene'; says: string; shows: Readonly<Record<string, WorkerStatus>> }
+      /** The text that the demo prints at that minute, and the states that the board then shows. */
+      | { kind: 'scene'; text: string; shows: Readonly<Record<string, WorkerStatus>> }
     ));
 
-/** `decision.jsonl` is what follows when the person decides about `WAITS_FOR_YOU`: minute 0 is the decision. */
+/** `decision.jsonl` is what follows the user's decision about `WAITS_FOR_YOU`: minute 0 is the decision. */
 export function readRecords(name: 'day.jsonl' | 'decision.jsonl'): DayRecord[] {
-  // Beside this file, in a build too.
+  // Next to this file, also in a build.
   const text = readFileSync(join(import.meta.dirname, name), 'utf8');
   return text
     .trimEnd()
@@ -59,16 +59,16 @@ export function readRecords(name: 'day.jsonl' | 'decision.jsonl'): DayRecord[] {
 
 export type Day = {
   records: readonly DayRecord[];
-  /** The minute up to which it is past. */
+  /** Records up to this minute are past. */
   nowIs: number;
   timeOf: (minute: number) => Date;
-  /** Everything after `nowIs` happens from `from` on, a minute of the day in so many milliseconds. */
+  /** Plays everything after `nowIs` from the time `from` on, at `msPerMinute` per minute of the day. */
   goLive: (from: number, msPerMinute: number) => void;
-  /** The record as it is when it happens at `at`; by default, at its own minute. */
+  /** The record with its times shifted to `at`; by default, to its own minute. */
   dated: <T extends DayRecord>(record: T, at?: Date) => T;
 };
 
-/** `nowIs` is the minute of the day that `now` stands for, `pid` a process that lives as long as the day is played. */
+/** `nowIs` is the minute of the day at `now`, `pid` a process that runs as long as the day is played. */
 export function openDay(given: {
   records?: readonly DayRecord[];
   now: Date;
@@ -94,7 +94,7 @@ export function openDay(given: {
     },
     dated(record, at = timeOf(record.at)) {
       const happened = RECORDED_EIGHT + Math.round(record.at * 60_000);
-      /** What lies ahead of the record keeps its distance, however fast the day is played. */
+      /** Times after the record keep their distance, however fast the day is played. */
       const shift = (recorded: number): Date =>
         recorded >= happened
           ? new Date(at.getTime() + recorded - happened)
@@ -104,9 +104,9 @@ export function openDay(given: {
   };
 }
 
-/** Times are text, milliseconds, or, as the code host writes some, seconds. */
+/** Times are text, milliseconds or, in some payloads of the code host, seconds. */
 function withTimes(value: unknown, shift: (recorded: number) => Date, pid: number): unknown {
-  if (value === LIVING_PID) return pid;
+  if (value === RUNNING_PID) return pid;
   if (typeof value === 'number') {
     if (value > 1e12) return shift(value).getTime();
     return value > 1.7e9 ? Math.floor(shift(value * 1_000).getTime() / 1_000) : value;
@@ -124,7 +124,7 @@ function withTimes(value: unknown, shift: (recorded: number) => Date, pid: numbe
   );
 }
 
-/** How long a minute takes when the demo takes `lengthMs`. */
+/** The length of a minute if the demo takes `lengthMs`. */
 export function msPerMinuteOf(lengthMs: number): number {
   return lengthMs / (DAY_ENDS - DAY_BEGINS);
 }

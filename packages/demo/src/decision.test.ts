@@ -25,7 +25,7 @@ test.each([
 });
 
 function listening() {
-  const said: string[] = [];
+  const printed: string[] = [];
   const sent: string[] = [];
   const decision = awaitDecision({
     daemon: { url: 'http://127.0.0.1:9', headers: {} },
@@ -40,38 +40,38 @@ function listening() {
       },
     },
     msPerMinute: 0,
-    say: (text) => void said.push(text),
+    print: (text) => void printed.push(text),
     signal: new AbortController().signal,
   });
-  return { decision, said, sent };
+  return { decision, printed, sent };
 }
 
-it('answers a retry with a deployment that succeeds', async () => {
-  const { decision, said, sent } = listening();
+it('follows a retry with a successful deployment', async () => {
+  const { decision, printed, sent } = listening();
   expect(decision.isMade()).toBe(false);
   decision.saw(lineOf('orchestrator.deploy.retried', { by: 'you' }));
   expect(decision.isMade()).toBe(true);
   await decision.settled();
   expect(sent).toEqual(['deployment', 'deployment_status in_progress', 'deployment_status success', 'Done']);
-  expect(said.at(-1)).toBe('TID-106 is in production: done.');
+  expect(printed.at(-1)).toBe('TID-106 is in production: done.');
 });
 
-it('deploys nothing when the person accepts, and follows the first decision only', async () => {
-  const { decision, said, sent } = listening();
+it('deploys nothing if the user accepts, and follows only the first decision', async () => {
+  const { decision, printed, sent } = listening();
   decision.saw(lineOf('orchestrator.deploy.accepted', { by: 'you' }));
   decision.saw(lineOf('orchestrator.deploy.retried', { by: 'you' }));
   await decision.settled();
   expect(sent).toEqual(['Done']);
-  expect(said).toHaveLength(1);
+  expect(printed).toHaveLength(1);
 });
 
-it('tells whoever waits that the daemon did not take it', async () => {
+it('reports a request that the daemon did not accept to the caller of settled', async () => {
   const { decision } = listening();
   decision.saw(lineOf('comms.attention_acknowledged', exhausted));
   await expect(decision.settled()).rejects.toThrow('fetch failed');
 });
 
-it('deploys the commit that the pull request became', () => {
+it('deploys the merge commit of the pull request', () => {
   const day = openDay({ now: new Date(), nowIs: 570, pid: 1 });
   const merged = pastOf(day).board.pullRequests.get('tideline/api#406')?.merge?.sha;
   expect(merged).toBeDefined();

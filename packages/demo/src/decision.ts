@@ -1,6 +1,6 @@
-// The one decision that the day leaves to the person at the screen: what becomes of TID-106, whose three deployments
-// failed. The day goes on from there (decision.jsonl):
-//   acknowledge, hand over, resolve   a colleague fixes it and asks for another attempt, which succeeds
+// The one decision that the day leaves to the user: what to do about TID-106, whose three deployments failed. What
+// follows is in decision.jsonl:
+//   acknowledge, hand over, resolve   a colleague fixes it and requests another attempt, which succeeds
 //   retry                             the attempt succeeds
 //   accept                            the ticket is done without a deployment
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,7 +18,7 @@ type Decision = 'taken' | 'retried' | 'accepted';
 export type AwaitedDecision = {
   saw: (line: EventLine) => void;
   isMade: () => boolean;
-  /** Resolves when what follows from it has happened; at once when nothing was decided. */
+  /** Resolves when its consequences have been played; at once without a decision. */
   settled: () => Promise<void>;
 };
 
@@ -26,40 +26,40 @@ export function awaitDecision(given: {
   daemon: DaemonAddress;
   clouds: Pick<Clouds, 'deliver'>;
   msPerMinute: number;
-  say: (text: string) => void;
+  print: (text: string) => void;
   signal: AbortSignal;
 }): AwaitedDecision {
-  const { daemon, clouds, msPerMinute, say, signal } = given;
+  const { daemon, clouds, msPerMinute, print, signal } = given;
   let decision: Decision | undefined;
   let following: Promise<void> = Promise.resolve();
 
-  async function goOn(first: Decision): Promise<void> {
+  async function playConsequences(first: Decision): Promise<void> {
     const now = new Date();
     const day = openDay({ records: readRecords('decision.jsonl'), now, nowIs: 0, pid: process.pid });
     day.goLive(now.getTime(), msPerMinute);
     const deliveries = day.records.filter((record) => isDelivery(record));
     const play = async (delivery: Delivery): Promise<void> => clouds.deliver(day.dated(delivery, new Date()));
     if (first === 'accepted') {
-      say(`You accepted ${WAITS_FOR_YOU}: it is done by your decision, and its receipt says so.`);
+      print(`You accepted ${WAITS_FOR_YOU}: it is done by your decision, and its receipt records that.`);
       for (const delivery of deliveries) if (delivery.kind === 'tracker') await play(delivery);
       return;
     }
-    say(
+    print(
       first === 'taken'
-        ? `You have seen ${WAITS_FOR_YOU}. ${COLLEAGUE} gives the service more memory and asks for another attempt.`
-        : `You asked for another attempt of ${WAITS_FOR_YOU}. ${COLLEAGUE} has given the service more memory.`,
+        ? `You handled ${WAITS_FOR_YOU}. ${COLLEAGUE} gives the service more memory and requests another attempt.`
+        : `You requested another attempt of ${WAITS_FOR_YOU}. ${COLLEAGUE} has given the service more memory.`,
     );
     await sleep(FIXED_AFTER * msPerMinute, undefined, { signal });
-    // The person may have decided more by now.
-    if (first === 'taken' && decision === 'taken') await askForRetry();
+    // The user may have decided again in the meantime.
+    if (first === 'taken' && decision === 'taken') await requestRetry();
     for (const delivery of deliveries) {
       await sleep(Math.max(0, day.timeOf(delivery.at).getTime() - Date.now()), undefined, { signal });
       await play(delivery);
     }
-    say(`${WAITS_FOR_YOU} is in production: done.`);
+    print(`${WAITS_FOR_YOU} is in production: done.`);
   }
 
-  function askForRetry(): Promise<void> {
+  function requestRetry(): Promise<void> {
     const body = JSON.stringify({ word: 'retry', by: COLLEAGUE, note: '1 GB instead of 512 MB' });
     const url = `${daemon.url}/api/workers/${WAITS_FOR_YOU}/deploy`;
     return post(url, { ...daemon.headers, 'content-type': 'application/json' }, body);
@@ -72,10 +72,10 @@ export function awaitDecision(given: {
       const isFirst = decision === undefined;
       decision = made;
       if (isFirst)
-        following = goOn(made).catch((error: unknown) => {
+        following = playConsequences(made).catch((error: unknown) => {
           if (!signal.aborted) throw error;
         });
-      // A failure is for the caller of `settled`; until then it is not unhandled.
+      // The caller of `settled` gets the failure; until then it must not be unhandled.
       following.catch(() => undefined);
     },
     isMade: () => decision !== undefined,
@@ -87,7 +87,7 @@ function isDelivery(record: { kind: string }): record is Delivery {
   return record.kind === 'codehost' || record.kind === 'tracker';
 }
 
-/** What a person decides comes through the daemon's own routes, with the source `cli`. */
+/** A person's decisions come through the daemon's API, with the source `cli`. */
 export function decisionIn({ event, source, scope, detail }: EventLine): Decision | undefined {
   if (source !== 'cli' || scope.ticket !== WAITS_FOR_YOU) return undefined;
   if (event === 'orchestrator.deploy.retried') return 'retried';

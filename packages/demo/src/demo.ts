@@ -1,10 +1,10 @@
-// svc demo: a team's day in three minutes, with the real daemon in a temporary home. Nothing leaves this machine,
-// and nothing is left on it. Started by the verb, with the command that runs svc behind `--`:
+// svc demo: a team's day in three minutes, with the real daemon in a temporary home. Nothing leaves this machine, and
+// everything is removed at the end. Started by the verb, with the command that runs svc after `--`:
 //
 //   node demo.ts --minutes 3 -- node packages/monitor/src/cli/start.ts
 //
-// It ends with the day (exit 0), with Ctrl-C, SIGTERM or SIGHUP, with a terminal that has gone, and with the
-// process that started it. Each way leads through `leave`; should even that fail, the next demo clears up.
+// It ends with the day (exit 0), with Ctrl-C, SIGTERM or SIGHUP, with a closed terminal, and with the process that
+// started it. Each way goes through `leave`; if that fails, the next demo cleans up.
 import { constants, tmpdir, uptime } from 'node:os';
 import { parseArgs } from 'node:util';
 import { openClouds } from './clouds.ts';
@@ -17,7 +17,7 @@ import { playDay } from './play.ts';
 
 const EXIT_NOT_STARTED = 6;
 const EXIT_BUG = 70;
-/** A terminal's Ctrl-C comes twice: from the terminal and from the verb. */
+/** Ctrl-C arrives twice: from the terminal and from the verb. */
 const SAME_CTRL_C_MS = 500;
 
 const { values, positionals: program } = parseArgs({
@@ -30,70 +30,72 @@ const { values, positionals: program } = parseArgs({
   allowPositionals: true,
 });
 
-const say = (text: string): void => void process.stdout.write(`${text}\n`);
-const complain = (text: string): void => void process.stderr.write(`${text}\n`);
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+const printError = (text: string): void => void process.stderr.write(`${text}\n`);
 const leaving = new AbortController();
-/** What is to be undone, the newest first. */
-const undo: (() => Promise<void> | void)[] = [];
-/** The same, in a hurry. */
-const undoAtOnce: (() => void)[] = [];
+/** Cleanup steps, run newest first. */
+const cleanup: (() => Promise<void> | void)[] = [];
+/** Synchronous cleanup, for the end of the process. */
+const cleanupAtExit: (() => void)[] = [];
 let left: Promise<never> | undefined;
 
 function leave(code: number): Promise<never> {
-  left ??= clearUp(code);
+  left ??= cleanUp(code);
   return left;
 }
 
-async function clearUp(code: number): Promise<never> {
+async function cleanUp(code: number): Promise<never> {
   leaving.abort();
-  for (const step of undo.toReversed()) {
+  for (const step of cleanup.toReversed()) {
     try {
       await step();
     } catch (error) {
-      // It is tried once more, at once, when the process ends.
-      complain(`Not cleared up yet: ${error instanceof Error ? error.message : String(error)}`);
+      // It is tried once more when the process exits.
+      printError(
+        `Cleanup failed, retrying at exit: ${error instanceof Error ? error.message : String(error)}`,
+      );
     }
   }
-  if (askedAt !== undefined) say('Ended. Nothing is left behind.');
+  if (signaledAt !== undefined) print('Ended. Everything was removed.');
   process.exit(code);
 }
 
 process.once('exit', () => {
-  for (const step of undoAtOnce.toReversed()) step();
+  for (const step of cleanupAtExit.toReversed()) step();
 });
 
-let askedAt: number | undefined;
+let signaledAt: number | undefined;
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(name, () => {
     const code = 128 + constants.signals[name];
-    if (askedAt !== undefined && performance.now() - askedAt > SAME_CTRL_C_MS) process.exit(code);
-    askedAt ??= performance.now();
+    if (signaledAt !== undefined && performance.now() - signaledAt > SAME_CTRL_C_MS) process.exit(code);
+    signaledAt ??= performance.now();
     void leave(code);
   });
 process.once('disconnect', () => void leave(128 + constants.signals.SIGHUP));
-// The terminal has gone, and nothing more can be said to it.
+// The terminal was closed.
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', () => void leave(128 + constants.signals.SIGHUP));
 
 try {
-  await live();
+  await run();
   await leave(0);
 } catch (error) {
   if (leaving.signal.aborted) await left;
-  complain(error instanceof DaemonDidNotStart ? error.message : wordsOfBug(error));
+  printError(error instanceof DaemonDidNotStart ? error.message : bugReport(error));
   await leave(error instanceof DaemonDidNotStart ? EXIT_NOT_STARTED : EXIT_BUG);
 }
 
-async function live(): Promise<void> {
+async function run(): Promise<void> {
   const now = new Date();
   const removed = await removeLeftovers(tmpdir(), now, new Date(now.getTime() - uptime() * 1_000));
   const home = makeHome(tmpdir(), process.pid);
-  undo.push(home.remove);
-  undoAtOnce.push(home.remove);
+  cleanup.push(home.remove);
+  cleanupAtExit.push(home.remove);
   const day = openDay({ now: new Date(now.getTime() - 1_000), nowIs: DAY_BEGINS, pid: process.pid });
   writePast(pastOf(day), home);
   const clouds = await openClouds(home);
-  undo.push(clouds.close);
+  cleanup.push(clouds.close);
   writeConfiguration(home, clouds);
   writePrograms(home);
   leaving.signal.throwIfAborted();
@@ -104,34 +106,34 @@ async function live(): Promise<void> {
     codehost: clouds.codehost,
     environment: process.env,
   });
-  undo.push(stop);
-  undoAtOnce.push(kill);
+  cleanup.push(stop);
+  cleanupAtExit.push(kill);
   const daemon = await ready;
   const lengthMs = Number(values.minutes) * 60_000;
-  say(`Dashboard: ${daemon.url}`);
-  say(
-    `A team's day in ${values.minutes} minutes, played on this machine alone. Ctrl-C ends it and leaves nothing.\n`,
+  print(`Dashboard: ${daemon.url}`);
+  print(
+    `A team's day in ${values.minutes} minutes, played on this machine only. Ctrl-C ends it and removes everything.\n`,
   );
   for (const { home: path, problem } of removed)
-    say(
-      `An earlier demo was killed: ${path} ${problem === undefined ? 'is removed' : `is left: ${problem}`}.\n`,
+    print(
+      `An earlier demo was killed: ${path} ${problem === undefined ? 'was removed' : `was not removed: ${problem}`}.\n`,
     );
   if (!values['no-open']) openDashboard(program, home, process.env);
   const ending = daemon.ended.then((how) => {
     if (leaving.signal.aborted) return;
-    throw new DaemonDidNotStart(`The daemon of the demo ended (${how}). It said:\n${daemon.lastWords()}`);
+    throw new DaemonDidNotStart(`The demo's daemon ended (${how}). Its last output:\n${daemon.lastOutput()}`);
   });
-  const playing = playDay({ daemon, clouds, day, lengthMs, say, signal: leaving.signal });
+  const playing = playDay({ daemon, clouds, day, lengthMs, print, signal: leaving.signal });
   await Promise.race([playing, ending]);
   leaving.signal.throwIfAborted();
   if (values.keep) {
-    say('\nThe dashboard stays until Ctrl-C.');
+    print('\nThe dashboard stays open until Ctrl-C.');
     await ending;
   }
-  say('\nStart for real, in a repository of yours:\n\n  svc init\n');
+  print('\nTo use svc in your own repository:\n\n  svc init\n');
 }
 
-function wordsOfBug(error: unknown): string {
+function bugReport(error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return `This is a bug in svc. Please report it with these lines:\n${stack}`;
 }

@@ -1,5 +1,5 @@
-// The client program of the demo's code host: the few words of `gh` that the daemon says, answered by codehost.ts
-// on this machine. It stands in the demo's own folder for programs, so that no login of the person is used.
+// The client program of the demo's code host: the few `gh` commands that the daemon runs, answered by codehost.ts on
+// this machine. It is in the demo's own folder for programs, so the user's login is never used.
 import { text } from 'node:stream/consumers';
 
 const words = process.argv.slice(2);
@@ -8,7 +8,7 @@ const host = process.env['GH_HOST'] ?? '';
 if (words[0] === 'api') await api(words.slice(1));
 else if (words[0] === 'auth') process.stdout.write(`Logged in to ${host} account demo\n`);
 else {
-  process.stderr.write(`The demo's gh does not know ${words[0] ?? 'no word'}\n`);
+  process.stderr.write(`The demo's gh does not support: ${words[0] ?? '(no command)'}\n`);
   process.exitCode = 1;
 }
 

@@ -1,5 +1,5 @@
-// The demo's home: a temporary folder with all that the daemon reads and writes, and a marker that says whose it
-// is. It goes with the demo; where the demo was killed, leftovers.ts finds it by its name and its marker.
+// The demo's home: a temporary folder with everything that the daemon reads and writes, and a marker with its owner. It
+// is removed with the demo; if the demo was killed, leftovers.ts finds it by its name and marker.
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
@@ -7,7 +7,7 @@ import { projectSettings, repos } from './project.ts';
 
 export const HOME_PREFIX = 'svc-demo-';
 export const MARKER = 'demo.json';
-/** Of the process that the home belongs to. */
+/** The process that owns the home. */
 export type Marker = { pid: number; startedAt: string };
 
 export type DemoHome = {
@@ -41,9 +41,9 @@ export function makeHome(parent: string, pid: number): DemoHome {
   };
 }
 
-/** The one program that the daemon finds: no other of this machine, and no login of it, is used. */
+/** The only program that the daemon finds: no other program or login of this machine is used. */
 export function writePrograms(home: DemoHome): void {
-  // Beside this file, of the same kind: gh.ts, or gh.js in a build.
+  // Next to this file, with the same extension: gh.ts, or gh.js in a build.
   const gh = join(import.meta.dirname, `gh${extname(import.meta.filename)}`);
   const script = `#!/bin/sh\nexec ${quoted(process.execPath)} ${quoted(gh)} "$@"\n`;
   writeFileSync(join(home.path, 'bin/gh'), script, { mode: 0o700 });
@@ -53,7 +53,7 @@ function quoted(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** As a person who set svc up would have it: the machine's file, and the project's. */
+/** The configuration of a normal setup: the machine's file and the project's. */
 export function writeConfiguration(
   home: DemoHome,
   {

@@ -10,8 +10,8 @@ import { removeLeftovers } from './leftovers.ts';
 const now = new Date();
 const booted = new Date(now.getTime() - 3_600_000);
 const minuteAgo = new Date(now.getTime() - 60_000).toISOString();
-/** No process can have it. */
-const NOBODY = 2 ** 22 + 9;
+/** No process can have this id. */
+const UNUSED_PID = 2 ** 22 + 9;
 
 function homeIn(parent: string, name: string, marker?: object): string {
   const home = join(parent, name);
@@ -36,42 +36,39 @@ const announce = (home: string, pid: number | undefined): void =>
 
 it('removes the home of a demo that has ended', async () => {
   const parent = temporaryFolder();
-  const home = homeIn(parent, 'svc-demo-a', { pid: NOBODY, startedAt: minuteAgo });
+  const home = homeIn(parent, 'svc-demo-a', { pid: UNUSED_PID, startedAt: minuteAgo });
   expect(await removeLeftovers(parent, now, booted)).toEqual([{ home }]);
   expect(existsSync(home)).toBe(false);
 });
 
-it.runIf(existsSync('/proc/self/stat'))(
-  'removes one whose process has ended and is only not asked after',
-  async () => {
-    const parent = temporaryFolder();
-    // The shell becomes a program that does not know of the child that it has.
-    const shell = spawn('/bin/sh', ['-c', 'sleep 1000 & echo $!; exec sleep 1000'], {
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    onTestFinished(() => void shell.kill('SIGKILL'));
-    const [printed] = (await once(shell.stdout, 'data')) as [Buffer];
-    const pid = Number(String(printed));
-    await until(() => readFileSync(`/proc/${shell.pid}/comm`, 'latin1') === 'sleep\n');
-    process.kill(pid, 'SIGKILL');
-    await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'latin1')).toContain(') Z ');
-    const home = homeIn(parent, 'svc-demo-a', { pid, startedAt: minuteAgo });
-    expect(await removeLeftovers(parent, now, booted)).toEqual([{ home }]);
-  },
-);
+it.runIf(existsSync('/proc/self/stat'))('removes one whose process is a zombie', async () => {
+  const parent = temporaryFolder();
+  // The shell becomes a program that never waits for its child.
+  const shell = spawn('/bin/sh', ['-c', 'sleep 1000 & echo $!; exec sleep 1000'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  onTestFinished(() => void shell.kill('SIGKILL'));
+  const [printed] = (await once(shell.stdout, 'data')) as [Buffer];
+  const pid = Number(String(printed));
+  await until(() => readFileSync(`/proc/${shell.pid}/comm`, 'latin1') === 'sleep\n');
+  process.kill(pid, 'SIGKILL');
+  await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'latin1')).toContain(') Z ');
+  const home = homeIn(parent, 'svc-demo-a', { pid, startedAt: minuteAgo });
+  expect(await removeLeftovers(parent, now, booted)).toEqual([{ home }]);
+});
 
-it('removes one of before the machine was started, whoever has its process id now', async () => {
+it('removes one from before the last boot, even if its process id is in use again', async () => {
   const parent = temporaryFolder();
   const startedAt = new Date(booted.getTime() - 60_000).toISOString();
   const home = homeIn(parent, 'svc-demo-a', { pid: process.pid, startedAt });
   expect(await removeLeftovers(parent, now, booted)).toEqual([{ home }]);
 });
 
-it('leaves a demo that runs, one that is being made, and what is not a demo', async () => {
+it('keeps a running demo, one that is being created, and other folders', async () => {
   const parent = temporaryFolder();
   const runs = homeIn(parent, 'svc-demo-runs', { pid: process.pid, startedAt: minuteAgo });
   const made = homeIn(parent, 'svc-demo-made');
-  const other = homeIn(parent, 'other', { pid: NOBODY, startedAt: minuteAgo });
+  const other = homeIn(parent, 'other', { pid: UNUSED_PID, startedAt: minuteAgo });
   symlinkSync(other, join(parent, 'svc-demo-link'));
   expect(await removeLeftovers(parent, now, booted)).toEqual([]);
   expect([runs, made, other].map((home) => existsSync(home))).toEqual([true, true, true]);
@@ -84,9 +81,9 @@ it('removes one without a marker when it is old', async () => {
   expect(await removeLeftovers(parent, now, booted)).toEqual([{ home }]);
 });
 
-it('ends the daemon that works in it', async () => {
+it('kills the daemon that runs in it', async () => {
   const parent = temporaryFolder();
-  const home = homeIn(parent, 'svc-demo-a', { pid: NOBODY, startedAt: minuteAgo });
+  const home = homeIn(parent, 'svc-demo-a', { pid: UNUSED_PID, startedAt: minuteAgo });
   const daemon = await waiting(join(home, 'svc'));
   announce(home, daemon.pid);
   const ended = once(daemon, 'exit');
@@ -95,9 +92,9 @@ it('ends the daemon that works in it', async () => {
   expect(daemon.signalCode).toBe('SIGKILL');
 });
 
-it('ends no process that is not its daemon', async () => {
+it('kills no process that is not its daemon', async () => {
   const parent = temporaryFolder();
-  const home = homeIn(parent, 'svc-demo-a', { pid: NOBODY, startedAt: minuteAgo });
+  const home = homeIn(parent, 'svc-demo-a', { pid: UNUSED_PID, startedAt: minuteAgo });
   const stranger = await waiting(parent);
   announce(home, stranger.pid);
   expect(await removeLeftovers(parent, now, booted)).toEqual([{ home }]);

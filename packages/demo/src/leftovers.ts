@@ -1,20 +1,20 @@
-// What an earlier demo left because it was killed: its home, and maybe its daemon. A home is a leftover when the
-// process of its marker has ended, or is of before this machine was started. Only folders of this user count, and
-// a process is ended only when it proves to be that home's daemon.
+// Cleans up after a demo that was killed: its home, and maybe its daemon. A home is a leftover if the process in its
+// marker has ended or is from before the last boot. Only this user's folders count, and a process is killed only if it
+// is proven to be that home's daemon.
 import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tokenHeader } from './daemon.ts';
 import { HOME_PREFIX, MARKER, type Marker } from './home.ts';
 
-/** A home without a marker may be one that is being made. */
-const BEING_MADE_MS = 60_000;
+/** A younger home without a marker may be one that is being created. */
+const BEING_CREATED_MS = 60_000;
 const ASK_MS = 1_000;
 const END_WITHIN_MS = 5_000;
 
 export type Left = { home: string; problem?: string };
 
-/** Removes them; what could not be removed comes back with its problem. */
+/** Removes the leftovers; one that could not be removed is returned with the problem. */
 export async function removeLeftovers(parent: string, now: Date, bootedAt: Date): Promise<Left[]> {
   const names = readdirSync(parent).filter((name) => name.startsWith(HOME_PREFIX));
   const removed: Left[] = [];
@@ -22,7 +22,7 @@ export async function removeLeftovers(parent: string, now: Date, bootedAt: Date)
     const home = join(parent, name);
     if (!isLeftover(home, now, bootedAt)) continue;
     try {
-      await endDaemon(home);
+      await killDaemon(home);
       rmSync(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
       removed.push({ home });
     } catch (error) {
@@ -36,25 +36,25 @@ function isLeftover(home: string, now: Date, bootedAt: Date): boolean {
   const found = lstatSync(home, { throwIfNoEntry: false });
   if (found === undefined || !found.isDirectory() || found.uid !== process.getuid?.()) return false;
   const marker = readJson(join(home, MARKER)) as Marker | undefined;
-  if (marker === undefined) return now.getTime() - found.mtimeMs > BEING_MADE_MS;
+  if (marker === undefined) return now.getTime() - found.mtimeMs > BEING_CREATED_MS;
   return Date.parse(marker.startedAt) < bootedAt.getTime() || !isAlive(marker.pid);
 }
 
 type Announced = { pid: number; port: number; instance: string };
 
-async function endDaemon(home: string): Promise<void> {
+async function killDaemon(home: string): Promise<void> {
   const announced = readJson(join(home, 'svc/daemon.json')) as Announced | undefined;
   if (announced === undefined || !isAlive(announced.pid)) return;
   if (!(worksIn(announced.pid, home) ?? (await answersAs(announced, tokenHeader(join(home, 'svc')))))) return;
   process.kill(announced.pid, 'SIGKILL');
   const deadline = performance.now() + END_WITHIN_MS;
   while (isAlive(announced.pid)) {
-    if (performance.now() > deadline) throw new Error(`its daemon, process ${announced.pid}, does not end`);
+    if (performance.now() > deadline) throw new Error(`its daemon, process ${announced.pid}, does not exit`);
     await sleep(20);
   }
 }
 
-/** Undefined where the system does not tell. */
+/** Undefined if the system does not report it. */
 function worksIn(pid: number, home: string): boolean | undefined {
   try {
     return readlinkSync(`/proc/${pid}/cwd`).startsWith(`${realpathSync(home)}/`);
@@ -71,7 +71,7 @@ async function answersAs({ port, instance }: Announced, headers: Record<string, 
     });
     return JSON.stringify(await response.json()).includes(JSON.stringify(instance));
   } catch {
-    // Nobody there, or somebody else: not its daemon.
+    // No response, or another program: not its daemon.
     return false;
   }
 }
@@ -82,17 +82,17 @@ function isAlive(pid: unknown): boolean {
     process.kill(pid, 0);
     return !isZombie(pid);
   } catch (error) {
-    // Somebody else's process lives, too.
+    // A process of another user is alive too.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 
-/** Ended, but its parent has not asked after it yet. A signal still reaches it. */
+/** Ended, but its parent has not reaped it yet. It still accepts signals. */
 function isZombie(pid: number): boolean {
   try {
     return /\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
   } catch {
-    // The system does not tell, or it is gone by now: then the next signal says so.
+    // The system does not report it, or it has ended: then the next signal fails.
     return false;
   }
 }
@@ -102,7 +102,7 @@ function readJson(path: string): object | undefined {
     const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
     return typeof value === 'object' && value !== null ? value : undefined;
   } catch {
-    // Not there, or half written.
+    // Missing, or partly written.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-// A server that only this machine reaches, on a port that is free.
+// A server on a free port of the loopback interface.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -28,7 +28,7 @@ async function take(request: IncomingMessage, response: ServerResponse, answer: 
   try {
     body = await text(request);
   } catch {
-    // The client is gone.
+    // The client disconnected.
     response.destroy();
     return;
   }

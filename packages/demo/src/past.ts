@@ -1,5 +1,5 @@
-// The part of a day that is past when the daemon starts, as the daemon would have written it: every record is a line of
-// the log, and the effects of a line (attention items, deploy lines, signal files) are there too.
+// The part of the day before the daemon starts, as the daemon would have written it: every record becomes an event in
+// the log, with its effects (attention items, deploy events, signal files).
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
@@ -24,7 +24,7 @@ type Output = Extract<DayRecord, { kind: 'output' }>;
 
 export type Past = {
   lines: EventLine[];
-  /** The lines, folded. */
+  /** The fold of the lines. */
   board: Board;
   /** By `<orchestrator>/<ticket>`. */
   signals: Map<string, SignalFile>;
@@ -33,7 +33,7 @@ export type Past = {
 
 const host = { id: '7ade0000-0000-4000-8000-000000000001', name: 'tideline-laptop' };
 
-/** Everything up to `day.nowIs`. `firstSeq` is not 1 where the log has lines already. */
+/** Everything up to `day.nowIs`. `firstSeq` is not 1 if the log already has lines. */
 export function pastOf(day: Day, firstSeq = 1): Past {
   const board = emptyBoard();
   const past: Past = { lines: [], board, signals: new Map(), outputs: [] };
@@ -95,7 +95,7 @@ export function pastOf(day: Day, firstSeq = 1): Past {
   return past;
 }
 
-/** What a daemon that serves the project writes when it starts. */
+/** What a daemon writes at start when it serves the project. */
 const configApplied: EventFields = {
   event: 'monitor.config.applied',
   source: 'monitor',
@@ -114,7 +114,7 @@ function keyOf({ orchestrator, ticket }: { orchestrator: string; ticket: string 
   return `${orchestrator}/${ticket}`;
 }
 
-/** What the receiver, or polling, makes of it. */
+/** The event that the receiver, or polling, creates from it. */
 function deliveredDraft({ kind, type, payload, found }: Delivery, number: number): EventFields {
   const id = `0a7e0000-0000-4000-8000-${String(number).padStart(12, '0')}`;
   const meta = found
@@ -126,7 +126,7 @@ function deliveredDraft({ kind, type, payload, found }: Delivery, number: number
   return found ? { ...mapping.draft, source: 'codehost.poll' } : mapping.draft;
 }
 
-/** The fields in the order of the log's own writer. */
+/** The fields in the order of the log's writer. */
 function toLine(draft: EventFields, seq: number, time: Date): EventLine {
   const { event, source, via, scope, detail, deliveryId, occurredAt, relay, actor } = draft;
   const line: EventLine = {
@@ -149,7 +149,7 @@ function toLine(draft: EventFields, seq: number, time: Date): EventLine {
   return Buffer.byteLength(JSON.stringify(line)) <= longest ? line : cutToFit(line, longest);
 }
 
-/** On disk, where the daemon finds it. */
+/** Writes it to disk for the daemon. */
 export function writePast(
   { lines, signals, outputs }: Past,
   { eventsDir, runsDir }: { eventsDir: string; runsDir: string },
@@ -165,7 +165,7 @@ export function writePast(
 
 const BATCH = 2_000;
 
-/** Lines, in the order of their seq, as the files that the log keeps: one for each month. */
+/** Writes lines, in order of seq, as the log's files: one per month. */
 export function writeMonthFiles(eventsDir: string, lines: Iterable<EventLine>): { lines: number } {
   mkdirSync(eventsDir, { recursive: true, mode: 0o700 });
   let month = '';

@@ -9,13 +9,13 @@ const boardWith = (attention: object[]) =>
     attention,
   }) as unknown as BoardView;
 
-test('the end counts what the board says', () => {
+test('the ending has the counts of the board', () => {
   const [first, second] = endingLines(boardWith([]));
-  expect(first).toBe('17:30  The day is over: 2 of 3 tickets are done, 0 things wait for somebody.');
+  expect(first).toBe('17:30  The day is over: 2 of 3 tickets are done, 0 items need attention.');
   expect(second).toBe('');
 });
 
-test('the end names what still waits for the person', () => {
+test('the ending names the ticket that is still waiting', () => {
   const lines = endingLines(boardWith([{ ticket: 'TID-106', reason: 'deploy-budget-exhausted' }]));
-  expect(lines[1]).toContain('TID-106 still waits for you');
+  expect(lines[1]).toContain('TID-106 is still waiting for you');
 });

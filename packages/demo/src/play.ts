@@ -1,4 +1,4 @@
-// Plays the day: every record at its moment, into the daemon or, if it is a scene, onto the terminal.
+// Plays the day: every record at its time, into the daemon or, if it is a scene, to the terminal.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, type Link } from '@svc/client';
 import type { BoardView, EventLine } from '@svc/core';
@@ -14,12 +14,12 @@ export type PlayOptions = {
   clouds: Clouds;
   day: Day;
   lengthMs: number;
-  say: (text: string) => void;
+  print: (text: string) => void;
   signal: AbortSignal;
 };
 
 export async function playDay(options: PlayOptions): Promise<void> {
-  const { daemon, clouds, day, lengthMs, say, signal } = options;
+  const { daemon, clouds, day, lengthMs, print, signal } = options;
   const msPerMinute = msPerMinuteOf(lengthMs);
   const decision = awaitDecision({ ...options, msPerMinute });
   const saw = (line: EventLine): void => {
@@ -28,20 +28,20 @@ export async function playDay(options: PlayOptions): Promise<void> {
   };
   await followEvents(daemon, saw, signal);
   await untilConnected(clouds, signal);
-  const began = Date.now();
-  day.goLive(began, msPerMinute);
+  const startedAt = Date.now();
+  day.goLive(startedAt, msPerMinute);
   for (const record of recordsToPlay(day)) {
     await until(day.timeOf(record.at).getTime(), signal);
     if (record.kind !== 'scene') await clouds.play(daemon, day.dated(record, new Date()));
-    else if (!(decision.isMade() && asksForDecision(record.says)))
-      say(`${clockText(record.at)}  ${record.says}`);
+    else if (!(decision.isMade() && asksForDecision(record.text)))
+      print(`${clockText(record.at)}  ${record.text}`);
   }
-  await until(began + lengthMs, signal);
+  await until(startedAt + lengthMs, signal);
   await decision.settled();
-  for (const line of endingLines(await boardOf(daemon))) say(line);
+  for (const line of endingLines(await boardOf(daemon))) print(line);
 }
 
-/** Reads the live log. Resolves when the first stream is open; it goes on until `signal`. */
+/** Reads the live log until `signal`. Resolves when the stream is open. */
 function followEvents(
   { url, headers }: DaemonAddress,
   onLine: (line: EventLine) => void,
@@ -56,14 +56,14 @@ function followEvents(
   return promise;
 }
 
-/** The scene of the minute at which it starts is shown too. */
+/** Includes the scene of the minute at which it starts. */
 export function recordsToPlay({ records, nowIs }: Day): DayRecord[] {
   return records.filter(({ at, kind }) => at > nowIs || (kind === 'scene' && at === nowIs));
 }
 
-/** The person may have decided before the scene asks for it. */
-function asksForDecision(says: string): boolean {
-  return says.startsWith(`${WAITS_FOR_YOU} needs you`);
+/** The user may have decided before the scene asks for it. */
+function asksForDecision(text: string): boolean {
+  return text.startsWith(`${WAITS_FOR_YOU} needs you`);
 }
 
 async function until(time: number, signal: AbortSignal): Promise<void> {
@@ -72,12 +72,11 @@ async function until(time: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
 }
 
-/** Until the daemon listens on both channels: the relay keeps nothing for later. */
+/** Waits until the daemon listens on both channels: the relay does not store deliveries. */
 async function untilConnected({ relay }: Clouds, signal: AbortSignal): Promise<void> {
   const deadline = performance.now() + CONNECTED_WITHIN_MS;
   while (relay.subscribers() < 2) {
-    if (performance.now() > deadline)
-      throw new Error('The daemon does not connect to the relay of the demo.');
+    if (performance.now() > deadline) throw new Error('The daemon did not connect to the demo relay.');
     await sleep(20, undefined, { signal });
   }
 }
@@ -90,14 +89,14 @@ type Board = Pick<BoardView, 'workers' | 'attention' | 'seq'>;
 
 export function endingLines({ workers, attention, seq }: Board): string[] {
   const done = workers.filter(({ status }) => status === 'done').length;
-  const waits = attention.some(
+  const isWaiting = attention.some(
     ({ ticket, reason }) => ticket === WAITS_FOR_YOU && reason === 'deploy-budget-exhausted',
   );
   return [
-    `${clockText(DAY_ENDS)}  The day is over: ${done} of ${workers.length} tickets are done, ${attention.length} things wait for somebody.`,
-    ...(waits ? [`       ${WAITS_FOR_YOU} still waits for you: only a person may decide about it.`] : []),
+    `${clockText(DAY_ENDS)}  The day is over: ${done} of ${workers.length} tickets are done, ${attention.length} ${attention.length === 1 ? 'item needs' : 'items need'} attention.`,
+    ...(isWaiting ? [`       ${WAITS_FOR_YOU} is still waiting for you: only a person can decide it.`] : []),
     '',
-    `You saw the real daemon. ${seq} lines came to its log: signed deliveries through a relay,`,
-    'files of workers, and your own decisions. Every card, item and proof was made from them.',
+    `You saw the real daemon. It recorded ${seq} events: signed deliveries through a relay, workers'`,
+    'files, and your decisions. Every card, attention item and proof was computed from them.',
   ];
 }

@@ -1,4 +1,4 @@
-// The project of the recorded day: a small product that books berths in harbours and places for the winter.
+// The project of the recorded day: a small product for booking harbour berths and winter storage.
 
 export const TICKET_PREFIX = 'TID';
 export const repos = ['tideline/web', 'tideline/api'] as const;
@@ -15,7 +15,7 @@ export const deployPolicies = {
   'tideline/api': { timeoutSec: 5_400, ...policy },
 };
 
-/** What its `.svc/config.json` has under `svc`. */
+/** The `svc` section of its `.svc/config.json`. */
 export const projectSettings = {
   projectKey: 'tideline',
   project: { ticketPrefix: TICKET_PREFIX, name: 'Tideline' },

@@ -1,5 +1,5 @@
-// The relay of the demo, with the public relay's protocol: it passes each posted body on to whoever listens on the
-// channel, and keeps nothing.
+// The demo's relay, with the public relay's protocol: it forwards each posted body to the channel's subscribers and
+// stores nothing.
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { sendJson, startLocalServer } from './local-server.ts';
@@ -7,7 +7,7 @@ import { sendJson, startLocalServer } from './local-server.ts';
 const PING_MS = 5_000;
 
 export type DemoRelay = {
-  /** The address of a new channel. */
+  /** The URL of a new channel. */
   newChannel: () => string;
   subscribers: () => number;
   close: () => Promise<void>;

@@ -1,5 +1,5 @@
-// What a worker writes: its signal file, and the stream of what its agent prints. And what the daemon writes into a
-// signal file, for the part of the day that is past.
+// What a worker writes: its signal file and the output stream of its agent; and what the daemon writes into a signal
+// file, for the past part of the day.
 import { createHash, randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,7 +7,7 @@ import { canonicalJson, type DeployProgress, type Effect, type SignalFile, writa
 
 type Named = { orchestrator: string; ticket: string };
 
-/** `pr` and `phaseTimestamps` are merged into what is there; any other field is replaced. */
+/** `pr` and `phaseTimestamps` are merged; any other field is replaced. */
 export function patchedSignal(before: SignalFile | undefined, patch: Partial<SignalFile>): SignalFile {
   const { pr, phaseTimestamps, ...rest } = patch;
   return {
@@ -18,12 +18,12 @@ export function patchedSignal(before: SignalFile | undefined, patch: Partial<Sig
   } as SignalFile;
 }
 
-/** The hash by which the log knows the content of a file: a new `updatedAt` alone is no change. */
+/** The content hash of a signal file: a new `updatedAt` alone is not a change. */
 export function hashOf({ updatedAt: _, ...signal }: SignalFile): string {
   return createHash('sha256').update(canonicalJson(signal)).digest('hex');
 }
 
-/** As the daemon writes it; undefined where that would undo something that is in the file. */
+/** As the daemon writes it; undefined if that would undo something in the file. */
 export function writtenSignal(
   signal: SignalFile,
   effect: Extract<Effect, { kind: 'write-signal' }>,
@@ -55,7 +55,7 @@ function deployFields(deploy: DeployProgress) {
 export const signalPath = (runsDir: string, { orchestrator, ticket }: Named): string =>
   join(runsDir, orchestrator, 'workers', `${ticket}.json`);
 
-/** Written beside it and renamed, as every writer of a signal file does. */
+/** Written to a temporary file and renamed, like every writer of a signal file. */
 export function changeSignal(
   { runsDir }: { runsDir: string },
   worker: Named,

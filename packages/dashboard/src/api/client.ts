@@ -1,4 +1,4 @@
-// The client of the daemon that served this page.
+// The API client for the daemon that served this page.
 import { createClient } from '@svc/client';
 import { keyHeader } from './key.ts';
 

@@ -1,16 +1,16 @@
-// The key of this page, where the daemon asks for one. `svc open` puts a code behind the `#` of the address; the page
-// trades it for the key. It is kept for this origin, the port included, which a cookie would not be.
+// The access key of this page, if the daemon requires one. `svc open` puts a one-time code into the URL's `#` part and
+// the page exchanges it for the key. It is stored per origin including the port, which a cookie would not be.
 import { createClient } from '@svc/client';
 
 const NAME = 'svc.key';
 let key: string | null = null;
 
-/** The header of every request; none where there is no key. */
+/** The header for every request; empty without a key. */
 export function keyHeader(): Record<string, string> {
   return key === null ? {} : { Authorization: `Bearer ${key}` };
 }
 
-/** Before the first request. A code that does not count leaves the page with the key it had; the daemon judges that. */
+/** Called before the first request. If the code is rejected, the page keeps the key it had. */
 export async function enter(): Promise<void> {
   const code = /^#enter=([\w-]+)$/.exec(location.hash)?.[1];
   if (code !== undefined) {

@@ -1,4 +1,4 @@
-// Light or dark: the system's choice until a person makes one.
+// Light or dark: follows the system until the user chooses.
 export type ThemeChoice = 'system' | 'light' | 'dark';
 
 const KEY = 'svc.theme';

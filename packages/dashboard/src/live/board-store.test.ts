@@ -33,7 +33,7 @@ function changes(seq: number, news: Partial<BoardChanges> = {}): BoardChanges {
 const ticket = (key: string, title: string) =>
   ({ key, ticket: key, title }) as BoardChanges['tickets'][number];
 
-test('changes are put by key, what is gone is gone, and the rest stays the same object', () => {
+test('changes are applied by key, removed entities go, and the rest stays the same object', () => {
   const first = applyChanges(
     emptyLiveBoard,
     changes(3, { full: true, tickets: [ticket('A-1', 'one'), ticket('A-2', 'two')] }),
@@ -48,7 +48,7 @@ test('changes are put by key, what is gone is gone, and the rest stays the same 
   expect([...first.tickets.keys()]).toEqual(['A-1', 'A-2']);
 });
 
-test('a full answer replaces everything and marks nothing as changed', () => {
+test('a full response replaces everything and marks nothing as changed', () => {
   const first = applyChanges(emptyLiveBoard, changes(3, { tickets: [ticket('A-1', 'one')] }));
   const second = applyChanges(
     first,
@@ -59,7 +59,7 @@ test('a full answer replaces everything and marks nothing as changed', () => {
   expect(second.changed.size).toBe(0);
 });
 
-test('a burst of lines is one pull, from the last seq on, and waits for the newest line', async () => {
+test('a burst of events causes one pull, which starts at the last seq and waits for the newest event', async () => {
   const asked: PullFrom[] = [];
   const answers = [changes(3, { full: true }), changes(9)];
   const store = createBoardStore(async (from) => {
@@ -75,7 +75,7 @@ test('a burst of lines is one pull, from the last seq on, and waits for the newe
   ]);
 });
 
-test('a line is pulled as soon as it comes, and not by the timer', async () => {
+test('an event triggers a pull immediately, not at the next timer tick', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   let newest = 3;
@@ -86,7 +86,7 @@ test('a line is pulled as soon as it comes, and not by the timer', async () => {
   await until(() => store.get().seq === 4);
 });
 
-test('a pull that fails is told, and the next one mends it', async () => {
+test('a failed pull is reported, and the next successful one clears it', async () => {
   let broken = true;
   const store = createBoardStore(async () => {
     if (broken) throw new Error('no answer');
@@ -100,7 +100,7 @@ test('a pull that fails is told, and the next one mends it', async () => {
   expect(store.get().seq).toBe(2);
 });
 
-test('after a shorter log it does not wait for a line that is no more', async () => {
+test('after the log got shorter it does not wait for an event that no longer exists', async () => {
   const asked: PullFrom[] = [];
   const store = createBoardStore(async (from) => {
     asked.push(from);

@@ -1,20 +1,20 @@
-// The board in this page. Lines only shorten the wait: what changed is always pulled from the daemon by the
-// last seq that this page has, so that a lost connection costs time and never a change.
+// The page's copy of the board. Events only shorten the wait: changes are always pulled from the daemon, starting at
+// the last seq that the page has, so a lost connection costs time but never a change.
 import type { Answer, Board } from '@svc/client';
 import { type BoardKind, boardKinds } from '@svc/core/browser';
 
 type Entity<Kind extends BoardKind> = Board[Kind][number];
 export type BoardChanges = Answer<'GET', '/api/board/changes'>;
-/** What this page has, and the newest line that it heard of. */
+/** What this page has, and the newest event that it received. */
 export type PullFrom = { after: number; life: string | null; atLeast: number | null };
 
 export type LiveBoard = {
-  /** Null until the first answer. */
+  /** Null until the first response. */
   seq: number | null;
   at: string | null;
-  /** The daemon's life that the seq is of. */
+  /** The daemon instance that the seq belongs to. */
   life: string | null;
-  /** What the last pull changed, by key, for marking it. */
+  /** Keys of the entities that the last pull changed, to highlight them. */
   changed: ReadonlySet<string>;
 } & { [Kind in BoardKind]: ReadonlyMap<string, Entity<Kind>> };
 
@@ -32,7 +32,7 @@ export const emptyLiveBoard: LiveBoard = {
   feeds: new Map(),
 };
 
-/** The board with the changes applied. Collections in which nothing changed stay the same objects. */
+/** Applies the changes. Collections in which nothing changed stay the same objects. */
 export function applyChanges(board: LiveBoard, changes: BoardChanges): LiveBoard {
   const changed = new Set<string>();
   const next: LiveBoard = { ...board, seq: changes.seq, at: changes.at, life: changes.life, changed };
@@ -66,17 +66,17 @@ export function boardOf(view: Board): LiveBoard {
   return applyChanges(emptyLiveBoard, { ...view, life: '', full: true, gone: noneGone });
 }
 
-/** Between two pulls, so that a burst of lines is one pull. */
+/** Pause between two pulls, so a burst of events causes one pull. */
 const PULL_EVERY_MS = 50;
-/** A pull without a line to wake it: what a line would have told is found anyway. */
+/** Pull at this interval even without an event, in case one was lost. */
 const PULL_ANYWAY_MS = 15_000;
 
 export type BoardStore = {
   get: () => LiveBoard;
-  /** Why the last pull failed; null when it did not. */
+  /** Why the last pull failed; null if it succeeded. */
   failing: () => Error | null;
   subscribe: (listener: () => void) => () => void;
-  /** A line came: what it changed is pulled at once. */
+  /** An event arrived: pull what it changed. */
   wake: (seq?: number) => void;
   close: () => void;
 };
@@ -88,9 +88,9 @@ export function createBoardStore(pull: (from: PullFrom) => Promise<BoardChanges>
   let pulling = false;
   let again = false;
   const closed = new AbortController();
-  let heard: number | null = null;
+  let newestEvent: number | null = null;
 
-  const tell = (): void => {
+  const notify = (): void => {
     for (const listener of listeners) listener();
   };
 
@@ -103,24 +103,24 @@ export function createBoardStore(pull: (from: PullFrom) => Promise<BoardChanges>
     try {
       do {
         again = false;
-        const changes = await pull({ after: board.seq ?? 0, life: board.life, atLeast: heard });
+        const changes = await pull({ after: board.seq ?? 0, life: board.life, atLeast: newestEvent });
         if (closed.signal.aborted) return;
-        // Another life of the daemon may have another log: the line that was heard of is not waited for.
-        if (board.life !== null && changes.life !== board.life) heard = changes.seq;
+        // A restarted daemon may have a different log: do not wait for an event that it may not have.
+        if (board.life !== null && changes.life !== board.life) newestEvent = changes.seq;
         if (changes.full || changes.seq !== board.seq) {
           board = applyChanges(board, changes);
-          tell();
+          notify();
         }
         if (failing !== null) {
           failing = null;
-          tell();
+          notify();
         }
         if (again) await new Promise((resolve) => setTimeout(resolve, PULL_EVERY_MS));
       } while (again && !closed.signal.aborted);
     } catch (error) {
-      // Shown in the trust bar; the next line or the timer tries again.
+      // Shown in the trust bar; the next event or timer tick retries.
       failing = error instanceof Error ? error : new Error(String(error));
-      tell();
+      notify();
     } finally {
       pulling = false;
     }
@@ -136,7 +136,7 @@ export function createBoardStore(pull: (from: PullFrom) => Promise<BoardChanges>
       return () => listeners.delete(listener);
     },
     wake(seq) {
-      if (seq !== undefined) heard = seq;
+      if (seq !== undefined) newestEvent = seq;
       void run();
     },
     close() {

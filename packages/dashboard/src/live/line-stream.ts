@@ -1,8 +1,8 @@
-// The daemon's event lines, as they become durable. Its states:
-//   connecting   no answer yet, or between two tries
-//   live         lines and heartbeats come
-//   lost         the connection ended, fell silent or was refused; it is tried again for ever, from the last line on
-import { ApiFailure, type EventLine, type FollowWish } from '@svc/client';
+// The daemon's events, as they become durable. States:
+//   connecting   no response yet, or between two attempts
+//   live         events and heartbeats arrive
+//   lost         the connection ended, went silent or was refused; retries without a limit, from the last event
+import { ApiFailure, type EventLine, type FollowOptions } from '@svc/client';
 import { client } from '../api/client.ts';
 
 const AFTER_REFUSAL_MS = 5_000;
@@ -12,9 +12,9 @@ export type LinkState = { state: 'connecting' | 'live' | 'lost'; since: number; 
 export type LineStream = { state: () => LinkState; close: () => void };
 
 export function openLineStream(options: {
-  /** The query of `/api/events/stream`, with its filters; the position is added. */
-  query?: FollowWish['query'];
-  /** Begin after this line; `now` begins with the next one. */
+  /** The filters for `/api/events/stream`; the position is added here. */
+  query?: FollowOptions['query'];
+  /** Start after this event; `now` starts with the next one. */
   after: number | 'now';
   onLines: (lines: EventLine[]) => void;
   onState: (state: LinkState) => void;

@@ -1,4 +1,4 @@
-// What every screen shares: one stream of lines, the board that follows it, and a clock.
+// What all screens share: one event stream, the board that follows it, and a clock.
 
 import type { EventLine } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
@@ -17,7 +17,7 @@ import { client } from '../api/client.ts';
 import { type BoardStore, boardOf, createBoardStore, emptyLiveBoard, type LiveBoard } from './board-store.ts';
 import { type LinkState, openLineStream } from './line-stream.ts';
 
-/** Settled work is loaded as far back as Home shows it. */
+/** How far back settled work is loaded: as far as the board screen shows it. */
 const SETTLED = '36h';
 
 type Live = {
@@ -72,7 +72,7 @@ function useLive(): Live {
   return live;
 }
 
-/** The board as it is now. Screens that show a chosen moment use `useBoard`. */
+/** The live board. Screens that can show a past time use `useBoard`. */
 export function useLiveBoard(): LiveBoard {
   const { store } = useLive();
   return useSyncExternalStore(store.subscribe, store.get);
@@ -83,13 +83,13 @@ export function useLink(): LinkState {
   return useSyncExternalStore(onLink, link);
 }
 
-/** Why the board on this page could not be brought up to date; null when it was. */
+/** Why the last refresh of the board failed; null if it succeeded. */
 export function useBoardFailure(): Error | null {
   const { store } = useLive();
   return useSyncExternalStore(store.subscribe, store.failing);
 }
 
-/** Calls back with every line that becomes durable while the screen is open. */
+/** Calls `listener` with every event that becomes durable while the screen is open. */
 export function useLines(listener: (lines: EventLine[]) => void): void {
   const { onLines } = useLive();
   const latest = useRef(listener);
@@ -99,15 +99,15 @@ export function useLines(listener: (lines: EventLine[]) => void): void {
 
 export type ShownBoard = {
   board: LiveBoard;
-  /** The moment that is looked at, as the address has it; null is now. */
+  /** The past time being viewed, as written in the URL; null is live. */
   moment: string | null;
   loading: boolean;
-  /** Another moment was asked for, and the one before is shown until it is there. */
+  /** A different time was requested; the previous one is shown until it has loaded. */
   settling: boolean;
   failure: Error | null;
 };
 
-/** The board of the moment in the address (`?at=`), or of now. */
+/** The board at the time in the URL (`?at=`), or the live board. */
 export function useBoard(): ShownBoard {
   const { at } = useSearch({ strict: false });
   const live = useLiveBoard();
@@ -121,7 +121,7 @@ export function useBoard(): ShownBoard {
   const pastBoard = useMemo(() => past.data && boardOf(past.data), [past.data]);
   if (at === undefined)
     return { board: live, moment: null, loading: live.seq === null, settling: false, failure: null };
-  // Nothing until it is there: the board of now is not the past.
+  // Empty until it has loaded: showing the live board as the past would be wrong.
   const board = pastBoard ?? emptyLiveBoard;
   const { isPending: loading, isPlaceholderData: settling, error: failure } = past;
   return { board, moment: at, loading, settling, failure };
@@ -141,19 +141,19 @@ function onTick(listener: () => void): () => void {
 
 const MomentContext = createContext<number | null>(null);
 
-/** Gives what is below it the time of the past moment that is looked at; null is now. */
+/** Provides the past time being viewed to the components below; null is live. */
 export function MomentProvider({ time, children }: { time: number | null; children: ReactNode }) {
   return <MomentContext value={time}>{children}</MomentContext>;
 }
 
-/** The time of the moment that is looked at: now, once a second, or the past moment's own. */
+/** The time being viewed: the current time, updated each second, or the past time. */
 export function useNow(): number {
   const moment = useContext(MomentContext);
   const now = useSyncExternalStore(onTick, () => clock);
   return moment ?? now;
 }
 
-/** True for a while after the entity changed before our eyes. `useChanged('workers', key)`. */
+/** True for two seconds after the entity changed while it was on screen. `useChanged('workers', key)`. */
 export function useChanged(collection: string, key: string): boolean {
   const { store } = useLive();
   const isChanged = useSyncExternalStore(store.subscribe, () =>

@@ -13,7 +13,7 @@ test.each([
   ['2026-11-09Tnever', Date.parse(boardAt)],
 ])('%s is %s', (at, time) => expect(timeOfMoment(at, boardAt)).toBe(time));
 
-test('of a seq whose board is not there yet nothing is known', () =>
+test('the time of a seq is unknown until its board has loaded', () =>
   expect(timeOfMoment('412', null)).toBeNull());
 
-test('it is written to the second', () => expect(momentOf(Date.parse(boardAt))).toBe('2026-11-09T13:04:58Z'));
+test('it is written with seconds', () => expect(momentOf(Date.parse(boardAt))).toBe('2026-11-09T13:04:58Z'));

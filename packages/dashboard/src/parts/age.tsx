@@ -1,7 +1,7 @@
 import { useNow } from '../live/live.tsx';
 import { clockWords, durationWords, exactWords } from './time-words.ts';
 
-/** How long ago, to the second that matters; the exact time is in its title. */
+/** The age of a time; the tooltip has the exact time. */
 export function Age({ at, className }: { at: string | number | null | undefined; className?: string }) {
   const now = useNow();
   if (at === null || at === undefined) return <span className={className}>unknown</span>;

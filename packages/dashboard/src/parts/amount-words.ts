@@ -1,6 +1,6 @@
-// Amounts as text: money, tokens and sizes of files. What nobody knows is "unknown", never 0.
+// Formats money, token counts and file sizes. An unknown amount is "unknown", never 0.
 
-/** `$4.20`; `under $0.01` for what would be written as nothing. */
+/** `$4.20`; `under $0.01` for what would round to zero. */
 export function costWords(usd: number | null | undefined): string {
   if (usd === null || usd === undefined) return 'unknown';
   if (usd > 0 && usd < 0.01) return 'under $0.01';
@@ -19,7 +19,7 @@ function short(value: number): string {
   return value < 100 ? value.toFixed(1).replace(/\.0$/, '') : String(Math.round(value));
 }
 
-/** Bytes in words, in the units of 1024: `812 B`, `1.4 MiB`. */
+/** Bytes in units of 1024: `812 B`, `1.4 MiB`. */
 export function sizeWords(bytes: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
   let size = bytes;

@@ -2,7 +2,7 @@ import { Check, Copy } from 'lucide-react';
 import { type ButtonHTMLAttributes, useState } from 'react';
 import { classNames } from './class-names.ts';
 
-/** `quiet` has no edge; `loud` is the one button of a dialog that does what the dialog is for. */
+/** `quiet` has no border; `loud` is the primary button of a dialog. */
 export function Button({
   quiet = false,
   loud = false,
@@ -26,7 +26,7 @@ export function Button({
   );
 }
 
-/** Copies a text, and says so. */
+/** Copies a text and confirms it. */
 export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
   const [copied, setCopied] = useState<'yes' | 'no' | null>(null);
   const copy = async (): Promise<void> => {
@@ -34,7 +34,7 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
       await navigator.clipboard.writeText(text);
       setCopied('yes');
     } catch {
-      // The browser may forbid it; the text is on the screen to be marked by hand, and the button says so.
+      // The browser may forbid it. The text is on the screen and can be selected.
       setCopied('no');
     }
     setTimeout(() => setCopied(null), 2_000);
@@ -44,7 +44,7 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
     <Button quiet onClick={() => void copy()} title={text}>
       <Icon aria-hidden="true" className="size-3.5" />
       <span aria-live="polite">
-        {copied === 'yes' ? 'Copied' : copied === 'no' ? 'Mark it by hand' : label}
+        {copied === 'yes' ? 'Copied' : copied === 'no' ? 'Select it and copy' : label}
       </span>
     </Button>
   );

@@ -1,7 +1,7 @@
 import type { SearchName } from '../shell/link-to.ts';
 import { useAddressText } from './search-field.tsx';
 
-/** A choice that lives in the address; the empty one is all. */
+/** A select whose value is kept in the URL; empty means all. */
 export function ChoiceField({
   name,
   label,

@@ -1,4 +1,4 @@
-// Asks before something is done that changes the world: what it will do, and what the daemon said if it refused.
+// Asks for confirmation before an action with outside effects. Shows what it will do, and the error if it fails.
 import { AlertDialog } from 'radix-ui';
 import { type ReactNode, useState } from 'react';
 import { Button } from './button.tsx';
@@ -12,14 +12,14 @@ export function Confirm({
   disabledBecause,
   onConfirm,
 }: {
-  /** What opens it, in words. */
+  /** The label of the button that opens it. */
   trigger: ReactNode;
   title: string;
   /** What it will do. */
   children: ReactNode;
-  /** What the button says that does it. */
+  /** The label of the confirming button. */
   label: string;
-  /** Why it cannot be done; shown as the title of the button. */
+  /** Why the action is not available; the button's tooltip. */
   disabledBecause?: string | null;
   onConfirm: () => Promise<unknown>;
 }) {
@@ -60,10 +60,10 @@ export function Confirm({
           {failure && <Failed error={failure} />}
           <div className="mt-2 flex flex-wrap justify-end gap-2">
             <AlertDialog.Cancel asChild>
-              <Button quiet>Leave it</Button>
+              <Button quiet>Cancel</Button>
             </AlertDialog.Cancel>
             <Button disabled={busy} onClick={() => void act()} loud>
-              {busy ? 'Asking the daemon' : label}
+              {busy ? 'Sending' : label}
             </Button>
           </div>
         </AlertDialog.Content>

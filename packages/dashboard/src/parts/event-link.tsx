@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { classNames } from './class-names.ts';
 
-/** The event line that a fact stands on. */
+/** A link to the event that proves a fact. */
 export function EventLink({
   seq,
   children,
@@ -16,7 +16,7 @@ export function EventLink({
     <Link
       to="/events"
       search={{ seq: String(seq) }}
-      aria-label={`Event line ${seq}`}
+      aria-label={`Event ${seq}`}
       className={classNames(
         'font-mono text-tiny whitespace-nowrap text-muted underline decoration-line-strong underline-offset-2 hover:text-ink',
         className,

@@ -13,7 +13,7 @@ export const textOf: Record<Meaning, string> = {
   unknown: 'text-unknown',
 };
 
-export const groundOf: Record<Meaning, string> = {
+export const backgroundOf: Record<Meaning, string> = {
   motion: 'bg-motion-soft',
   you: 'bg-you-soft',
   broken: 'bg-broken-soft',
@@ -40,11 +40,11 @@ export const edgeOf: Record<Meaning, string> = {
   unknown: 'border-unknown-mark border-dashed',
 };
 
-// What a state means, in a colour's name and in a word. One place decides it for every screen.
+// The colour and label for each state, the same on every screen.
 
-export type Standing = { meaning: Meaning; words: string };
+export type StateLabel = { meaning: Meaning; words: string };
 type WorkerRow = BoardView['workers'][number];
-export type StandingWorker = Pick<WorkerRow, 'status' | 'deploy' | 'merge' | 'life' | 'attempts' | 'budget'>;
+export type LabelledWorker = Pick<WorkerRow, 'status' | 'deploy' | 'merge' | 'life' | 'attempts' | 'budget'>;
 
 const statusMeanings: Record<WorkerStatus, Meaning> = {
   dispatched: 'motion',
@@ -82,60 +82,60 @@ const statusNames: Record<WorkerStatus, string> = {
   canceled: 'Canceled',
 };
 
-/** Of the status alone. What is known beside it may say more: `standingOf`. */
+/** From the status alone. `workerLabel` also takes the pull request, process and attention into account. */
 export function statusMeaning(status: string | null | undefined): Meaning {
   return isStatus(status) ? statusMeanings[status] : 'unknown';
 }
 
-/** `pr-created` is `In review`; a status that nobody knows stays as it is written. */
+/** `pr-created` is `In review`; an unknown status is shown as it is. */
 export function statusWords(status: string | null | undefined): string {
   if (isStatus(status)) return statusNames[status];
-  return status === null || status === undefined ? 'Not begun' : status === 'unknown' ? 'Unknown' : status;
+  return status === null || status === undefined ? 'Not started' : status === 'unknown' ? 'Unknown' : status;
 }
 
-/** Only a person moves it on, whether or not an item of attention is open. */
-export function isStuck({ status, attempts, budget }: StandingWorker): boolean {
+/** Only a person can move it on, whether or not an attention item is open. */
+export function isStuck({ status, attempts, budget }: LabelledWorker): boolean {
   return status === 'failed' || status === 'stalled' || (status === 'deploy-failed' && attempts >= budget);
 }
 
 /**
- * Where a worker stands. `needsYou`: an item of attention of it waits for a person. What broke and needs a
- * person is amber, and the words say what broke. Done by a person's word is not proven. A worker whose pull
- * request was closed still says that it is in review; it is not.
+ * The colour and label of a worker. `needsYou`: one of its attention items waits for a person. A failure that needs a
+ * person is amber, and the label states the failure. Accepted by a person is not proven. A worker whose pull request
+ * was closed still reports that it is in review; the label shows that it was closed.
  */
-export function standingOf(
-  worker: StandingWorker,
+export function workerLabel(
+  worker: LabelledWorker,
   needsYou = false,
   pullRequest: { state: string } | null = null,
-): Standing {
+): StateLabel {
   const { status, deploy, merge, life } = worker;
   const words = statusWords(status);
   if (status === 'done' && (merge === null || deploy?.result === 'accepted'))
     return { meaning: 'unknown', words: 'Done, accepted' };
   if (isStuck(worker)) return { meaning: 'you', words };
   if (pullRequest?.state === 'closed' && (status === 'pr-created' || status === 'merging'))
-    return { meaning: 'you', words: 'Closed without a merge' };
+    return { meaning: 'you', words: 'Closed without merging' };
   const isGone = life.state === 'dead' && isAgentsWork(status);
   if (isGone && life.reviving === true) return { meaning: 'motion', words: `${words}, restarting` };
-  if (isGone) return { meaning: needsYou ? 'you' : 'broken', words: `${words}, process gone` };
+  if (isGone) return { meaning: needsYou ? 'you' : 'broken', words: `${words}, process exited` };
   if (needsYou && status !== 'done' && status !== 'canceled')
     return { meaning: 'you', words: status === 'deploy-failed' ? words : `${words}, needs you` };
   return { meaning: statusMeanings[status], words };
 }
 
-export function runStanding(state: Run['state']): Standing {
+export function runLabel(state: Run['state']): StateLabel {
   return { meaning: runMeanings[state], words: runNames[state] };
 }
 
-/** `null`: it has not begun. */
-export function waveStanding(state: string | null): Standing {
-  if (state === 'started') return { meaning: 'motion', words: 'Under way' };
+/** `null`: not started. */
+export function waveLabel(state: string | null): StateLabel {
+  if (state === 'started') return { meaning: 'motion', words: 'In progress' };
   if (state === 'completed') return { meaning: 'proven', words: 'Completed' };
   if (state === 'blocked') return { meaning: 'you', words: 'Blocked' };
-  return { meaning: 'unknown', words: 'Not begun' };
+  return { meaning: 'unknown', words: 'Not started' };
 }
 
-export function verificationStanding(state: string | null, advisory = false): Standing {
+export function verificationLabel(state: string | null, advisory = false): StateLabel {
   if (state === 'passed') return { meaning: 'proven', words: 'Passed' };
   if (state === 'running') return { meaning: 'motion', words: 'Running' };
   if (state === 'failed')
@@ -165,4 +165,4 @@ function isStatus(status: string | null | undefined): status is WorkerStatus {
   return status !== null && status !== undefined && Object.hasOwn(statusMeanings, status);
 }
 
-/** Its process should run: later, reviewers and deploys have their turn without it. */
+/** The agent's process should be running in this status. Later, reviews and deploys go on without it. */

@@ -1,4 +1,4 @@
-// Text and links that came from outside: shown as they are, never obeyed.
+// Text and links from outside: shown as plain text, never interpreted.
 import type { ReactNode } from 'react';
 import { classNames } from './class-names.ts';
 
@@ -16,7 +16,7 @@ export function OutsideText({
   );
 }
 
-/** The address if a browser may follow it. `javascript:` and the like are no addresses. */
+/** The URL if it is safe to follow. `javascript:` and similar schemes are not. */
 export function safeAddress(address: string | null | undefined): string | null {
   if (address === null || address === undefined || !URL.canParse(address)) return null;
   return /^https?:$/.test(new URL(address).protocol) ? address : null;

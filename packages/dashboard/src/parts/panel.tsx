@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { classNames } from './class-names.ts';
 
-/** A titled part of a screen. */
+/** A titled section of a screen. */
 export function Panel({
   title,
   aside,
@@ -13,7 +13,7 @@ export function Panel({
   aside?: ReactNode;
   children: ReactNode;
   className?: string;
-  /** Its content reaches to its edges: tables, charts. */
+  /** Without padding, for tables and charts. */
   flush?: boolean;
 }) {
   return (
@@ -30,7 +30,7 @@ export function Panel({
   );
 }
 
-/** The head of a screen: its title, what belongs beside it, and its controls. */
+/** The header of a screen: title, details beside it, and controls. */
 export function ScreenHead({
   title,
   children,

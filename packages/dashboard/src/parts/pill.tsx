@@ -1,7 +1,7 @@
-// A state in a word, on the quiet ground of its meaning.
+// A state label on the soft background of its meaning.
 import type { ReactNode } from 'react';
 import { classNames } from './class-names.ts';
-import { edgeOf, groundOf, type Meaning, markOf, textOf } from './meaning.ts';
+import { backgroundOf, edgeOf, type Meaning, markOf, textOf } from './meaning.ts';
 
 export function Pill({
   meaning,
@@ -17,7 +17,7 @@ export function Pill({
       title={title}
       className={classNames(
         'inline-flex max-w-full items-center gap-1.5 rounded-full px-2 py-0.5 text-tiny font-medium',
-        groundOf[meaning],
+        backgroundOf[meaning],
         textOf[meaning],
         meaning === 'unknown' && classNames('border', edgeOf.unknown),
       )}
@@ -28,7 +28,7 @@ export function Pill({
   );
 }
 
-/** A mark beside a word; it never stands alone. Unknown is a ring, so that it differs without colour. */
+/** A dot beside a label, never alone. Unknown is a ring, so it differs without colour. */
 export function Dot({ meaning }: { meaning: Meaning }) {
   return (
     <span

@@ -13,6 +13,6 @@ test.each([
 ])('%s', (remedy, command, beside) => expect(remedyCommand(remedy)).toEqual({ command, beside }));
 
 test.each(['Free disk space.', 'Set SVC_WEBHOOK_SECRET and run: svc-monitor.sh restart', ''])(
-  '%s has none',
+  '%s has no command',
   (remedy) => expect(remedyCommand(remedy)).toBeNull(),
 );

@@ -1,17 +1,17 @@
 import { CopyButton } from './button.tsx';
 
 /**
- * The command in a remedy, and what is said beside it: `Run: svc doctor, and restart the daemon` is
- * `svc doctor` and `and restart the daemon`. A remedy in words has no command.
+ * Splits a fix into its command and the rest: `Run: svc doctor, and restart the daemon` is `svc doctor` and
+ * `and restart the daemon`. Null for a fix without a command.
  */
 export function remedyCommand(remedy: string): { command: string; beside: string | null } | null {
-  const said = /^Run: (.+)$/s.exec(remedy)?.[1] ?? (/^(svc|gh|git|[\w-]+\.sh) /.test(remedy) ? remedy : null);
-  if (said === null) return null;
-  const [, command = said, beside = ''] = /^(.+?)(?:, |\s+(?=\())(.+)$/s.exec(said) ?? [];
+  const text = /^Run: (.+)$/s.exec(remedy)?.[1] ?? (/^(svc|gh|git|[\w-]+\.sh) /.test(remedy) ? remedy : null);
+  if (text === null) return null;
+  const [, command = text, beside = ''] = /^(.+?)(?:, |\s+(?=\())(.+)$/s.exec(text) ?? [];
   return { command, beside: beside === '' ? null : beside };
 }
 
-/** What mends it: in words, or as a command that can be copied. */
+/** How to fix it: as text, or as a command that can be copied. */
 export function Remedy({ text }: { text: string | null | undefined }) {
   if (text === null || text === undefined || text === '') return null;
   const found = remedyCommand(text);

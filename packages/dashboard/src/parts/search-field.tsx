@@ -1,10 +1,10 @@
-// A filter that lives in the address, so that a link shows the same.
+// A filter that is kept in the URL, so a link shows the same.
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Search } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { SearchName } from '../shell/link-to.ts';
 
-/** The value of one name in the address, and a function that changes it without a new page in the history. */
+/** One search parameter of the URL, and a setter that adds no history entry. */
 export function useAddressText(name: SearchName): [string, (value: string) => void] {
   const search = useSearch({ strict: false });
   const navigate = useNavigate();

@@ -3,7 +3,7 @@ import { Age } from './age.tsx';
 
 const DAY = 86_400_000;
 
-/** `4 min ago`; what is older than a day is a date: `9 Nov, 14:05`. */
+/** `4 min ago`; a date if older than a day: `9 Nov, 14:05`. */
 export function Ago({ at, className }: { at: string | number; className?: string }) {
   const isOld = useIsOld(at);
   return (
@@ -14,7 +14,7 @@ export function Ago({ at, className }: { at: string | number; className?: string
   );
 }
 
-/** `for 4 min`; what is older than a day is a date: `since 9 Nov, 14:05`. */
+/** `for 4 min`; a date if older than a day: `since 9 Nov, 14:05`. */
 export function For({ at, className }: { at: string | number; className?: string }) {
   const isOld = useIsOld(at);
   return (

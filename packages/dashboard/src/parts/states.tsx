@@ -1,10 +1,13 @@
-// The states of a screen other than its content: loading, empty, failed. Offline and past are the shell's.
+// The states of a screen other than its content: loading, empty, failed. The shell shows offline and past.
 import { type ReactNode, useEffect, useState } from 'react';
 import { ApiFailure } from '../api/client.ts';
 import { Button } from './button.tsx';
 import { Remedy } from './remedy.tsx';
 
-/** Grey lines where content will be. After 2 s it says what it waits for. */
+/** Why an action is disabled while a past time is shown. */
+export const PAST = 'Not available while viewing history. Go back to live.';
+
+/** Grey lines where content will be. After 2 s it shows what is loading. */
 export function Loading({ what, lines = 4 }: { what: string; lines?: number }) {
   const [late, setLate] = useState(false);
   useEffect(() => {
@@ -13,7 +16,7 @@ export function Loading({ what, lines = 4 }: { what: string; lines?: number }) {
   }, []);
   return (
     <div role="status" className="flex flex-col gap-3 p-1">
-      <span className={late ? 'text-small text-muted' : 'sr-only'}>Waiting for {what}</span>
+      <span className={late ? 'text-small text-muted' : 'sr-only'}>Loading {what}</span>
       {Array.from({ length: lines }, (_, line) => (
         <div
           key={line}

@@ -1,4 +1,4 @@
-// A table of facts: rows of 36 px, sideways scrolling inside its own frame, heads that can sort.
+// A table: rows of 36 px, horizontal scrolling inside its own frame, sortable columns.
 import { ArrowDown, ArrowUp } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { classNames } from './class-names.ts';
@@ -37,7 +37,7 @@ export function Column({
   children: ReactNode;
   number?: boolean;
   className?: string;
-  /** How the rows are sorted by it now; null when by another one. */
+  /** The current sort order; null if another column is sorted. */
   sort?: 'ascending' | 'descending' | null;
   onSort?: () => void;
 }) {

@@ -1,10 +1,10 @@
-// A time axis in pixels: where a moment stands, where idle time is folded, and which clock times are written under
-// it, without overlaps; and the elements that draw it in a positioned frame.
+// A time axis in pixels: the position of a time, folded idle time, and clock labels without overlaps; and the elements
+// that draw it in a positioned frame.
 import { type AxisSegment, axisScale } from '@svc/core/browser';
 import { type CSSProperties, type RefObject, useLayoutEffect, useState } from 'react';
 import { clockWords, durationWords } from './time-words.ts';
 
-/** Of the face at 12 px, on the safe side. */
+/** Upper estimate for the font at 12 px. */
 export const LETTER_WIDTH = 7.1;
 const GAP = 6;
 const FOLDED_WIDTH = 30;
@@ -13,9 +13,9 @@ const TICK_WIDTH = 44;
 const NOW_WIDTH = 36;
 const DAY_WIDTH = 76;
 
-/** `words` is false where they would lie over others; `day` where a day begins to be shown. */
+/** `words` is false if the label would overlap another; `day` marks the first tick of a day. */
 type Tick = { x: number; time: number; words: boolean; day: boolean };
-/** Its words stand under it, in the middle of `textX`; in the second row where the first has no room. */
+/** The label is centered at `textX` below the axis, in the second row if the first has no space. */
 export type Break = { x: number; width: number; words: string; textX: number; row: 0 | 1 };
 export type TimeAxis = {
   xOf: (time: number) => number;
@@ -33,7 +33,7 @@ export function layoutAxis(axis: readonly AxisSegment[], now: number, width: num
   const end = axis.at(-1);
   const nowX = end !== undefined && now <= Date.parse(end.to) + 1_000 ? xOf(now) : null;
   const breaks = breaksOf(axis, xOf, width, nowX);
-  const taken = [0, 1].map((row) => breaks.filter((one) => one.row === row).map(placeOf));
+  const taken = [0, 1].map((row) => breaks.filter((one) => one.row === row).map(extentOf));
   if (nowX !== null) taken[0]?.push({ from: nowX - NOW_WIDTH, to: nowX + GAP });
   return { xOf, breaks, ticks: ticksOf(axis, xOf, width, taken), nowX };
 }
@@ -54,16 +54,16 @@ function breaksOf(
     const textX = Math.min(Math.max(x + wide / 2, half), width - half);
     const before = breaks.at(-1);
     const isBeforeNow = nowX === null || textX + half <= nowX - NOW_WIDTH;
-    const isAfterLast = before === undefined || before.row === 1 || placeOf(before).to <= textX - half;
+    const isAfterLast = before === undefined || before.row === 1 || extentOf(before).to <= textX - half;
     const isFree = isBeforeNow && isAfterLast;
     breaks.push({ x, width: wide, words, textX, row: isFree ? 0 : 1 });
   }
   return breaks;
 }
 
-type Place = { from: number; to: number };
+type Extent = { from: number; to: number };
 
-function placeOf({ words, textX }: Pick<Break, 'words' | 'textX'>): Place {
+function extentOf({ words, textX }: Pick<Break, 'words' | 'textX'>): Extent {
   const half = (words.length * LETTER_WIDTH) / 2 + GAP;
   return { from: textX - half, to: textX + half };
 }
@@ -71,13 +71,13 @@ function placeOf({ words, textX }: Pick<Break, 'words' | 'textX'>): Place {
 const MINUTE = 60_000;
 const steps = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1_440].map((minutes) => minutes * MINUTE);
 
-/** Round times of the clock on the wall, far enough apart to be read; none inside a break. */
+/** Round local times, far enough apart to be readable; none inside a break. */
 function ticksOf(
   axis: readonly AxisSegment[],
   xOf: (time: number) => number,
   width: number,
-  /** By row: clock times stand in the first, days in the second. */
-  taken: readonly (readonly Place[])[],
+  /** By row: clock times are in the first, days in the second. */
+  taken: readonly (readonly Extent[])[],
 ): Tick[] {
   const open = axis.filter(({ folded }) => !folded);
   const ms = open.reduce((sum, { from, to }) => sum + Date.parse(to) - Date.parse(from), 0);
@@ -94,7 +94,7 @@ function ticksOf(
       const x = xOf(time);
       if (x - (ticks.at(-1)?.x ?? Number.NEGATIVE_INFINITY) < LEAST_TICK_GAP) continue;
       const isFree = (row: number, wide: number): boolean =>
-        taken[row]?.every((place) => x + wide <= place.from || x >= place.to) ?? true;
+        taken[row]?.every((label) => x + wide <= label.from || x >= label.to) ?? true;
       const words = isFree(0, TICK_WIDTH) && x + TICK_WIDTH <= width;
       const date = new Date(time).toDateString();
       const day = words && date !== shownDay && isFree(1, DAY_WIDTH);
@@ -105,7 +105,7 @@ function ticksOf(
   return ticks;
 }
 
-/** What the words under the axis need. */
+/** The height of the labels below the axis. */
 export const AXIS_HEIGHT = 44;
 
 export function AxisMarks({
@@ -113,7 +113,7 @@ export function AxisMarks({
   height,
 }: {
   axis: Pick<TimeAxis, 'ticks' | 'breaks'>;
-  /** Of what stands above the words. */
+  /** The height of the area above the labels. */
   height: number;
 }) {
   return (
@@ -130,7 +130,7 @@ export function AxisMarks({
           <span
             className="absolute -translate-x-1/2 text-tiny whitespace-nowrap text-muted italic"
             style={{ left: textX, top: height + 5 + row * 16 }}
-            title={`Folded: ${words}`}
+            title={`Collapsed: ${words}`}
           >
             {words}
           </span>
@@ -149,7 +149,7 @@ export function NowLine({
   x: number | null;
   height: number;
   width: number;
-  /** What it is called; a past moment is not now. */
+  /** Its label; a past time is not "now". */
   words?: string;
 }) {
   if (x === null) return null;
@@ -194,14 +194,14 @@ function dayWords(time: number): string {
   return new Date(time).toLocaleDateString('en-GB', { weekday: 'short', day: 'numeric', month: 'short' });
 }
 
-/** Where not all of a chart has room, its end is shown first: what happens now. */
+/** Scrolls a live chart that does not fit to its end. */
 export function useShowEnd(frame: RefObject<HTMLElement | null>, isLive: boolean, width: number): void {
   useLayoutEffect(() => {
     if (isLive && frame.current !== null && width > 0) frame.current.scrollLeft = width;
   }, [frame, isLive, width]);
 }
 
-/** The width of an element's content in pixels, also after it changed. */
+/** The content width of an element in pixels, updated when it changes. */
 export function useWidth(element: React.RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(0);
   useLayoutEffect(() => {

@@ -1,5 +1,5 @@
-// Figures over time, drawn by uPlot, which is loaded when the first chart is shown. Colours come from the theme;
-// whoever cannot see it gets the caption and a table.
+// A chart over time, drawn by uPlot, which is loaded with the first chart. Colours come from the theme; screen readers
+// get the caption and a table.
 import { useEffect, useRef, useState } from 'react';
 import type uPlot from 'uplot';
 import { countWords } from './amount-words.ts';
@@ -9,9 +9,9 @@ export const seriesColours = ['series-1', 'series-2', 'series-3', 'series-4', 's
 
 export type ChartSeries = {
   label: string;
-  /** A token of the theme. It only tells series apart, and means nothing. */
+  /** A token of the theme. It only distinguishes series and has no meaning. */
   colour: (typeof seriesColours)[number];
-  /** One per time; null is unknown, which is drawn as nothing. */
+  /** One per time; null is unknown and not drawn. */
   values: readonly (number | null)[];
 };
 
@@ -30,13 +30,13 @@ export function TimeChart({
   /** Stacked bars instead of lines. */
   bars?: boolean;
   height?: number;
-  /** How a value is written at the axis. */
+  /** Formats a value on the axis. */
   amount?: (value: number) => string;
 }) {
-  const place = useRef<HTMLDivElement>(null);
+  const frame = useRef<HTMLDivElement>(null);
   const theme = useTheme();
   useEffect(() => {
-    const element = place.current;
+    const element = frame.current;
     if (element === null || times.length === 0) return undefined;
     let chart: uPlot | null = null;
     let gone = false;
@@ -60,8 +60,8 @@ export function TimeChart({
   }, [times, series, bars, height, amount, theme]);
   return (
     <figure className="min-w-0">
-      {/* The drawing follows the width of its place, and never holds it open. */}
-      <div ref={place} aria-hidden="true" className="contain-inline-size" style={{ minHeight: height }} />
+      {/* The drawing takes the width of its frame and never keeps it wide. */}
+      <div ref={frame} aria-hidden="true" className="contain-inline-size" style={{ minHeight: height }} />
       <figcaption className="sr-only">{caption}</figcaption>
       <div className="sr-only">
         <table>
@@ -96,7 +96,7 @@ function shownTheme(): string {
   return document.documentElement.dataset['theme'] ?? 'light';
 }
 
-/** The theme that is shown now, so that a chart is drawn again when it changes. */
+/** The current theme; a chart is redrawn when it changes. */
 function useTheme(): string {
   const [theme, setTheme] = useState(shownTheme);
   useEffect(() => {
@@ -107,7 +107,7 @@ function useTheme(): string {
   return theme;
 }
 
-/** Bars are stacked: each series is drawn with all before it, the tallest first. */
+/** Bars are stacked: each series is drawn as the sum with those before it, tallest first. */
 function drawn(times: readonly number[], series: readonly ChartSeries[], bars: boolean): uPlot.AlignedData {
   const seconds = times.map((time) => time / 1000);
   if (!bars) return [seconds, ...series.map(({ values }) => [...values])];
@@ -163,7 +163,7 @@ function options({
   };
 }
 
-/** The clock at each tick, and the day where a new one begins. */
+/** The time at each tick, or the date at midnight. */
 function timeWords(ticks: readonly number[]): string[] {
   const days = ticks.map((tick) =>
     new Date(tick).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' }),

@@ -1,5 +1,5 @@
-// A bar over the last day or week with what happened behind it. Dragging it, or its arrow keys, put a past moment
-// into the address (`?at=`); its end is now.
+// A slider over the last day or week with event counts behind it. Dragging it or the arrow keys put a past time into
+// the URL (`?at=`); its right end is live.
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, type PointerEvent, useEffect, useRef, useState } from 'react';
@@ -9,7 +9,7 @@ import { momentOf } from '../live/moment.ts';
 import { classNames } from './class-names.ts';
 import { clockWords, durationWords } from './time-words.ts';
 
-// A stretch of time that ends now, and places on it. Shares run from 0 (its begin) to 1 (now).
+// A time span that ends now, and positions on it from 0 (start) to 1 (now).
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -17,7 +17,7 @@ const HOUR = 60 * MINUTE;
 export type SpanName = '24h' | '7d';
 export type TimeSpan = { from: number; to: number; step: number };
 
-/** `step` is what an arrow key moves by. */
+/** `step` is how far an arrow key moves. */
 const lengths: Record<SpanName, { length: number; step: number }> = {
   '24h': { length: 24 * HOUR, step: 5 * MINUTE },
   '7d': { length: 7 * 24 * HOUR, step: 30 * MINUTE },
@@ -28,7 +28,7 @@ export function spanOf(name: SpanName, now: number): TimeSpan {
   return { from: now - length, to: now, step };
 }
 
-/** The shortest span that holds the time. */
+/** The shortest span that contains the time. */
 export function spanFor(time: number, now: number): SpanName {
   return now - time <= lengths['24h'].length ? '24h' : '7d';
 }
@@ -37,13 +37,13 @@ export function shareOf(time: number, { from, to }: TimeSpan): number {
   return Math.min(1, Math.max(0, (time - from) / (to - from)));
 }
 
-/** Null is now: the end is not a moment of the past. */
+/** Null is live: the right end is not a past time. */
 export function timeAt(share: number, { from, to, step }: TimeSpan): number | null {
   const time = from + Math.min(1, Math.max(0, share)) * (to - from);
   return time > to - step / 2 ? null : time;
 }
 
-/** Where a key leads from a time; undefined for a key that leads nowhere. */
+/** The time after a key press; undefined if the key does nothing. */
 export function afterKey(key: string, time: number | null, span: TimeSpan): number | null | undefined {
   const { from, to, step } = span;
   const steps: Record<string, number> = {
@@ -63,7 +63,7 @@ export function afterKey(key: string, time: number | null, span: TimeSpan): numb
 }
 
 const BUCKETS = 96;
-/** Between two boards that are asked for while the hand moves. */
+/** The least time between two board requests while dragging. */
 const COMMIT_EVERY_MS = 150;
 
 /** `orchestrator`: only the events of this run are drawn. */
@@ -78,7 +78,7 @@ export function TimeScrubber({ orchestrator }: { orchestrator?: string }) {
 }
 
 function Scrubber({ time, orchestrator }: { time: number | null; orchestrator: string | undefined }) {
-  // A minute is exact enough for a bar of a day, and keeps it still.
+  // Rounded to a minute, so the bar does not move every second.
   const now = Math.floor(useNow() / 60_000) * 60_000;
   const [chosen, setChosen] = useState<SpanName | null>(null);
   const name = time !== null && spanFor(time, now) === '7d' ? '7d' : (chosen ?? '24h');
@@ -107,7 +107,7 @@ function Scrubber({ time, orchestrator }: { time: number | null; orchestrator: s
   return (
     <div className="flex items-center gap-3">
       <fieldset className="flex shrink-0 rounded-control border border-line bg-surface p-0.5">
-        <legend className="sr-only">How far back</legend>
+        <legend className="sr-only">Time range</legend>
         {(['24h', '7d'] as const).map((option) => (
           <button
             key={option}
@@ -140,7 +140,7 @@ function Scrubber({ time, orchestrator }: { time: number | null; orchestrator: s
         <div
           role="slider"
           tabIndex={0}
-          aria-label="The moment that is shown"
+          aria-label="Time shown"
           aria-valuemin={span.from}
           aria-valuemax={span.to}
           aria-valuenow={at ?? span.to}
@@ -160,7 +160,7 @@ function Scrubber({ time, orchestrator }: { time: number | null; orchestrator: s
   );
 }
 
-/** Puts the moment into the address; while the hand moves, not more often than boards can come. */
+/** Puts the time into the URL; while dragging, at most every `COMMIT_EVERY_MS`. */
 function useGoTo(isPast: boolean): (time: number | null, when: 'soon' | 'at-once') => void {
   const navigate = useNavigate();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -173,7 +173,7 @@ function useGoTo(isPast: boolean): (time: number | null, when: 'soon' | 'at-once
       void navigate({
         to: '.',
         search: (before) => ({ ...before, at: time === null ? undefined : momentOf(time) }),
-        // Leaving now is a step that "back" takes back; moving about in the past is none.
+        // Leaving the live view adds a history entry; moving within the past does not.
         replace: isPast,
       });
     };
@@ -211,7 +211,7 @@ function Density({
             style={{
               left: `${from * 100}%`,
               width: `calc(${(to - from) * 100}% - 1px)`,
-              // A square root, so that one event beside a burst of a thousand can be seen.
+              // A square root, so one event stays visible beside a burst of a thousand.
               height: `${Math.sqrt(count / most) * 85}%`,
             }}
           />

@@ -6,18 +6,18 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const day = spanOf('24h', now);
 
-test('a time and its place are the same', () => {
+test('a time and its position convert both ways', () => {
   expect(shareOf(now - 12 * HOUR, day)).toBe(0.5);
   expect(timeAt(0.5, day)).toBe(now - 12 * HOUR);
 });
 
-test('what is outside is at the edge', () => {
+test('a time outside the span is clamped to its edge', () => {
   expect(shareOf(now - 30 * HOUR, day)).toBe(0);
   expect(shareOf(now + HOUR, day)).toBe(1);
   expect(timeAt(-3, day)).toBe(day.from);
 });
 
-test('close to the end is now', () => {
+test('close to the end is live', () => {
   expect(timeAt(1, day)).toBeNull();
   expect(timeAt(shareOf(now - 2 * MINUTE, day), day)).toBeNull();
   expect(timeAt(shareOf(now - 3 * MINUTE, day), day)).toBe(now - 3 * MINUTE);

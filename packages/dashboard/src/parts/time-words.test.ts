@@ -14,12 +14,12 @@ test.each([
   [3 * 86_400_000, '3 d'],
 ])('%d ms is %s', (milliseconds, words) => expect(durationWords(milliseconds)).toBe(words));
 
-test('a time of another day has its day', () => {
+test('a time on another day includes the date', () => {
   const noon = new Date(2026, 10, 9, 12, 5).getTime();
   expect(clockWords(noon, noon + 1_000)).toBe('12:05');
   expect(clockWords(noon, noon + 86_400_000)).toBe('9 Nov, 12:05');
 });
 
-test('the exact time has both clocks', () => {
+test('the exact time is local and UTC', () => {
   expect(exactWords(Date.UTC(2026, 10, 9, 12, 5, 7))).toMatch(/^.+ \(2026-11-09 12:05:07 UTC\)$/);
 });

@@ -1,4 +1,4 @@
-// Times in words: short for lists, exact for titles.
+// Formats times: short for lists, exact for tooltips.
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
@@ -15,7 +15,7 @@ export function durationWords(milliseconds: number): string {
   return minutes === 0 || hours >= 10 ? `${hours} h` : `${hours} h ${minutes} min`;
 }
 
-/** `14:05`, and with its day when that is not the day of `now`. */
+/** `14:05`, with the date if it is not the same day as `now`. */
 export function clockWords(time: number, now: number): string {
   const date = new Date(time);
   const clock = date.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
@@ -23,7 +23,7 @@ export function clockWords(time: number, now: number): string {
   return `${date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}, ${clock}`;
 }
 
-/** Local and UTC, to the second: for titles. */
+/** Local and UTC with seconds, for tooltips. */
 export function exactWords(time: number): string {
   const date = new Date(time);
   return `${date.toLocaleString('en-GB')} (${date.toISOString().slice(0, 19).replace('T', ' ')} UTC)`;

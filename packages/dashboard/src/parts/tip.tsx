@@ -1,7 +1,7 @@
 import { Tooltip } from 'radix-ui';
 import type { ReactNode } from 'react';
 
-/** A note that shows on hover and on focus. Its trigger must be able to have the focus. */
+/** A tooltip on hover and focus. Its trigger must be focusable. */
 export function Tip({ note, children }: { note: ReactNode; children: ReactNode }) {
   return (
     <Tooltip.Root delayDuration={250}>

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react';
 
-/** Keys of a screen, by their name. They do nothing while a field or a dialog has the focus. */
+/** Keyboard shortcuts of a screen. They do nothing while a field or a dialog has focus. */
 export function useKeys(keys: Readonly<Record<string, (event: KeyboardEvent) => void>>): void {
   const latest = useRef(keys);
   latest.current = keys;
@@ -14,7 +14,7 @@ export function useKeys(keys: Readonly<Record<string, (event: KeyboardEvent) => 
   }, []);
 }
 
-/** Whether keys belong to the element: a field, or a dialog that is open above the screen. */
+/** Whether the element takes keys itself: a field, or an open dialog. */
 export function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof Element &&

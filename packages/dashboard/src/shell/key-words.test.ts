@@ -16,7 +16,7 @@ test.each<[string, Partial<KeyPress> & { key: string }, Partial<typeof atRest>, 
   ['g with Ctrl', { key: 'g', ctrlKey: true }, {}, null],
   ['g then a', { key: 'a' }, { isGoing: true }, { kind: 'to', to: '/attention' }],
   ['g then h', { key: 'h' }, { isGoing: true }, { kind: 'to', to: '/' }],
-  ['g then a key that leads nowhere', { key: 'z' }, { isGoing: true }, null],
+  ['g then an unknown key', { key: 'z' }, { isGoing: true }, null],
 ])('%s', (_what, press, state, meaning) =>
   expect(meaningOfKey({ ...plain, ...press }, { ...atRest, ...state })).toEqual(meaning),
 );

@@ -1,15 +1,13 @@
-// The keys that work on every screen, and what they open. The palette is loaded when the page is at rest; what is
-// typed before it is there is kept for it.
+// The keyboard shortcuts of every screen, and what they open. The palette is loaded when the page is idle; what is
+// typed before it has loaded is kept for it.
 
 import { useNavigate } from '@tanstack/react-router';
 import { Dialog } from 'radix-ui';
 import { type ComponentType, useCallback, useEffect, useRef, useState } from 'react';
 import { Button } from '../parts/button.tsx';
 import { isTyping } from '../parts/use-keys.ts';
-import { places } from './link-to.ts';
+import { screenList } from './link-to.ts';
 import { onOpenPalette } from './palette-events.ts';
-
-// What the keys of the keyboard mean on every screen. Pure, so that it can be tried without a page.
 
 export type KeyPress = { key: string; ctrlKey: boolean; metaKey: boolean; altKey: boolean };
 export type KeyMeaning =
@@ -22,7 +20,7 @@ export type KeyMeaning =
 /** How long the second key may take. */
 const GO_MS = 1_500;
 
-/** `isGoing`: `g` was pressed just before. `inField`: a field has the focus, so that letters are letters. */
+/** `isGoing`: `g` was pressed just before. `inField`: a field has focus, so letters are typed. */
 export function meaningOfKey(
   { key, ctrlKey, metaKey, altKey }: KeyPress,
   { isGoing, inField }: { isGoing: boolean; inField: boolean },
@@ -30,22 +28,20 @@ export function meaningOfKey(
   if ((ctrlKey || metaKey) && !altKey && key.toLowerCase() === 'k') return { kind: 'palette' };
   if (inField || ctrlKey || metaKey || altKey) return null;
   if (isGoing) {
-    const place = places.find((one) => one.key === key);
-    return place === undefined ? null : { kind: 'to', to: place.to };
+    const screen = screenList.find((one) => one.key === key);
+    return screen === undefined ? null : { kind: 'to', to: screen.to };
   }
   if (key === '?') return { kind: 'key-map' };
   return key === 'g' ? { kind: 'go' } : null;
 }
-
-// Every key, on one page.
 
 const groups: { title: string; keys: [keys: string[], what: string][] }[] = [
   {
     title: 'Everywhere',
     keys: [
       [['Ctrl', 'K'], 'Search and commands'],
-      [['?'], 'This list'],
-      ...places.map(({ key, name }): [string[], string] => [['g', key], name]),
+      [['?'], 'Keyboard shortcuts'],
+      ...screenList.map(({ key, name }): [string[], string] => [['g', key], name]),
     ],
   },
   {
@@ -68,9 +64,9 @@ const groups: { title: string; keys: [keys: string[], what: string][] }[] = [
   {
     title: 'Time',
     keys: [
-      [['←'], 'A step back, on the bar'],
-      [['→'], 'A step forward'],
-      [['End'], 'Now'],
+      [['←'], 'Back, on the time bar'],
+      [['→'], 'Forward'],
+      [['End'], 'Back to live'],
     ],
   },
 ];
@@ -84,7 +80,7 @@ function KeyMap({ onClose }: { onClose: () => void }) {
           aria-describedby={undefined}
           className="fixed top-1/2 left-1/2 z-50 max-h-[85dvh] w-[min(40rem,calc(100vw-2rem))] -translate-x-1/2 -translate-y-1/2 overflow-y-auto rounded-card border border-line bg-raised p-5 shadow-float outline-none"
         >
-          <Dialog.Title className="mb-4 text-lead">Keys</Dialog.Title>
+          <Dialog.Title className="mb-4 text-lead">Keyboard shortcuts</Dialog.Title>
           <div className="gap-x-8 wide:columns-2">
             {groups.map(({ title, keys }) => (
               <section key={title} className="mb-5 break-inside-avoid">
@@ -109,7 +105,9 @@ function KeyMap({ onClose }: { onClose: () => void }) {
               </section>
             ))}
           </div>
-          <p className="text-tiny text-muted">Keys do nothing while a field has the focus. Escape closes.</p>
+          <p className="text-tiny text-muted">
+            Shortcuts are off while a field has focus. Press Esc to close.
+          </p>
         </Dialog.Content>
       </Dialog.Portal>
     </Dialog.Root>
@@ -126,7 +124,7 @@ export function Keys() {
   const [missing, setMissing] = useState(false);
   const navigate = useNavigate();
   const wentAt = useRef(Number.NEGATIVE_INFINITY);
-  /** Null when nobody waits for the palette. */
+  /** Null unless the palette is being opened. */
   const early = useRef<string | null>(null);
 
   const load = useCallback(async () => {
@@ -135,7 +133,7 @@ export function Keys() {
       setPalette(() => loaded);
       setMissing(false);
     } catch {
-      // The daemon is away. It is said to who asks for the palette, and tried again then.
+      // The daemon is not reachable. Shown, and tried again, when the palette is opened.
       setMissing(true);
     }
   }, []);
@@ -162,14 +160,14 @@ export function Keys() {
       const isGoing = performance.now() - wentAt.current < GO_MS;
       const meaning = meaningOfKey(event, { isGoing, inField: isTyping(event.target) });
       wentAt.current = meaning?.kind === 'go' ? performance.now() : Number.NEGATIVE_INFINITY;
-      // The second key of a pair that leads nowhere must not do what it does alone.
+      // An unknown key after `g` must not do what it does alone.
       if (meaning === null) return isGoing ? event.stopImmediatePropagation() : undefined;
       take(event);
       if (meaning.kind === 'to') void navigate({ to: meaning.to });
       else if (meaning.kind === 'palette') openPalette();
       else if (meaning.kind === 'key-map') setOpen('key-map');
     };
-    // Before the screens: `g` then `e` goes to the events and acknowledges nothing.
+    // Before the screens' own keys: `g` then `e` goes to the events and acknowledges nothing.
     window.addEventListener('keydown', onKey, { capture: true });
     return () => window.removeEventListener('keydown', onKey, { capture: true });
   }, [navigate, openPalette]);
@@ -194,7 +192,7 @@ function NotLoaded({ onClose }: { onClose: () => void }) {
       role="alert"
       className="fixed top-4 left-1/2 z-50 flex -translate-x-1/2 items-center gap-3 rounded-card border border-line bg-raised px-4 py-2 text-small shadow-float"
     >
-      The search could not be loaded: the daemon does not answer.
+      Search could not be loaded: the daemon is not responding.
       <Button onClick={onClose}>Close</Button>
     </div>
   );

@@ -10,12 +10,12 @@ test.each([
   [{ at: '2h', q: 'log in' }, '/runs?q=log+in&at=2026-11-09T13%3A05%3A07Z'],
 ])('%j', (search, address) => expect(linkTo('/runs', search, time)).toBe(address));
 
-test('a screen reads its own names from the address, and every screen the moment', () => {
+test('a screen reads its own search parameters, and every screen reads the time', () => {
   const read = searchReader('/attention');
   expect(read({ id: 'a/b', at: 412, item: 'x', tab: {} })).toEqual({ id: 'a/b', at: '412' });
 });
 
-test('the address of a screen; a name that the screen does not read does not compile', () => {
+test('the URL of a screen; a parameter that the screen does not know does not compile', () => {
   expect(screenAt('/tickets/$ticket', { run: 'run-1' }, { ticket: 'A/1' })).toEqual({
     to: '/tickets/A%2F1',
     search: { run: 'run-1' },

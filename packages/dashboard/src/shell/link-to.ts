@@ -1,7 +1,7 @@
-// The addresses of the screens: what each may say, and a link to what is shown.
+// The URLs of the screens, their search parameters, and links to the current view.
 import { momentOf } from '../live/moment.ts';
 
-/** What the address of a screen may say, besides `at`: the moment that is looked at, which every screen has. */
+/** The search parameters of each screen, besides `at` (the past time being viewed), which every screen has. */
 const searchNames = {
   '/': ['q', 'run', 'project', 'repo'],
   '/tickets/$ticket': ['run'],
@@ -18,11 +18,11 @@ const searchNames = {
 
 export type ScreenPath = keyof typeof searchNames;
 type NameOf<Path extends ScreenPath> = 'at' | (typeof searchNames)[Path][number];
-/** Any name that some screen has in its address. */
+/** Any search parameter of any screen. */
 export type SearchName = NameOf<ScreenPath>;
 export type SearchOf<Path extends ScreenPath> = { [Name in NameOf<Path>]?: string | undefined };
 
-/** Everything in the address is text until a screen reads it; what is no text, or no name of the screen, is left out. */
+/** Reads the parameters that the screen knows, as text; ignores all others. */
 export function searchReader<Path extends ScreenPath>(path: Path) {
   const names: readonly string[] = ['at', ...searchNames[path]];
   return (search: Record<string, unknown>): SearchOf<Path> =>
@@ -34,7 +34,7 @@ export function searchReader<Path extends ScreenPath>(path: Path) {
     ) as SearchOf<Path>;
 }
 
-/** A screen by its address, for what is chosen from a list: `screenAt('/tickets/$ticket', { run }, { ticket })`. */
+/** The target of a navigation: `screenAt('/tickets/$ticket', { run }, { ticket })`. */
 export function screenAt<Path extends ScreenPath>(
   path: Path,
   search: SearchOf<Path> = {},
@@ -47,8 +47,8 @@ export function screenAt<Path extends ScreenPath>(
 }
 
 /**
- * The whole address of what is on the screen, for somebody else. A moment that is counted from now would be
- * another one tomorrow: it is written as the time that it was.
+ * The full URL of the current view, to share. A relative time such as `2h` would mean something else tomorrow, so it
+ * is written as an absolute time.
  */
 export function linkTo(pathname: string, search: Record<string, unknown>, time: number | null): string {
   const { at, ...others } = search;
@@ -60,11 +60,10 @@ export function linkTo(pathname: string, search: Record<string, unknown>, time: 
   return `${globalThis.location?.origin ?? ''}${pathname}${text === '' ? '' : `?${text}`}`;
 }
 
-// The screens, by name and key.
-type Place = { to: string; name: string; key: string; narrow: boolean };
+type ScreenEntry = { to: string; name: string; key: string; narrow: boolean };
 
-/** `narrow`: it has a place at the foot of a narrow page; the others are reached through the palette. */
-export const places = [
+/** `narrow`: shown in the bottom bar of a narrow page; the others are in the palette. */
+export const screenList = [
   { to: '/', name: 'Board', key: 'h', narrow: true },
   { to: '/attention', name: 'Attention', key: 'a', narrow: true },
   { to: '/runs', name: 'Runs', key: 'r', narrow: true },
@@ -73,4 +72,4 @@ export const places = [
   { to: '/archive', name: 'Archive', key: 'v', narrow: false },
   { to: '/configuration', name: 'Configuration', key: 'c', narrow: false },
   { to: '/doctor', name: 'Doctor', key: 'd', narrow: false },
-] as const satisfies readonly Place[];
+] as const satisfies readonly ScreenEntry[];

@@ -3,9 +3,9 @@ import { Empty } from '../parts/states.tsx';
 
 export function NotFound() {
   return (
-    <Empty title="There is no such page.">
+    <Empty title="Page not found.">
       <p>
-        The address may be from another version.{' '}
+        The link may be from another version of svc.{' '}
         <Link to="/" className="underline">
           Go to the board
         </Link>

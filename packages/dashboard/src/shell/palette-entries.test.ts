@@ -33,7 +33,7 @@ const entry = (name: string, note = ''): PaletteEntry => ({
 describe('the entries', () => {
   const entries = paletteEntries(board);
   const of = (group: string) => entries.filter((one) => one.group === group);
-  test('a ticket is there once, with its run and its title', () => {
+  test('a ticket is listed once, with its run and its title', () => {
     expect(of('Tickets')).toMatchObject([
       { name: 'TID-1', note: 'Log in', to: '/tickets/TID-1', search: { run: 'run-1' } },
       { name: 'TID-2', note: '', to: '/tickets/TID-2' },
@@ -45,23 +45,23 @@ describe('the entries', () => {
       { name: 'acme/web#12', to: '/tickets/TID-1' },
     ]);
   });
-  test('attention and runs lead to their own', () => {
+  test('attention items and runs lead to their own screens', () => {
     expect(of('Attention')).toMatchObject([{ to: '/attention', search: { id: 'run-1/TID-1/question' } }]);
     expect(of('Runs')).toMatchObject([{ name: 'Winter', to: '/runs/run-1' }]);
   });
 });
 
-describe('what is found', () => {
-  test('nothing typed is everything, a few of each', () => {
+describe('search', () => {
+  test('an empty search finds everything, a few of each group', () => {
     const many = Array.from({ length: 50 }, (_, number) => entry(`TID-${number}`));
     expect(found(many, ' ').get('Tickets')).toHaveLength(MOST_OF_GROUP);
   });
-  test('every word must be somewhere', () => {
+  test('every word must match somewhere', () => {
     expect(
       found([entry('TID-1', 'Log in'), entry('TID-2', 'Log out')], 'log tid out').get('Tickets'),
     ).toMatchObject([{ name: 'TID-2' }]);
   });
-  test('a name that begins with it is before one that has it, and that before a note', () => {
+  test('names that start with the text come first, then names that contain it, then notes', () => {
     const names = found([entry('A', 'tid'), entry('X-TID'), entry('TID-9')], 'tid').get('Tickets') ?? [];
     expect(names.map(({ name }) => name)).toEqual(['TID-9', 'X-TID', 'A']);
   });

@@ -1,12 +1,12 @@
-// What the palette offers: screens, what is on the board, and actions. Each has words to be found by.
+// The entries of the palette: screens and everything on the board, with the text they are found by.
 import type { LiveBoard } from '../live/board-store.ts';
-import { places, screenAt } from './link-to.ts';
+import { screenAt, screenList } from './link-to.ts';
 
 export type PaletteEntry = {
   id: string;
   group: 'Screens' | 'Attention' | 'Tickets' | 'Runs' | 'Pull requests';
   name: string;
-  /** Beside the name; from outside, like the name. */
+  /** Shown beside the name; comes from outside, like the name. */
   note: string;
 } & ReturnType<typeof screenAt>;
 
@@ -33,7 +33,7 @@ export function paletteEntries(
   for (const one of newestFirst(board.tickets.values()))
     if (!one.removed) ticket(one.ticket, one.title ?? '');
   return [
-    ...places.map(({ to, name, key }) => ({
+    ...screenList.map(({ to, name, key }) => ({
       id: `screen ${to}`,
       group: 'Screens' as const,
       name,
@@ -69,11 +69,11 @@ function newestFirst<Entity extends { lastSeq: number }>(entities: Iterable<Enti
   return [...entities].toSorted((one, other) => other.lastSeq - one.lastSeq);
 }
 
-/** At most so many of a group are drawn: what is typed narrows them down. */
+/** The most entries shown per group; typing narrows them down. */
 export const MOST_OF_GROUP = 8;
 
 /**
- * The entries that have every typed word somewhere, by group; those whose name begins with it first.
+ * The entries that contain every typed word, by group; those whose name starts with it first.
  * `found(entries, 'tid 12')` has `TID-12`.
  */
 export function found(
@@ -94,7 +94,7 @@ export function found(
   return groups;
 }
 
-/** 0: the name begins with it; 1: it is in the name; 2: elsewhere; null: nowhere. */
+/** 0: the name starts with it; 1: the name contains it; 2: elsewhere; null: no match. */
 function rankOf({ name, note }: PaletteEntry, words: readonly string[]): number | null {
   const [inName, inNote] = [name.toLowerCase(), note.toLowerCase()];
   let rank = 0;

@@ -1,5 +1,4 @@
-// Search and commands: every screen, ticket, run, pull request and item of attention, and what can be done from
-// anywhere.
+// Search and commands: every screen, ticket, run, pull request and attention item, and actions that work anywhere.
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { Command } from 'cmdk';
 import { Check, Copy, History, type LucideIcon, Moon, Sun, SunMoon } from 'lucide-react';
@@ -14,10 +13,10 @@ import { found, type PaletteEntry, paletteEntries } from './palette-entries.ts';
 
 type Action = { name: string; icon: LucideIcon; act: () => void | Promise<void> };
 
-/** `typedBefore` gives what was typed before this was there, once. */
+/** `typedBefore` returns, once, what was typed before the palette had loaded. */
 export function Palette({ typedBefore, onClose }: { typedBefore: () => string; onClose: () => void }) {
   const [typed, setTyped] = useState('');
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   const [selected, setSelected] = useState('');
   useEffect(() => {
     const early = typedBefore();
@@ -25,10 +24,10 @@ export function Palette({ typedBefore, onClose }: { typedBefore: () => string; o
   }, [typedBefore]);
   const board = useLiveBoard();
   const navigate = useNavigate();
-  const actions = useActions(setSaid);
+  const actions = useActions(setMessage);
   const entries = useMemo(() => paletteEntries(board), [board]);
   const groups = useMemo(() => found(entries, typed), [entries, typed]);
-  // The best hit is selected as soon as it is found: Enter behind a quickly typed name must not open another.
+  // The best match is selected at once: Enter after a quickly typed name must not open another one.
   const best = [...groups.values()][0]?.[0]?.id;
   useEffect(() => setSelected(best ?? ''), [best]);
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
@@ -56,12 +55,12 @@ export function Palette({ typedBefore, onClose }: { typedBefore: () => string; o
             <Command.Input
               value={typed}
               onValueChange={setTyped}
-              placeholder="Go to a ticket, run, pull request, screen"
+              placeholder="Go to a ticket, run, pull request or screen"
               className="h-12 w-full border-line border-b bg-transparent px-4 text-body text-ink outline-none placeholder:text-muted"
             />
             <Command.List className="max-h-[min(26rem,60dvh)] overflow-y-auto p-2">
               <Command.Empty className="p-3 text-small text-muted">
-                Nothing has these words. Settled work is found in the archive.
+                No results. Finished runs are in the archive.
               </Command.Empty>
               {[...groups].map(([group, items]) => (
                 <Group key={group} heading={group}>
@@ -96,16 +95,16 @@ export function Palette({ typedBefore, onClose }: { typedBefore: () => string; o
               role="status"
               className="flex items-center gap-3 border-line border-t px-4 py-2 text-tiny text-muted"
             >
-              {said === '' ? (
+              {message === '' ? (
                 <>
-                  <span>↑ ↓ choose</span>
+                  <span>↑ ↓ select</span>
                   <span>Enter open</span>
                   <span>Esc close</span>
                 </>
               ) : (
                 <span className="flex items-center gap-1.5 text-ink">
                   <Check aria-hidden="true" className="size-3.5" />
-                  {said}
+                  {message}
                 </span>
               )}
             </p>
@@ -147,7 +146,7 @@ function Item({
   );
 }
 
-function useActions(say: (words: string) => void): Action[] {
+function useActions(report: (words: string) => void): Action[] {
   const { board, moment } = useBoard();
   const { pathname, search } = useLocation();
   const navigate = useNavigate();
@@ -156,13 +155,13 @@ function useActions(say: (words: string) => void): Action[] {
     icon,
     act: () => {
       chooseTheme(choice);
-      say(`${name}: done`);
+      report(`${name}: done`);
     },
   });
   const themes = [
-    theme('light', 'Use the light theme', Sun),
-    theme('dark', 'Use the dark theme', Moon),
-    theme('system', 'Let the system choose the theme', SunMoon),
+    theme('light', 'Use light theme', Sun),
+    theme('dark', 'Use dark theme', Moon),
+    theme('system', 'Use system theme', SunMoon),
   ].filter((_, index) => (['light', 'dark', 'system'] as const)[index] !== themeChoice());
   const link = linkTo(pathname, search, timeOfMoment(moment, board.at));
   return [
@@ -170,18 +169,18 @@ function useActions(say: (words: string) => void): Action[] {
       ? []
       : [
           {
-            name: 'Go to now',
+            name: 'Back to live',
             icon: History,
             act: () => void navigate({ to: '.', search: (before) => ({ ...before, at: undefined }) }),
           },
         ]),
     {
-      name: 'Copy the link to this screen',
+      name: 'Copy link to this screen',
       icon: Copy,
       act: () =>
         navigator.clipboard.writeText(link).then(
-          () => say('The link is copied'),
-          () => say(`The browser does not allow it: ${link}`),
+          () => report('Link copied'),
+          () => report(`The browser blocked copying. Link: ${link}`),
         ),
     },
     ...themes,

@@ -1,4 +1,4 @@
-// What stands around every screen: the trust bar, the way to the others, and the band of a past moment.
+// What surrounds every screen: the trust bar, the navigation, and the notice that a past time is shown.
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import {
   Activity,
@@ -19,13 +19,13 @@ import { classNames } from '../parts/class-names.ts';
 import { clockWords, durationWords, exactWords } from '../parts/time-words.ts';
 import { isWaiting } from '../screens/attention/inbox.ts';
 import { Keys } from './keys.tsx';
-import { linkTo, places } from './link-to.ts';
+import { linkTo, screenList } from './link-to.ts';
 
 import { TrustBar } from './trust-bar.tsx';
 
-// The way to every screen: at the side, or at the foot of a narrow page.
+// The navigation: at the side, or at the bottom of a narrow page.
 
-const placeIcons: Record<(typeof places)[number]['to'], LucideIcon> = {
+const screenIcons: Record<(typeof screenList)[number]['to'], LucideIcon> = {
   '/': LayoutGrid,
   '/attention': BellDot,
   '/runs': Waypoints,
@@ -44,26 +44,26 @@ function Navigation() {
       className="z-20 flex border-line bg-surface max-wide:fixed max-wide:inset-x-0 max-wide:bottom-0 max-wide:border-t wide:sticky wide:top-0 wide:h-dvh wide:w-44 wide:shrink-0 wide:flex-col wide:gap-0.5 wide:border-r wide:p-3"
     >
       <p className="px-2.5 pt-1 pb-4 text-lead font-semibold text-ink max-wide:hidden">svc</p>
-      {places.map((place) => {
-        const Icon = placeIcons[place.to];
+      {screenList.map((screen) => {
+        const Icon = screenIcons[screen.to];
         return (
           <Link
-            key={place.to}
-            to={place.to}
-            activeOptions={{ exact: place.to === '/', includeSearch: false }}
+            key={screen.to}
+            to={screen.to}
+            activeOptions={{ exact: screen.to === '/', includeSearch: false }}
             activeProps={{ className: 'bg-sunken text-ink', 'aria-current': 'page' }}
             inactiveProps={{ className: 'text-muted hover:text-ink' }}
             className={classNames(
               'relative flex items-center gap-2.5 rounded-control text-small font-medium max-wide:h-14 max-wide:flex-1 max-wide:flex-col max-wide:justify-center max-wide:gap-0.5 max-wide:text-tiny wide:h-9 wide:px-2.5',
-              !place.narrow && 'max-wide:hidden',
+              !screen.narrow && 'max-wide:hidden',
             )}
           >
             <Icon aria-hidden="true" className="size-4 max-wide:size-5" />
-            <span>{place.name}</span>
-            {place.to === '/attention' && waiting > 0 && (
+            <span>{screen.name}</span>
+            {screen.to === '/attention' && waiting > 0 && (
               <span className="rounded-full bg-you-soft px-1.5 text-tiny text-you max-wide:absolute max-wide:top-1 max-wide:left-1/2 max-wide:ml-1 wide:ml-auto">
                 {waiting}
-                <span className="sr-only"> wait for you</span>
+                <span className="sr-only"> waiting for you</span>
               </span>
             )}
           </Link>
@@ -79,7 +79,7 @@ function useWaiting(): number {
   return [...attention.values()].filter((item) => isWaiting(item, now)).length;
 }
 
-// Says on every screen that a past moment is looked at, and leads back to now.
+// Shown on every screen while a past time is viewed.
 
 function PastBand() {
   const { board, moment, settling, failure } = useBoard();
@@ -93,7 +93,7 @@ function PastBand() {
     >
       <History aria-hidden="true" className="size-4 shrink-0" />
       <span className="font-medium" title={time === null ? undefined : exactWords(time)}>
-        {failure !== null ? `There is no board of ${moment}` : <PastWords time={time} />}
+        {failure !== null ? `No board for ${moment}` : <PastWords time={time} />}
       </span>
       <span className="ml-auto flex items-center gap-1 [&_button:hover]:bg-transparent [&_button:hover]:underline [&_button]:text-surface">
         <CopyButton text={linkTo(pathname, search, time)} label="Copy link" />
@@ -102,18 +102,18 @@ function PastBand() {
           search={(before) => ({ ...before, at: undefined })}
           className="rounded-control border border-current px-2.5 py-1 font-medium hover:underline focus-visible:outline-surface"
         >
-          Back to now
+          Back to live
         </Link>
       </span>
     </div>
   );
 }
 
-/** The day is named unless it is today. */
+/** Includes the date unless it is today. */
 function PastWords({ time }: { time: number | null }) {
   const now = useNow();
-  if (time === null) return 'You look at the past';
-  return `You look at ${clockWords(time, now)}, ${durationWords(now - time)} ago`;
+  if (time === null) return 'Viewing history';
+  return `Viewing history: ${clockWords(time, now)}, ${durationWords(now - time)} ago`;
 }
 
 export function Shell() {
@@ -125,7 +125,7 @@ export function Shell() {
         href="#content"
         className="sr-only focus:not-sr-only focus:absolute focus:z-30 focus:bg-surface focus:p-3"
       >
-        Skip to the content
+        Skip to content
       </a>
       <Keys />
       <Navigation />

@@ -1,5 +1,5 @@
-// The first thing on every screen: whether it can be trusted. All well is one quiet line; everything else is
-// named with since when, why and the remedy.
+// The first line of every screen: whether its data can be trusted. One quiet line if all is well; each problem is
+// listed with since when, why, and how to fix it.
 import { useQuery } from '@tanstack/react-query';
 import { ChevronDown, Moon, Search, Sun } from 'lucide-react';
 import { Collapsible } from 'radix-ui';
@@ -9,7 +9,7 @@ import { chooseTheme, themeChoice } from '../design/theme.ts';
 import { useBoardFailure, useLink, useLiveBoard } from '../live/live.tsx';
 import { Button } from '../parts/button.tsx';
 import { classNames } from '../parts/class-names.ts';
-import { groundOf, textOf } from '../parts/meaning.ts';
+import { backgroundOf, textOf } from '../parts/meaning.ts';
 import { Dot, Pill } from '../parts/pill.tsx';
 import { Remedy } from '../parts/remedy.tsx';
 import { Ago, For } from '../parts/since.tsx';
@@ -32,7 +32,7 @@ export function TrustBar() {
   const failure = useBoardFailure();
   const { data: health } = useHealth();
   const parts = health === undefined ? [] : [...stale(failure), ...trustParts(health)];
-  // The daemon asks for a key that this page does not have.
+  // The daemon requires a key that this page does not have.
   if (failure instanceof ApiFailure && failure.status === 401) {
     return (
       <Bar meaning="you" words={failure.message}>
@@ -46,11 +46,11 @@ export function TrustBar() {
     return (
       <Bar
         meaning="broken"
-        words={`The daemon does not answer. ${at === null ? 'Nothing was loaded.' : `As of ${clockWithSeconds(at)}.`}`}
+        words={`The daemon is not responding. ${at === null ? 'Nothing loaded yet.' : `Showing data from ${clockWithSeconds(at)}.`}`}
       >
         <div className="flex flex-wrap items-center gap-3 px-6 pb-3 max-wide:px-4">
           <span className="text-small text-muted">
-            Lost <Ago at={link.since} />; it is tried again by itself.{link.why !== null && ` (${link.why})`}
+            Connection lost <Ago at={link.since} />, retrying.{link.why !== null && ` (${link.why})`}
           </span>
           <Remedy text="Run: svc monitor start" />
         </div>
@@ -58,7 +58,9 @@ export function TrustBar() {
     );
   }
   const { meaning, words } =
-    health === undefined ? { meaning: 'unknown' as const, words: 'Asking the daemon' } : trustLine(parts);
+    health === undefined
+      ? { meaning: 'unknown' as const, words: 'Connecting to the daemon' }
+      : trustLine(parts);
   return (
     <Bar meaning={meaning} words={words}>
       <ul className="gap-x-8 px-6 pb-4 max-wide:px-4 full:columns-2">
@@ -70,14 +72,14 @@ export function TrustBar() {
   );
 }
 
-/** The daemon answers, but the board on this page could not be brought up to date. */
+/** The daemon responds, but the board on this page could not be refreshed. */
 function stale(failure: Error | null): TrustPart[] {
   if (failure === null) return [];
   const remedy = failure instanceof ApiFailure ? (failure.remedy ?? null) : null;
-  return [{ name: 'This page', state: 'late', meaning: 'you', since: null, why: failure.message, remedy }];
+  return [{ name: 'This page', state: 'stale', meaning: 'you', since: null, why: failure.message, remedy }];
 }
 
-/** Seconds matter here: they say how old the picture is. */
+/** With seconds, because it shows how old the data is. */
 function clockWithSeconds(at: string): string {
   return new Date(at).toLocaleTimeString('en-GB');
 }
@@ -95,13 +97,13 @@ function Bar({
   return (
     <Collapsible.Root
       asChild
-      // What is wrong opens by itself; a person may close it.
+      // Problems open by themselves; the user can close them.
       defaultOpen={loud}
       key={loud ? 'loud' : 'quiet'}
     >
       <section
-        aria-label="Can this screen be trusted"
-        className={classNames('border-line border-b', loud ? groundOf[meaning] : 'bg-surface')}
+        aria-label="Data status"
+        className={classNames('border-line border-b', loud ? backgroundOf[meaning] : 'bg-surface')}
       >
         <div className="flex min-h-11 items-center gap-2 px-6 max-wide:px-4">
           <Collapsible.Trigger
@@ -118,7 +120,7 @@ function Bar({
               aria-hidden="true"
               className="size-4 shrink-0 transition-transform group-data-[state=open]:rotate-180"
             />
-            <span className="sr-only">Show every part</span>
+            <span className="sr-only">Show all components</span>
           </Collapsible.Trigger>
           <div className="ml-auto flex items-center gap-1">
             <Button quiet onClick={openPalette} title="Search and commands">
@@ -159,8 +161,8 @@ function ThemeButton() {
   return (
     <Button
       quiet
-      aria-label={`Use the ${next} theme`}
-      title={`Use the ${next} theme${choice === 'system' ? ' (now the system decides)' : ''}`}
+      aria-label={`Use ${next} theme`}
+      title={`Use ${next} theme${choice === 'system' ? ' (following the system now)' : ''}`}
       onClick={() => {
         chooseTheme(next);
         setChoice(next);

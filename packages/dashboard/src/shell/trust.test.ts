@@ -32,12 +32,7 @@ const tunnels = (...grades: string[]) => ({
 describe('the line', () => {
   test.each<[string, Partial<HealthReport>, string, string]>([
     ['all well', {}, 'proven', 'Everything is live'],
-    [
-      'one feed off',
-      tunnels('live', 'disabled'),
-      'proven',
-      'Live. Switched off: Tracker feed, Tracker by timer',
-    ],
+    ['one feed off', tunnels('live', 'disabled'), 'proven', 'Live. Off: tracker feed, tracker polling'],
     ['blind', tunnels('blind', 'disabled'), 'broken', 'Code host feed is blind: the relay does not answer'],
     [
       'two wrong, the worst first',
@@ -46,13 +41,14 @@ describe('the line', () => {
       'Tracker feed is blind: the relay does not answer, and 1 more',
     ],
     [
-      'asking fails',
+      'polling fails',
       { sources: { ...tunnels('live').sources, codehost: { state: 'failing' } } },
       'broken',
-      'Code host by timer is failing',
+      'Code host polling is failing',
     ],
-    ['connecting', tunnels('connecting'), 'motion', 'Connecting: Code host feed'],
-    ['a state that nobody knows', { log: { state: 'new word' } }, 'unknown', 'Event log is new word'],
+    ['connecting', tunnels('connecting'), 'motion', 'Connecting: code host feed'],
+    ['an unknown state', { log: { state: 'new word' } }, 'unknown', 'Event log is new word'],
+    ['a plural', { signals: { state: 'degraded' } }, 'broken', 'Signal files are degraded'],
     [
       'rejected facts',
       { spool: { rejected: 2, why: '2 facts were rejected' } },
@@ -64,25 +60,25 @@ describe('the line', () => {
 
 describe('the parts', () => {
   const names = (given: Partial<HealthReport>) => trustParts(health(given)).map(({ name }) => name);
-  test('what is not reported is not shown, and an empty spool neither', () => {
+  test('a component that is not reported is not shown, nor is an empty spool', () => {
     expect(names({ spool: { rejected: 0 } })).toEqual([
       'Code host feed',
-      'Code host by timer',
-      'Tracker by timer',
+      'Code host polling',
+      'Tracker polling',
       'Event log',
     ]);
   });
-  test('a repository without a webhook is named when something stands in the way', () => {
+  test('a repository without a webhook is listed if there is a reason for it', () => {
     const repos = [
       { repo: 'acme/web', by: 'webhook' },
       { repo: 'acme/api', by: 'polling', why: null },
-      { repo: 'acme/old', by: 'polling', why: 'nobody of us is its administrator' },
+      { repo: 'acme/old', by: 'polling', why: 'you are not an administrator of it' },
     ];
     const found = trustParts(health({ sources: { ...tunnels('live').sources, repos } }));
     expect(found[0]).toMatchObject({ name: 'acme/old', state: 'polled', meaning: 'you' });
     expect(found.some(({ name }) => name === 'acme/api')).toBe(false);
   });
-  test('a problem of the configuration has its own grade and remedy; a deprecated name works', () => {
+  test('a configuration problem has its own state and fix; a deprecated name is no problem', () => {
     const problem = (severity: 'error' | 'ignored' | 'deprecated') => {
       return {
         severity,
@@ -98,7 +94,7 @@ describe('the parts', () => {
       { state: 'ignored', meaning: 'you', why: 'ignored key' },
     ]);
   });
-  test('a receiver whose secret cannot be used is named, one without a secret is not', () => {
+  test('a receiver with an unusable secret is listed, one without a secret is not', () => {
     const feeds = { codehost: { receiver: 'degraded', why: 'too short' }, tracker: { receiver: 'disabled' } };
     const [first, ...others] = trustParts(health({ feeds }));
     expect(first).toMatchObject({ name: 'Code host deliveries', meaning: 'broken', why: 'too short' });

@@ -1,11 +1,11 @@
-// Can this screen be trusted? Every feed and backend of the daemon's health report, as one list of parts, the
-// worst first. A part that is off because nobody configured it is not broken; it is named all the same.
+// Can this screen be trusted? The components of the daemon's health report as one list, worst first. A component that
+// is off because it is not configured is not broken, but is listed too.
 import type { ReportedProblem } from '@svc/core';
 import type { Meaning } from '../parts/meaning.ts';
 
 export type TrustPart = {
   name: string;
-  /** In a word: live, polling, late, blind, degraded, failing, disabled, connecting, starting. */
+  /** live, polling, late, blind, degraded, failing, disabled, connecting, starting. */
   state: string;
   meaning: Meaning;
   since: string | number | null;
@@ -24,7 +24,7 @@ type Reported = {
   failing?: string | null;
 };
 type Tunnel = Reported & { feeds: string[] };
-/** How a repository is followed: by its webhook, or only by asking. */
+/** How a repository is followed: by its webhook, or only by polling. */
 type Repo = { repo: string; by: string; since?: string | null; why?: string | null; remedy?: string | null };
 /** The fields of `GET /api/health` that are read here. */
 export type HealthReport = {
@@ -53,8 +53,8 @@ export function trustParts(health: HealthReport): TrustPart[] {
     ),
     ...(sources?.repos ?? []).map(unhooked),
     ...Object.entries(health.feeds ?? {}).map(receiver),
-    part('Code host by timer', sources?.codehost),
-    part('Tracker by timer', sources?.tracker),
+    part('Code host polling', sources?.codehost),
+    part('Tracker polling', sources?.tracker),
     part('Event log', log),
     part('Board', state),
     part('Outbox', outbox),
@@ -83,13 +83,13 @@ const meanings: Record<string, Meaning> = {
   blind: 'broken',
 };
 
-/** A repository whose webhook cannot be had is asked by timer: what happens there comes late. */
+/** A repository that cannot have a webhook is polled: its events arrive late. */
 function unhooked({ repo, by, since, why, remedy }: Repo): TrustPart | null {
   if (by === 'webhook' || why === undefined || why === null) return null;
   return part(repo, { state: 'polled', since: since ?? null, why, remedy: remedy ?? null });
 }
 
-/** One that nobody gave a secret is off, and named by its feed. */
+/** A receiver without a secret is off; its feed reports that. */
 function receiver([feed, { receiver: state, ...trouble }]: [
   string,
   NonNullable<HealthReport['feeds']>[string],
@@ -130,7 +130,7 @@ function part(name: string, reported: Reported | undefined): TrustPart | null {
 const order: Meaning[] = ['broken', 'you', 'motion', 'unknown', 'review', 'proven'];
 const rank = ({ meaning }: TrustPart): number => order.indexOf(meaning);
 
-/** One quiet line when nothing is wrong; what is only switched off does not disturb it. */
+/** One quiet line if nothing is wrong; components that are off do not count as wrong. */
 export function trustLine(parts: readonly TrustPart[]): { meaning: Meaning; words: string } {
   const isOff = ({ state }: TrustPart): boolean => state === 'disabled';
   const wrong = parts.filter((one) => isWrong(one) && !isOff(one));
@@ -138,27 +138,29 @@ export function trustLine(parts: readonly TrustPart[]): { meaning: Meaning; word
   if (worst !== undefined) {
     const more = wrong.length === 1 ? '' : `, and ${wrong.length - 1} more`;
     const why = worst.why === null ? '' : `: ${worst.why}`;
-    return { meaning: worst.meaning, words: `${worst.name} is ${worst.state}${why}${more}` };
+    const verb = /^[^/]*s$/.test(worst.name) ? 'are' : 'is';
+    return { meaning: worst.meaning, words: `${worst.name} ${verb} ${worst.state}${why}${more}` };
   }
   const coming = parts.filter(({ meaning }) => meaning === 'motion').map(({ name }) => name);
   if (coming.length > 0) return { meaning: 'motion', words: `Connecting: ${listed(coming)}` };
   const off = parts.filter(isOff).map(({ name }) => name);
-  if (off.length === parts.length) return { meaning: 'unknown', words: 'Everything is switched off' };
+  if (off.length === parts.length) return { meaning: 'unknown', words: 'Everything is off' };
   return {
     meaning: 'proven',
-    words: off.length === 0 ? 'Everything is live' : `Live. Switched off: ${listed(off)}`,
+    words: off.length === 0 ? 'Everything is live' : `Live. Off: ${listed(off)}`,
   };
 }
 
-/** A state that nobody knows is not well. */
+/** An unknown state counts as wrong. */
 function isWrong({ meaning }: TrustPart): boolean {
   return meaning === 'broken' || meaning === 'you' || meaning === 'unknown';
 }
 
 const MOST_NAMED = 3;
 
-/** `Logs, Metrics and 2 more`. */
+/** `logs, metrics and 2 more`. */
 function listed(names: readonly string[]): string {
-  if (names.length <= MOST_NAMED) return names.join(', ');
-  return `${names.slice(0, MOST_NAMED - 1).join(', ')} and ${names.length - MOST_NAMED + 1} more`;
+  const lower = names.map((name) => name.charAt(0).toLowerCase() + name.slice(1));
+  if (lower.length <= MOST_NAMED) return lower.join(', ');
+  return `${lower.slice(0, MOST_NAMED - 1).join(', ')} and ${lower.length - MOST_NAMED + 1} more`;
 }

@@ -1,4 +1,4 @@
-// The runs that were put away: what each holds, and when.
+// The archived runs.
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { client } from '../../api/client.ts';
@@ -6,7 +6,7 @@ import { Age } from '../../parts/age.tsx';
 import { sizeWords } from '../../parts/amount-words.ts';
 import { Button } from '../../parts/button.tsx';
 import { ChoiceField } from '../../parts/choice-field.tsx';
-import { runStanding } from '../../parts/meaning.ts';
+import { runLabel } from '../../parts/meaning.ts';
 import { ScreenHead } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
@@ -35,7 +35,7 @@ export function ArchiveScreen() {
         aside={
           <ChoiceField
             name="state"
-            label="State of the run"
+            label="State"
             all="All states"
             options={states.map((value) => ({ value, text: value }))}
           />
@@ -47,14 +47,13 @@ export function ArchiveScreen() {
       {error && <Failed error={error} again={() => void refetch()} />}
       {first && first.unindexed > 0 && (
         <div className="mb-4 flex flex-wrap items-center gap-3 text-small text-you">
-          {first.unindexed} {first.unindexed === 1 ? 'folder is' : 'folders are'} in the archive, but not in
-          its index.
+          {first.unindexed} {first.unindexed === 1 ? 'folder' : 'folders'} in the archive not in its index.
           <Remedy text="Run: svc archive sweep" />
         </div>
       )}
       {first && runs.length === 0 && (
-        <Empty title={state === undefined ? 'No run was archived yet.' : `No archived run is ${state}.`}>
-          <p>A run is archived after its end: its signal files, output, summary and event lines.</p>
+        <Empty title={state === undefined ? 'No archived runs yet.' : `No archived runs are ${state}.`}>
+          <p>A run is archived after it ends, with its signal files, output, summary and events.</p>
           <Remedy text="Run: svc archive sweep --dry-run" />
         </Empty>
       )}
@@ -101,7 +100,7 @@ export function ArchiveScreen() {
                     </Link>
                   </td>
                   <td className="px-4">
-                    <Pill meaning={runStanding(run.state).meaning}>{runStanding(run.state).words}</Pill>
+                    <Pill meaning={runLabel(run.state).meaning}>{runLabel(run.state).words}</Pill>
                   </td>
                   <td className="px-4 whitespace-nowrap text-muted">
                     <Age at={run.archivedAt} />

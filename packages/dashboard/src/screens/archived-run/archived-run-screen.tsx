@@ -1,11 +1,11 @@
-// One archived run: its files with their checksums, what was left out and why, and the commands for it.
+// One archived run: its files with checksums, the skipped files with reasons, and the commands for it.
 import type { ArchiveManifest } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { client } from '../../api/client.ts';
 import { Age } from '../../parts/age.tsx';
 import { sizeWords } from '../../parts/amount-words.ts';
-import { runStanding } from '../../parts/meaning.ts';
+import { runLabel } from '../../parts/meaning.ts';
 import { Panel, ScreenHead } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
@@ -25,7 +25,7 @@ export function ArchivedRunScreen() {
         </Link>
       </p>
       <ScreenHead title={run}>
-        {data && <Pill meaning={runStanding(data.state).meaning}>{runStanding(data.state).words}</Pill>}
+        {data && <Pill meaning={runLabel(data.state).meaning}>{runLabel(data.state).words}</Pill>}
       </ScreenHead>
       {isPending && <Loading what="the archived run" lines={6} />}
       {error && <Failed error={error} again={() => void refetch()} />}
@@ -45,7 +45,7 @@ function Manifest({ manifest }: { manifest: ArchiveManifest }) {
         </dd>
         <dt className="text-muted">Project</dt>
         <dd className="break-all">{project ?? 'unknown'}</dd>
-        <dt className="text-muted">Last event line</dt>
+        <dt className="text-muted">Last event</dt>
         <dd>
           {lastSeq === 0 ? (
             'none'
@@ -56,7 +56,7 @@ function Manifest({ manifest }: { manifest: ArchiveManifest }) {
           )}
         </dd>
       </dl>
-      <Panel title={`${files.length} files`}>
+      <Panel title={files.length === 1 ? '1 file' : `${files.length} files`}>
         <ul className="-my-2 flex flex-col text-small">
           {files.map((file) => (
             <li
@@ -73,7 +73,7 @@ function Manifest({ manifest }: { manifest: ArchiveManifest }) {
         </ul>
       </Panel>
       {skipped.length > 0 && (
-        <Panel title={`${skipped.length} left out`}>
+        <Panel title={`${skipped.length} skipped`}>
           <ul className="-my-2 flex flex-col text-small">
             {skipped.map((file) => (
               <li
@@ -87,7 +87,7 @@ function Manifest({ manifest }: { manifest: ArchiveManifest }) {
           </ul>
         </Panel>
       )}
-      <Panel title="From the command line">
+      <Panel title="Commands">
         <div className="flex flex-col gap-2">
           <Remedy text={`svc archive verify ${orchestrator}`} />
           <Remedy text={`svc archive restore ${orchestrator}`} />

@@ -1,4 +1,4 @@
-// The inbox of what needs a person: read with j and k, answered with one key each.
+// The inbox of items that need a person: j and k move, one key per action.
 import type { AttentionItem } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
@@ -18,15 +18,15 @@ import type { SearchOf } from '../../shell/link-to.ts';
 import { inbox, moved, neighbour, type Tab, tabs } from './inbox.ts';
 import { ItemDetail, type Opened } from './item-detail.tsx';
 import { ItemRow, nameOf } from './item-row.tsx';
-import { foreseen, useWords, type Word } from './use-words.ts';
+import { type ItemAction, predicted, useItemActions } from './use-item-actions.ts';
 import { keepYourName, yourName } from './your-name.ts';
 
 const emptyTexts: Record<Exclude<Tab, 'waiting'>, { title: string; text: string }> = {
   taken: {
-    title: 'Nobody has taken anything.',
-    text: 'What you acknowledge or hand over stands here until its cause is gone.',
+    title: 'Nothing acknowledged or handed over.',
+    text: 'Items that you acknowledge or hand over stay here until their cause is fixed.',
   },
-  snoozed: { title: 'Nothing sleeps.', text: 'What you snooze stands here until its time.' },
+  snoozed: { title: 'Nothing snoozed.', text: 'Snoozed items appear here until the snooze ends.' },
 };
 
 export function NothingHere({ tab }: { tab: Tab }) {
@@ -38,7 +38,7 @@ export function NothingHere({ tab }: { tab: Tab }) {
   );
 }
 
-/** Since the last word on an item: then the last one that waited was answered or its cause went away. */
+/** The time of the last change to any item: that is when the last waiting item was handled. */
 function NothingWaits() {
   const now = useNow();
   const { attention } = useLiveBoard();
@@ -52,9 +52,9 @@ function NothingWaits() {
     <Empty title="Nothing needs you.">
       <p>
         {last === undefined
-          ? 'Nothing ever did on this machine.'
-          : `Since ${clockWords(Date.parse(last), now)}.`}{' '}
-        What fails, stalls or asks shows up here by itself, with the command that mends it.
+          ? 'Nothing has been raised on this machine yet.'
+          : `All clear since ${clockWords(Date.parse(last), now)}.`}{' '}
+        Failures, stalled workers and questions appear here, with the command that fixes them.
       </p>
     </Empty>
   );
@@ -62,7 +62,7 @@ function NothingWaits() {
 
 const names: Record<Tab, { long: string; short: string }> = {
   waiting: { long: 'Waiting for you', short: 'Waiting' },
-  taken: { long: 'Acknowledged, handed over', short: 'Taken' },
+  taken: { long: 'Acknowledged or handed over', short: 'Acknowledged' },
   snoozed: { long: 'Snoozed', short: 'Snoozed' },
 };
 
@@ -91,16 +91,16 @@ export function TabList({ counts }: { counts: Record<Tab, number> }) {
   );
 }
 
-/** Who speaks: it goes into the log with each word. */
+/** The name that is recorded in the log with each action. */
 export function YourName() {
   const [name, setName] = useState(yourName);
   return (
     <label className="flex items-center gap-2 text-small text-muted">
-      You are
+      Your name
       <input
         value={name}
         maxLength={100}
-        placeholder="a person"
+        placeholder="optional"
         autoComplete="off"
         onChange={({ target }) => {
           setName(target.value);
@@ -112,7 +112,7 @@ export function YourName() {
   );
 }
 
-/** So many are drawn at first: a broken service may raise more than anybody reads. */
+/** How many are shown at first: a broken service may raise very many. */
 const PAGE = 100;
 
 export function AttentionScreen() {
@@ -120,16 +120,16 @@ export function AttentionScreen() {
   const search = useSearch({ from: '/attention' });
   const navigate = useNavigate();
   const isNarrow = useMatchesNarrow();
-  const words = useWords(board.attention);
+  const actions = useItemActions(board.attention);
   const [opened, setOpened] = useState<Opened>(null);
   const [most, setMost] = useState(PAGE);
   const list = useRef<HTMLUListElement>(null);
 
-  const boxes = useBoxes(board.attention, words.spoken);
+  const boxes = useBoxes(board.attention, actions.pending);
   const tab = tabs.find((name) => name === search.tab) ?? tabHolding(boxes, search.id) ?? 'waiting';
   const shown = boxes[tab].slice(0, most);
   const more = boxes[tab].length - shown.length;
-  // A narrow page has no place beside the list: there an item is open when it was pressed.
+  // A narrow page has no space beside the list: there an item opens when it is selected.
   const selected = shown.find(({ id }) => id === search.id) ?? (isNarrow ? undefined : shown[0]);
 
   const go = (change: SearchOf<'/attention'>): void =>
@@ -139,23 +139,23 @@ export function AttentionScreen() {
     const id = moved(ids, selected?.id, by);
     if (id === undefined) return;
     go({ id });
-    // The focus goes with the selection, so that it is read aloud.
+    // The focus follows the selection, so a screen reader reads it.
     list.current?.querySelector<HTMLElement>(`[data-item="${CSS.escape(id)}"]`)?.focus();
   };
-  const speak = (item: AttentionItem, word: Word): void => {
-    void words.say(item, word);
+  const act = (item: AttentionItem, action: ItemAction): void => {
+    void actions.send(item, action);
     go({ tab, id: isNarrow ? undefined : neighbour(ids, item.id) });
   };
-  const onSelected = (act: (item: AttentionItem) => void) => (event: KeyboardEvent) => {
+  const onSelected = (handle: (item: AttentionItem) => void) => (event: KeyboardEvent) => {
     if (selected === undefined || moment !== null) return;
     event.preventDefault();
-    act(selected);
+    handle(selected);
   };
   useKeys({
     j: () => move(1),
     k: () => move(-1),
-    e: onSelected((item) => item.acknowledged === null && speak(item, { kind: 'ack' })),
-    r: onSelected((item) => speak(item, { kind: 'resolve' })),
+    e: onSelected((item) => item.acknowledged === null && act(item, { kind: 'ack' })),
+    r: onSelected((item) => act(item, { kind: 'resolve' })),
     s: onSelected(() => setOpened('snooze')),
     h: onSelected(() => setOpened('hand-over')),
     Enter: (event) => {
@@ -172,12 +172,12 @@ export function AttentionScreen() {
   });
 
   if (failure !== null) return <Failed error={failure} />;
-  if (loading && board.seq === null) return <Loading what="what needs you" lines={5} />;
+  if (loading && board.seq === null) return <Loading what="the attention items" lines={5} />;
   const detail = (item: AttentionItem) => (
     <ItemDetail
       key={item.id}
       item={item}
-      onWord={(word) => speak(item, word)}
+      onAction={(action) => act(item, action)}
       opened={opened}
       onOpened={setOpened}
       isPast={moment !== null}
@@ -193,7 +193,7 @@ export function AttentionScreen() {
           snoozed: boxes.snoozed.length,
         }}
       />
-      {words.failure !== null && <Refused {...words.failure} onClose={words.forgetFailure} />}
+      {actions.failure !== null && <Refused {...actions.failure} onClose={actions.dismissFailure} />}
       <Tabs.Content value={tab} tabIndex={-1} className="outline-none">
         {shown.length === 0 ? (
           <NothingHere tab={tab} />
@@ -210,7 +210,7 @@ export function AttentionScreen() {
                     <ItemRow
                       item={item}
                       isSelected={isSelected}
-                      isPending={words.spoken.has(item.id)}
+                      isPending={actions.pending.has(item.id)}
                       onSelect={() => go({ id: isNarrow && isSelected ? undefined : item.id })}
                     />
                     {isNarrow && isSelected && <div className="border-line border-t p-4">{detail(item)}</div>}
@@ -227,7 +227,7 @@ export function AttentionScreen() {
             </ul>
             {!isNarrow && selected !== undefined && (
               <section
-                aria-label="The selected item"
+                aria-label="Selected item"
                 className="sticky top-4 rounded-card border border-line bg-surface p-5"
               >
                 {detail(selected)}
@@ -242,24 +242,24 @@ export function AttentionScreen() {
 
 type Boxes = Record<Tab, AttentionItem[]>;
 
-/** The items as they will be when the log has what was just said. */
+/** The items with the pending actions already applied. */
 function useBoxes(
   attention: ReadonlyMap<string, AttentionItem>,
-  spoken: ReturnType<typeof useWords>['spoken'],
+  pending: ReturnType<typeof useItemActions>['pending'],
 ): Boxes {
   const now = useNow();
-  // A second matters to nobody but to the end of a snooze.
+  // Every five seconds is often enough: only the end of a snooze depends on it.
   const tick = Math.floor(now / 5_000) * 5_000;
   return useMemo(() => {
     const items = [...attention.values()].map((item) => {
-      const said = spoken.get(item.id);
-      return said === undefined ? item : foreseen(item, said.word, said.at);
+      const one = pending.get(item.id);
+      return one === undefined ? item : predicted(item, one.action, one.at);
     });
     return inbox(
       items.filter((item) => item !== null),
       tick + 5_000,
     );
-  }, [attention, spoken, tick]);
+  }, [attention, pending, tick]);
 }
 
 /** A link to an item shows the tab that it is in. */
@@ -271,7 +271,7 @@ function Refused({ item, error, onClose }: { item: AttentionItem; error: Error; 
   return (
     <div className="mb-4 flex items-start gap-2">
       <div className="flex flex-1 flex-col gap-1">
-        <p className="text-small text-muted">It was not done; {nameOf(item)} is as it was.</p>
+        <p className="text-small text-muted">The action failed; {nameOf(item)} is unchanged.</p>
         <Failed error={error} />
       </div>
       <Button quiet aria-label="Close" onClick={onClose}>

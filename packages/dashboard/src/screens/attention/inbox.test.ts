@@ -19,10 +19,10 @@ test.each([
   expect(isWaiting(item, now)).toBe(tab === 'waiting');
 });
 
-test('the most urgent is first, then the longest open', () => {
+test('the most urgent items come first, then those open longest', () => {
   const items = [
     sampleAttention({ ticket: 'A', severity: 'low', openedSeq: 1 }),
-    sampleAttention({ ticket: 'B', severity: 'of its own', openedSeq: 1 }),
+    sampleAttention({ ticket: 'B', severity: 'custom', openedSeq: 1 }),
     sampleAttention({ ticket: 'C', severity: 'high', openedSeq: 9 }),
     sampleAttention({ ticket: 'D', severity: 'high', openedSeq: 8 }),
     sampleAttention({ ticket: 'E', severity: 'medium', openedSeq: 1 }),
@@ -40,7 +40,7 @@ test('j and k', () => {
   expect(moved([], 'a', 1)).toBeUndefined();
 });
 
-test('after one has left', () => {
+test('the selection after an item was removed', () => {
   expect(neighbour(['a', 'b', 'c'], 'b')).toBe('c');
   expect(neighbour(['a', 'b', 'c'], 'c')).toBe('b');
   expect(neighbour(['a'], 'a')).toBeUndefined();

@@ -1,4 +1,4 @@
-// The items of attention by what a person has done with them, the most urgent first.
+// The attention items by what a person has done with them, the most urgent first.
 import type { AttentionItem } from '@svc/core';
 
 export const tabs = ['waiting', 'taken', 'snoozed'] as const;
@@ -6,7 +6,7 @@ export type Tab = (typeof tabs)[number];
 
 const severities = ['high', 'medium', 'low'];
 
-/** Asleep counts before taken: what was put off is not looked at until it wakes. */
+/** A snoozed item stays in `snoozed` even if it was acknowledged. */
 export function tabOf(item: AttentionItem, now: number): Tab {
   if (isSnoozed(item, now)) return 'snoozed';
   return isWaiting(item, now) ? 'waiting' : 'taken';
@@ -18,7 +18,7 @@ export function inbox<T extends AttentionItem>(items: Iterable<T>, now: number):
   return found;
 }
 
-/** By severity, then the longest open. What wakes first is first among the sleeping by the same order. */
+/** By severity, then the longest open. */
 function byUrgency(one: AttentionItem, other: AttentionItem): number {
   return rank(one) - rank(other) || one.openedSeq - other.openedSeq || (one.id < other.id ? -1 : 1);
 }
@@ -28,14 +28,14 @@ function rank({ severity }: AttentionItem): number {
   return index < 0 ? severities.length : index;
 }
 
-/** Where `j` and `k` lead; the list does not go round, so that its end is felt. */
+/** The next selection for `j` and `k`; the list does not wrap around. */
 export function moved(ids: readonly string[], from: string | undefined, by: 1 | -1): string | undefined {
   const index = from === undefined ? -1 : ids.indexOf(from);
   if (index < 0) return ids[0];
   return ids[Math.min(ids.length - 1, Math.max(0, index + by))];
 }
 
-/** What is selected when an item has left the list: the one that came after it, else the one before. */
+/** The selection after an item was removed: the next one, else the previous one. */
 export function neighbour(ids: readonly string[], id: string): string | undefined {
   const index = ids.indexOf(id);
   return ids[index + 1] ?? ids[index - 1];
@@ -43,7 +43,7 @@ export function neighbour(ids: readonly string[], id: string): string | undefine
 
 type Item = Pick<AttentionItem, 'acknowledged' | 'snoozedUntil' | 'handedOver'>;
 
-/** Whether it still asks for a person: nobody has taken it, and it does not sleep. */
+/** Whether it still waits for a person: not acknowledged, handed over or snoozed. */
 export function isWaiting(item: Item, now: number): boolean {
   return !isSnoozed(item, now) && !isTaken(item);
 }
@@ -56,26 +56,26 @@ function isTaken({ acknowledged, handedOver }: Item): boolean {
   return acknowledged !== null || handedOver !== null;
 }
 
-/** The reasons for attention as text. One that is not here is shown as it is written. */
+/** The attention reasons as text. A reason that is not listed is shown as written. */
 const reasonTexts: Record<string, string> = {
-  'deploy-failed': 'A deploy failed',
-  'deploy-budget-exhausted': 'No deploy attempts are left',
-  'deploy-timeout': 'The deploy took too long',
-  'done-unproven': 'Done is only claimed',
-  'pr-closed': 'The pull request was closed',
-  'worker-dead': 'The worker’s process is gone',
-  'worker-stalled': 'The worker is stalled',
-  'signal-corrupt': 'The signal file cannot be read',
-  'verification-failed': 'The verification failed',
-  'findings-waiting': 'Findings are not filed',
-  'reaction-exhausted': 'The worker does not get further',
-  'feed-blind': 'A feed is blind',
-  'auth-failing': 'Deliveries fail their signature',
-  'outbox-gave-up': 'Something could not be done',
-  question: 'A worker asks',
+  'deploy-failed': 'Deploy failed',
+  'deploy-budget-exhausted': 'No deploy attempts left',
+  'deploy-timeout': 'Deploy timed out',
+  'done-unproven': 'Done, but not proven',
+  'pr-closed': 'Pull request closed',
+  'worker-dead': 'Worker process exited',
+  'worker-stalled': 'Worker stalled',
+  'signal-corrupt': 'Signal file unreadable',
+  'verification-failed': 'Verification failed',
+  'findings-waiting': 'Findings not filed',
+  'reaction-exhausted': 'Worker retries used up',
+  'feed-blind': 'Feed is blind',
+  'auth-failing': 'Webhook signatures rejected',
+  'outbox-gave-up': 'Action failed after retries',
+  question: 'Question from a worker',
 };
 
-/** `deploy-timeout` is `The deploy took too long`; `of-its-own` is `Of its own`. */
+/** `deploy-timeout` is `Deploy timed out`; an unlisted `low-disk` is `Low disk`. */
 export function reasonWords(reason: string): string {
   const known = Object.hasOwn(reasonTexts, reason) ? reasonTexts[reason] : undefined;
   if (known !== undefined) return known;

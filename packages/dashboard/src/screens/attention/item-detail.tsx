@@ -1,4 +1,4 @@
-// Everything about one item, and what can be done with it.
+// One attention item in full, with its actions.
 
 import type { AttentionItem } from '@svc/core';
 import { Link } from '@tanstack/react-router';
@@ -17,17 +17,15 @@ import { clockWords } from '../../parts/time-words.ts';
 import { reasonWords } from './inbox.ts';
 import { nameOf } from './item-row.tsx';
 import { actionsOf } from './remedy-action.ts';
-import type { Word } from './use-words.ts';
-import { speaker } from './your-name.ts';
-
-// For how long an item may be put off with one key.
+import type { ItemAction } from './use-item-actions.ts';
+import { actor } from './your-name.ts';
 
 export type SnoozeChoice = { label: string; until: number; for: string };
 
 const MINUTE = 60_000;
 const MORNING = 9;
 
-/** Tomorrow is the viewer's, also when the clock is changed at night. */
+/** Tomorrow is in the viewer's time zone, also when the clock changes at night. */
 export function snoozeChoices(now: number): SnoozeChoice[] {
   const morning = new Date(now);
   morning.setDate(morning.getDate() + 1);
@@ -65,7 +63,7 @@ function SnoozeMenu({
           collisionPadding={12}
           className="z-50 min-w-48 rounded-card border border-line bg-raised p-1 shadow-float"
         >
-          <DropdownMenu.Label className="px-2 py-1 text-tiny text-muted">Put off for</DropdownMenu.Label>
+          <DropdownMenu.Label className="px-2 py-1 text-tiny text-muted">Snooze for</DropdownMenu.Label>
           {open &&
             snoozeChoices(Date.now()).map((choice) => (
               <DropdownMenu.Item
@@ -85,7 +83,7 @@ function SnoozeMenu({
 const field =
   'w-full rounded-control border border-line bg-surface px-2.5 py-1.5 text-small text-text placeholder:text-muted hover:border-line-strong';
 
-/** Asks to whom, and what they should know. */
+/** Asks for a name and a note. */
 function HandOver({
   item,
   open,
@@ -121,7 +119,7 @@ function HandOver({
           <form onSubmit={submit} className="flex flex-col gap-3">
             <Dialog.Title className="text-lead">Hand over {nameOf(item)}</Dialog.Title>
             <label className="flex flex-col gap-1 text-small text-muted">
-              To whom
+              To
               <input
                 required
                 maxLength={100}
@@ -132,7 +130,7 @@ function HandOver({
               />
             </label>
             <label className="flex flex-col gap-1 text-small text-muted">
-              What they should know (may be empty)
+              Note (optional)
               <textarea
                 rows={3}
                 maxLength={1_000}
@@ -141,10 +139,12 @@ function HandOver({
                 className={field}
               />
             </label>
-            <p className="text-tiny text-muted">It is written to the log. Nobody is told by svc.</p>
+            <p className="text-tiny text-muted">
+              This is recorded in the log. svc does not notify the person.
+            </p>
             <div className="flex justify-end gap-2">
               <Dialog.Close asChild>
-                <Button quiet>Leave it</Button>
+                <Button quiet>Cancel</Button>
               </Dialog.Close>
               <Button type="submit" loud>
                 Hand over
@@ -161,21 +161,21 @@ export type Opened = 'snooze' | 'hand-over' | null;
 
 export function ItemDetail({
   item,
-  onWord,
+  onAction,
   opened,
   onOpened,
   isPast,
 }: {
   item: AttentionItem;
-  onWord: (word: Word) => void;
-  /** Which of the two that ask for more is open; a key may open it. */
+  onAction: (action: ItemAction) => void;
+  /** Which of the two dialogs is open; a key may open it. */
   opened: Opened;
   onOpened: (opened: Opened) => void;
   isPast: boolean;
 }) {
   const now = useNow();
   const { ticket, orchestrator, acknowledged, handedOver, snoozedUntil } = item;
-  const isAsleep = snoozedUntil !== null && Date.parse(snoozedUntil) > now;
+  const isSnoozed = snoozedUntil !== null && Date.parse(snoozedUntil) > now;
   return (
     <article aria-label={`${nameOf(item)}: ${reasonWords(item.reason)}`} className="flex flex-col gap-4">
       <header className="flex flex-col gap-1.5">
@@ -191,14 +191,14 @@ export function ItemDetail({
       </header>
       {!isPast && (
         <div className="flex flex-wrap gap-2">
-          <Button disabled={acknowledged !== null} onClick={() => onWord({ kind: 'ack' })}>
+          <Button disabled={acknowledged !== null} onClick={() => onAction({ kind: 'ack' })}>
             <Check aria-hidden="true" className="size-3.5" />
             Acknowledge <Key>e</Key>
           </Button>
           <SnoozeMenu
             open={opened === 'snooze'}
             onOpenChange={(isOpen) => onOpened(isOpen ? 'snooze' : null)}
-            onSnooze={(choice) => onWord({ kind: 'snooze', for: choice.for, until: choice.until })}
+            onSnooze={(choice) => onAction({ kind: 'snooze', for: choice.for, until: choice.until })}
           >
             <Button>
               <Clock aria-hidden="true" className="size-3.5" />
@@ -209,23 +209,20 @@ export function ItemDetail({
             item={item}
             open={opened === 'hand-over'}
             onOpenChange={(isOpen) => onOpened(isOpen ? 'hand-over' : null)}
-            onHandOver={(to, note) => onWord({ kind: 'hand-over', to, note })}
+            onHandOver={(to, note) => onAction({ kind: 'hand-over', to, note })}
           >
             <Button>
               <UserRoundPen aria-hidden="true" className="size-3.5" />
               Hand over <Key>h</Key>
             </Button>
           </HandOver>
-          <Button
-            onClick={() => onWord({ kind: 'resolve' })}
-            title="It comes back when its cause comes up anew"
-          >
+          <Button onClick={() => onAction({ kind: 'resolve' })} title="Reopens if the cause occurs again">
             <CheckCheck aria-hidden="true" className="size-3.5" />
             Resolve <Key>r</Key>
           </Button>
         </div>
       )}
-      <Mend item={item} isPast={isPast} />
+      <Fix item={item} isPast={isPast} />
       <dl className="grid grid-cols-[auto_1fr] items-baseline gap-x-6 gap-y-2 text-small">
         {ticket !== null && (
           <Fact name="Ticket">
@@ -259,7 +256,7 @@ export function ItemDetail({
               : item.evidence.toReversed().map((seq) => <EventLink key={seq} seq={seq} />)}
           </span>
         </Fact>
-        {item.reportedBy === 'helper' && <Fact name="Reported by">a helper, which svc has not checked</Fact>}
+        {item.reportedBy === 'helper' && <Fact name="Reported by">a helper; not verified by svc</Fact>}
         {acknowledged !== null && (
           <Fact name="Acknowledged">
             by {acknowledged.by}, <Age at={acknowledged.at} /> ago
@@ -273,21 +270,21 @@ export function ItemDetail({
             )}
           </Fact>
         )}
-        {isAsleep && <Fact name="Asleep until">{clockWords(Date.parse(snoozedUntil), now)}</Fact>}
+        {isSnoozed && <Fact name="Snoozed until">{clockWords(Date.parse(snoozedUntil), now)}</Fact>}
       </dl>
     </article>
   );
 }
 
-/** The remedy to copy, and to run where the daemon can. */
-function Mend({ item, isPast }: { item: AttentionItem; isPast: boolean }) {
+/** The command that fixes it, to copy, and to run where the daemon can. */
+function Fix({ item, isPast }: { item: AttentionItem; isPast: boolean }) {
   const { runs } = useLiveBoard();
-  const isConducted = (runs.get(item.orchestrator ?? '')?.plan ?? null) !== null;
-  const actions = isPast ? [] : actionsOf(item, { isConducted });
+  const isManaged = (runs.get(item.orchestrator ?? '')?.plan ?? null) !== null;
+  const actions = isPast ? [] : actionsOf(item, { isManaged });
   if (item.remedy === null && actions.length === 0) return null;
   return (
-    <section aria-label="What mends it" className="flex flex-col gap-2 rounded-control bg-sunken p-3">
-      <h3 className="text-small">What mends it</h3>
+    <section aria-label="How to fix it" className="flex flex-col gap-2 rounded-control bg-sunken p-3">
+      <h3 className="text-small">How to fix it</h3>
       <Remedy text={item.remedy} />
       {actions.length > 0 && (
         <div className="flex flex-wrap gap-2">
@@ -297,11 +294,11 @@ function Mend({ item, isPast }: { item: AttentionItem; isPast: boolean }) {
               trigger={label}
               title={label}
               label={label}
-              onConfirm={() => send(speaker())}
+              onConfirm={() => send(actor())}
             >
               <p>{what}</p>
               <p className="text-small text-muted">
-                The same as <code className="text-tiny">{command}</code>
+                Same as <code className="text-tiny">{command}</code>
               </p>
             </Confirm>
           ))}

@@ -1,4 +1,4 @@
-// An item in the list: what, of whom, since when.
+// An item in the list: ticket, reason, age.
 import type { AttentionItem } from '@svc/core';
 import { useNow } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';
@@ -34,26 +34,26 @@ export function ItemRow({
         <OutsideText className="shrink-0 font-semibold text-ink">{nameOf(item)}</OutsideText>
         <span className="min-w-0 truncate text-text">{reasonWords(item.reason)}</span>
         <span className="ml-auto flex shrink-0 items-baseline gap-2 text-tiny text-muted">
-          {item.times > 1 && <span title="How often it was raised">{item.times} times</span>}
+          {item.times > 1 && <span title="Times raised">{item.times} times</span>}
           <Age at={item.openedAt} />
         </span>
       </span>
       <OutsideText className="line-clamp-1 text-tiny text-muted">{item.message}</OutsideText>
-      <Taken {...item} />
-      {isPending && <span className="text-tiny text-muted">Being written to the log</span>}
+      <Handled {...item} />
+      {isPending && <span className="text-tiny text-muted">Saving</span>}
     </button>
   );
 }
 
-/** Who has it, or until when it sleeps. */
-function Taken({ acknowledged, handedOver, snoozedUntil }: AttentionItem) {
+/** Who has it, or until when it is snoozed. */
+function Handled({ acknowledged, handedOver, snoozedUntil }: AttentionItem) {
   const now = useNow();
   const parts = [
     acknowledged !== null && `acknowledged by ${acknowledged.by}`,
     handedOver !== null && `handed over to ${handedOver.to}`,
     snoozedUntil !== null &&
       Date.parse(snoozedUntil) > now &&
-      `asleep until ${clockWords(Date.parse(snoozedUntil), now)}`,
+      `snoozed until ${clockWords(Date.parse(snoozedUntil), now)}`,
   ].filter((part) => part !== false);
   return parts.length > 0 && <span className="text-tiny text-muted">{parts.join(', ')}</span>;
 }

@@ -5,7 +5,7 @@ const item = { remedy: null, reason: 'deploy-failed', ticket: 'ENG-1', orchestra
 
 afterEach(() => vi.unstubAllGlobals());
 
-describe('the route of a command', () => {
+describe('the request for a command', () => {
   test.each([
     ['svc deploy retry ENG-1', '/api/workers/ENG-1/deploy', { word: 'retry', orchestrator: 'run-1' }],
     ['svc deploy accept eng-1', '/api/workers/eng-1/deploy', { word: 'accept', orchestrator: 'run-1' }],
@@ -13,14 +13,14 @@ describe('the route of a command', () => {
     ['svc orchestrate retry run-1 ENG-1', '/api/runs/run-1/retry', { ticket: 'ENG-1' }],
     ['svc outbox retry 12:move-ticket:ENG-1', '/api/outbox/retry', { key: '12:move-ticket:ENG-1' }],
   ])('%s', async (command, url, body) => {
-    const asked = vi.fn<typeof fetch>(async () => new Response('{}'));
-    vi.stubGlobal('fetch', asked);
+    const request = vi.fn<typeof fetch>(async () => new Response('{}'));
+    vi.stubGlobal('fetch', request);
     await actionOfCommand(item, command)?.send({});
     const sent = expect.objectContaining({ method: 'POST', body: JSON.stringify(body) });
-    expect(asked).toHaveBeenCalledExactlyOnceWith(url, sent);
+    expect(request).toHaveBeenCalledExactlyOnceWith(url, sent);
   });
 
-  test('carries the name of the person, but to the outbox, which asks for none', async () => {
+  test('includes the name of the person, except for the outbox, which takes none', async () => {
     const bodies: unknown[] = [];
     vi.stubGlobal('fetch', async (_url: string, { body }: { body: string }) => {
       bodies.push(JSON.parse(body));
@@ -51,9 +51,9 @@ describe('the route of a command', () => {
   ])('%j can only be copied', (command) => expect(actionOfCommand(item, command)).toBeNull());
 });
 
-describe('what can be done about an item', () => {
-  const labels = (given: { reason: string; remedy: string }, isConducted: boolean) =>
-    actionsOf({ ...item, ...given }, { isConducted }).map(({ command }) => command);
+describe('the actions for an item', () => {
+  const labels = (given: { reason: string; remedy: string }, isManaged: boolean) =>
+    actionsOf({ ...item, ...given }, { isManaged }).map(({ command }) => command);
   test.each([
     ['deploy-failed', 'svc deploy retry ENG-1', false, ['svc deploy retry ENG-1']],
     [
@@ -67,7 +67,7 @@ describe('what can be done about an item', () => {
     ['worker-dead', 'svc why ENG-1', true, ['svc orchestrate retry run-1 ENG-1']],
     ['outbox-gave-up', 'Run: svc outbox retry 1:notify:x', false, ['svc outbox retry 1:notify:x']],
     ['question', 'svc why ENG-1', true, []],
-  ])('%s with %s (conducted: %s)', (reason, remedy, isConducted, expected) =>
-    expect(labels({ reason, remedy }, isConducted)).toEqual(expected),
+  ])('%s with %s (managed: %s)', (reason, remedy, isManaged, expected) =>
+    expect(labels({ reason, remedy }, isManaged)).toEqual(expected),
   );
 });

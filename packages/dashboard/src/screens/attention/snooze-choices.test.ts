@@ -10,7 +10,7 @@ test('half an hour, two hours, tomorrow at nine', () => {
   ]);
 });
 
-test('after midnight tomorrow is not today', () => {
+test('after midnight, tomorrow is the next calendar day', () => {
   const now = new Date(2026, 10, 9, 0, 30).getTime();
   expect(snoozeChoices(now)[2]?.for).toBe('1950m');
 });

@@ -1,5 +1,4 @@
-// The name that goes with a person's word into the log. The browser does not know who sits before it; until
-// somebody says so, the daemon writes "a person".
+// The user's name, recorded in the log with each action. Without one the daemon writes "a person".
 const KEY = 'svc.name';
 const LONGEST = 100;
 
@@ -13,8 +12,8 @@ export function keepYourName(name: string): void {
   else localStorage.setItem(KEY, kept);
 }
 
-/** What a request carries of it. */
-export function speaker(): { by?: string } {
+/** The field of a request that has the name. */
+export function actor(): { by?: string } {
   const name = yourName();
   return name === '' ? {} : { by: name };
 }

@@ -14,7 +14,7 @@ const entries = [
   entry('otel.enabled', { differs: 'expected true or false' }),
 ];
 
-test('sections are the first two words of ours, and the first of the others', () => {
+test('sections are the first two parts of svc keys, and the first part of others', () => {
   expect(sectionsOf(entries).map(({ name, entries: all }) => `${name} ${all.length}`)).toEqual([
     'svc.tracker 2',
     'svc.ai 1',

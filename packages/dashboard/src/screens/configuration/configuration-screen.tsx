@@ -1,4 +1,4 @@
-// Every key with its value, where that came from, and what it would be otherwise. Secrets are never sent here.
+// Every key with its value, source and default. Secrets are never sent here.
 import type { ConfigEntry, ConfigReport } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
 import { client } from '../../api/client.ts';
@@ -8,8 +8,6 @@ import { Panel, ScreenHead } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { SearchField, useAddressText } from '../../parts/search-field.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
-
-// The keys of the configuration, by the first two words of their names, and filtered.
 
 export type ConfigFilter = { text: string; only: string };
 export type Section = { name: string; entries: ConfigEntry[] };
@@ -36,7 +34,7 @@ export function sectionsOf(entries: readonly ConfigEntry[]): Section[] {
   return [...sections].map(([name, all]) => ({ name, entries: all }));
 }
 
-/** As it would be written in the file; nothing at all is told as such. */
+/** As written in the file; a missing value is "none". */
 export function valueWords(value: unknown): string {
   if (value === undefined || value === null) return 'none';
   return typeof value === 'string' ? value : JSON.stringify(value);
@@ -49,7 +47,7 @@ export function ConfigurationScreen() {
   const { data, error, isPending, refetch } = useQuery({
     queryKey: ['config', project],
     queryFn: ({ signal }) => client.get('/api/config', { query: project === '' ? {} : { project }, signal }),
-    // Files are read again by the daemon as they change.
+    // The daemon rereads files when they change.
     refetchInterval: 5_000,
   });
   return (
@@ -66,13 +64,13 @@ export function ConfigurationScreen() {
             />
             <ChoiceField
               name="only"
-              label="Which keys"
+              label="Show"
               all="All keys"
               options={[
-                { value: 'set', text: 'Set somewhere' },
+                { value: 'set', text: 'Set' },
                 { value: 'unset', text: 'Not set' },
                 { value: 'deprecated', text: 'Deprecated' },
-                { value: 'differs', text: 'Not as the file says' },
+                { value: 'differs', text: 'File value not in effect' },
               ]}
             />
             <SearchField name="text" label="Search keys" placeholder="Key or description" />
@@ -93,7 +91,7 @@ function Report({ report, filter }: { report: ConfigReport; filter: ConfigFilter
   return (
     <div className="flex flex-col gap-6">
       {report.problems.length > 0 && (
-        <Panel title={report.problems.length === 1 ? 'One problem' : `${report.problems.length} problems`}>
+        <Panel title={report.problems.length === 1 ? '1 problem' : `${report.problems.length} problems`}>
           <ul className="flex flex-col gap-2 text-small">
             {report.problems.map(({ severity, text, remedy }) => (
               <li key={text} className="flex items-baseline gap-2">
@@ -107,8 +105,8 @@ function Report({ report, filter }: { report: ConfigReport; filter: ConfigFilter
         </Panel>
       )}
       {shown.length === 0 && (
-        <Empty title="No key is like that.">
-          <p>{report.values.length} keys are known. Take back a filter to see them.</p>
+        <Empty title="No matching keys.">
+          <p>Clear the filters to see all {report.values.length} keys.</p>
         </Empty>
       )}
       {sectionsOf(shown).map((section) => (
@@ -176,7 +174,7 @@ function SectionTable({ section }: { section: Section }) {
                 )}
                 {entry.differs !== null && (
                   <span className="mt-1 block text-tiny break-words text-broken">
-                    Not as the file says: {entry.differs}
+                    File value not in effect: {entry.differs}
                   </span>
                 )}
               </th>
@@ -188,7 +186,7 @@ function SectionTable({ section }: { section: Section }) {
               <td className="py-2 pr-4 text-muted max-wide:inline max-wide:py-0.5">
                 {entry.source.kind === 'last-good' && (
                   <span className="mr-2">
-                    <Pill meaning="broken">last good value</Pill>
+                    <Pill meaning="broken">last valid value</Pill>
                   </span>
                 )}
                 <span className="break-all">{entry.source.text}</span>

@@ -1,4 +1,4 @@
-// Every part graded on what it did, by the same examination as `svc doctor`.
+// The result of the same checks as `svc doctor`.
 import type { Answer } from '@svc/client';
 import type { CheckGrade, DoctorFinding } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
@@ -38,32 +38,31 @@ export function DoctorScreen() {
         aside={
           <Button onClick={() => void refetch()} disabled={isFetching}>
             <RefreshCw aria-hidden="true" className="size-4" />
-            {isFetching ? 'Examining' : 'Examine again'}
+            {isFetching ? 'Checking' : 'Check again'}
           </Button>
         }
       >
         {data && (
           <p className="text-small text-muted" role="status">
-            {verdictWords(data)} Examined <Age at={dataUpdatedAt} /> ago.
+            {verdictWords(data)} Checked <Age at={dataUpdatedAt} /> ago.
           </p>
         )}
       </ScreenHead>
-      {data === undefined && isFetching && <Loading what="the examination: every part is tried" lines={8} />}
+      {data === undefined && isFetching && (
+        <Loading what="the results; every component is being checked" lines={8} />
+      )}
       {error && <Failed error={error} again={() => void refetch()} />}
       {data && (
         <div className="flex flex-col gap-6">
           {wrong.length > 0 && (
             <Panel
-              title="What is wrong"
+              title="Problems"
               aside={fixable && <CopyButton text="svc doctor --fix" label="Copy: svc doctor --fix" />}
             >
               <Findings findings={wrong} />
             </Panel>
           )}
-          <Panel
-            title="What is well"
-            aside={<span className="text-tiny text-muted">{well.length} checks</span>}
-          >
+          <Panel title="Healthy" aside={<span className="text-tiny text-muted">{well.length} checks</span>}>
             <Findings findings={well} />
           </Panel>
         </div>
@@ -78,7 +77,7 @@ function verdictWords({ broken, warnings, unknown }: Examination): string {
     ...(warnings > 0 ? [`${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`] : []),
     ...(unknown > 0 ? [`${unknown} unknown`] : []),
   ];
-  return words.length === 0 ? 'Nothing is wrong.' : `${words.join(', ')}.`;
+  return words.length === 0 ? 'No problems found.' : `${words.join(', ')}.`;
 }
 
 function Findings({ findings }: { findings: readonly DoctorFinding[] }) {
@@ -92,7 +91,7 @@ function Findings({ findings }: { findings: readonly DoctorFinding[] }) {
           <span className="font-medium text-ink">{part}</span>
           <span>
             <Pill meaning={grade === 'ok' && remedy !== null ? 'unknown' : meanings[grade]}>
-              {grade === 'ok' ? (remedy === null ? 'well' : 'off') : grade}
+              {grade === 'ok' ? (remedy === null ? 'ok' : 'off') : grade}
             </Pill>
           </span>
           <div className="flex min-w-0 flex-col items-start gap-1">
@@ -100,7 +99,7 @@ function Findings({ findings }: { findings: readonly DoctorFinding[] }) {
             {evidence !== null && <span className="break-words text-tiny text-muted">{evidence}</span>}
             <Remedy text={remedy} />
             {fixable && grade !== 'ok' && (
-              <span className="text-tiny text-muted">svc doctor --fix mends it.</span>
+              <span className="text-tiny text-muted">svc doctor --fix can fix this.</span>
             )}
           </div>
         </li>

@@ -10,8 +10,7 @@ import { Failed } from '../../parts/states.tsx';
 import { ChartLegend, type ChartSeries, TimeChart } from '../../parts/time-chart.tsx';
 import { conditionsOf, type EventFilters } from './wait-for-command.ts';
 
-// Which kind of fact a topic tells, and the colour of its kind in the chart. The colours mean nothing: they only
-// tell the kinds apart, and the legend names them.
+// The chart colour of each topic family. Colours only distinguish the families; the legend names them.
 
 const familyColours: Record<EventFamily, ChartSeries['colour']> = {
   codehost: 'series-1',
@@ -26,7 +25,7 @@ const familyColours: Record<EventFamily, ChartSeries['colour']> = {
 
 const REFRESH_MS = 10_000;
 
-/** How many lines there were over time, by kind. A jq filter is not counted: the index does not know it. */
+/** Event counts over time, by topic family. A jq filter does not apply: the counts come from the index. */
 export function CountsChart({ filters }: { filters: EventFilters }) {
   const [range] = useAddressText('range');
   const since = range === '' ? '24h' : range;
@@ -41,14 +40,14 @@ export function CountsChart({ filters }: { filters: EventFilters }) {
   const { times, series } = useMemo(() => seriesOf(data), [data]);
   return (
     <Panel
-      title="Lines over time"
+      title="Events over time"
       className="mb-4"
       aside={
         <div className="flex flex-wrap items-center gap-4">
           <ChartLegend series={series} />
           <ChoiceField
             name="range"
-            label="How far back"
+            label="Time range"
             all="24 hours"
             options={[
               { value: '1h', text: '1 hour' },
@@ -62,13 +61,13 @@ export function CountsChart({ filters }: { filters: EventFilters }) {
       {error ? (
         <Failed error={error} again={() => void refetch()} />
       ) : (
-        <TimeChart caption={`Event lines since ${since}`} times={times} series={series} bars height={96} />
+        <TimeChart caption={`Events in the last ${since}`} times={times} series={series} bars height={96} />
       )}
       {!error && (
         <p className="mt-1 text-tiny text-muted">
-          {data ? `${data.total.toLocaleString('en-GB')} lines` : 'Counting'}
-          {data?.complete === false && ', the oldest counted short: it took too long'}
-          {filter !== undefined && '; the jq filter is not counted'}
+          {data ? `${data.total.toLocaleString('en-GB')} events` : 'Counting'}
+          {data?.complete === false && ', the oldest counts are incomplete'}
+          {filter !== undefined && '; the jq filter is not applied here'}
         </p>
       )}
     </Panel>

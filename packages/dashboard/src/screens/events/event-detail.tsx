@@ -1,5 +1,4 @@
-// One line whole: what it is about, the command that waits for the next like it, and the JSON as it stands in
-// the log.
+// One event in full: its scope, the command that waits for the next matching one, and the JSON in the log.
 import type { EventLine } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -36,18 +35,18 @@ export function EventDetail({
   const line = known ?? data;
   return (
     <aside
-      aria-label={`Line ${seq}`}
+      aria-label={`Event ${seq}`}
       className="flex min-w-0 flex-col gap-4 overflow-y-auto rounded-card border border-line bg-surface p-4 max-full:fixed max-full:inset-x-0 max-full:bottom-0 max-full:z-30 max-full:max-h-[70dvh] max-full:rounded-b-none max-full:shadow-float full:max-h-[calc(100dvh-19rem)]"
     >
       <header className="flex items-center justify-between gap-2">
-        <h2 className="text-body">Line {seq}</h2>
-        <Button quiet onClick={close} aria-label="Close the detail (Escape)">
+        <h2 className="text-body">Event {seq}</h2>
+        <Button quiet onClick={close} aria-label="Close (Esc)">
           <X aria-hidden="true" className="size-4" />
         </Button>
       </header>
-      {line === undefined && isFetching && <Loading what={`line ${seq}`} />}
+      {line === undefined && isFetching && <Loading what={`event ${seq}`} />}
       {error && <Failed error={error} />}
-      {line === null && <Empty title={`There is no line ${seq}.`} />}
+      {line === null && <Empty title={`Event ${seq} does not exist.`} />}
       {line && <Line line={line} />}
     </aside>
   );
@@ -60,7 +59,7 @@ function Line({ line }: { line: EventLine }) {
     <>
       <dl className="grid grid-cols-[6rem_1fr] gap-x-4 gap-y-1 text-small">
         <Fact name="Topic">{line.event}</Fact>
-        <Fact name="Accepted">{exactWords(Date.parse(line.ts))}</Fact>
+        <Fact name="Recorded">{exactWords(Date.parse(line.ts))}</Fact>
         {line.occurredAt !== undefined && (
           <Fact name="Occurred">{exactWords(Date.parse(line.occurredAt))}</Fact>
         )}
@@ -96,14 +95,14 @@ function Line({ line }: { line: EventLine }) {
         )}
       </dl>
       <div className="flex flex-wrap gap-2">
-        <CopyButton text={wait} label="Copy as wait-for" />
-        <CopyButton text={JSON.stringify(line)} label="Copy the line" />
+        <CopyButton text={wait} label="Copy wait-for command" />
+        <CopyButton text={JSON.stringify(line)} label="Copy JSON" />
         <Link
           to="/"
           search={{ at: String(line.seq) }}
           className="inline-flex h-8 items-center px-2.5 text-small font-medium underline underline-offset-2"
         >
-          The board then
+          Board at this time
         </Link>
       </div>
       <code className="rounded-control bg-sunken p-2 text-tiny break-all text-text">{wait}</code>

@@ -1,4 +1,4 @@
-// The log, live: filters in the address, counts over time, pause and go on without a gap, each line whole.
+// The live event log: filters in the URL, counts over time, pause and resume without a gap, each event in full.
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Pause, Play } from 'lucide-react';
 import { useState } from 'react';
@@ -60,7 +60,7 @@ export function EventsScreen() {
               ) : (
                 <Pause aria-hidden="true" className="size-4" />
               )}
-              {paused ? 'Go on' : 'Pause'}
+              {paused ? 'Resume' : 'Pause'}
             </Button>
           </>
         }
@@ -73,18 +73,14 @@ export function EventsScreen() {
           <code className="min-w-0 rounded-control bg-sunken px-2 py-1 text-tiny break-all">
             {waitForFilters(filters)}
           </code>
-          <CopyButton text={waitForFilters(filters)} label="Copy as wait-for" />
+          <CopyButton text={waitForFilters(filters)} label="Copy wait-for command" />
         </p>
       )}
-      {loading && <Loading what="the newest lines" lines={8} />}
+      {loading && <Loading what="the newest events" lines={8} />}
       {failure && <Failed error={failure} />}
       {!loading && failure === null && lines.length === 0 && next === null && (
-        <Empty title={filtered ? 'No line is like that.' : 'The log is empty.'}>
-          <p>
-            {filtered
-              ? 'New lines that are will be shown here at once.'
-              : 'Every accepted fact becomes a line here.'}
-          </p>
+        <Empty title={filtered ? 'No matching events.' : 'No events yet.'}>
+          <p>{filtered ? 'New matches will appear here.' : 'Everything that svc records appears here.'}</p>
         </Empty>
       )}
       {(lines.length > 0 || next !== null) && (
@@ -106,7 +102,7 @@ export function EventsScreen() {
         </div>
       )}
       {lines.length === 0 && selected !== null && !loading && (
-        <Panel title={`Line ${selected}`} className="mt-4">
+        <Panel title={`Event ${selected}`} className="mt-4">
           <EventDetail seq={selected} known={undefined} close={() => select(null)} />
         </Panel>
       )}
@@ -125,10 +121,10 @@ function TailState({
 }) {
   const { seq } = useLiveBoard();
   const since = seq !== null && newest !== undefined ? Math.max(seq - newest, 0) : 0;
-  if (!paused) return <p className="text-small text-muted">live, newest first</p>;
+  if (!paused) return <p className="text-small text-muted">Live, newest first</p>;
   return (
     <p role="status" className="text-small text-you">
-      Paused{!filtered && since > 0 && `: ${since} ${since === 1 ? 'line has' : 'lines have'} come since`}
+      Paused{!filtered && since > 0 && `: ${since} new ${since === 1 ? 'event' : 'events'}`}
     </p>
   );
 }

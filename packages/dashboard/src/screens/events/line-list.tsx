@@ -1,5 +1,5 @@
-// The lines, newest first; only those in sight are drawn. While somebody reads further down, what comes does not
-// move what they read.
+// The events, newest first; only the visible ones are rendered. New events do not move the list while it is scrolled
+// down.
 import type { EventLine } from '@svc/core';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useLayoutEffect, useRef } from 'react';
@@ -8,7 +8,7 @@ import { useMatchesNarrow } from '../../parts/narrow.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { exactWords } from '../../parts/time-words.ts';
 
-/** What a line is about, in a few words: ticket, pull request, commit, environment, and its own message. */
+/** What an event is about: ticket, pull request, commit, environment, and its message. */
 export function subjectOf({ scope, detail, actor }: Pick<EventLine, 'scope' | 'detail' | 'actor'>): string {
   const { ticket, repo, pr, orchestrator, environment, sha, mergeSha } = scope;
   const commit = mergeSha ?? sha;
@@ -45,21 +45,21 @@ export function LineList({
   loadOlder: () => Promise<void>;
   hasOlder: boolean;
 }) {
-  const place = useRef<HTMLDivElement>(null);
+  const frame = useRef<HTMLDivElement>(null);
   const height = useMatchesNarrow() ? 52 : 32;
   const virtual = useVirtualizer({
     count: lines.length,
-    getScrollElement: () => place.current,
+    getScrollElement: () => frame.current,
     estimateSize: () => height,
     overscan: 12,
     getItemKey: (index) => lines[index]?.seq ?? index,
   });
   const items = virtual.getVirtualItems();
 
-  // New lines are put on top: stay with what is read, unless that is the top itself.
+  // New events are added on top: keep the scroll position, unless it is the top itself.
   const newest = useRef(lines[0]?.seq ?? 0);
   useLayoutEffect(() => {
-    const element = place.current;
+    const element = frame.current;
     const added = lines.findIndex(({ seq }) => seq <= newest.current);
     newest.current = lines[0]?.seq ?? 0;
     if (element !== null && added > 0 && element.scrollTop > height) element.scrollTop += added * height;
@@ -73,16 +73,16 @@ export function LineList({
   const at = lines.findIndex(({ seq }) => seq === selected);
   useEffect(() => {
     if (at >= 0) virtual.scrollToIndex(at, { align: 'auto' });
-    // Only when another line was chosen, not when lines came.
+    // Only when another event is selected, not when events arrive.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [selected]);
 
   return (
     <div
-      ref={place}
+      ref={frame}
       role="listbox"
       tabIndex={0}
-      aria-label="Event lines, newest first"
+      aria-label="Events, newest first"
       aria-activedescendant={selected === null ? undefined : `line-${selected}`}
       className="h-[calc(100dvh-19rem)] min-h-72 overflow-y-auto rounded-card border border-line bg-surface font-mono text-tiny"
     >

@@ -1,5 +1,5 @@
-// The lines that the screen shows: the newest page of history, then everything that comes, without a gap
-// between the two. Pausing closes the stream and remembers the last line; going on begins after it.
+// The events that the screen shows: the newest page of history, then all new ones, without a gap between the two.
+// Pausing closes the stream and remembers the last event; resuming starts after it.
 import type { EventLine } from '@svc/core';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { client } from '../../api/client.ts';
@@ -7,13 +7,13 @@ import { openLineStream } from '../../live/line-stream.ts';
 import { conditionsOf, type EventFilters } from './wait-for-command.ts';
 
 const PAGE = 200;
-/** Lines kept in the page; older ones are asked for again when somebody scrolls to them. */
+/** How many events the page keeps; older ones are loaded again when scrolled to. */
 const MOST = 5_000;
 
 export type Tail = {
   /** Newest first. */
   lines: EventLine[];
-  /** Where older lines begin; null when there are none. */
+  /** Where older events start; null if there are none. */
   next: number | null;
   loading: boolean;
   failure: Error | null;
@@ -37,7 +37,7 @@ export function useTail(filters: EventFilters, paused: boolean): Tail {
     [event, ticket, repo, pr, filter],
   );
 
-  // Other filters: everything begins anew.
+  // Start over when the filters change.
   useEffect(() => {
     const gone = new AbortController();
     last.current = null;
@@ -94,7 +94,7 @@ export function useTail(filters: EventFilters, paused: boolean): Tail {
   return { ...tail, loadOlder };
 }
 
-/** The newer lines in front; each once, and not more than the page can carry. */
+/** Adds the newer events in front, each once, and drops the oldest beyond `MOST`. */
 export function withNewer<State extends { lines: EventLine[]; next: number | null }>(
   before: State,
   arrived: readonly EventLine[],

@@ -3,13 +3,13 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { waitForFilters, waitForLine } from './wait-for-command.ts';
 
-test('a line of a pull request', () => {
+test('an event of a pull request', () => {
   expect(
     waitForLine({ event: 'codehost.pr.merged', scope: { repo: 'acme/shop', pr: 42, ticket: 'ABC-1' } }),
   ).toBe('svc events wait-for --event codehost.pr.merged --repo acme/shop --pr 42');
 });
 
-test('a line of a ticket, and one of nothing in particular', () => {
+test('an event of a ticket, and one without a scope', () => {
   expect(waitForLine({ event: 'tracker.issue.updated', scope: { ticket: 'ABC-1' } })).toBe(
     'svc events wait-for --event tracker.issue.updated --ticket ABC-1',
   );
@@ -25,7 +25,7 @@ test('filters, with their jq', () => {
   );
 });
 
-test('whatever the text is, a shell reads it as one word and runs nothing', () => {
+test('a shell reads any text as one word and runs nothing', () => {
   fc.assert(
     fc.property(fc.string({ minLength: 1, maxLength: 40, unit: 'binary' }), (text) => {
       const line = waitForFilters({ event: '', ticket: text, repo: '', pr: '', filter: '' });

@@ -1,9 +1,9 @@
-// Turns a line, or the filters of the screen, into the command that waits for the next one like it.
+// Turns an event, or the screen's filters, into the command that waits for the next matching event.
 import type { EventLine } from '@svc/core';
 
 export type EventFilters = { event: string; ticket: string; repo: string; pr: string; filter: string };
 
-/** As conditions of a request: a filter that is empty is none. */
+/** As query parameters; empty filters are left out. */
 export function conditionsOf({ event, ticket, repo, pr, filter }: EventFilters) {
   return {
     event: unlessEmpty(event),
@@ -45,7 +45,7 @@ function command(options: readonly (readonly [string, string | undefined])[]): s
   return ['svc events wait-for', ...given].join(' ');
 }
 
-/** One word for any shell: text from outside must not break out of a command that a person pastes. */
+/** Quotes for any shell: text from outside must not break out of a command that a user pastes. */
 function quoted(text: string): string {
   if (/^[\w@%+=:,./-]+$/.test(text) && !text.startsWith('-')) return text;
   // A line break would press Enter in some terminals.

@@ -41,12 +41,12 @@ const item = (given: object = {}) => ({
   ...given,
 });
 
-test('nothing changed is nothing', () => {
+test('equal boards have no differences', () => {
   const same = board({ workers: [worker('done')], pullRequests: [pullRequest('open')], attention: [item()] });
   expect(boardDifferences(same, same)).toEqual([]);
 });
 
-test('all of a ticket is one entry: from, to', () => {
+test('all changes of a ticket are one entry, each with from and to', () => {
   const before = board({ workers: [worker('implementing')], pullRequests: [] });
   const after = board({
     workers: [worker('merged')],
@@ -72,37 +72,37 @@ test('all of a ticket is one entry: from, to', () => {
 });
 
 describe('workers', () => {
-  test('a new one comes from nothing', () =>
+  test('a new worker has no previous status', () =>
     expect(boardDifferences(board(), board({ workers: [worker('planning')] }))).toMatchObject([
       { changes: [{ from: null, to: 'Planning' }] },
     ]));
-  test('one whose file is gone', () =>
+  test('a worker whose signal file was removed', () =>
     expect(
       boardDifferences(
         board({ workers: [worker('planning')] }),
         board({ workers: [worker('planning', { removed: true })] }),
       ),
-    ).toMatchObject([{ changes: [{ from: 'Planning', to: 'Signal file gone' }] }]));
-  test('one that has only settled is no change', () =>
+    ).toMatchObject([{ changes: [{ from: 'Planning', to: 'Signal file removed' }] }]));
+  test('a worker that only settled is not a change', () =>
     expect(boardDifferences(board({ workers: [worker('done')] }), board())).toEqual([]));
 });
 
 describe('attention', () => {
-  test('one that was resolved', () =>
+  test('a resolved item', () =>
     expect(boardDifferences(board({ attention: [item()] }), board())).toMatchObject([
-      { changes: [{ what: 'Attention', to: 'question is resolved', needsYou: false }] },
+      { changes: [{ what: 'Attention', to: 'Question from a worker: resolved', needsYou: false }] },
     ]));
-  test('one that was resolved and came back is new', () =>
+  test('an item that was resolved and raised again is new', () =>
     expect(
       boardDifferences(board({ attention: [item()] }), board({ attention: [item({ openedSeq: 50 })] })),
     ).toMatchObject([{ changes: [{ needsYou: true }] }]));
-  test('one of a feed has the feed’s name', () =>
+  test('an item of a feed has the name of the feed', () =>
     expect(
       boardDifferences(board(), board({ attention: [item({ ticket: null, feed: 'codehost' })] })),
     ).toMatchObject([{ subject: 'codehost feed', ticket: null }]));
 });
 
-test('the newest is first', () => {
+test('the newest difference is first', () => {
   const after = board({
     workers: [worker('done'), worker('planning', { key: 'run-1/ENG-2', ticket: 'ENG-2', statusSeq: 90 })],
   });

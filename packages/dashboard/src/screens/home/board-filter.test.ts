@@ -26,34 +26,34 @@ const unplanned = new Map() as never;
 
 describe('a card is shown', () => {
   test.each<[string, BoardFilter, boolean]>([
-    ['by nothing', {}, true],
+    ['without a filter', {}, true],
     ['by its run', { run: 'run-1' }, true],
     ['not by another run', { run: 'run-2' }, false],
-    ['by its repository, in any spelling', { repo: 'Acme/Web' }, true],
+    ['by its repository, ignoring case', { repo: 'Acme/Web' }, true],
     ['not by another repository', { repo: 'acme/api' }, false],
     ['by its ticket', { text: 'eng-1' }, true],
     ['by its title', { text: 'passkey' }, true],
     ['by the title of its pull request', { text: 'log in' }, true],
     ['by its author', { text: 'Mira' }, true],
     ['not by another text', { text: 'logout' }, false],
-    ['by all at once', { run: 'run-1', repo: 'acme/web', text: 'pass' }, true],
-    ['not when one is wrong', { run: 'run-1', repo: 'acme/api', text: 'pass' }, false],
+    ['by all filters at once', { run: 'run-1', repo: 'acme/web', text: 'pass' }, true],
+    ['not when one filter does not match', { run: 'run-1', repo: 'acme/api', text: 'pass' }, false],
   ])('%s', (_what, filter, isShown) => expect(matches(card({}), filter, unplanned)).toBe(isShown));
 
-  test('a pull request without a worker is of no run', () => {
+  test('a pull request without a worker belongs to no run', () => {
     expect(matches(card({ worker: null }), { run: 'run-1' }, unplanned)).toBe(false);
     expect(matches(card({ worker: null }), { repo: 'acme/web' }, unplanned)).toBe(true);
   });
 });
 
-describe('of a project', () => {
+describe('a card belongs to a project', () => {
   const isOf = (given: object, runs: never): boolean => matches(card(given), { project: shop }, runs);
-  test('by the plan of its run, whatever its repository', () => expect(isOf({}, planned)).toBe(true));
-  test('not by anything else', () => expect(isOf({}, unplanned)).toBe(false));
+  test('by the plan of its run, regardless of its repository', () => expect(isOf({}, planned)).toBe(true));
+  test('not without a matching run, repository or ticket', () => expect(isOf({}, unplanned)).toBe(false));
   test('by its repository', () =>
     expect(isOf({ worker: { ...worker, repo: 'Acme/Shop' } }, unplanned)).toBe(true));
   test('by its ticket', () => expect(isOf({ worker: { ...worker, ticket: 'sho-4' } }, unplanned)).toBe(true));
-  test('a longer prefix is another one', () =>
+  test('a longer ticket prefix does not match', () =>
     expect(isOf({ worker: { ...worker, ticket: 'SHOP-4' } }, unplanned)).toBe(false));
 });
 

@@ -1,4 +1,4 @@
-// Which cards are shown: by run, project, repository and text, as the address says it.
+// Which cards are shown: by run, project, repository and text, from the URL.
 import type { BoardCard, BoardView, ProjectList } from '@svc/core';
 import { titleOf } from './card-words.ts';
 
@@ -27,7 +27,7 @@ export function repoOf({ worker, pullRequest }: BoardCard): string | null {
   return worker?.repo ?? pullRequest?.repo ?? null;
 }
 
-/** By the run that it is of, else by its repository, else by how its ticket is named. */
+/** By the plan of its run, else by its repository, else by its ticket prefix. */
 function isOfProject(card: BoardCard, { folder, repo, ticketPrefix }: Project, runs: Runs): boolean {
   const plan = runs.get(card.worker?.orchestrator ?? '')?.plan ?? null;
   if (plan !== null) return plan.project === folder;

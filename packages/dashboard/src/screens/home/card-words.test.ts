@@ -19,9 +19,9 @@ const deploy = {
 
 test.each([
   [[], 'unknown', 'checks unknown'],
-  [['success', 'neutral', 'skipped'], 'proven', '3 green'],
-  [[null, 'success'], 'motion', '1 running, 1 green'],
-  [['timed_out', null, 'success', 'failure'], 'broken', '2 failed, 1 running, 1 green'],
+  [['success', 'neutral', 'skipped'], 'proven', '3 passed'],
+  [[null, 'success'], 'motion', '1 running, 1 passed'],
+  [['timed_out', null, 'success', 'failure'], 'broken', '2 failed, 1 running, 1 passed'],
 ])('checks %j are %s: %s', (conclusions, meaning, words) =>
   expect(checksOf({ checks: conclusions.map(check) })).toEqual({ meaning, words }),
 );
@@ -41,17 +41,17 @@ test.each([
 describe('the deploy', () => {
   const of = (given: object, attempts = 0, status: 'merged' | 'deploying' | 'deploy-failed' = 'merged') =>
     deployOf({ deploy: { ...deploy, ...given }, attempts, budget: 3, status });
-  test('there is none before the merge', () =>
+  test('there is no deploy before the merge', () =>
     expect(deployOf({ deploy: null, attempts: 0, budget: 3, status: 'merging' })).toBeNull());
   test.each([
-    [of({}), 'unknown', 'production: none has started'],
-    [of({ deploymentId: 4 }, 0, 'deploying'), 'motion', 'production: under way'],
-    [of({ deploymentId: 4 }, 1, 'deploying'), 'motion', 'production: under way, 1 of 3 failed'],
-    [of({ deploymentId: 4 }, 1, 'deploy-failed'), 'broken', 'production: 1 of 3 deploys failed'],
-    [of({ result: 'budget-exhausted' }, 3), 'broken', 'production: 3 of 3 deploys failed'],
-    [of({ result: 'timeout' }), 'broken', 'production: no success in time'],
+    [of({}), 'unknown', 'production: not started'],
+    [of({ deploymentId: 4 }, 0, 'deploying'), 'motion', 'production: in progress'],
+    [of({ deploymentId: 4 }, 1, 'deploying'), 'motion', 'production: in progress, 1 of 3 attempts failed'],
+    [of({ deploymentId: 4 }, 1, 'deploy-failed'), 'broken', 'production: 1 of 3 attempts failed'],
+    [of({ result: 'budget-exhausted' }, 3), 'broken', 'production: 3 of 3 attempts failed'],
+    [of({ result: 'timeout' }), 'broken', 'production: timed out'],
     [of({ result: 'success' }), 'proven', 'live in production'],
-    [of({ result: 'accepted' }), 'unknown', 'production accepted by a person'],
+    [of({ result: 'accepted' }), 'unknown', 'production: accepted by a person'],
   ])('%j', (found, meaning, words) => expect(found).toEqual({ meaning, words }));
 });
 
@@ -59,11 +59,11 @@ test('the status of a card', () => {
   const worker = { status: 'pr-created', deploy: null, merge: null, life, attempts: 0, budget: 3 };
   const card = (given: object): BoardCard => ({ worker, pullRequest: { state: 'open' }, ...given }) as never;
   expect(statusOf(card({}), false)).toEqual({ meaning: 'review', words: 'In review' });
-  expect(statusOf(card({ pullRequest: { state: 'closed' } }), false).words).toBe('Closed without a merge');
+  expect(statusOf(card({ pullRequest: { state: 'closed' } }), false).words).toBe('Closed without merging');
   expect(statusOf(card({}), true).meaning).toBe('you');
   expect(statusOf(card({ worker: null }), false)).toEqual({
     meaning: 'review',
-    words: 'Open, without a worker',
+    words: 'Open, no worker',
   });
 });
 
@@ -74,8 +74,11 @@ test.each([
   ['dispatched', undefined, [], null],
   ['canceled', 'exec: claude: not found', [], null],
   ['done', 'exec: claude: not found', [], null],
-] as const)('of a worker that is %s, %s is said, with %j: %s', (status, stderr, reasons, expected) => {
-  const worker = { status, life: { ...life, state: 'dead', ...(stderr && { stderr }) } };
-  const attention = reasons.map((reason) => ({ reason }));
-  expect(errorsOf({ worker, attention } as unknown as BoardCard)).toBe(expected);
-});
+] as const)(
+  'a worker that is %s and wrote %s, with the items %j, shows %s',
+  (status, stderr, reasons, expected) => {
+    const worker = { status, life: { ...life, state: 'dead', ...(stderr && { stderr }) } };
+    const attention = reasons.map((reason) => ({ reason }));
+    expect(errorsOf({ worker, attention } as unknown as BoardCard)).toBe(expected);
+  },
+);

@@ -1,4 +1,4 @@
-// One piece of work on the board. The whole card is one link; why it stands there shows on hover and on focus.
+// One card of the board. The whole card is one link; the tooltip explains its state.
 
 import type { BoardCard, BoardColumn } from '@svc/core';
 import { Link } from '@tanstack/react-router';
@@ -8,17 +8,17 @@ import { useChanged, useNow } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';
 import { costWords } from '../../parts/amount-words.ts';
 import { classNames } from '../../parts/class-names.ts';
-import { type Meaning, type Standing, textOf } from '../../parts/meaning.ts';
+import { type Meaning, type StateLabel, textOf } from '../../parts/meaning.ts';
 import { OutsideText, safeAddress } from '../../parts/outside.tsx';
 import { Dot } from '../../parts/pill.tsx';
 
 import { clockWords } from '../../parts/time-words.ts';
 import { Tip } from '../../parts/tip.tsx';
-import { checksOf, deployOf, errorsOf, isSaidBy, reviewOf, statusOf, titleOf } from './card-words.ts';
-import { type Step, type StepState, stepsOf, stepWords } from './phase-steps.ts';
+import { checksOf, deployOf, errorsOf, isShownBy, reviewOf, statusOf, titleOf } from './card-words.ts';
+import { type Step, type StepState, stateNames, stepsOf, stepWords } from './phase-steps.ts';
 
-// The steps of a worker as a small row. Each state has a shape of its own, so that it can be read without colour:
-// done is a full disc, current a ring with a core, failed a cross, to come an empty ring, not proven a dashed one.
+// The steps of a worker as a row of marks. Each state has its own shape, so it is readable without colour: done is a
+// disc, current a ring with a dot, failed a cross, to do an empty ring, not proven a dashed ring.
 
 const GAP = 16;
 const RADIUS = 4;
@@ -37,7 +37,7 @@ function StepRow({ steps, now }: { steps: readonly Step[]; now: Meaning }) {
     >
       {steps.map((step, index) => (
         <g key={step.name} transform={`translate(${index * GAP + RADIUS + 1} 6)`}>
-          <title>{`${step.name}: ${step.state}`}</title>
+          <title>{`${step.name}: ${stateNames[step.state]}`}</title>
           {index > 0 && (
             <path
               d={`M${5 - GAP} 0H-5`}
@@ -91,7 +91,7 @@ function Mark({ state, seen, now }: { state: StepState; seen: boolean; now: Mean
   }
 }
 
-// Why a card stands where it stands: the rule, what it waits for and until when, what does not agree.
+// The tooltip of a card: the rule for its state, what it is waiting for, and inconsistencies.
 
 function WhyNote({ card }: { card: BoardCard }) {
   const now = useNow();
@@ -99,18 +99,18 @@ function WhyNote({ card }: { card: BoardCard }) {
   const reasons = worker === null ? (pullRequest?.readiness.reasons ?? []) : [];
   return (
     <div className="flex flex-col gap-1.5">
-      <p className="font-medium text-ink">{worker?.rule ?? 'No run has a worker for it.'}</p>
+      <p className="font-medium text-ink">{worker?.rule ?? 'No run has a worker for this ticket.'}</p>
       {worker?.waitsFor && (
         <p>
-          Waits for {worker.waitsFor}
+          Waiting for {worker.waitsFor}
           {worker.until !== null && <>, until {clockWords(Date.parse(worker.until), now)}</>}.
         </p>
       )}
       {worker === null && pullRequest !== null && (
         <p>
           {pullRequest.readiness.ready === true
-            ? 'It is ready to be merged.'
-            : `Not merged: ${reasons.length === 0 ? 'nobody said why' : reasons.join(', ')}.`}
+            ? 'Ready to merge.'
+            : `Not ready to merge: ${reasons.length === 0 ? 'reason unknown' : reasons.join(', ')}.`}
         </p>
       )}
       {worker?.error && <p className="text-broken">{worker.error}</p>}
@@ -121,17 +121,17 @@ function WhyNote({ card }: { card: BoardCard }) {
       ))}
       {worker?.contradictions.map((contradiction) => (
         <p key={contradiction} className="text-muted">
-          Does not agree: {contradiction}
+          Inconsistent: {contradiction}
         </p>
       ))}
     </div>
   );
 }
 
-/** `at` is the moment in the address: a link from a past board leads to the same past. */
+/** `at` is the past time in the URL: links from a past board keep it. */
 type Shown = { card: BoardCard; at: string | null };
 
-/** A board has new cards after every line; one whose parts are the same is not drawn again. */
+/** The board creates new card objects after every event; a card with equal parts is not rendered again. */
 export const Card = memo(function Card({ card, column, at }: Shown & { column: BoardColumn }) {
   const { worker, pullRequest, attention } = card;
   const needsYou = column === 'needs-you';
@@ -169,8 +169,8 @@ export const Card = memo(function Card({ card, column, at }: Shown & { column: B
         </OutsideText>
       )}
       {pullRequest !== null && <PullRequestLine {...pullRequest} />}
-      {worker !== null && !isSaidBy(item, 'deploy') && <Words {...deployOf(worker)} />}
-      {item !== undefined && <Taken {...item} />}
+      {worker !== null && !isShownBy(item, 'deploy') && <Words {...deployOf(worker)} />}
+      {item !== undefined && <Handled {...item} />}
       <span className="flex justify-between gap-2 text-tiny text-muted">
         <OutsideText className="min-w-0 truncate">
           {worker?.orchestrator ?? `by ${pullRequest?.author ?? 'unknown'}`}
@@ -186,7 +186,7 @@ export const Card = memo(function Card({ card, column, at }: Shown & { column: B
   );
 }, isSameCard);
 
-/** A card of what is done: two short lines. */
+/** A finished ticket: two short lines. */
 export const DoneRow = memo(function DoneRow({ card, at }: Shown) {
   const status = statusOf(card, false);
   return (
@@ -274,8 +274,7 @@ function CardLink({ card, at, className, children }: Shown & { className: string
   );
 }
 
-/** Nothing when there is nothing to say. */
-function Words({ meaning, words }: Partial<Standing>) {
+function Words({ meaning, words }: Partial<StateLabel>) {
   if (meaning === undefined) return null;
   return <span className={classNames('text-tiny', textOf[meaning])}>{words}</span>;
 }
@@ -295,8 +294,8 @@ function PullRequestLine(pullRequest: NonNullable<BoardCard['pullRequest']>) {
   );
 }
 
-/** Who has it already, where somebody has. */
-function Taken({ acknowledged, handedOver }: BoardCard['attention'][number]) {
+/** Who has the item, if anyone. */
+function Handled({ acknowledged, handedOver }: BoardCard['attention'][number]) {
   if (handedOver) return <span className="text-tiny text-muted">handed over to {handedOver.to}</span>;
   return acknowledged && <span className="text-tiny text-muted">acknowledged by {acknowledged.by}</span>;
 }

@@ -1,4 +1,4 @@
-// "12 changes since 09:40": what changed since this browser last looked. Quiet, until it is opened.
+// "12 changes since 09:40": what changed since this browser last showed the board. Collapsed until opened.
 import type { BoardView } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -13,8 +13,9 @@ import { classNames } from '../../parts/class-names.ts';
 import { statusWords } from '../../parts/meaning.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { clockWords } from '../../parts/time-words.ts';
+import { reasonWords } from '../attention/inbox.ts';
 
-// What changed between two boards, by ticket: for whoever was away.
+// The differences between two boards, by ticket.
 
 type Entities = {
   [Kind in 'workers' | 'pullRequests' | 'attention' | 'tickets']: ReadonlyMap<
@@ -30,7 +31,7 @@ export type BoardDifference = {
   run: string | null;
   title: string | null;
   changes: { what: string; from: string | null; to: string; needsYou: boolean }[];
-  /** The newest line of it. */
+  /** Its newest event. */
   lastSeq: number;
 };
 
@@ -61,7 +62,7 @@ export function boardDifferences(before: Entities, after: Entities): BoardDiffer
   };
 
   for (const [key, worker] of after.workers) {
-    const [from, to] = [standing(before.workers.get(key)), standing(worker)];
+    const [from, to] = [stateOf(before.workers.get(key)), stateOf(worker)];
     if (from === to || to === null) continue;
     const { ticket, orchestrator: run, statusSeq } = worker;
     note({ subject: ticket, ticket, run }, { what: 'Worker', from, to, needsYou: false }, statusSeq);
@@ -80,32 +81,32 @@ export function boardDifferences(before: Entities, after: Entities): BoardDiffer
   for (const [id, { ticket, feed, orchestrator: run, reason, openedSeq }] of before.attention) {
     if (after.attention.has(id)) continue;
     const subject = ticket ?? (feed === null ? 'svc' : `${feed} feed`);
-    const to = `${reason} is resolved`;
+    const to = `${reasonWords(reason)}: resolved`;
     note({ subject, ticket, run }, { what: 'Attention', from: null, to, needsYou: false }, openedSeq);
   }
   return [...found.values()].toSorted((one, other) => other.lastSeq - one.lastSeq);
 }
 
-/** How many changes there are, not how many tickets have some. */
+/** The number of changes, not of tickets. */
 export function countOf(differences: readonly BoardDifference[]): number {
   return differences.reduce((sum, { changes }) => sum + changes.length, 0);
 }
 
-/** Null while there is none. */
-function standing(worker: BoardView['workers'][number] | undefined): string | null {
+/** Null without a worker. */
+function stateOf(worker: BoardView['workers'][number] | undefined): string | null {
   if (worker === undefined) return null;
-  return worker.removed ? 'Signal file gone' : statusWords(worker.status);
+  return worker.removed ? 'Signal file removed' : statusWords(worker.status);
 }
 
-// How far this browser has looked. While the page can be seen, the newest line counts as seen; what was seen last
-// when it was left is kept, and compared with when somebody comes back.
+// What this browser has shown. While the page is visible, the newest event counts as seen; when the user leaves, it is
+// stored and compared with on return.
 
 const KEY = 'svc.seen';
 const WRITE_EVERY_MS = 5_000;
-/** Who was away for less has not forgotten. */
+/** A shorter absence does not count. */
 const AWAY_MS = 60_000;
 
-/** `at` is the time of the line: a line with the same seq and another time is of another log. */
+/** `at` is the time of the event: the same seq with another time belongs to another log. */
 type Seen = { seq: number; at: string };
 
 function readSeen(): Seen | null {
@@ -183,7 +184,7 @@ export function ChangesLine() {
             className="size-4 transition-transform group-data-[state=open]:rotate-180"
           />
         </Collapsible.Trigger>
-        <Button quiet onClick={dismiss} aria-label="I have seen these changes" title="I have seen these">
+        <Button quiet onClick={dismiss} aria-label="Dismiss these changes" title="Dismiss">
           <X aria-hidden="true" className="size-4" />
         </Button>
       </div>

@@ -1,4 +1,4 @@
-// A column of the board. A long one draws only what can be seen.
+// A column of the board. A long one renders only the visible cards.
 import type { BoardCard, BoardColumn } from '@svc/core';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { ChevronDown } from 'lucide-react';
@@ -7,18 +7,18 @@ import { memo, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import { classNames } from '../../parts/class-names.ts';
 import { Card, DoneRow } from './card.tsx';
 
-/** Below this everything is drawn, and the browser's own search finds it. */
+/** Up to this many cards are all rendered, so the browser's search finds them. */
 const LONG = 60;
 
 const names: Record<BoardColumn, { title: string; empty: string }> = {
-  working: { title: 'Working', empty: 'No agent is at work.' },
+  working: { title: 'Working', empty: 'No agent is working.' },
   'needs-you': { title: 'Needs you', empty: 'Nothing needs you.' },
-  'in-review': { title: 'In review', empty: 'No pull request is open.' },
-  shipping: { title: 'Shipping', empty: 'Nothing is on its way to production.' },
-  'done-today': { title: 'Done today', empty: 'Nothing is done yet today.' },
+  'in-review': { title: 'In review', empty: 'No open pull requests.' },
+  shipping: { title: 'Shipping', empty: 'No merges or deploys in progress.' },
+  'done-today': { title: 'Done today', empty: 'Nothing done today yet.' },
 };
 
-/** Drawn again when its cards change, and not at every tick of the clock. */
+/** Rendered again when its cards change, not at every clock tick. */
 export const Column = memo(function Column({
   name,
   cards,
@@ -58,7 +58,7 @@ export const Column = memo(function Column({
         <Collapsible.Content>
           {cards.length === 0 ? (
             <p className="rounded-card border border-line border-dashed p-3 text-tiny text-muted">
-              {filtered ? 'None of these.' : empty}
+              {filtered ? 'No matches.' : empty}
             </p>
           ) : cards.length > LONG ? (
             <LongList cards={cards} draw={draw} gap={rows ? 0 : 8} height={rows ? 50 : 140} />
@@ -90,10 +90,10 @@ function LongList({
 }) {
   const list = useRef<HTMLUListElement>(null);
   const [top, setTop] = useState(0);
-  // What stands above may grow: the place is looked up again after every change.
+  // The content above may grow, so the position is measured after every change.
   useLayoutEffect(() => {
-    const place = list.current?.getBoundingClientRect().top ?? 0;
-    setTop(Math.round(place + window.scrollY));
+    const offset = list.current?.getBoundingClientRect().top ?? 0;
+    setTop(Math.round(offset + window.scrollY));
   });
   const virtual = useWindowVirtualizer({
     count: cards.length,

@@ -1,11 +1,11 @@
-// The board of a machine on which nothing has happened yet.
+// The board before any work was seen.
 
 import { Circle, CircleCheck } from 'lucide-react';
 import { CopyButton } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import type { HealthReport } from '../../shell/trust.ts';
 
-// From nothing to a live board in three steps, with what is done ticked.
+// Three steps to a live board, with finished steps checked.
 
 export type FirstStep = { title: string; words: string; done: boolean; commands: string[] };
 
@@ -14,7 +14,7 @@ export function firstSteps(health: HealthReport, work: { workers: number; runs: 
   return [
     {
       title: 'Start the daemon',
-      words: `It runs, version ${health.version}.`,
+      words: `Running, version ${health.version}.`,
       done: true,
       commands: ['svc monitor start'],
     },
@@ -23,13 +23,13 @@ export function firstSteps(health: HealthReport, work: { workers: number; runs: 
       words:
         feeds.length > 0
           ? 'A feed is set up.'
-          : 'Then pull requests, reviews, checks and deploys arrive by themselves. Run it in the project’s folder.',
+          : 'Pull requests, reviews, checks and deploys then appear here. Run this in the project’s folder.',
       done: feeds.length > 0,
       commands: ['setup-webhooks.sh', 'setup-webhooks.sh --linear-register'],
     },
     {
       title: 'Start a run, or open a worktree',
-      words: 'Name tickets of your tracker. Each gets an agent and a worktree of its own.',
+      words: 'Pass ticket ids from your tracker. Each ticket gets its own agent and worktree.',
       done: work.workers > 0 || work.runs > 0,
       commands: ['svc orchestrate start ABC-1 ABC-2', 'svc worktree create ABC-1'],
     },
@@ -47,7 +47,7 @@ export function FirstRun({ health, runs }: { health: HealthReport; runs: number 
         Three steps to a live board
       </h2>
       <p className="mt-1 text-small text-muted">
-        Every ticket that an agent works on becomes a card here. This page follows by itself.
+        Every ticket that an agent works on appears here as a card. This page updates by itself.
       </p>
       <ol className="mt-5 flex flex-col">
         {steps.map((step) => (

@@ -14,7 +14,7 @@ const health = (grades: string[]): HealthReport => ({
 test.each([
   [['disabled', 'disabled'], { workers: 0, runs: 0 }, [true, false, false]],
   [['live', 'disabled'], { workers: 0, runs: 0 }, [true, true, false]],
-  // Set up is done; that it is blind is for the trust bar to say.
+  // The setup is done; the trust bar shows that the feed is blind.
   [['blind'], { workers: 0, runs: 0 }, [true, true, false]],
   [['disabled'], { workers: 0, runs: 1 }, [true, false, true]],
   [[], { workers: 2, runs: 0 }, [true, false, true]],

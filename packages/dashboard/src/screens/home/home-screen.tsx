@@ -1,4 +1,4 @@
-// What is happening and what needs me: the board, now or at a past moment.
+// The board, live or at a past time.
 
 import type { BoardCard, ProjectList } from '@svc/core';
 import { type BoardColumn, type BoardColumns, boardColumnNames, boardColumns } from '@svc/core/browser';
@@ -23,7 +23,7 @@ import { ChangesLine } from './changes-line.tsx';
 import { Column } from './column.tsx';
 import { FirstRun } from './first-run.tsx';
 
-// The board before it is there: still, in the shape of what comes.
+// The placeholder while the board loads.
 
 const heights = [[112, 128, 96], [140, 112], [96, 128, 112], [112], [28, 28, 28, 28]];
 
@@ -55,11 +55,11 @@ export function BoardSkeleton() {
   );
 }
 
-// The filters of the board. Each is part of the address.
+// The filters of the board, kept in the URL.
 
 type Option = { value: string; text: string };
 
-/** A choice between one is none, and is left out. */
+/** A select with only one option is left out. */
 export function FilterBar({
   runs,
   projects,
@@ -86,7 +86,7 @@ export function FilterBar({
           Show all
         </Button>
       )}
-      <SearchField name="q" label="Only what has this text" placeholder="Ticket, title, author" />
+      <SearchField name="q" label="Search the board" placeholder="Ticket, title, author" />
       {runs.length > 1 && <ChoiceField name="run" label="Run" all="All runs" options={runs} />}
       {projects.length > 1 && (
         <ChoiceField name="project" label="Project" all="All projects" options={projects} />
@@ -98,14 +98,14 @@ export function FilterBar({
   );
 }
 
-/** On a narrow screen the two that matter come first. */
+/** On a narrow screen the two most important columns come first. */
 const narrowOrder: readonly BoardColumn[] = ['needs-you', 'working', 'in-review', 'shipping', 'done-today'];
 
 export function HomeScreen() {
   const { board, moment, failure } = useBoard();
   const { data: health } = useHealth();
   const isEmpty = moment === null && board.workers.size === 0 && board.pullRequests.size === 0;
-  const isNew = useNothingEver(isEmpty && board.seq !== null);
+  const isNew = useIsNew(isEmpty && board.seq !== null);
   if (failure !== null) return <Failed error={failure} />;
   if (board.seq === null)
     return (
@@ -195,7 +195,7 @@ function OffBoardLine({ canceled, removed, earlier }: BoardColumns['off']) {
   return <p className="mt-6 text-tiny text-muted">Not shown: {parts.join(', ')}.</p>;
 }
 
-/** The clock moves cards only when a snooze ends or a day begins: a minute is soon enough. */
+/** The clock moves cards only when a snooze or a day ends: once a minute is enough. */
 function useColumns(board: LiveBoard): BoardColumns {
   const minute = Math.floor(useNow() / 60_000) * 60_000;
   const { workers, pullRequests, tickets, attention } = board;
@@ -222,8 +222,8 @@ function useProjects(): ProjectList['projects'] {
   return data?.projects ?? [];
 }
 
-/** An empty board may only be one on which all has settled: the whole one is asked before anybody is welcomed. */
-function useNothingEver(isAsked: boolean): boolean {
+/** Whether svc has never seen any work. An empty board may just have settled, so the full one is loaded. */
+function useIsNew(isAsked: boolean): boolean {
   const { data } = useQuery({
     queryKey: ['board-all'],
     queryFn: ({ signal }) => client.get('/api/board', { query: { all: '1' }, signal }),

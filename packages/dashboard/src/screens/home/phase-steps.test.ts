@@ -48,7 +48,7 @@ describe('the steps of a worker', () => {
     ['######-', { status: 'done', merge, deploy: null }],
     ['##x....', { status: 'failed', phase: 'inProgress' }],
     ['##x....', { status: 'stalled', phase: 'implementing' }],
-    ['####x..', { status: 'failed', phase: 'something of its own', pr: { number: 1, url: null } }],
+    ['####x..', { status: 'failed', phase: 'custom phase', pr: { number: 1, url: null } }],
     ['.......', { status: 'failed', phase: 4 }],
     ['##-....', { status: 'canceled', phase: 'inProgress' }],
     ['##x....', { life: dead }],
@@ -56,7 +56,7 @@ describe('the steps of a worker', () => {
     ['####>..', { status: 'pr-created', life: dead }],
   ])('%s', (row, given) => expect(drawn(given)).toBe(row));
 
-  test('what was seen is told apart from what was said', () => {
+  test('confirmed steps are distinguished from reported ones', () => {
     const seen = stepsOf({ ...worker, status: 'deploying', pullRequestKey: 'acme/web#12', merge, deploy });
     expect(seen.filter((step) => step.seen).map(({ name }) => name)).toEqual([
       'Pull request',
@@ -67,8 +67,8 @@ describe('the steps of a worker', () => {
   });
 });
 
-test('in words', () => {
+test('as text', () => {
   expect(stepWords(stepsOf(worker))).toBe(
-    'Research done, Plan done, Implement now, Validate to come, Pull request to come, Merge to come, Deploy to come',
+    'Research done, Plan done, Implement in progress, Validate to do, Pull request to do, Merge to do, Deploy to do',
   );
 });

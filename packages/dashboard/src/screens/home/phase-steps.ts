@@ -1,12 +1,12 @@
-// The way of a worker from research to deploy, as seven steps. What was seen at the code host is told apart from
-// what only the worker said of itself.
+// The progress of a worker as seven steps, from research to deploy. Steps confirmed by the code host are marked apart
+// from those that only the worker reported.
 
 import type { WorkerView } from '@svc/core';
 import { isAgentsWork } from '@svc/core/browser';
 
 const stepNames = ['Research', 'Plan', 'Implement', 'Validate', 'Pull request', 'Merge', 'Deploy'] as const;
 type StepName = (typeof stepNames)[number];
-/** `skipped`: nobody proved it, or nobody is going to do it. */
+/** `skipped`: not proven, or canceled. */
 export type StepState = 'done' | 'current' | 'failed' | 'ahead' | 'skipped';
 export type Step = { name: StepName; state: StepState; seen: boolean };
 
@@ -15,7 +15,7 @@ export type SteppedWorker = Pick<
   'status' | 'phase' | 'pr' | 'pullRequestKey' | 'merge' | 'deploy' | 'life'
 >;
 
-/** Statuses that are not here stand at the step at which they stopped. */
+/** Statuses that are not listed keep the step at which they stopped. */
 const stepOfStatus: Partial<Record<string, StepName>> = {
   researching: 'Research',
   planning: 'Plan',
@@ -29,7 +29,7 @@ const stepOfStatus: Partial<Record<string, StepName>> = {
   'deploy-failed': 'Deploy',
 };
 
-/** A phase is free text; these are the words of the workflow. Some writers use the statuses. */
+/** A phase is free text; these are the names that the workflow uses. Some workers write statuses. */
 const stepOfPhase: Partial<Record<string, StepName>> = {
   ...stepOfStatus,
   research: 'Research',
@@ -47,7 +47,7 @@ export function stepsOf(worker: SteppedWorker): Step[] {
   }));
 }
 
-/** `ahead` is how many steps it is before the one that was reached; below 0 it is behind. */
+/** `ahead` is how many steps it comes after the reached one; negative for earlier steps. */
 function stateOf(worker: SteppedWorker, name: StepName, ahead: number): StepState {
   if (worker.status === 'done') return name === 'Deploy' && !wasSeen(worker, name) ? 'skipped' : 'done';
   if (ahead !== 0) return ahead < 0 ? 'done' : 'ahead';
@@ -55,7 +55,7 @@ function stateOf(worker: SteppedWorker, name: StepName, ahead: number): StepStat
   return hasFailed(worker) ? 'failed' : 'current';
 }
 
-/** Where it is, or where it stopped; null when it has not begun or nobody knows. */
+/** The current step, or where it stopped; null if not started or unknown. */
 function reachedStep({ status, phase, merge, pr }: SteppedWorker): StepName | null {
   const step = stepOfStatus[status];
   if (step !== undefined) return step;
@@ -74,15 +74,15 @@ function hasFailed({ status, life }: SteppedWorker): boolean {
   return isAgentsWork(status) && life.state === 'dead' && life.reviving !== true;
 }
 
-const words: Record<StepState, string> = {
+export const stateNames: Record<StepState, string> = {
   done: 'done',
-  current: 'now',
+  current: 'in progress',
   failed: 'failed',
-  ahead: 'to come',
+  ahead: 'to do',
   skipped: 'not proven',
 };
 
-/** For those who cannot see the row: `Research done, Plan now, Implement to come, …`. */
+/** For screen readers: `Research done, Plan in progress, Implement to do, …`. */
 export function stepWords(steps: readonly Step[]): string {
-  return steps.map(({ name, state }) => `${name} ${words[state]}`).join(', ');
+  return steps.map(({ name, state }) => `${name} ${stateNames[state]}`).join(', ');
 }

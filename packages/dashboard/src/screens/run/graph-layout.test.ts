@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { edgesOf, HEAD_HEIGHT, layoutGraph, NODE_HEIGHT, NODE_WIDTH } from './graph-layout.ts';
 
-test('a wave is a column, later waves stand to the right', () => {
+test('a wave is a column, later waves are to the right', () => {
   const { nodes, waves } = layoutGraph([['A-1', 'A-2'], ['A-3']], []);
   const [first, second, third] = nodes;
   expect(first?.x).toBe(second?.x);
@@ -10,7 +10,7 @@ test('a wave is a column, later waves stand to the right', () => {
   expect(waves).toHaveLength(2);
 });
 
-test('no two tickets stand over each other, however many a wave has', () => {
+test('no two tickets overlap, however many a wave has', () => {
   const tickets = Array.from({ length: 75 }, (_, index) => `A-${index}`);
   const { nodes, width, height } = layoutGraph([tickets, ['B-1']], []);
   for (const [index, one] of nodes.entries())
@@ -23,7 +23,7 @@ test('no two tickets stand over each other, however many a wave has', () => {
   expect(height).toBeLessThan(HEAD_HEIGHT + 13 * (NODE_HEIGHT + 10));
 });
 
-test('a ticket stands beside what blocks it', () => {
+test('a ticket is beside the ticket that blocks it', () => {
   const edges = [
     { from: 'A-1', to: 'B-2' },
     { from: 'A-2', to: 'B-1' },
@@ -40,14 +40,14 @@ test('a ticket stands beside what blocks it', () => {
   expect(y('B-1')).toBe(y('A-2'));
 });
 
-test('an edge to a ticket that is not there is left out', () => {
+test('an edge to an unknown ticket is left out', () => {
   expect(layoutGraph([['A-1']], [{ from: 'A-1', to: 'X-9' }]).edges).toEqual([]);
   expect(layoutGraph([['A-1'], ['A-2']], [{ from: 'A-1', to: 'A-2' }]).edges).toHaveLength(1);
 });
 
 test('an empty run has a layout', () => expect(layoutGraph([], [])).toMatchObject({ width: 0, nodes: [] }));
 
-test('dependencies are read from the plan if it has them', () => {
+test('dependencies come from the plan if it has them', () => {
   expect(edgesOf({ 'A-2': ['A-1'] })).toEqual([{ from: 'A-1', to: 'A-2' }]);
   for (const none of [null, undefined, {}]) expect(edgesOf(none)).toEqual([]);
 });

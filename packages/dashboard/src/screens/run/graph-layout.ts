@@ -1,5 +1,5 @@
-// Where the tickets of a run stand as a graph: a column for each wave, and an edge from a ticket to what it blocks.
-// A wave of many tickets takes several columns. Rows are ordered so that edges cross little.
+// The layout of a run's tickets as a graph: a column for each wave, and an edge from a ticket to each ticket it blocks.
+// A wave of many tickets takes several columns. Rows are ordered to reduce edge crossings.
 
 export const NODE_WIDTH = 228;
 export const NODE_HEIGHT = 52;
@@ -7,7 +7,7 @@ export const HEAD_HEIGHT = 44;
 const ROW_GAP = 10;
 const COLUMN_GAP = 16;
 const WAVE_GAP = 64;
-/** A column has so many rows before its wave takes another; a very large wave grows both ways. */
+/** Rows per column before a wave takes another column; a very large wave grows both ways. */
 const MOST_ROWS = 9;
 
 export type Edge = { from: string; to: string };
@@ -24,7 +24,7 @@ type GraphLayout = {
 /** `layoutGraph([['A-1'], ['A-2']], [{ from: 'A-1', to: 'A-2' }])` */
 export function layoutGraph(waves: readonly (readonly string[])[], edges: readonly Edge[]): GraphLayout {
   const nodes = new Map<string, GraphNode>();
-  const places: GraphLayout['waves'] = [];
+  const columnsOfWaves: GraphLayout['waves'] = [];
   let x = 0;
   for (const [wave, tickets] of waves.entries()) {
     const ordered = orderedByBlockers(tickets, edges, nodes);
@@ -39,14 +39,14 @@ export function layoutGraph(waves: readonly (readonly string[])[], edges: readon
         y: HEAD_HEIGHT + (index % rows) * (NODE_HEIGHT + ROW_GAP),
       });
     const width = columns * NODE_WIDTH + (columns - 1) * COLUMN_GAP;
-    places.push({ x, width });
+    columnsOfWaves.push({ x, width });
     x += width + WAVE_GAP;
   }
   const all = [...nodes.values()];
   return {
     width: Math.max(0, x - WAVE_GAP),
     height: Math.max(HEAD_HEIGHT, ...all.map(({ y }) => y + NODE_HEIGHT)),
-    waves: places,
+    waves: columnsOfWaves,
     nodes: all,
     edges: edges.flatMap((edge) => {
       const from = nodes.get(edge.from);
@@ -56,7 +56,7 @@ export function layoutGraph(waves: readonly (readonly string[])[], edges: readon
   };
 }
 
-/** By the middle of what blocks them; what nothing blocks keeps its place. */
+/** By the average row of their blockers; unblocked tickets keep their position. */
 function orderedByBlockers(
   tickets: readonly string[],
   edges: readonly Edge[],
@@ -83,7 +83,7 @@ function pathOf(from: GraphNode, to: GraphNode): string {
   return `M ${x1} ${y1} C ${x1 + bend} ${y1}, ${x2 - bend} ${y2}, ${x2} ${y2}`;
 }
 
-/** What blocks what, where that was told: from a ticket to those that wait for it. */
+/** An edge from each ticket to those that wait for it, where dependencies are known. */
 export function edgesOf(blockedBy: Record<string, readonly string[]> | null | undefined): Edge[] {
   return Object.entries(blockedBy ?? {}).flatMap(([to, blockers]) => blockers.map((from) => ({ from, to })));
 }

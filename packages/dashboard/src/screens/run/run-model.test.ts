@@ -39,7 +39,7 @@ const worker = (ticket: string, given: Partial<WorkerRow>): [string, WorkerRow] 
 ];
 const none = { workers: new Map(), tickets: new Map(), pullRequests: new Map() };
 
-test('waves are those of the plan, each with what was told of it', () => {
+test('waves come from the plan, each with its reported state', () => {
   const plan = { waves: [['A-1'], ['A-2', 'A-3']] } as RunRow['plan'];
   const waves = [{ wave: 1, state: 'completed', tickets: ['A-1'], seq: 1 }] as RunRow['waves'];
   expect(wavesOfRun(run({ plan, waves }))).toEqual([
@@ -48,7 +48,7 @@ test('waves are those of the plan, each with what was told of it', () => {
   ]);
 });
 
-test('without a plan tickets of no wave stand apart', () => {
+test('without a plan, tickets without a wave are separate', () => {
   const waves = [
     { wave: 2, state: 'started', tickets: ['A-2'], seq: 3 },
     { wave: 1, state: 'completed', tickets: ['A-1'], seq: 1 },
@@ -60,7 +60,7 @@ test('without a plan tickets of no wave stand apart', () => {
   ]);
 });
 
-test('it counts what is done, what works, what needs a person, and what it cost', () => {
+test('it counts done and working tickets, those that need a person, and the cost', () => {
   const merge = { sha: 'a', at, seq: 2 };
   const workers = new Map([
     worker('A-1', { status: 'done', merge, life: { state: 'unknown', since: at, seq: 1 } }),
@@ -79,16 +79,16 @@ test('it counts what is done, what works, what needs a person, and what it cost'
     costUsd: 4,
     tokens: { input: 200, output: 20 },
     waited: null,
-    isConducted: false,
+    isManaged: false,
   });
   expect(model?.tickets[2]).toMatchObject({
     status: null,
-    standing: { meaning: 'unknown', words: 'Not begun' },
+    label: { meaning: 'unknown', words: 'Not started' },
   });
 });
 
-test('what has settled off the board is told by the view', () => {
-  const told = {
+test('tickets that settled off the board come from the view', () => {
+  const settled = {
     ticket: 'A-1',
     title: 'One',
     status: 'done',
@@ -105,7 +105,7 @@ test('what has settled off the board is told by the view', () => {
     endedAt: at,
     project: '/p',
     maxParallel: 3,
-    waves: [{ wave: 1, state: 'completed', tickets: [{ ...told, costUsd: 3 }] }],
+    waves: [{ wave: 1, state: 'completed', tickets: [{ ...settled, costUsd: 3 }] }],
     done: 1,
     tickets: 1,
     costUsd: 3,
@@ -113,7 +113,7 @@ test('what has settled off the board is told by the view', () => {
     holds: [],
   } as RunDetail;
   const model = runModel({ run: null, view, board: none, needsYou: () => false });
-  expect(model).toMatchObject({ state: 'completed', done: 1, costUsd: 3, isConducted: true, tokens: null });
+  expect(model).toMatchObject({ state: 'completed', done: 1, costUsd: 3, isManaged: true, tokens: null });
   expect(model?.tickets[0]).toMatchObject({ title: 'One', worker: null });
   expect(runModel({ run: null, view: null, board: none, needsYou: () => false })).toBeNull();
 });

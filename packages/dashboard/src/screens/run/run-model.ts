@@ -1,10 +1,10 @@
-// A run as its screens show it, from the board of any moment and, for now, from the daemon's own view of it. The
-// view knows tickets that have settled off the board.
+// A run as the screens show it, from a live or past board and, if live, from the daemon's view of the run, which
+// includes tickets that have settled off the board.
 
 import type { ApiAnswer, api, BoardView, RunTicketView } from '@svc/core';
 import { isAgentsWork } from '@svc/core/browser';
 import type { LiveBoard } from '../../live/board-store.ts';
-import { type Standing, standingOf, statusMeaning, statusWords } from '../../parts/meaning.ts';
+import { type StateLabel, statusMeaning, statusWords, workerLabel } from '../../parts/meaning.ts';
 
 export type WorkerRow = BoardView['workers'][number];
 export type RunRow = BoardView['runs'][number];
@@ -13,18 +13,18 @@ export type RunDetail = ApiAnswer<typeof api.getRun>;
 export type RunTicket = {
   ticket: string;
   title: string | null;
-  /** Null until it was dispatched. */
+  /** Null until dispatched. */
   status: string | null;
   since: string | null;
   wave: number | null;
   pr: { number: number; url: string | null } | null;
   error: string | null;
   costUsd: number | null;
-  standing: Standing;
-  /** Null when it was not dispatched, or has settled off the board. */
+  label: StateLabel;
+  /** Null if not dispatched, or settled off the board. */
   worker: WorkerRow | null;
 };
-/** `wave` is null for tickets of which no wave is known yet; `state` until it began. */
+/** `wave` is null for tickets without a known wave; `state` until it starts. */
 export type RunWave = { wave: number | null; state: string | null; tickets: RunTicket[] };
 
 export type RunModel = {
@@ -35,13 +35,13 @@ export type RunModel = {
   endedAt: string | null;
   project: string | null;
   maxParallel: number | null;
-  /** svc starts its workers; otherwise somebody else conducts it. */
-  isConducted: boolean;
+  /** svc starts its workers; otherwise another orchestrator does. */
+  isManaged: boolean;
   waves: RunWave[];
   tickets: RunTicket[];
   done: number;
   needYou: number;
-  /** Workers whose agent is at work now. */
+  /** Workers whose agent is running. */
   working: number;
   costUsd: number | null;
   tokens: { input: number; output: number } | null;
@@ -57,18 +57,18 @@ export function runModel({
   board,
   needsYou,
 }: {
-  /** As the board has it; null when it has settled off the board. */
+  /** From the board; null if it has settled off the board. */
   run: RunRow | null;
-  /** Null for a past moment. */
+  /** Null for a past time. */
   view: RunDetail | null;
   board: Boards;
-  /** Whether an item of attention of the ticket waits. */
+  /** Whether an attention item of the ticket is waiting. */
   needsYou: (ticket: string) => boolean;
 }): RunModel | null {
   const known = run ?? view;
   if (known === null) return null;
   const { orchestrator } = known;
-  const told = new Map(
+  const views = new Map(
     view?.waves.flatMap(({ tickets }) => tickets).map((ticket) => [ticket.ticket, ticket]) ?? [],
   );
   const waves = (run === null ? wavesOfView(view) : wavesOfRun(run)).map(({ wave, state, tickets }) => ({
@@ -80,7 +80,7 @@ export function runModel({
         wave,
         board,
         worker: board.workers.get(`${orchestrator}/${ticket}`) ?? null,
-        told: told.get(ticket) ?? null,
+        view: views.get(ticket) ?? null,
         needsYou: needsYou(ticket),
       }),
     ),
@@ -94,11 +94,11 @@ export function runModel({
     endedAt: known.endedAt,
     project: run?.plan?.project ?? view?.project ?? null,
     maxParallel: run?.plan?.maxParallel ?? known.maxParallel,
-    isConducted: (run?.plan?.project ?? view?.project ?? null) !== null,
+    isManaged: (run?.plan?.project ?? view?.project ?? null) !== null,
     waves,
     tickets,
     done: tickets.filter(({ status }) => status === 'done').length,
-    needYou: tickets.filter(({ standing }) => standing.meaning === 'you').length,
+    needYou: tickets.filter(({ label }) => label.meaning === 'you').length,
     working: tickets.filter(({ worker }) => worker !== null && isAtWork(worker)).length,
     costUsd: sumOf(tickets.map(({ costUsd }) => costUsd)),
     tokens: tokensOf(tickets),
@@ -109,7 +109,7 @@ export function runModel({
 
 type NamedWave = { wave: number | null; state: string | null; tickets: readonly string[] };
 
-/** By the plan; without one by what was told of waves, and the rest in a wave that nobody named. */
+/** From the plan; without one from the reported waves, with the remaining tickets in an unnamed wave. */
 export function wavesOfRun(run: Pick<RunRow, 'plan' | 'waves' | 'tickets'>): NamedWave[] {
   const stateOf = (wave: number): string | null => run.waves.find((one) => one.wave === wave)?.state ?? null;
   if (run.plan !== null)
@@ -134,32 +134,32 @@ function ticketOf({
   ticket,
   wave,
   worker,
-  told,
+  view,
   board,
   needsYou,
 }: {
   ticket: string;
   wave: number | null;
   worker: WorkerRow | null;
-  told: RunTicketView | null;
+  view: RunTicketView | null;
   board: Boards;
   needsYou: boolean;
 }): RunTicket {
-  const status = worker?.status ?? told?.status ?? null;
+  const status = worker?.status ?? view?.status ?? null;
   const pullRequest = board.pullRequests.get(worker?.pullRequestKey ?? '') ?? null;
   return {
     ticket,
-    title: board.tickets.get(ticket)?.title ?? told?.title ?? pullRequest?.title ?? null,
+    title: board.tickets.get(ticket)?.title ?? view?.title ?? pullRequest?.title ?? null,
     status,
-    since: worker?.statusSince ?? told?.since ?? null,
+    since: worker?.statusSince ?? view?.since ?? null,
     wave: wave ?? worker?.wave ?? null,
-    pr: worker?.pr ?? told?.pr ?? null,
-    error: worker?.error ?? told?.error ?? null,
-    costUsd: worker?.cost?.usd ?? told?.costUsd ?? null,
-    standing:
+    pr: worker?.pr ?? view?.pr ?? null,
+    error: worker?.error ?? view?.error ?? null,
+    costUsd: worker?.cost?.usd ?? view?.costUsd ?? null,
+    label:
       worker === null
         ? { meaning: statusMeaning(status), words: statusWords(status) }
-        : standingOf(worker, needsYou, pullRequest),
+        : workerLabel(worker, needsYou, pullRequest),
     worker,
   };
 }

@@ -1,4 +1,4 @@
-// A run: its waves as a graph, its workers, its time, what it used, and what was verified.
+// A run: waves, workers, timeline, budget, summary and verification.
 
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
@@ -9,12 +9,12 @@ import { useNow } from '../../live/live.tsx';
 import { costWords, countWords } from '../../parts/amount-words.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { EventLink } from '../../parts/event-link.tsx';
-import { runStanding, verificationStanding } from '../../parts/meaning.ts';
+import { runLabel, verificationLabel } from '../../parts/meaning.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { Panel, ScreenHead } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { Ago } from '../../parts/since.tsx';
-import { Empty, Failed, Loading } from '../../parts/states.tsx';
+import { Empty, Failed, Loading, PAST } from '../../parts/states.tsx';
 import { TimeScrubber } from '../../parts/time-scrubber.tsx';
 import { clockWords, durationWords } from '../../parts/time-words.ts';
 import { Progress } from '../runs/progress.tsx';
@@ -26,7 +26,7 @@ import { useRun } from './use-run.ts';
 import { WaveGraph } from './wave-graph.tsx';
 import { WorkersTable } from './workers-table.tsx';
 
-// What the run has used: money, tokens, places for workers, and people's time.
+// What the run has used: money, tokens, worker slots, and people's time.
 
 export function RunBudget({ model }: { model: RunModel }) {
   const { costUsd, tokens, done, working, maxParallel, waited, tickets } = model;
@@ -35,38 +35,36 @@ export function RunBudget({ model }: { model: RunModel }) {
     <Panel title="Budget">
       <dl className="grid grid-cols-2 gap-x-6 gap-y-4">
         <Figure name="Cost so far" figure={costWords(costUsd)}>
-          {costUsd !== null && done > 0 && `${costWords(costUsd / done)} for each that is done`}
-          {withoutCost > 0 && ` ${withoutCost} told no cost.`}
+          {costUsd !== null && done > 0 && `${costWords(costUsd / done)} per finished ticket.`}
+          {withoutCost > 0 && ` ${withoutCost} reported no cost.`}
         </Figure>
         <Figure name="Tokens" figure={tokens === null ? 'unknown' : countWords(tokens.input + tokens.output)}>
           {tokens !== null && `${countWords(tokens.input)} in, ${countWords(tokens.output)} out`}
         </Figure>
         <Figure
-          name="Workers now"
+          name="Active workers"
           figure={maxParallel === null ? String(working) : `${working} of ${maxParallel}`}
         >
           {maxParallel === null
-            ? 'No limit is known'
+            ? 'Limit unknown'
             : maxParallel <= working
-              ? 'Every place is taken'
-              : 'at most at once'}
+              ? 'At the limit'
+              : 'Below the limit'}
         </Figure>
         <Figure
-          name="Waited on people"
+          name="Waited for people"
           figure={waited === null ? 'unknown' : durationWords(waited.hours * 3_600_000)}
         >
           {waited === null
-            ? 'Only told for now, not for a past moment'
+            ? 'Live view only'
             : waited.waiting === 0
-              ? 'Nobody is waited for now'
-              : `${waited.waiting} ${waited.waiting === 1 ? 'waits' : 'wait'} for a person now`}
+              ? 'Nothing is waiting for a person'
+              : `${waited.waiting} waiting for a person now`}
         </Figure>
       </dl>
       <p className="mt-4 border-line border-t pt-3 text-small text-muted">
-        {maxParallel === null
-          ? 'This run has no limit of its own.'
-          : `Its one limit: ${maxParallel} workers at once.`}{' '}
-        No limit on cost is set for a run.
+        {maxParallel === null ? 'No limit on parallel workers.' : `Limit: ${maxParallel} parallel workers.`}{' '}
+        Runs have no cost limit.
       </p>
       <Holds model={model} />
     </Panel>
@@ -83,12 +81,11 @@ function Figure({ name, figure, children }: { name: string; figure: string; chil
   );
 }
 
-/** Why something does not go on. */
 function Holds({ model: { holds } }: { model: RunModel }) {
   const now = useNow();
   if (holds.length === 0) return null;
   return (
-    <ul aria-label="What is held, and why" className="mt-3 flex flex-col gap-1.5 text-small">
+    <ul aria-label="On hold" className="mt-3 flex flex-col gap-1.5 text-small">
       {holds.map(({ ticket, message, until }) => (
         <li key={`${ticket}${message}`} className="rounded-control bg-sunken px-3 py-2">
           {ticket !== null && <span className="mr-2 font-mono text-tiny font-medium text-ink">{ticket}</span>}
@@ -100,21 +97,21 @@ function Holds({ model: { holds } }: { model: RunModel }) {
   );
 }
 
-// A person's words on a run: pause, resume, cancel. Each says what it will do; what the daemon refuses, it says why.
+// Pause, resume and cancel. Each asks for confirmation and shows why the daemon refused it.
 
 export function RunControls({ model, disabledBecause }: { model: RunModel; disabledBecause: string | null }) {
   const queries = useQueryClient();
-  const { orchestrator, state, isConducted, working } = model;
-  const say = async (word: 'pause' | 'resume' | 'cancel'): Promise<void> => {
-    await client.post(`/api/runs/{run}/${word}`, { params: { run: orchestrator } });
+  const { orchestrator, state, isManaged, working } = model;
+  const send = async (action: 'pause' | 'resume' | 'cancel'): Promise<void> => {
+    await client.post(`/api/runs/{run}/${action}`, { params: { run: orchestrator } });
     await queries.invalidateQueries({ queryKey: ['run', orchestrator] });
   };
   const over = state === 'completed' || state === 'canceled' ? `The run is ${state}.` : null;
   const because = disabledBecause ?? over;
-  const foreign = !isConducted && (
+  const foreign = !isManaged && (
     <p className="text-muted">
-      Somebody else conducts this run: svc writes your word into the log, and whether it is heeded is up to
-      them.
+      svc does not manage this run. It records your request in the log; the other orchestrator decides whether
+      to follow it.
     </p>
   );
   return (
@@ -130,9 +127,9 @@ export function RunControls({ model, disabledBecause }: { model: RunModel; disab
           title={`Resume ${orchestrator}`}
           label="Resume the run"
           disabledBecause={because}
-          onConfirm={() => say('resume')}
+          onConfirm={() => send('resume')}
         >
-          <p>Workers are started again as places become free.</p>
+          <p>svc starts workers again, up to the limit.</p>
           {foreign}
         </Confirm>
       ) : (
@@ -146,11 +143,13 @@ export function RunControls({ model, disabledBecause }: { model: RunModel; disab
           title={`Pause ${orchestrator}`}
           label="Pause the run"
           disabledBecause={because}
-          onConfirm={() => say('pause')}
+          onConfirm={() => send('pause')}
         >
           <p>
-            No new worker is started.{' '}
-            {working === 0 ? 'None works now.' : `The ${working} that work now go on.`}
+            No new workers are started.{' '}
+            {working === 0
+              ? 'None is running now.'
+              : `${working} running ${working === 1 ? 'worker continues' : 'workers continue'}.`}
           </p>
           {foreign}
         </Confirm>
@@ -165,12 +164,12 @@ export function RunControls({ model, disabledBecause }: { model: RunModel; disab
         title={`Cancel ${orchestrator}`}
         label="Cancel the run"
         disabledBecause={because}
-        onConfirm={() => say('cancel')}
+        onConfirm={() => send('cancel')}
       >
         <p>
-          The run is over, and the {working === 1 ? 'worker' : `${working} workers`} at work{' '}
-          {working === 1 ? 'is' : 'are'} ended. Pull requests and worktrees stay. A ticket of it can be
-          started again later.
+          This ends the run
+          {working > 0 && ` and stops ${working} running ${working === 1 ? 'worker' : 'workers'}`}. Pull
+          requests and worktrees stay. Tickets can be restarted later.
         </p>
         {foreign}
       </Confirm>
@@ -178,7 +177,7 @@ export function RunControls({ model, disabledBecause }: { model: RunModel; disab
   );
 }
 
-// What the verification of each merged commit found.
+// The verification results of the merged commits.
 
 export function VerificationPanel({ model }: { model: RunModel }) {
   const verified = model.tickets.flatMap(({ ticket, worker }) =>
@@ -197,19 +196,19 @@ export function VerificationPanel({ model }: { model: RunModel }) {
           }}
           className="text-small font-medium text-ink underline decoration-line-strong underline-offset-2"
         >
-          Its events
+          Events
         </Link>
       }
     >
       {verified.length === 0 ? (
         <p className="p-4 text-small text-muted">
-          No merged commit of this run was verified yet. It begins after a merge, where the project asks for
-          it.
+          No merged commit of this run has been verified yet. Verification starts after a merge, if the
+          project enables it.
         </p>
       ) : (
         <ul>
           {verified.map(({ ticket, verification }) => {
-            const { meaning, words } = verificationStanding(verification.state, verification.advisory);
+            const { meaning, words } = verificationLabel(verification.state, verification.advisory);
             return (
               <li
                 key={ticket}
@@ -237,9 +236,9 @@ export function VerificationPanel({ model }: { model: RunModel }) {
                 )}
                 {verification.state === 'failed' && (
                   <span className="text-muted">
-                    {verification.advisory ? 'It blocks nothing. ' : ''}
+                    {verification.advisory ? 'Does not block. ' : ''}
                     {verification.remediation === null ? (
-                      'Nothing was filed about it.'
+                      'No follow-up was filed.'
                     ) : (
                       <>
                         Filed as <OutsideText>{verification.remediation}</OutsideText>.
@@ -256,8 +255,6 @@ export function VerificationPanel({ model }: { model: RunModel }) {
   );
 }
 
-const PAST = 'You look at a past moment. Go back to now to act.';
-
 export function RunScreen() {
   const { run: name } = useParams({ from: '/runs/$run' });
   const { model, row, moment, loading, failure, again } = useRun(name);
@@ -272,8 +269,8 @@ export function RunScreen() {
         <TimeScrubber orchestrator={name} />
       </div>
       {model === null ? (
-        <Empty title={moment === null ? `There is no run named ${name}` : `${name} had not begun then`}>
-          <p>{moment === null ? 'See which there are: svc orchestrate status' : 'Choose a later moment.'}</p>
+        <Empty title={moment === null ? `No run named ${name}.` : `${name} had not started at this time.`}>
+          <p>{moment === null ? 'To list the runs: svc orchestrate status' : 'Choose a later time.'}</p>
         </Empty>
       ) : (
         <div className="flex flex-col gap-4">
@@ -284,7 +281,7 @@ export function RunScreen() {
             <RunBudget model={model} />
             <RunSummary
               run={name}
-              disabledBecause={moment === null ? null : 'A summary is of now. Go back to now to ask.'}
+              disabledBecause={moment === null ? null : 'Summaries are only available in the live view.'}
             />
             <VerificationPanel model={model} />
           </div>
@@ -295,7 +292,7 @@ export function RunScreen() {
 }
 
 function Head({ model, disabledBecause }: { model: RunModel; disabledBecause: string | null }) {
-  const { meaning, words } = runStanding(model.state);
+  const { meaning, words } = runLabel(model.state);
   return (
     <>
       <ScreenHead
@@ -306,10 +303,10 @@ function Head({ model, disabledBecause }: { model: RunModel; disabledBecause: st
         {model.name !== null && <span className="font-mono text-tiny text-muted">{model.orchestrator}</span>}
         <span className="text-small text-muted">
           {model.startedAt === null ? (
-            'nobody told when it began'
+            'start time unknown'
           ) : (
             <>
-              began <Ago at={model.startedAt} />
+              started <Ago at={model.startedAt} />
             </>
           )}
           {model.endedAt !== null && (

@@ -1,4 +1,4 @@
-// The run in words, written by a model when somebody asks: with what it cost, and whether it was kept from before.
+// A summary of the run, written by a model on request, with its cost and whether it came from the cache.
 import { Sparkles } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { ApiFailure, client } from '../../api/client.ts';
@@ -11,8 +11,7 @@ import { Remedy } from '../../parts/remedy.tsx';
 import { Ago } from '../../parts/since.tsx';
 import { refusedSummary, type SummaryAnswer } from './summary-answer.ts';
 
-// Asks for a run in words. A refusal is one of the kinds that the screen draws apart: AI that nobody configured is
-// no failure, and too many at once says when to come again.
+// Refusals are shown by kind: AI that is not configured is not a failure, and a rate limit shows when to try again.
 
 async function askSummary(orchId: string, signal: AbortSignal): Promise<SummaryAnswer> {
   try {
@@ -59,7 +58,7 @@ export function RunSummary({ run, disabledBecause }: { run: string; disabledBeca
             onClick={() => void ask()}
           >
             <Sparkles aria-hidden="true" className="size-4" />
-            {wait > 0 ? `Again in ${wait} s` : answer === null ? 'Write a summary' : 'Ask again'}
+            {wait > 0 ? `Try again in ${wait} s` : answer === null ? 'Write a summary' : 'Write again'}
           </Button>
         )
       }
@@ -67,14 +66,14 @@ export function RunSummary({ run, disabledBecause }: { run: string; disabledBeca
       <div aria-live="polite" className="flex flex-col gap-3">
         {isAsking && (
           <p className="text-muted">
-            A model writes it. This may take half a minute (
-            {Math.max(0, Math.floor((now - asked.since) / 1_000))} s).
+            Writing the summary. This may take half a minute (
+            {Math.max(0, Math.floor((now - asked.since) / 1_000))} s so far).
           </p>
         )}
         {asked === null && (
           <p className="text-small text-muted">
-            A model of your own provider says in 200 words where the run stands and what needs you. Nothing is
-            sent until you ask.
+            A model of your configured provider summarises the state of the run and what needs you in 200
+            words. Nothing is sent until you ask.
           </p>
         )}
         {answer && <Answer answer={answer} wait={wait} />}
@@ -112,18 +111,14 @@ function Answer({ answer, wait }: { answer: SummaryAnswer; wait: number }) {
     case 'not-configured':
       return (
         <div className="flex flex-col items-start gap-2 text-small text-muted">
-          <p>
-            {answer.words === 'AI not configured'
-              ? 'No model provider is configured, so nobody can write it.'
-              : answer.words}
-          </p>
+          <p>{answer.words === 'AI not configured' ? 'No model provider is configured.' : answer.words}</p>
           <Remedy text={answer.remedy} />
         </div>
       );
     case 'later':
       return (
         <p className="text-small text-muted">
-          {answer.words} {wait > 0 ? `You can ask again in ${wait} s.` : 'You can ask again now.'}
+          {answer.words} {wait > 0 ? `Try again in ${wait} s.` : 'You can try again now.'}
         </p>
       );
     case 'failed':

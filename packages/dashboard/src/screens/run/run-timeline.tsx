@@ -1,4 +1,4 @@
-// The run over time: its waves, and under them the time of each worker in its statuses.
+// The run over time: its waves, and the time of each worker in each status.
 import type { EventLine } from '@svc/core';
 import { type AxisSegment, foldIdle } from '@svc/core/browser';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
@@ -7,7 +7,7 @@ import { useMemo, useRef } from 'react';
 import { client } from '../../api/client.ts';
 import { useNow } from '../../live/live.tsx';
 import { classNames } from '../../parts/class-names.ts';
-import { markOf, statusMeaning, statusWords, waveStanding } from '../../parts/meaning.ts';
+import { markOf, statusMeaning, statusWords, waveLabel } from '../../parts/meaning.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { AXIS_HEIGHT, AxisMarks, layoutAxis, NowLine, useShowEnd, useWidth } from '../../parts/time-axis.tsx';
@@ -15,8 +15,8 @@ import { clockWords, durationWords } from '../../parts/time-words.ts';
 import { Tip } from '../../parts/tip.tsx';
 import type { RunModel, RunTicket } from './run-model.ts';
 
-// The time axis of a run: from its first bar to its last, or to now while something goes on. Hours in which nothing
-// changed are folded.
+// The time axis of a run: from its first bar to its last, or to now while something is in progress. Idle hours are
+// folded.
 
 export function timelineAxis({ rows, waves }: Timeline, now: number): AxisSegment[] {
   const bars = [...rows.flatMap((row) => row.bars), ...waves];
@@ -32,7 +32,7 @@ export function timelineAxis({ rows, waves }: Timeline, now: number): AxisSegmen
 const LEAST_WIDTH = 560;
 const WAVE_ROW = 30;
 const ROW = 24;
-/** One page of lines holds as many; a run with more shows its newest time. */
+/** One page of events; a longer run shows its newest part. */
 const MOST_LINES = 1_000;
 
 export function RunTimeline({ model, moment }: { model: RunModel; moment: string | null }) {
@@ -64,12 +64,12 @@ export function RunTimeline({ model, moment }: { model: RunModel; moment: string
     <Panel
       title="Timeline"
       flush
-      aside={<span className="text-tiny text-muted">Time of each worker in its statuses</span>}
+      aside={<span className="text-tiny text-muted">Time per worker and status</span>}
     >
       {data === undefined ? (
         <div className="p-4">
           {error === null ? (
-            <Loading what="the lines of the run" />
+            <Loading what="the events of the run" />
           ) : (
             <Failed error={error} again={() => void refetch()} />
           )}
@@ -79,7 +79,7 @@ export function RunTimeline({ model, moment }: { model: RunModel; moment: string
       )}
       {data?.isCut === true && (
         <p className="border-line border-t px-4 py-2 text-tiny text-muted">
-          This run has more than {MOST_LINES} changes of status: the oldest are not drawn.
+          Only the newest {MOST_LINES} status changes are shown.
         </p>
       )}
     </Panel>
@@ -89,17 +89,17 @@ export function RunTimeline({ model, moment }: { model: RunModel; moment: string
 function Chart({ model, lines, isPast }: { model: RunModel; lines: readonly EventLine[]; isPast: boolean }) {
   const frame = useRef<HTMLDivElement>(null);
   const width = Math.max(LEAST_WIDTH, useWidth(frame) - 1);
-  // Every ten seconds is enough for bars that grow.
+  // Every ten seconds is enough for growing bars.
   const now = Math.floor(useNow() / 10_000) * 10_000;
   const timeline = useMemo(() => timelineOf(lines, model.tickets), [lines, model.tickets]);
   const axis = useMemo(() => layoutAxis(timelineAxis(timeline, now), now, width), [timeline, now, width]);
   const scroller = useRef<HTMLElement>(null);
   useShowEnd(scroller, axis.nowX !== null, width);
   if (timeline.rows.length === 0 && timeline.waves.length === 0)
-    return <p className="p-4 text-small text-muted">No worker has begun yet.</p>;
+    return <p className="p-4 text-small text-muted">No worker has started yet.</p>;
   const waves = Map.groupBy(timeline.waves, ({ wave }) => wave);
   const height = waves.size * WAVE_ROW + timeline.rows.length * ROW + 8;
-  const place = (from: number, to: number | null) => {
+  const positionOf = (from: number, to: number | null) => {
     const left = axis.xOf(from);
     return { left, width: Math.max(4, axis.xOf(to ?? now) - left) };
   };
@@ -144,7 +144,7 @@ function Chart({ model, lines, isPast }: { model: RunModel; lines: readonly Even
                 key={bar.seq}
                 bar={bar}
                 now={now}
-                style={{ ...place(bar.from, bar.to), top: index * WAVE_ROW + 7 }}
+                style={{ ...positionOf(bar.from, bar.to), top: index * WAVE_ROW + 7 }}
               />
             )),
           )}
@@ -155,7 +155,7 @@ function Chart({ model, lines, isPast }: { model: RunModel; lines: readonly Even
                 ticket={ticket}
                 bar={bar}
                 now={now}
-                style={{ ...place(bar.from, bar.to), top: waves.size * WAVE_ROW + index * ROW + 8 }}
+                style={{ ...positionOf(bar.from, bar.to), top: waves.size * WAVE_ROW + index * ROW + 8 }}
               />
             )),
           )}
@@ -181,11 +181,11 @@ function Status({ ticket, bar, now, style }: { ticket: string; bar: StatusBar; n
       <Link
         to="/events"
         search={{ seq: String(bar.seq) }}
-        aria-label={`${words}. Opens event line ${bar.seq}`}
+        aria-label={`${words}. Opens event ${bar.seq}`}
         className={classNames(
           'absolute h-2 border-surface border-r',
           meaning === 'unknown' ? 'border border-unknown-mark border-dashed' : markOf[meaning],
-          // Steps of the agent's own work are told apart by their shade, in their order.
+          // The steps of the agent's own work have different shades, in their order.
           shades[bar.status],
         )}
         style={style}
@@ -204,14 +204,14 @@ const shades: Record<string, string> = {
 };
 
 function Wave({ bar, now, style }: { bar: WaveBar; now: number; style: Placed }) {
-  const { meaning, words } = waveStanding(bar.state);
+  const { meaning, words } = waveLabel(bar.state);
   const text = `Wave ${bar.wave}: ${words.toLowerCase()}, ${spanWords(bar, now)}`;
   return (
     <Tip note={text}>
       <Link
         to="/events"
         search={{ seq: String(bar.seq) }}
-        aria-label={`${text}. Opens event line ${bar.seq}`}
+        aria-label={`${text}. Opens event ${bar.seq}`}
         className={classNames('absolute h-4 rounded-xs border', waveClasses[meaning])}
         style={style}
       />
@@ -233,8 +233,8 @@ function spanWords({ from, to }: { from: number; to: number | null }, now: numbe
   return `${clockWords(from, now)} to ${to === null ? 'now' : clockWords(to, now)}, ${durationWords((to ?? now) - from)}`;
 }
 
-// The time of a run's workers in their statuses, from the lines that told them. What is believed now replaces
-// what was told last, for the two may differ.
+// The time of a run's workers in each status, from the events. The status on the board replaces the last reported one,
+// because the two may differ.
 
 type StatusBar = { status: string; from: number; to: number | null; seq: number };
 type TimelineRow = { ticket: string; bars: StatusBar[] };
@@ -243,24 +243,24 @@ export type Timeline = { rows: TimelineRow[]; waves: WaveBar[] };
 
 const ended: readonly string[] = ['done', 'failed', 'canceled'];
 
-/** `lines` oldest first; lines of other topics are left out. */
+/** `lines` oldest first; other topics are ignored. */
 export function timelineOf(lines: readonly EventLine[], tickets: readonly RunTicket[]): Timeline {
-  const told = new Map<string, StatusBar[]>();
+  const reported = new Map<string, StatusBar[]>();
   const waves: WaveBar[] = [];
   for (const line of lines) {
     if (line.event.startsWith('orchestrator.wave.')) addWave(waves, line);
     const status = statusIn(line);
     const { ticket } = line.scope;
     if (status === null || ticket === undefined) continue;
-    const bars = told.get(ticket) ?? [];
-    told.set(ticket, bars);
+    const bars = reported.get(ticket) ?? [];
+    reported.set(ticket, bars);
     addBar(bars, { status, from: timeOf(line), to: null, seq: line.seq });
   }
   const rows = tickets.flatMap((one): TimelineRow[] => {
-    const bars = told.get(one.ticket) ?? [];
-    believe(bars, one);
+    const bars = reported.get(one.ticket) ?? [];
+    applyBoardStatus(bars, one);
     const last = bars.at(-1);
-    // An end has no length of its own.
+    // A final status has no duration.
     if (last !== undefined && ended.includes(last.status)) last.to = last.from;
     return bars.length === 0 ? [] : [{ ticket: one.ticket, bars }];
   });
@@ -281,7 +281,7 @@ function addBar(bars: StatusBar[], bar: StatusBar): void {
   bars.push(bar);
 }
 
-function believe(bars: StatusBar[], { status, since, worker }: RunTicket): void {
+function applyBoardStatus(bars: StatusBar[], { status, since, worker }: RunTicket): void {
   if (status === null || since === null) return;
   const from = Date.parse(since);
   const last = bars.at(-1);
@@ -289,11 +289,11 @@ function believe(bars: StatusBar[], { status, since, worker }: RunTicket): void 
     if (last === undefined) bars.push({ status, from, to: null, seq: worker?.statusSeq ?? 0 });
     return;
   }
-  // The file says otherwise: what it says from here on is not believed.
+  // The board does not accept what the signal file reported from here on.
   while (bars.length > 0 && (bars.at(-1)?.from ?? 0) >= from) bars.pop();
   addBar(bars, { status, from, to: null, seq: worker?.statusSeq ?? last.seq });
-  const now = bars.at(-1);
-  if (now !== undefined) now.to = null;
+  const current = bars.at(-1);
+  if (current !== undefined) current.to = null;
 }
 
 function addWave(waves: WaveBar[], line: EventLine): void {
@@ -312,7 +312,7 @@ function addWave(waves: WaveBar[], line: EventLine): void {
   } else waves.push({ wave, state, from, to: null, seq: line.seq });
 }
 
-/** When it happened, where that was told. */
+/** When it happened, if known. */
 function timeOf({ occurredAt, ts }: EventLine): number {
   const time = Date.parse(occurredAt ?? ts);
   return Number.isFinite(time) ? time : Date.parse(ts);

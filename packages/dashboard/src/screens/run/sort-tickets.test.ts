@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import type { RunTicket } from './run-model.ts';
 import { type Sort, sortTickets } from './workers-table.tsx';
 
-const ticket = (name: string, meaning: RunTicket['standing']['meaning'], given: Partial<RunTicket>) =>
+const ticket = (name: string, meaning: RunTicket['label']['meaning'], given: Partial<RunTicket>) =>
   ({
     ticket: name,
     status: 'implementing',
     since: null,
     costUsd: null,
-    standing: { meaning },
+    label: { meaning },
     ...given,
   }) as RunTicket;
 const all = [
@@ -19,16 +19,16 @@ const all = [
 ];
 const order = (sort: Sort): string[] => sortTickets(all, sort).map((one) => one.ticket);
 
-test('what needs a person comes first', () => {
+test('tickets that need a person come first', () => {
   expect(order({ by: 'status', down: false })).toEqual(['A-3', 'A-10', 'A-2', 'A-4']);
 });
 
-test('by cost and by age, what is unknown last either way', () => {
+test('by cost and by age, unknown values last in both directions', () => {
   expect(order({ by: 'cost', down: true })).toEqual(['A-2', 'A-3', 'A-10', 'A-4']);
   expect(order({ by: 'cost', down: false })).toEqual(['A-10', 'A-3', 'A-2', 'A-4']);
   expect(order({ by: 'age', down: true })).toEqual(['A-2', 'A-3', 'A-10', 'A-4']);
 });
 
-test('names count as people count', () => {
+test('names sort by number', () => {
   expect(order({ by: 'ticket', down: false })).toEqual(['A-2', 'A-3', 'A-4', 'A-10']);
 });

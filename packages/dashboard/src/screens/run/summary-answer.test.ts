@@ -9,7 +9,7 @@ const failure = (
   more: { remedy?: string; retryAfter?: number | undefined } = {},
 ) => new ApiFailure({ status, code, message, ...more });
 
-test('AI that nobody configured is no failure', () => {
+test('AI that is not configured is not a failure', () => {
   expect(refusedSummary(failure(503, 'http-503', 'AI not configured'))).toMatchObject({
     kind: 'not-configured',
     words: 'AI not configured',
@@ -33,7 +33,7 @@ test.each([
   expect(refusedSummary(refusal)).toEqual({ kind: 'later', words: 'Too often.', seconds });
 });
 
-test('everything else failed', () => {
+test('any other response is a failure', () => {
   expect(refusedSummary(failure(502, 'http-502', 'The daemon answered 502.'))).toEqual({
     kind: 'failed',
     words: 'The daemon answered 502.',

@@ -1,11 +1,11 @@
-// What became of the wish for a summary. A 503 without a code of its own is AI that nobody configured.
+// The result of a summary request. A 503 without its own code means that AI is not configured.
 import type { ApiAnswer, api } from '@svc/core';
 import type { ApiFailure } from '../../api/client.ts';
 
 export type SummaryAnswer =
   | { kind: 'summary'; summary: ApiAnswer<typeof api.summarizeRun> }
   | { kind: 'not-configured'; words: string; remedy: string }
-  /** Come again after so many seconds. */
+  /** Try again after this many seconds. */
   | { kind: 'later'; words: string; seconds: number }
   | { kind: 'failed'; words: string; code: string; remedy: string | undefined }
   | { kind: 'canceled' };

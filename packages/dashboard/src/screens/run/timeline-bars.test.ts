@@ -38,24 +38,24 @@ test('each status lasts until the next', () => {
   ]);
 });
 
-test('an end is a moment', () => {
+test('a final status has no duration', () => {
   const { rows } = timelineOf([changed(1, 0, 'merged'), changed(2, 5, 'done')], [ticket('done', 5)]);
   expect(rows[0]?.bars.at(-1)).toMatchObject({ status: 'done', from: minute(5), to: minute(5) });
 });
 
-test('what is believed replaces what was only told', () => {
+test('the status on the board replaces the reported one', () => {
   const { rows } = timelineOf([changed(1, 0, 'shipping'), changed(2, 8, 'done')], [ticket('shipping', 0)]);
   expect(rows[0]?.bars).toEqual([{ status: 'shipping', from: minute(0), to: null, seq: 99 }]);
 });
 
-test('a worker of which only the board tells has its status', () => {
+test('a worker without events has its status from the board', () => {
   expect(timelineOf([], [ticket('implementing', 3)]).rows[0]?.bars).toEqual([
     { status: 'implementing', from: minute(3), to: null, seq: 99 },
   ]);
   expect(timelineOf([], [ticket(null, 0)]).rows).toEqual([]);
 });
 
-test('a wave lasts from its start to its end, with the time that it was blocked', () => {
+test('a wave lasts from its start to its end, including blocked time', () => {
   const wave = (seq: number, at: number, state: string, number: number) =>
     line(seq, at, `orchestrator.wave.${state}`, { wave: number });
   const { waves } = timelineOf(

@@ -1,4 +1,4 @@
-// A run of the moment that is looked at: the board, and for now also the daemon's view of it.
+// A run at the time being viewed: from the board, and if live also from the daemon's view of it.
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useRef } from 'react';
 import { ApiFailure, client } from '../../api/client.ts';
@@ -6,8 +6,8 @@ import { useBoard, useLines, useNow } from '../../live/live.tsx';
 import { isWaiting } from '../attention/inbox.ts';
 import { type RunModel, type RunRow, runModel } from './run-model.ts';
 
-/** A burst of lines asks once. */
-const ASK_AFTER_MS = 500;
+/** A burst of events causes one request. */
+const REFRESH_AFTER_MS = 500;
 
 type ShownRun = {
   model: RunModel | null;
@@ -26,12 +26,12 @@ export function useRun(name: string): ShownRun {
     enabled: moment === null,
     placeholderData: keepPreviousData,
   });
-  useAskAgain(['run', name], (orchestrator) => orchestrator === name);
+  useRefresh(['run', name], (orchestrator) => orchestrator === name);
   const now = useNow();
   const minute = Math.floor(now / 10_000);
   const row = board.runs.get(name) ?? null;
   const detail = moment === null && view.data?.orchestrator === name ? view.data : null;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what sleeps wakes by the clock, ten seconds are enough.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a snooze ends by the clock, ten seconds are enough.
   const model = useMemo(() => {
     const waiting = new Set(
       [...board.attention.values()]
@@ -51,8 +51,8 @@ export function useRun(name: string): ShownRun {
   };
 }
 
-/** Asks again soon after lines of a run came. */
-export function useAskAgain(queryKey: readonly unknown[], isOurs: (orchestrator: string) => boolean): void {
+/** Reloads the query soon after events of a run. */
+export function useRefresh(queryKey: readonly unknown[], isOurs: (orchestrator: string) => boolean): void {
   const queries = useQueryClient();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useLines((lines) => {
@@ -61,6 +61,6 @@ export function useAskAgain(queryKey: readonly unknown[], isOurs: (orchestrator:
     timer.current = setTimeout(() => {
       timer.current = undefined;
       void queries.invalidateQueries({ queryKey });
-    }, ASK_AFTER_MS);
+    }, REFRESH_AFTER_MS);
   });
 }

@@ -1,9 +1,9 @@
-// The waves of a run and what blocks what. Every ticket can be reached by keyboard and shows its details then.
+// The waves of a run and their dependencies. Tickets can be focused with the keyboard and then show their details.
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { costWords } from '../../parts/amount-words.ts';
 import { classNames } from '../../parts/class-names.ts';
-import { edgeOf, groundOf, waveStanding } from '../../parts/meaning.ts';
+import { backgroundOf, edgeOf, waveLabel } from '../../parts/meaning.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Dot, Pill } from '../../parts/pill.tsx';
@@ -37,7 +37,7 @@ export function WaveGraph({ model, edges }: { model: RunModel; edges: readonly E
       flush
       aside={
         edges.length === 0 && (
-          <span className="text-tiny text-muted">A wave begins when the one before it may be left.</span>
+          <span className="text-tiny text-muted">A wave starts when the previous one is finished.</span>
         )
       }
     >
@@ -92,7 +92,7 @@ export function WaveGraph({ model, edges }: { model: RunModel; edges: readonly E
             })}
           </svg>
           {waves.map((wave, index) => (
-            <WaveHead key={wave.wave ?? 'later'} wave={wave} place={layout.waves[index]} />
+            <WaveHead key={wave.wave ?? 'later'} wave={wave} column={layout.waves[index]} />
           ))}
           <ol aria-label="Tickets by wave">
             {layout.nodes.map((node) => {
@@ -112,13 +112,13 @@ export function WaveGraph({ model, edges }: { model: RunModel; edges: readonly E
   );
 }
 
-function WaveHead({ wave, place }: { wave: RunWave; place: { x: number; width: number } | undefined }) {
-  const { meaning, words } = waveStanding(wave.state);
+function WaveHead({ wave, column }: { wave: RunWave; column: { x: number; width: number } | undefined }) {
+  const { meaning, words } = waveLabel(wave.state);
   const done = wave.tickets.filter(({ status }) => status === 'done').length;
   return (
     <div
       className="absolute top-0 flex items-center gap-2 bg-surface pr-2 whitespace-nowrap"
-      style={{ left: place?.x, height: 28 }}
+      style={{ left: column?.x, height: 28 }}
     >
       <h3 className="text-small">{wave.wave === null ? 'Later' : `Wave ${wave.wave}`}</h3>
       <Pill meaning={meaning}>{words}</Pill>
@@ -140,7 +140,7 @@ function Node({
   run: string;
   edges: readonly Edge[];
 }) {
-  const { meaning, words } = ticket.standing;
+  const { meaning, words } = ticket.label;
   const blockers = edges.filter(({ to }) => to === ticket.ticket).map(({ from }) => from);
   return (
     <Tip note={<Details ticket={ticket} blockers={blockers} />}>
@@ -152,7 +152,7 @@ function Node({
           'absolute flex flex-col justify-center rounded-control border px-2.5 hover:border-line-strong',
           ticket.status === null ? 'border-line border-dashed bg-surface' : edgeOf[meaning],
           ticket.status !== null &&
-            (meaning === 'motion' || meaning === 'proven' ? 'bg-surface' : groundOf[meaning]),
+            (meaning === 'motion' || meaning === 'proven' ? 'bg-surface' : backgroundOf[meaning]),
         )}
         style={{ left: node.x, top: node.y, width: NODE_WIDTH, height: NODE_HEIGHT }}
       >
@@ -162,7 +162,7 @@ function Node({
           <span className="truncate text-muted">{words}</span>
         </span>
         <span className="truncate text-small text-text">
-          <OutsideText>{ticket.title ?? 'No title is known'}</OutsideText>
+          <OutsideText>{ticket.title ?? 'Title unknown'}</OutsideText>
         </span>
       </Link>
     </Tip>
@@ -170,14 +170,14 @@ function Node({
 }
 
 function Details({ ticket, blockers }: { ticket: RunTicket; blockers: readonly string[] }) {
-  const { worker, standing } = ticket;
+  const { worker, label } = ticket;
   return (
     <div className="flex flex-col gap-1">
       <span className="font-medium text-ink">
         {ticket.ticket} <OutsideText>{ticket.title}</OutsideText>
       </span>
       <span>
-        {standing.words}
+        {label.words}
         {ticket.since !== null && (
           <>
             {' '}
@@ -189,7 +189,7 @@ function Details({ ticket, blockers }: { ticket: RunTicket; blockers: readonly s
       {worker && <OutsideText className="text-muted">{worker.rule}</OutsideText>}
       {typeof worker?.waitsFor === 'string' && (
         <span className="text-muted">
-          Waits for <OutsideText>{worker.waitsFor}</OutsideText>
+          Waiting for <OutsideText>{worker.waitsFor}</OutsideText>
         </span>
       )}
       {blockers.length > 0 && <span className="text-muted">Blocked by {blockers.join(', ')}</span>}

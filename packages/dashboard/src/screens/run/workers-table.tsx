@@ -1,20 +1,20 @@
-// The workers of a run as a table that can be sorted. Only the rows in sight are drawn.
+// The workers of a run as a sortable table. Only the visible rows are rendered.
 import { workerStatuses } from '@svc/core/browser';
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef, useState } from 'react';
 import { Age } from '../../parts/age.tsx';
 import { costWords } from '../../parts/amount-words.ts';
-import { type Meaning, verificationStanding } from '../../parts/meaning.ts';
+import { type Meaning, verificationLabel } from '../../parts/meaning.ts';
 import { OutsideLink, OutsideText } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
 
 import { Cell, Column, rowClass } from '../../parts/table.tsx';
-import { WorkerWords } from '../ticket/worker-actions.tsx';
+import { WorkerActions } from '../ticket/worker-actions.tsx';
 import type { RunModel, RunRow, RunTicket } from './run-model.ts';
 
-// The order of the workers table. What needs somebody comes first; what is not known comes last either way.
+// The order of the table. Tickets that need a person come first; unknown values come last in both directions.
 
 export type SortBy = 'ticket' | 'status' | 'age' | 'cost';
 export type Sort = { by: SortBy; down: boolean };
@@ -35,8 +35,8 @@ function valueOf(ticket: RunTicket, by: SortBy): number | null {
   if (by === 'age') return ticket.since === null ? null : -Date.parse(ticket.since);
   if (by === 'ticket') return null;
   if (ticket.status === null) return null;
-  const place = workerStatuses.findIndex((status) => status === ticket.status);
-  return urgency.indexOf(ticket.standing.meaning) * 100 + (place < 0 ? 99 : place);
+  const index = workerStatuses.findIndex((status) => status === ticket.status);
+  return urgency.indexOf(ticket.label.meaning) * 100 + (index < 0 ? 99 : index);
 }
 
 /** `A-2` comes before `A-10`. */
@@ -91,7 +91,7 @@ export function WorkersTable({
             <tr className="border-line border-b text-tiny text-muted">
               {head('ticket', 'Ticket')}
               {head('status', 'Status')}
-              {head('age', 'In it since', true)}
+              {head('age', 'In status', true)}
               <Column number className="max-wide:hidden">
                 Wave
               </Column>
@@ -99,7 +99,7 @@ export function WorkersTable({
               <Column className="max-wide:hidden">Verification</Column>
               {head('cost', 'Cost', true)}
               <Column>
-                <span className="sr-only">What can be done</span>
+                <span className="sr-only">Actions</span>
               </Column>
             </tr>
           </thead>
@@ -141,9 +141,9 @@ function Row({
   index: number;
   disabledBecause: string | null;
 }) {
-  const { worker, standing } = ticket;
+  const { worker, label } = ticket;
   const verification = worker?.verification ?? null;
-  const verified = verificationStanding(verification?.state ?? null, verification?.advisory);
+  const verified = verificationLabel(verification?.state ?? null, verification?.advisory);
   return (
     <tr className={rowClass} aria-rowindex={index + 2} style={{ height: ROW_HEIGHT }}>
       <Cell className="min-w-52 max-w-96 max-wide:min-w-36 max-wide:max-w-40">
@@ -157,15 +157,15 @@ function Row({
             {ticket.ticket}
           </Link>
           <span className="truncate text-text" title={ticket.title ?? undefined}>
-            <OutsideText>{ticket.title ?? 'No title is known'}</OutsideText>
+            <OutsideText>{ticket.title ?? 'Title unknown'}</OutsideText>
           </span>
         </span>
       </Cell>
       <Cell className="whitespace-nowrap">
-        <Pill meaning={standing.meaning}>{standing.words}</Pill>
+        <Pill meaning={label.meaning}>{label.words}</Pill>
       </Cell>
       <Cell number>
-        {ticket.since === null ? <span className="text-muted">not begun</span> : <Age at={ticket.since} />}
+        {ticket.since === null ? <span className="text-muted">not started</span> : <Age at={ticket.since} />}
       </Cell>
       <Cell number className="max-wide:hidden">
         {ticket.wave ?? <span className="text-muted">none yet</span>}
@@ -190,7 +190,7 @@ function Row({
       <Cell>
         <span className="flex justify-end gap-1 whitespace-nowrap">
           {worker && (
-            <WorkerWords worker={worker} run={row} disabledBecause={disabledBecause} only="worker-retry" />
+            <WorkerActions worker={worker} run={row} disabledBecause={disabledBecause} only="worker-retry" />
           )}
         </span>
       </Cell>

@@ -3,8 +3,8 @@ import type { RunModel } from '../run/run-model.ts';
 import { progressParts, progressWords, waveWords } from './progress.tsx';
 
 type Ticket = RunModel['tickets'][number];
-const ticket = (status: string | null, meaning: Ticket['standing']['meaning']) =>
-  ({ status, standing: { meaning, words: '' } }) as Ticket;
+const ticket = (status: string | null, meaning: Ticket['label']['meaning']) =>
+  ({ status, label: { meaning, words: '' } }) as Ticket;
 const tickets = [
   ticket('done', 'proven'),
   ticket('failed', 'you'),
@@ -13,7 +13,7 @@ const tickets = [
   ticket(null, 'unknown'),
 ];
 
-test('parts are those that have begun and mean something', () => {
+test('the bar has the started tickets by meaning', () => {
   expect(progressParts({ tickets })).toEqual([
     { meaning: 'proven', count: 1 },
     { meaning: 'motion', count: 1 },
@@ -21,9 +21,9 @@ test('parts are those that have begun and mean something', () => {
   ]);
 });
 
-test('progress in words', () => {
+test('progress as text', () => {
   expect(progressWords({ tickets, done: 1, needYou: 1 })).toBe('1 of 5 done, 1 needs you, 1 canceled');
-  expect(progressWords({ tickets: [], done: 0, needYou: 0 })).toBe('no tickets are known');
+  expect(progressWords({ tickets: [], done: 0, needYou: 0 })).toBe('no known tickets');
 });
 
 test.each([

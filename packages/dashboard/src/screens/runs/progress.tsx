@@ -2,7 +2,7 @@ import { classNames } from '../../parts/class-names.ts';
 import { type Meaning, markOf } from '../../parts/meaning.ts';
 import type { RunModel } from '../run/run-model.ts';
 
-/** How far a run has come: a bar of its tickets by meaning, with the words beside it. */
+/** The progress of a run: a bar of its tickets by meaning, and the text beside it. */
 export function Progress({ model }: { model: RunModel }) {
   const total = Math.max(1, model.tickets.length);
   return (
@@ -21,27 +21,25 @@ export function Progress({ model }: { model: RunModel }) {
   );
 }
 
-// How far a run has come, in parts of its tickets and in words. Only what is done counts as done.
-
 type ProgressPart = { meaning: Meaning; count: number };
 type Counted = Pick<RunModel, 'tickets' | 'done' | 'needYou'>;
 
 const order: readonly Meaning[] = ['proven', 'review', 'motion', 'broken', 'you'];
 
-/** The parts that are drawn, in their order; what has not begun is the rest. */
+/** The segments in order; tickets that have not started are the rest. */
 export function progressParts({ tickets }: Pick<Counted, 'tickets'>): ProgressPart[] {
-  const begun = tickets.filter(({ status }) => status !== null);
+  const started = tickets.filter(({ status }) => status !== null);
   return order
     .map((meaning) => ({
       meaning,
-      count: begun.filter(({ standing }) => standing.meaning === meaning).length,
+      count: started.filter(({ label }) => label.meaning === meaning).length,
     }))
     .filter(({ count }) => count > 0);
 }
 
 /** `3 of 10 done, 2 need you`. */
 export function progressWords({ tickets, done, needYou }: Counted): string {
-  if (tickets.length === 0) return 'no tickets are known';
+  if (tickets.length === 0) return 'no known tickets';
   const canceled = tickets.filter(({ status }) => status === 'canceled').length;
   return [
     `${done} of ${tickets.length} done`,
@@ -50,7 +48,7 @@ export function progressWords({ tickets, done, needYou }: Counted): string {
   ].join(', ');
 }
 
-/** `2 of 3`: the wave that is under way, or the last one that was; `2 of 3+` when not all waves are known. */
+/** `2 of 3`: the current or last started wave; `2 of 3+` if not all waves are known. */
 export function waveWords(waves: RunModel['waves']): string {
   const numbered = waves.filter(({ wave }) => wave !== null);
   if (numbered.length === 0) return 'none yet';

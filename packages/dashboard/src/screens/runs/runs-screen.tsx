@@ -1,4 +1,4 @@
-// Every run, the newest first.
+// All runs, newest first.
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
@@ -6,7 +6,7 @@ import { client } from '../../api/client.ts';
 import { useBoard, useNow } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';
 import { costWords } from '../../parts/amount-words.ts';
-import { runStanding } from '../../parts/meaning.ts';
+import { runLabel } from '../../parts/meaning.ts';
 import { useMatchesNarrow } from '../../parts/narrow.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { ScreenHead } from '../../parts/panel.tsx';
@@ -17,7 +17,7 @@ import { Cell, Column, rowClass, Table } from '../../parts/table.tsx';
 import { durationWords } from '../../parts/time-words.ts';
 import { isWaiting } from '../attention/inbox.ts';
 import { type RunModel, runModel } from '../run/run-model.ts';
-import { useAskAgain } from '../run/use-run.ts';
+import { useRefresh } from '../run/use-run.ts';
 import { Progress, waveWords } from './progress.tsx';
 
 export function RunsScreen() {
@@ -31,10 +31,9 @@ export function RunsScreen() {
       ) : loading && models.length === 0 ? (
         <Loading what="the runs" lines={6} />
       ) : models.length === 0 ? (
-        <Empty title="No run yet">
+        <Empty title="No runs yet.">
           <p>
-            A run takes tickets through research, pull request and deploy, a worker for each. Start one in
-            your project:
+            A run takes tickets from research to deploy, with one worker for each. Start one in your project:
           </p>
           <Remedy text="svc orchestrate start ABC-1 ABC-2" />
         </Empty>
@@ -50,7 +49,7 @@ export function RunsScreen() {
 function RunsTable({ models }: { models: readonly RunModel[] }) {
   return (
     <Table
-      label="Runs, the newest first"
+      label="Runs, newest first"
       head={
         <>
           <Column>Run</Column>
@@ -58,19 +57,19 @@ function RunsTable({ models }: { models: readonly RunModel[] }) {
           <Column>Progress</Column>
           <Column number>Wave</Column>
           <Column number>
-            <span className="ml-auto block w-16 whitespace-normal">Workers now</span>
+            <span className="ml-auto block w-16 whitespace-normal">Active workers</span>
           </Column>
           <Column number>Cost</Column>
           <Column number>
-            <span className="ml-auto block w-20 whitespace-normal">Waited on people</span>
+            <span className="ml-auto block w-20 whitespace-normal">Waited for people</span>
           </Column>
-          <Column number>Began</Column>
+          <Column number>Started</Column>
           <Column number>Ended</Column>
         </>
       }
     >
       {models.map((model) => {
-        const { meaning, words } = runStanding(model.state);
+        const { meaning, words } = runLabel(model.state);
         return (
           <tr key={model.orchestrator} className={rowClass}>
             <Cell className="min-w-40 py-2.5">
@@ -91,7 +90,7 @@ function RunsTable({ models }: { models: readonly RunModel[] }) {
             </Cell>
             <Cell number>
               {model.endedAt === null ? (
-                <span className="text-muted">goes on</span>
+                <span className="text-muted">not yet</span>
               ) : (
                 <Age at={model.endedAt} />
               )}
@@ -118,12 +117,12 @@ function RunName({ model }: { model: RunModel }) {
   );
 }
 
-/** The same on a narrow page, where nine columns have no room. */
+/** The same for a narrow page, which has no space for nine columns. */
 function RunsList({ models }: { models: readonly RunModel[] }) {
   return (
-    <ul aria-label="Runs, the newest first">
+    <ul aria-label="Runs, newest first">
       {models.map((model) => {
-        const { meaning, words } = runStanding(model.state);
+        const { meaning, words } = runLabel(model.state);
         return (
           <li
             key={model.orchestrator}
@@ -138,13 +137,13 @@ function RunsList({ models }: { models: readonly RunModel[] }) {
             <Progress model={model} />
             <dl className="grid grid-cols-3 gap-x-3 gap-y-2 text-small">
               <Fact name="Wave">{waveWords(model.waves)}</Fact>
-              <Fact name="Workers now">{workingWords(model)}</Fact>
+              <Fact name="Active workers">{workingWords(model)}</Fact>
               <Fact name="Cost">{costWords(model.costUsd)}</Fact>
-              <Fact name="Waited on people">{waitedWords(model)}</Fact>
-              <Fact name="Began">
+              <Fact name="Waited for people">{waitedWords(model)}</Fact>
+              <Fact name="Started">
                 <Age at={model.startedAt} />
               </Fact>
-              <Fact name="Ended">{model.endedAt === null ? 'goes on' : <Age at={model.endedAt} />}</Fact>
+              <Fact name="Ended">{model.endedAt === null ? 'not yet' : <Age at={model.endedAt} />}</Fact>
             </dl>
           </li>
         );
@@ -178,12 +177,12 @@ function useRuns() {
     queryFn: ({ signal }) => client.get('/api/runs', { signal }),
     enabled: moment === null,
   });
-  useAskAgain(['runs'], () => true);
-  const told = moment === null ? views.data?.runs : undefined;
-  const moments = Math.floor(now / 10_000);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what sleeps wakes by the clock, ten seconds are enough.
+  useRefresh(['runs'], () => true);
+  const listed = moment === null ? views.data?.runs : undefined;
+  const tick = Math.floor(now / 10_000);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a snooze ends by the clock, ten seconds are enough.
   const models = useMemo(() => {
-    const byName = new Map(told?.map((view) => [view.orchestrator, view]) ?? []);
+    const byName = new Map(listed?.map((view) => [view.orchestrator, view]) ?? []);
     const waiting = new Set(
       [...board.attention.values()]
         .filter((item) => isWaiting(item, now))
@@ -196,7 +195,7 @@ function useRuns() {
         return runModel({ run, view: byName.get(name) ?? null, board, needsYou }) ?? [];
       })
       .toSorted((one, other) => (other.startedAt ?? '').localeCompare(one.startedAt ?? ''));
-  }, [board, told, moments]);
+  }, [board, listed, tick]);
   return {
     models,
     loading: loading || (moment === null && views.isPending),

@@ -1,6 +1,5 @@
-// What is asked of the metrics and log backends: the figures that the default agent program exports (its
-// counters in Prometheus, its events in Loki). Other programs export others; then these panels say that there is
-// nothing.
+// The queries for the metrics and log backends: what the default agent program exports (counters in Prometheus, events
+// in Loki). For other programs these panels show that there is no data.
 import { costWords, countWords } from '../../parts/amount-words.ts';
 
 export type MetricsPanel = {
@@ -10,16 +9,16 @@ export type MetricsPanel = {
   by: string | null;
 };
 
-/** Over windows of the step, so that a bar is what was spent in it. */
+/** Over windows of the step, so a bar shows what was spent in it. */
 export const metricsPanels = (step: string): MetricsPanel[] => [
   {
-    title: 'Cost of the agents',
+    title: 'Agent cost',
     query: `sum(increase(claude_code_cost_usage_USD_total[${step}]))`,
     amount: costWords,
     by: null,
   },
   {
-    title: 'Tokens of the agents',
+    title: 'Agent tokens',
     query: `sum by (type) (increase(claude_code_token_usage_tokens_total[${step}]))`,
     amount: countWords,
     by: 'type',
@@ -33,12 +32,12 @@ export const logsPanels: LogsPanel[] = [
     title: 'Tool usage',
     query: '{service_name="claude-code"} |= "tool_result"',
     field: 'tool_name',
-    empty: 'No tool was used in this time.',
+    empty: 'No tools used in this period.',
   },
   {
     title: 'API errors',
     query: '{service_name="claude-code"} |= "api_error"',
     field: 'error',
-    empty: 'No API error in this time.',
+    empty: 'No API errors in this period.',
   },
 ];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { chartOf, countsOf } from './backend-panels.tsx';
 
-test('series of one time axis; a missing value is unknown, not zero', () => {
+test('all series share one time axis; a missing value is unknown, not zero', () => {
   const answer = {
     data: {
       result: [
@@ -25,12 +25,12 @@ test('series of one time axis; a missing value is unknown, not zero', () => {
   expect(chart.total).toBe(8.5);
 });
 
-test('nothing there is nothing', () => {
+test('an empty response has no data', () => {
   expect(chartOf({}, null)).toEqual({ times: [], series: [], total: 0 });
   expect(countsOf({}, 'tool_name')).toEqual([]);
 });
 
-test('a field is a label, or in the line', () => {
+test('a field is read from the labels or from the line', () => {
   const answer = {
     data: {
       result: [

@@ -1,5 +1,5 @@
-// The figures of the backends, asked through the daemon. A backend that is off or does not answer says so, with
-// its remedy; it never looks like "nothing happened".
+// Data from the metrics and log backends, queried through the daemon. A backend that is off or not responding is shown
+// as such, with the fix; it never looks like "nothing happened".
 
 import type { Answer } from '@svc/client';
 import { useQuery } from '@tanstack/react-query';
@@ -12,11 +12,11 @@ import { Failed, Loading } from '../../parts/states.tsx';
 import { ChartLegend, type ChartSeries, seriesColours, TimeChart } from '../../parts/time-chart.tsx';
 import { type LogsPanel, logsPanels, type MetricsPanel, metricsPanels } from './agent-queries.ts';
 
-// Reads the answers of Prometheus and Loki, which the daemon passes on as they are.
+// Reads the responses of Prometheus and Loki, which the daemon passes on unchanged.
 
 type BackendAnswer = Answer<'GET', '/api/otel/query'>;
 
-/** The series or streams of an answer, each with its labels; anything else in it is left out. */
+/** The series or streams of a response with their labels; anything else is ignored. */
 function resultsIn(answer: BackendAnswer, labels: 'metric' | 'stream') {
   return (answer.data?.result ?? []).flatMap((one) => {
     const entry = new Map<string, unknown>(Object.entries(Object(one)));
@@ -31,7 +31,7 @@ function textOr(otherwise: string, ...values: unknown[]): string {
   return values.find((value) => typeof value === 'string') ?? otherwise;
 }
 
-/** One series per value of the label, at the same times; a time without a value is unknown. */
+/** One series per label value, with the same times; a missing value is unknown. */
 export function chartOf(
   answer: BackendAnswer,
   by: string | null,
@@ -52,7 +52,7 @@ export function chartOf(
   return { times: seconds.map((time) => time * 1000), series, total };
 }
 
-/** How often each value of a field occurs, most first. The field is a label, or in the line when that is JSON. */
+/** How often each value of a field occurs, most frequent first. The field is a label, or part of a JSON line. */
 export function countsOf(answer: BackendAnswer, field: string): { value: string; count: number }[] {
   const counts = new Map<string, number>();
   for (const { labels, pairs } of resultsIn(answer, 'stream')) {
@@ -110,7 +110,7 @@ function Off({ title, name, backend }: { title: string; name: string; backend: B
   return (
     <Panel title={title}>
       <div className="flex flex-col items-start gap-2">
-        <Pill meaning="unknown">{name} are switched off</Pill>
+        <Pill meaning="unknown">{name} are off</Pill>
         <p className="text-small text-muted">{backend.why}</p>
         <Remedy text={backend.remedy} />
       </div>
@@ -134,9 +134,7 @@ function Metrics({ panel, range }: { panel: MetricsPanel; range: Range }) {
     <Panel title={panel.title} aside={chart && <ChartLegend series={chart.series} />}>
       {error && <Failed error={error} again={() => void refetch()} />}
       {chart === undefined && !error && <Loading what="the metrics backend" />}
-      {chart && chart.times.length === 0 && (
-        <p className="text-small text-muted">The backend has no such figures in this time.</p>
-      )}
+      {chart && chart.times.length === 0 && <p className="text-small text-muted">No data in this period.</p>}
       {chart && chart.times.length > 0 && (
         <>
           <TimeChart
@@ -176,7 +174,7 @@ function Logs({ panel, range }: { panel: LogsPanel; range: Range }) {
     <Panel
       title={panel.title}
       aside={
-        total >= MOST_LINES && <span className="text-tiny text-muted">of the newest {MOST_LINES} lines</span>
+        total >= MOST_LINES && <span className="text-tiny text-muted">newest {MOST_LINES} lines only</span>
       }
     >
       {error && <Failed error={error} again={() => void refetch()} />}
@@ -199,7 +197,7 @@ function Logs({ panel, range }: { panel: LogsPanel; range: Range }) {
   );
 }
 
-/** Seconds, on whole steps, so that two looks within a step are one question to the backend. */
+/** Seconds, rounded to whole steps, so two queries within a step are the same. */
 function window({ hours }: Range): { start: number; end: number } {
   const end = Math.floor(Date.now() / 30_000) * 30;
   return { start: end - hours * 3_600, end };

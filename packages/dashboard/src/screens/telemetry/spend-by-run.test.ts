@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { spendByRun } from './spend.tsx';
 
-test('the dearest first; who told nothing is unknown', () => {
+test('the most expensive run is first; a worker without a cost is unknown', () => {
   const cost = (usd: number | null) => ({ usd, inputTokens: 100, outputTokens: null });
   expect(
     spendByRun([
@@ -12,7 +12,7 @@ test('the dearest first; who told nothing is unknown', () => {
       { orchestrator: 'c', cost: cost(null) },
     ]),
   ).toEqual([
-    { run: 'b', usd: 3.5, inputTokens: 200, outputTokens: 0, told: 2, unknown: 1 },
-    { run: 'a', usd: 1, inputTokens: 100, outputTokens: 0, told: 1, unknown: 0 },
+    { run: 'b', usd: 3.5, inputTokens: 200, outputTokens: 0, reported: 2, unknown: 1 },
+    { run: 'a', usd: 1, inputTokens: 100, outputTokens: 0, reported: 1, unknown: 0 },
   ]);
 });

@@ -1,4 +1,4 @@
-// What the workers on the board say that they cost, by run. It is their own claim; an invoice is another thing.
+// The cost that the workers on the board report, by run. It is not an invoice.
 import type { WorkerView } from '@svc/core';
 import { Link } from '@tanstack/react-router';
 import { useLiveBoard } from '../../live/live.tsx';
@@ -11,12 +11,12 @@ export type RunSpend = {
   usd: number;
   inputTokens: number;
   outputTokens: number;
-  /** Workers that told a cost, and those that did not: their cost is unknown, not nothing. */
-  told: number;
+  /** Workers that reported a cost, and those that did not: their cost is unknown, not zero. */
+  reported: number;
   unknown: number;
 };
 
-/** By run, the dearest first; runs of which no worker told a cost are left out. */
+/** By run, most expensive first; runs without any reported cost are left out. */
 export function spendByRun(workers: readonly Pick<WorkerView, 'orchestrator' | 'cost'>[]): RunSpend[] {
   const runs = [...Map.groupBy(workers, ({ orchestrator }) => orchestrator)].map(([run, all]) => {
     const costs = all.flatMap(({ cost }) => (cost === null || cost.usd === null ? [] : [cost]));
@@ -27,11 +27,11 @@ export function spendByRun(workers: readonly Pick<WorkerView, 'orchestrator' | '
       usd: sum(({ usd }) => usd),
       inputTokens: sum(({ inputTokens }) => inputTokens),
       outputTokens: sum(({ outputTokens }) => outputTokens),
-      told: costs.length,
+      reported: costs.length,
       unknown: all.length - costs.length,
     };
   });
-  return runs.filter(({ told }) => told > 0).toSorted((one, other) => other.usd - one.usd);
+  return runs.filter(({ reported }) => reported > 0).toSorted((one, other) => other.usd - one.usd);
 }
 
 export function Spend() {
@@ -41,7 +41,7 @@ export function Spend() {
   return (
     <Panel
       title="Cost and tokens by run"
-      aside={<span className="text-tiny text-muted">as the workers report them</span>}
+      aside={<span className="text-tiny text-muted">as reported by the workers</span>}
     >
       {rows.length === 0 ? (
         <Empty title="No worker has reported a cost." />
@@ -93,7 +93,7 @@ export function Spend() {
                   <td className="pl-4 text-right">{countWords(row.inputTokens)}</td>
                   <td className="pl-4 text-right">{countWords(row.outputTokens)}</td>
                   <td className="pl-4 text-right whitespace-nowrap">
-                    {row.told}
+                    {row.reported}
                     {row.unknown > 0 && <span className="text-muted"> and {row.unknown} unknown</span>}
                   </td>
                 </tr>

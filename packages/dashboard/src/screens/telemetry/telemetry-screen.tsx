@@ -1,4 +1,4 @@
-// Cost and tokens, tools and errors of the agents, and what the daemon measured of itself.
+// Cost, tokens, tools and errors of the agents, and the daemon's own figures.
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { client } from '../../api/client.ts';
@@ -11,7 +11,7 @@ import { clockWords } from '../../parts/time-words.ts';
 import { BackendPanels, type Range } from './backend-panels.tsx';
 import { Spend } from './spend.tsx';
 
-// What the daemon measured of itself: how fast deliveries are durable, and what the code host's budget has left.
+// The daemon's own figures: how fast deliveries become durable, and the code host's rate limit.
 
 export function OwnFigures() {
   const { data, error, refetch } = useQuery({
@@ -28,33 +28,33 @@ export function OwnFigures() {
         title="Delivery latency"
         aside={
           <span className="text-tiny text-muted">
-            since the start, <Age at={data.since} /> ago
+            since start, <Age at={data.since} /> ago
           </span>
         }
       >
         <dl className="grid grid-cols-2 gap-4 wide:grid-cols-4">
           <Figure name="Accepted to durable, p50">{milliseconds(deliveries.p50Ms)}</Figure>
           <Figure name="p99">{milliseconds(deliveries.p99Ms)}</Figure>
-          <Figure name="To disk, p50">{milliseconds(commits.p50Ms)}</Figure>
+          <Figure name="Written to disk, p50">{milliseconds(commits.p50Ms)}</Figure>
           <Figure name="p99">{milliseconds(commits.p99Ms)}</Figure>
         </dl>
         <p className="mt-3 text-tiny text-muted">
-          {deliveries.count.toLocaleString('en-GB')} deliveries accepted; the percentiles are of the newest{' '}
+          {deliveries.count.toLocaleString('en-GB')} deliveries accepted; percentiles over the newest{' '}
           {deliveries.of.toLocaleString('en-GB')}.
         </p>
       </Panel>
       <Panel title="Code host calls">
         <dl className="grid grid-cols-2 gap-4 wide:grid-cols-4">
           <Figure name="In the last hour">{codehost.callsInLastHour.toLocaleString('en-GB')}</Figure>
-          <Figure name="Allowed an hour">{codehost.callsPerHour.toLocaleString('en-GB')}</Figure>
-          <Figure name="Made">{codehost.calls.toLocaleString('en-GB')}</Figure>
+          <Figure name="Limit per hour">{codehost.callsPerHour.toLocaleString('en-GB')}</Figure>
+          <Figure name="Total">{codehost.calls.toLocaleString('en-GB')}</Figure>
           <Figure name="Avoided by events">{codehost.avoided.toLocaleString('en-GB')}</Figure>
         </dl>
         <ul className="mt-3 flex flex-col gap-1 text-tiny text-muted">
           {Object.entries(codehost.quotas).map(([name, quota]) => (
             <li key={name}>
               {name}: {quota.remaining.toLocaleString('en-GB')} of {quota.limit.toLocaleString('en-GB')} left,
-              anew at {clockWords(Date.parse(quota.resetsAt), Date.now())}
+              resets at {clockWords(Date.parse(quota.resetsAt), Date.now())}
             </li>
           ))}
           {codehost.pausedUntil !== null && (
@@ -62,7 +62,7 @@ export function OwnFigures() {
               Paused until {clockWords(Date.parse(codehost.pausedUntil), Date.now())}
             </li>
           )}
-          {Object.keys(codehost.quotas).length === 0 && <li>The code host has not told its quota yet.</li>}
+          {Object.keys(codehost.quotas).length === 0 && <li>No rate limit reported yet.</li>}
         </ul>
       </Panel>
     </div>
@@ -103,7 +103,7 @@ export function TelemetryScreen() {
         aside={
           <ChoiceField
             name="range"
-            label="How far back"
+            label="Time range"
             all="24 hours"
             options={[
               { value: '3h', text: '3 hours' },

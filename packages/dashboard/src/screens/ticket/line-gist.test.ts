@@ -10,4 +10,5 @@ test.each([
   [{}, ''],
 ])('%j is %s', (detail, gist) => expect(lineGist({ detail })).toBe(gist));
 
-test('it is bounded', () => expect(lineGist({ detail: { message: 'x'.repeat(9_999) } })).toHaveLength(400));
+test('its length is bounded', () =>
+  expect(lineGist({ detail: { message: 'x'.repeat(9_999) } })).toHaveLength(400));

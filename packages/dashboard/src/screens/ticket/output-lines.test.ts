@@ -17,7 +17,7 @@ const page = (from: number, offsets: number[], given: Partial<WorkerOutput> = {}
 });
 const offsetsOf = (state: typeof noOutput): number[] => state.lines.map(({ offset }) => offset);
 
-test('pages follow one another, and a line comes once', () => {
+test('pages are joined, and each line appears once', () => {
   const first = withPage(noOutput, page(100, [100, 110]));
   expect(first).toMatchObject({ file: 'there', to: 120, hasEarlier: true });
   const second = withPage(first, page(110, [110, 120]));
@@ -25,19 +25,19 @@ test('pages follow one another, and a line comes once', () => {
   expect(withPage(noOutput, page(0, [0])).hasEarlier).toBe(false);
 });
 
-test('one line of the file may say several things', () => {
+test('one line of the file may have several entries', () => {
   const first = withPage(noOutput, page(0, [0, 0, 10]));
   const second = withPage(first, page(20, [20, 20]));
   expect(offsetsOf(second)).toEqual([0, 0, 10, 20, 20]);
   expect(new Set(second.lines.map(({ id }) => id)).size).toBe(5);
 });
 
-test('a page without news changes nothing', () => {
+test('a page without new lines changes nothing', () => {
   const first = withPage(noOutput, page(0, [0]));
   expect(withPage(first, page(10, [], { to: 10 }))).toBe(first);
 });
 
-test('the end of the standard error is the newest one', () => {
+test('the end of the standard error is always the newest', () => {
   const first = withPage(noOutput, page(0, [0]));
   const failed = withPage(first, page(10, [], { to: 10, errors: 'exec: claude: not found' }));
   expect(failed).toEqual({ ...first, errors: 'exec: claude: not found' });
@@ -47,14 +47,14 @@ test('the end of the standard error is the newest one', () => {
   });
 });
 
-test('a shorter file begins anew', () => {
+test('a shorter file starts over', () => {
   const first = withPage(noOutput, page(0, [0, 10, 20]));
-  const anew = withPage(first, page(0, [0, 10], { restarted: true }));
-  expect(offsetsOf(anew)).toEqual([0, 10]);
-  expect(anew.restarts).toBe(1);
+  const restarted = withPage(first, page(0, [0, 10], { restarted: true }));
+  expect(offsetsOf(restarted)).toEqual([0, 10]);
+  expect(restarted.restarts).toBe(1);
 });
 
-test('no file yet is told from a file that is gone', () => {
+test('a missing file is distinguished from a removed file', () => {
   const missing = page(0, [], { exists: false });
   expect(withPage(noOutput, missing).file).toBe('none');
   const gone = withPage(withPage(noOutput, page(0, [0])), missing);
@@ -65,7 +65,7 @@ test('no file yet is told from a file that is gone', () => {
   expect(offsetsOf(again)).toEqual([0, 10]);
 });
 
-test('it stays bounded', () => {
+test('the number of lines is bounded', () => {
   const many = Array.from({ length: MOST_LINES + 20 }, (_, index) => index);
   const state = withPage(noOutput, page(0, many));
   expect(state.lines).toHaveLength(MOST_LINES);

@@ -1,4 +1,4 @@
-// The live stream of the worker: what it says, which tools it uses, how its sessions end.
+// The live output of the worker: its texts, tool calls and session results.
 import type { OutputLine, WorkerOutput } from '@svc/core';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { CircleCheck, CircleX, FileQuestion, Play, Wrench } from 'lucide-react';
@@ -9,23 +9,23 @@ import { classNames } from '../../parts/class-names.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 
-// What a worker printed, page by page, as one list. A file that became shorter begins anew.
+// The worker's output as one list, page by page. A file that became shorter starts over.
 
-/** The oldest go first. */
+/** The oldest are dropped first. */
 export const MOST_LINES = 5_000;
 
-/** `id`: its number among all that were read; one line of the file may say several things. */
+/** `id`: its number among all entries read; one line of the file may have several. */
 type ReadLine = OutputLine & { id: number };
 
 export type OutputState = {
-  /** `none`: it has printed nothing yet. `gone`: there was a file, and it is not there any more. */
+  /** `none`: no output yet. `gone`: the file was removed. */
   file: 'waiting' | 'none' | 'there' | 'gone';
   lines: readonly ReadLine[];
-  /** Read on from here; null is the newest lines. */
+  /** Continue reading here; null means the newest lines. */
   to: number | null;
-  /** How often the file began anew while somebody looked. */
+  /** How often the file started over while the page was open. */
   restarts: number;
-  /** Older lines than the shown ones exist. */
+  /** There are older lines that are not shown. */
   hasEarlier: boolean;
   /** The last lines of its standard error. */
   errors: string;
@@ -43,14 +43,14 @@ export const noOutput: OutputState = {
 export function withPage(state: OutputState, page: WorkerOutput): OutputState {
   const { errors } = page;
   if (!page.exists) return { ...state, file: state.lines.length > 0 ? 'gone' : 'none', to: null, errors };
-  const beginsAnew = state.to === null || page.restarted;
-  const known = beginsAnew ? [] : state.lines;
-  const from = beginsAnew ? 0 : (state.to ?? 0);
+  const startsOver = state.to === null || page.restarted;
+  const known = startsOver ? [] : state.lines;
+  const from = startsOver ? 0 : (state.to ?? 0);
   const next = (state.lines.at(-1)?.id ?? -1) + 1;
   const news = page.lines
     .filter(({ offset }) => offset >= from)
     .map((line, index) => ({ ...line, id: next + index }));
-  if (!beginsAnew && news.length === 0 && state.file === 'there' && state.to === page.to)
+  if (!startsOver && news.length === 0 && state.file === 'there' && state.to === page.to)
     return errors === state.errors ? state : { ...state, errors };
   const lines = [...known, ...news];
   return {
@@ -58,15 +58,15 @@ export function withPage(state: OutputState, page: WorkerOutput): OutputState {
     lines: lines.slice(-MOST_LINES),
     to: page.to,
     restarts: state.restarts + (page.restarted || state.file === 'gone' ? 1 : 0),
-    hasEarlier: lines.length > MOST_LINES || (beginsAnew ? page.from > 0 : state.hasEarlier),
+    hasEarlier: lines.length > MOST_LINES || (startsOver ? page.from > 0 : state.hasEarlier),
     errors,
   };
 }
 
-// Asks for what a worker printed since the last page, once a second while somebody can see it.
+// Polls for new output, once a second while the page is visible.
 
 const EVERY_MS = 1_000;
-/** The most lines of one answer. More come at once with the next one. */
+/** The most lines per response. If there are more, the next request follows at once. */
 const PAGE = 500;
 
 export type Output = OutputState & { failure: Error | null };
@@ -96,7 +96,7 @@ function useOutput(ticket: string, run: string | undefined): Output {
         if (closed.signal.aborted) return;
         const failure = error instanceof Error ? error : new Error(String(error));
         setOutput({ ...state, failure });
-        // What the daemon refuses it will refuse again.
+        // A refused request would be refused again.
         if (failure instanceof ApiFailure && failure.status >= 400 && failure.status < 500) return;
       }
       if (!closed.signal.aborted && !document.hidden)
@@ -127,7 +127,7 @@ function isSame(one: OutputState, other: OutputState): boolean {
   );
 }
 
-/** So near to its end the stream counts as followed. */
+/** The distance from the end, in pixels, that still counts as following. */
 const NEAR_END = 24;
 const MOST_HEIGHT = 384;
 
@@ -137,11 +137,11 @@ export function OutputPanel({ ticket, run }: { ticket: string; run: string | und
   const id = useId();
   return (
     <Panel
-      title="Live stream"
+      title="Worker output"
       flush
       aside={
         <label htmlFor={id} className="flex items-center gap-2 text-small text-muted">
-          Follow the end
+          Follow
           <Switch.Root
             id={id}
             checked={follow}
@@ -159,7 +159,7 @@ export function OutputPanel({ ticket, run }: { ticket: string; run: string | und
       )}
       {output.errors !== '' && (
         <div className="border-line border-t px-4 py-2.5 text-small">
-          <p className="text-muted">Its standard error ends with:</p>
+          <p className="text-muted">End of standard error:</p>
           <pre className="from-outside mt-1 whitespace-pre-wrap font-mono text-broken text-tiny">
             {output.errors}
           </pre>
@@ -196,11 +196,11 @@ function Note({ output }: { output: Output }) {
 }
 
 function noteOn({ file, lines, restarts, hasEarlier }: Output): string | null {
-  if (file === 'none') return 'No output yet. What the worker prints appears here as it comes.';
-  if (file === 'gone') return 'The output file is gone. These are the lines that were read before.';
-  if (lines.length === 0) return 'The output file is there and has no lines yet.';
-  if (restarts > 0) return 'The output file began anew while you looked: a new session writes it.';
-  return hasEarlier ? 'Earlier lines are in the file and not shown.' : null;
+  if (file === 'none') return 'No output yet. New output appears here.';
+  if (file === 'gone') return 'The output file was removed. These lines were read before.';
+  if (lines.length === 0) return 'The output file has no lines yet.';
+  if (restarts > 0) return 'A new session started the output file again.';
+  return hasEarlier ? 'Earlier lines are in the file but not shown.' : null;
 }
 
 function Lines({
@@ -222,7 +222,7 @@ function Lines({
   });
   const { length } = lines;
   const size = rows.getTotalSize();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it follows when lines come and when they are measured.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it follows when lines arrive and when they are measured.
   useEffect(() => {
     const element = frame.current;
     if (follow && element !== null) element.scrollTop = element.scrollHeight;
@@ -268,8 +268,8 @@ function isAtEnd(element: HTMLElement | null): boolean {
 }
 
 const looks: Record<OutputLine['kind'], { icon: typeof Play | null; name: string; className: string }> = {
-  text: { icon: null, name: 'says', className: 'text-text' },
-  tool: { icon: Wrench, name: 'uses', className: 'text-muted' },
+  text: { icon: null, name: 'text', className: 'text-text' },
+  tool: { icon: Wrench, name: 'tool', className: 'text-muted' },
   result: { icon: CircleCheck, name: 'result', className: 'text-ink' },
   session: { icon: Play, name: 'session', className: 'text-ink font-medium' },
   other: { icon: null, name: 'other', className: 'text-muted' },
@@ -298,7 +298,7 @@ function Line({ line: { kind, text, ok, cut } }: { line: OutputLine }) {
         )}
       >
         {text}
-        {cut && <span className="text-muted"> … cut</span>}
+        {cut && <span className="text-muted"> … truncated</span>}
       </span>
     </div>
   );

@@ -1,4 +1,4 @@
-// The ship receipt: the chain from the ticket to the deployment, each link drawn by how it is known.
+// The ship receipt: the chain from the ticket to the deployment, with the grade of each link.
 import type { Receipt } from '@svc/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import {
@@ -16,12 +16,10 @@ import { Age } from '../../parts/age.tsx';
 import { CopyButton } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { EventLink } from '../../parts/event-link.tsx';
-import { edgeOf, groundOf, type Meaning, textOf } from '../../parts/meaning.ts';
+import { backgroundOf, edgeOf, type Meaning, textOf } from '../../parts/meaning.ts';
 import { OutsideLink, OutsideText } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
-
-// The ship receipt in words: one sentence, each link, and the whole as text that can be copied.
 
 type Link = Receipt['links'][number];
 
@@ -34,14 +32,14 @@ const linkNames: Record<Link['link'], string> = {
 };
 
 export function shippedWords({ shipped, ticket, flagged }: Receipt): { meaning: Meaning; words: string } {
-  if (shipped === null) return { meaning: 'unknown', words: `Whether ${ticket} shipped, nobody can tell.` };
+  if (shipped === null) return { meaning: 'unknown', words: `It is unknown whether ${ticket} shipped.` };
   if (!shipped) return { meaning: 'unknown', words: `${ticket} has not shipped.` };
   return flagged.some((text) => text.startsWith("It is done by a person's word"))
-    ? { meaning: 'unknown', words: `${ticket} counts as shipped by a person’s word.` }
+    ? { meaning: 'unknown', words: `A person accepted ${ticket} as shipped.` }
     : { meaning: 'proven', words: `${ticket} shipped.` };
 }
 
-/** Green only for what was observed or fetched, and only when that was good. */
+/** Green only for successful facts that were observed or fetched. */
 export function linkMeaning({ link, grade, value }: Pick<Link, 'link' | 'grade' | 'value'>): Meaning {
   if (grade !== 'observed' && grade !== 'fetched') return 'unknown';
   if (link === 'checks' && value?.startsWith('failed') === true) return 'broken';
@@ -49,14 +47,14 @@ export function linkMeaning({ link, grade, value }: Pick<Link, 'link' | 'grade' 
   return 'proven';
 }
 
-/** What stands for a link of which there is no value. */
+/** The value of a link, or a text if it has none. */
 export function linkValue({ link, grade, value }: Link): string {
   if (value !== null) return link === 'merge' && /^[0-9a-f]{40}$/.test(value) ? value.slice(0, 12) : value;
-  if (grade === 'not-required') return 'This repository needs no proof of it';
-  return grade === 'missing' ? 'Not seen' : 'Its name is unknown';
+  if (grade === 'not-required') return 'Not required for this repository';
+  return grade === 'missing' ? 'Not seen' : 'Name unknown';
 }
 
-/** For a comment or a mail: `observed  Merge  1a2b3c4d5e6f  2026-11-09T10:00:00.000Z  line 120`. */
+/** For a comment or a mail: `observed  Merge  1a2b3c4d5e6f  2026-11-09T10:00:00.000Z  event 120`. */
 export function receiptText(receipt: Receipt): string {
   const run = receipt.orchestrator === null ? '' : `, run ${receipt.orchestrator}`;
   const links = receipt.links.map((link) =>
@@ -65,7 +63,7 @@ export function receiptText(receipt: Receipt): string {
       linkNames[link.link].padEnd(12),
       linkValue(link),
       ...(link.at === null ? [] : [link.at]),
-      ...(link.seq === null ? [] : [`line ${link.seq}`]),
+      ...(link.seq === null ? [] : [`event ${link.seq}`]),
     ].join('  '),
   );
   return [
@@ -115,7 +113,7 @@ function Chain({ receipt }: { receipt: Receipt }) {
       </ol>
       {receipt.flagged.length > 0 && (
         <ul
-          aria-label="What to know before taking it for proof"
+          aria-label="Limits of this proof"
           className="flex flex-col gap-1.5 rounded-control bg-you-soft px-3 py-2 text-small text-you"
         >
           {receipt.flagged.map((text) => (
@@ -150,7 +148,7 @@ function LinkRow({ link, isLast }: { link: ReceiptLink; isLast: boolean }) {
           'flex size-6 shrink-0 items-center justify-center rounded-full border',
           edgeOf[meaning],
           textOf[meaning],
-          link.grade === 'missing' ? 'bg-surface' : groundOf[meaning],
+          link.grade === 'missing' ? 'bg-surface' : backgroundOf[meaning],
         )}
       >
         <Mark link={link} />

@@ -16,16 +16,16 @@ const receipt: Receipt = {
   ],
 };
 
-test('shipped is said in one sentence, and unknown is an answer', () => {
+test('one sentence states whether it shipped; it may be unknown', () => {
   expect(shippedWords(receipt)).toEqual({ meaning: 'proven', words: 'ABC-1 shipped.' });
   expect(shippedWords({ ...receipt, shipped: false }).words).toBe('ABC-1 has not shipped.');
   expect(shippedWords({ ...receipt, shipped: null })).toEqual({
     meaning: 'unknown',
-    words: 'Whether ABC-1 shipped, nobody can tell.',
+    words: 'It is unknown whether ABC-1 shipped.',
   });
 });
 
-test("a person's word is not green", () => {
+test('work that a person accepted is not green', () => {
   const flagged = ["It is done by a person's word: no deployment was seen to succeed."];
   expect(shippedWords({ ...receipt, flagged }).meaning).toBe('unknown');
 });
@@ -43,21 +43,21 @@ test.each([
   expect(linkMeaning({ link, grade, value })).toBe(meaning);
 });
 
-test('a link without a value says so', () => {
+test('a link without a value has a text', () => {
   const link = { link: 'deployment', value: null, at: null, seq: null } as const;
   expect(linkValue({ ...link, grade: 'missing' })).toBe('Not seen');
-  expect(linkValue({ ...link, grade: 'not-required' })).toBe('This repository needs no proof of it');
-  expect(linkValue({ ...link, grade: 'claimed' })).toBe('Its name is unknown');
+  expect(linkValue({ ...link, grade: 'not-required' })).toBe('Not required for this repository');
+  expect(linkValue({ ...link, grade: 'claimed' })).toBe('Name unknown');
 });
 
-test('the text has every link with its grade and its line', () => {
+test('the text has every link with its grade and event', () => {
   expect(receiptText({ ...receipt, flagged: ['It was merged with failed checks.'] })).toBe(
     [
       'Ship receipt of ABC-1, run run-1',
       'ABC-1 shipped.',
       '',
-      'observed      Ticket        ABC-1  2026-11-09T10:00:00.000Z  line 3',
-      'fetched       Merge         1a2b3c4d5e6f  2026-11-09T11:00:00.000Z  line 9',
+      'observed      Ticket        ABC-1  2026-11-09T10:00:00.000Z  event 3',
+      'fetched       Merge         1a2b3c4d5e6f  2026-11-09T11:00:00.000Z  event 9',
       'missing       Deployment    Not seen',
       '',
       '! It was merged with failed checks.',

@@ -1,13 +1,13 @@
-// The head of a ticket's page: what it is, where it stands, and what belongs to it.
+// The header of a ticket's page: title, state, run, pull request and cost.
 import type { BoardView } from '@svc/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { ExternalLink, GitPullRequest } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { costWords, countWords } from '../../parts/amount-words.ts';
-import { type Standing, statusWords } from '../../parts/meaning.ts';
+import { type StateLabel, statusWords } from '../../parts/meaning.ts';
 import { OutsideLink, OutsideText, safeAddress } from '../../parts/outside.tsx';
 import { Pill } from '../../parts/pill.tsx';
-import { For } from '../../parts/since.tsx';
+import { Ago, For } from '../../parts/since.tsx';
 
 type WorkerRow = BoardView['workers'][number];
 type TicketRow = BoardView['tickets'][number];
@@ -19,7 +19,7 @@ export function TicketHead({
   choices,
   tracked,
   pullRequest,
-  standing,
+  label,
   aside,
 }: {
   ticket: string;
@@ -27,7 +27,7 @@ export function TicketHead({
   choices: readonly WorkerRow[];
   tracked: TicketRow | null;
   pullRequest: PullRequestRow | null;
-  standing: Standing | null;
+  label: StateLabel | null;
   aside: ReactNode;
 }) {
   const title = tracked?.title ?? pullRequest?.title ?? null;
@@ -37,12 +37,12 @@ export function TicketHead({
         <div className="flex min-w-0 flex-1 basis-96 flex-col gap-1">
           <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-small">
             <TicketName ticket={ticket} url={tracked?.url ?? null} />
-            {standing && <Pill meaning={standing.meaning}>{standing.words}</Pill>}
+            {label && <Pill meaning={label.meaning}>{label.words}</Pill>}
             {worker && <For at={worker.statusSince} className="text-muted" />}
           </p>
           <h1 className="line-clamp-3 text-title">
             {title === null ? (
-              <span className="text-muted">No title is known</span>
+              <span className="text-muted">Title unknown</span>
             ) : (
               <OutsideText>{title}</OutsideText>
             )}
@@ -68,7 +68,7 @@ export function TicketHead({
           <PullRequestName worker={worker} pullRequest={pullRequest} />
         </Item>
         {typeof tracked?.state?.name === 'string' && (
-          <Item name="Tracker says">
+          <Item name="Tracker state">
             <OutsideText>{tracked.state.name}</OutsideText>
           </Item>
         )}
@@ -81,7 +81,7 @@ export function TicketHead({
                 : `${countWords(worker.cost.inputTokens)}, ${countWords(worker.cost.outputTokens)}`}
             </Item>
             <Item name="Process">
-              <Life life={worker.life} />
+              <Process life={worker.life} />
             </Item>
           </>
         )}
@@ -133,7 +133,7 @@ function RunChoice({
   const navigate = useNavigate();
   return (
     <select
-      aria-label={`${choices.length} runs have ${ticket}: which one is shown`}
+      aria-label={`Run (${choices.length} have ${ticket})`}
       value={worker.orchestrator}
       onChange={({ target }) =>
         void navigate({
@@ -172,12 +172,13 @@ function PullRequestName({
   );
 }
 
-function Life({ life }: { life: WorkerRow['life'] }) {
+function Process({ life }: { life: WorkerRow['life'] }) {
   if (life.state === 'unknown') return <span className="text-unknown">unknown</span>;
-  const words = life.state === 'alive' ? 'runs' : life.reviving === true ? 'is restarted, gone' : 'gone';
+  const isAlive = life.state === 'alive';
   return (
     <>
-      {words} <For at={life.since} />
+      {isAlive ? 'running' : life.reviving === true ? 'restarting, exited' : 'exited'}{' '}
+      {isAlive ? <For at={life.since} /> : <Ago at={life.since} />}
     </>
   );
 }

@@ -1,4 +1,4 @@
-// A ticket and its worker: the trace, why it is where it is, whether it shipped, what its worker prints.
+// A ticket and its worker: trace, explanation, receipt, output and events.
 import type { BoardView } from '@svc/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useParams, useSearch } from '@tanstack/react-router';
@@ -8,30 +8,30 @@ import { ApiFailure } from '../../api/client.ts';
 import { useBoard, useNow } from '../../live/live.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { EventLink } from '../../parts/event-link.tsx';
-import { standingOf } from '../../parts/meaning.ts';
+import { workerLabel } from '../../parts/meaning.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { ScreenHead } from '../../parts/panel.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
 import { For } from '../../parts/since.tsx';
-import { Empty, Loading } from '../../parts/states.tsx';
+import { Empty, Loading, PAST } from '../../parts/states.tsx';
 import { clockWords } from '../../parts/time-words.ts';
-import { isWaiting } from '../attention/inbox.ts';
+import { isWaiting, reasonWords } from '../attention/inbox.ts';
 import { OutputPanel } from './output-panel.tsx';
 import { ReceiptPanel } from './receipt-panel.tsx';
 import { TicketHead } from './ticket-head.tsx';
 import { TracePanel } from './trace-panel.tsx';
 import { useWhy, WhyPanel } from './why-panel.tsx';
 
-import { WorkerWords } from './worker-actions.tsx';
+import { WorkerActions } from './worker-actions.tsx';
 import { WorkerEvents } from './worker-events.tsx';
 
-// Which worker a ticket's page is about: the one of the run in the address, else the one that was told of last.
+// The worker that the page shows: the one of the run in the URL, else the one with the latest event.
 
 type WorkerRow = BoardView['workers'][number];
 
 type PickedWorker = {
   worker: WorkerRow | null;
-  /** All that the ticket has, the newest first. */
+  /** All workers of the ticket, newest first. */
   choices: WorkerRow[];
 };
 
@@ -48,7 +48,7 @@ export function pickWorker(
   return { worker: worker ?? null, choices };
 }
 
-// What of this ticket waits for a person, with its remedy.
+// The attention items of the ticket, with their fixes.
 
 type AttentionRow = BoardView['attention'][number];
 
@@ -73,7 +73,7 @@ export function WorkerAttention({ items }: { items: readonly AttentionRow[] }) {
           </p>
           <div className="flex flex-wrap items-center gap-x-4 gap-y-1 pl-6.5 text-muted">
             <span>
-              {item.reason.replaceAll('-', ' ')}, open <For at={item.openedAt} />
+              {reasonWords(item.reason)}, open <For at={item.openedAt} />
               {item.times > 1 && `, raised ${item.times} times`}
             </span>
             {item.acknowledged && (
@@ -91,7 +91,7 @@ export function WorkerAttention({ items }: { items: readonly AttentionRow[] }) {
               search={{ id: item.id }}
               className="font-medium text-ink underline decoration-line-strong underline-offset-2"
             >
-              Handle in attention
+              Open in Attention
             </Link>
           </div>
         </li>
@@ -117,13 +117,16 @@ export function TicketScreen() {
       item.ticket?.toUpperCase() === name &&
       (worker === null || item.orchestrator === null || item.orchestrator === worker.orchestrator),
   );
-  useNews(ticket, `${worker?.lastSeq} ${pullRequest?.lastSeq} ${tracked?.lastSeq} ${worker?.statusSeq}`);
+  useRefreshTicket(
+    ticket,
+    `${worker?.lastSeq} ${pullRequest?.lastSeq} ${tracked?.lastSeq} ${worker?.statusSeq}`,
+  );
 
   const shownRun = run ?? worker?.orchestrator;
   const { error } = useWhy(ticket, shownRun);
   if (loading) return <Loading what="the board" lines={6} />;
   const isKnown = worker !== null || tracked !== null || pullRequest !== null;
-  // The board lets go of what has settled; the daemon knows whether there is such a ticket at all.
+  // Settled tickets leave the board; only the daemon knows whether the ticket exists.
   if (!isKnown && error instanceof ApiFailure && error.code === 'unknown-ticket')
     return <Unknown ticket={ticket} error={error} />;
   return (
@@ -134,9 +137,9 @@ export function TicketScreen() {
         choices={choices}
         tracked={tracked}
         pullRequest={pullRequest}
-        standing={
+        label={
           worker &&
-          standingOf(
+          workerLabel(
             worker,
             items.some((item) => isWaiting(item, now)),
             pullRequest,
@@ -144,10 +147,10 @@ export function TicketScreen() {
         }
         aside={
           worker && (
-            <WorkerWords
+            <WorkerActions
               worker={worker}
               run={board.runs.get(worker.orchestrator) ?? null}
-              disabledBecause={moment === null ? null : 'You look at a past moment. Go back to now to act.'}
+              disabledBecause={moment === null ? null : PAST}
             />
           )
         }
@@ -156,18 +159,18 @@ export function TicketScreen() {
         <WorkerAttention items={items} />
         {!isKnown && (
           <p className="rounded-control border border-unknown-mark border-dashed px-3 py-2 text-small text-unknown">
-            It has settled and is not on the board any more. This is what the daemon still knows of it.
+            This ticket has settled and is no longer on the board. The details below come from the log.
           </p>
         )}
         {moment !== null && (
           <p className="rounded-control bg-sunken px-3 py-2 text-small text-muted">
-            The head is of the past moment. The trace, the reason, the receipt and the stream are of now.
+            Only the header shows the past. Trace, explanation, receipt, output and events are current.
           </p>
         )}
         <TracePanel
           ticket={ticket}
           run={shownRun}
-          isProven={worker !== null && standingOf(worker).meaning === 'proven'}
+          isProven={worker !== null && workerLabel(worker).meaning === 'proven'}
         />
         <div className="flex flex-col gap-4 full:grid full:grid-cols-2 full:items-start">
           <div className="contents full:flex full:min-w-0 full:flex-col full:gap-4">
@@ -196,8 +199,8 @@ function Unknown({ ticket, error }: { ticket: string; error: ApiFailure }) {
   return (
     <div className="mx-auto flex max-w-[100rem] flex-col gap-4">
       <ScreenHead title={ticket} />
-      <Empty title="Nobody knows this ticket">
-        <p>{error.message} It appears here with its first line.</p>
+      <Empty title="Unknown ticket.">
+        <p>{error.message} It appears here with its first event.</p>
         <Remedy text="Run: svc board" />
       </Empty>
       <WorkerEvents ticket={ticket} />
@@ -205,11 +208,11 @@ function Unknown({ ticket, error }: { ticket: string; error: ApiFailure }) {
   );
 }
 
-/** A burst of changes asks once. */
-const ASK_AFTER_MS = 300;
+/** A burst of changes causes one request. */
+const REFRESH_AFTER_MS = 300;
 
-/** What was asked of the ticket is asked again when the board tells something new of it. */
-function useNews(ticket: string, version: string): void {
+/** Reloads the ticket's queries when the board has a newer version of it. */
+function useRefreshTicket(ticket: string, version: string): void {
   const queries = useQueryClient();
   const known = useRef(version);
   useEffect(() => {
@@ -217,7 +220,7 @@ function useNews(ticket: string, version: string): void {
     const timer = setTimeout(() => {
       known.current = version;
       void queries.invalidateQueries({ queryKey: ['ticket', ticket] });
-    }, ASK_AFTER_MS);
+    }, REFRESH_AFTER_MS);
     return () => clearTimeout(timer);
   }, [queries, ticket, version]);
 }

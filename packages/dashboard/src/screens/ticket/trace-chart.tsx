@@ -1,5 +1,5 @@
-// The trace as bars on a time axis. Idle nights are folded to a hatched break; the names of the lanes stay while
-// the chart scrolls sideways.
+// The trace as bars on a time axis. Idle time is folded to a hatched break; lane names stay visible while the chart
+// scrolls horizontally.
 import type { Trace, TraceSpan } from '@svc/core';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useRef } from 'react';
@@ -18,17 +18,17 @@ import {
 import { clockWords, durationWords, exactWords } from '../../parts/time-words.ts';
 import { Tip } from '../../parts/tip.tsx';
 
-// Where every bar, label, break and tick of a trace stands, in pixels. A label is inside its bar if it fits,
-// else beside it, and then the place beside it is taken: no label lies over another bar or label.
+// The position of every bar, label, break and tick, in pixels. A label is inside its bar if it fits, else beside it;
+// no label overlaps another bar or label.
 
 const ROW_HEIGHT = 26;
 const LANE_PADDING = 8;
-/** A bar is at least so wide, that a moment can be seen and pressed. */
+/** The least width of a bar, so an instant can be seen and clicked. */
 const LEAST_BAR = 6;
 const GAP = 6;
 const LABEL_PADDING = 8;
 const LONGEST_LABEL = 34;
-/** Beyond so many rows a lane gives up labels rather than growing for ever. */
+/** Beyond this many rows a lane drops labels instead of growing. */
 const MOST_ROWS = 8;
 
 const laneKinds: readonly TraceSpan['kind'][] = [
@@ -53,7 +53,7 @@ type PlacedBar = {
 export type Lane = { kind: TraceSpan['kind']; y: number; height: number; bars: PlacedBar[] };
 type TraceLayout = Omit<TimeAxis, 'xOf'> & { height: number; lanes: Lane[] };
 
-/** `nameOf` is what stands in or beside a bar. */
+/** `nameOf` is the label of a bar. */
 export function layoutTrace(
   trace: Trace,
   width: number,
@@ -112,7 +112,7 @@ function placeBars(
       bars.push({ span, ...bar, y: top + row * ROW_HEIGHT, label });
       continue;
     }
-    // No room for its words: the bar alone, in a last row where nothing has words.
+    // No space for its label: the bar alone, in a last row without labels.
     bars.push({ span, ...bar, y: top + MOST_ROWS * ROW_HEIGHT, label: null });
     isCrowded = true;
   }
@@ -124,7 +124,7 @@ function labelFor(
   bar: { x: number; width: number },
   width: number,
 ): NonNullable<PlacedBar['label']> {
-  // What is longer is cut where it is drawn.
+  // A longer name is truncated when rendered.
   const wide = Math.min(name.length, LONGEST_LABEL) * LETTER_WIDTH;
   if (wide + 2 * LABEL_PADDING <= bar.width)
     return { text: name, x: bar.x + LABEL_PADDING, width: wide, inside: true };
@@ -133,7 +133,7 @@ function labelFor(
   return { text: name, x: Math.max(0, bar.x - 4 - wide), width: wide, inside: false };
 }
 
-/** Narrower than this a day cannot be read; the panel scrolls instead. */
+/** Below this width the panel scrolls instead, because a day would be unreadable. */
 const LEAST_WIDTH = 640;
 
 export function TraceChart({ trace, isProven }: { trace: Trace; isProven: boolean }) {
@@ -213,7 +213,7 @@ function Bar({
             <span className="text-muted">From {exactWords(Date.parse(span.start))}</span>
             {span.end !== null && <span className="text-muted">To {exactWords(Date.parse(span.end))}</span>}
             <span className="font-mono text-tiny text-muted">
-              Event lines #{span.startSeq}
+              {span.endSeq === null || span.endSeq === span.startSeq ? 'Event' : 'Events'} #{span.startSeq}
               {span.endSeq !== null && span.endSeq !== span.startSeq && ` to #${span.endSeq}`}
             </span>
           </div>
@@ -222,17 +222,17 @@ function Bar({
         <Link
           to="/events"
           search={{ seq: String(span.startSeq) }}
-          aria-label={`${laneNames[span.kind]}: ${name}, ${words}. Opens event line ${span.startSeq}`}
+          aria-label={`${laneNames[span.kind]}: ${name}, ${words}. Opens event ${span.startSeq}`}
           className={classNames(
             'absolute rounded-control border',
             barClasses[meaning],
-            // What goes on is open at its end.
+            // A span in progress has no right edge.
             span.end === null && 'rounded-r-none border-r-0',
           )}
           style={{ left: x, top: y, width, height: BAR_HEIGHT }}
         >
           {label?.inside === true && (
-            // It stays in sight while a long bar scrolls under the names of the lanes.
+            // It stays visible while a long bar scrolls under the lane names.
             <span
               aria-hidden="true"
               className={classNames(
@@ -261,13 +261,9 @@ function Bar({
   );
 }
 
-/** The colours in words, under the bars. */
 export function TraceKey() {
   return (
-    <ul
-      className="flex flex-wrap gap-x-4 gap-y-1 px-4 py-2.5 text-tiny text-muted"
-      aria-label="What the colours mean"
-    >
+    <ul className="flex flex-wrap gap-x-4 gap-y-1 px-4 py-2.5 text-tiny text-muted" aria-label="Legend">
       {keys.map(([meaning, words]) => (
         <li key={meaning} className="flex items-center gap-1.5">
           <span
@@ -282,21 +278,21 @@ export function TraceKey() {
 }
 
 const keys: readonly (readonly [SpanMeaning, string])[] = [
-  ['motion', 'goes on'],
+  ['motion', 'in progress'],
   ['proven', 'succeeded'],
   ['broken', 'failed'],
-  ['review', 'with reviewers'],
-  ['you', 'waits for a person'],
+  ['review', 'in review'],
+  ['you', 'waiting for a person'],
   ['plain', 'ended'],
 ];
 
-// What a bar of a trace means, and in words. What merely ended has no meaning of its own and is plain.
+// The meaning and text of a bar. A span that just ended has no meaning and is plain.
 
 export type SpanMeaning = Meaning | 'plain';
 
 export const laneNames: Record<TraceSpan['kind'], string> = {
   phase: 'Phases',
-  wait: 'Waits',
+  wait: 'Waiting',
   'pull-request': 'Pull request',
   checks: 'Checks',
   review: 'Reviews',
@@ -305,13 +301,13 @@ export const laneNames: Record<TraceSpan['kind'], string> = {
   verification: 'Verification',
 };
 
-/** `isProven`: the worker was seen to be done. What only its signal file says is never green. */
+/** `isProven`: the worker is proven to be done. What only its signal file claims is never green. */
 export function spanMeaning(span: TraceSpan, isProven: boolean): SpanMeaning {
   const { kind, state, label } = span;
   if (kind === 'wait') return waitMeaning(label);
   if (kind === 'phase' && state === 'succeeded') return isProven ? 'proven' : 'unknown';
   if (state === 'succeeded') return 'proven';
-  // A review that asks for changes is not broken: somebody has to answer it.
+  // A review that requests changes is not a failure: it waits for a person.
   if (state === 'failed') return kind === 'review' ? 'you' : 'broken';
   if (state === 'ended') return 'plain';
   if (kind === 'phase') return statusMeaning(label);
@@ -324,14 +320,14 @@ function waitMeaning(label: string): SpanMeaning {
   return /review/i.test(label) ? 'review' : 'plain';
 }
 
-/** A phase is named by its status; everything else names itself. */
+/** A phase shows its status; other spans show their own label. */
 export function spanLabel({ kind, label, state }: TraceSpan, isProven: boolean): string {
   if (kind !== 'phase') return label;
   return state === 'succeeded' && !isProven ? `${statusWords(label)}, claimed` : statusWords(label);
 }
 
-const stateWords: Record<TraceSpan['state'], string> = {
-  running: 'goes on',
+export const spanStates: Record<TraceSpan['state'], string> = {
+  running: 'in progress',
   succeeded: 'succeeded',
   failed: 'failed',
   ended: 'ended',
@@ -340,8 +336,8 @@ const stateWords: Record<TraceSpan['state'], string> = {
 /** `09:14 to 09:40, 26 min, succeeded`. */
 export function spanWords(span: TraceSpan, now: number): string {
   const start = Date.parse(span.start);
-  if (span.end === span.start) return `${clockWords(start, now)}, ${stateWords[span.state]}`;
+  if (span.end === span.start) return `${clockWords(start, now)}, ${spanStates[span.state]}`;
   const end = span.end === null ? null : Date.parse(span.end);
   const until = end === null ? 'now' : clockWords(end, now);
-  return `${clockWords(start, now)} to ${until}, ${durationWords((end ?? now) - start)}, ${stateWords[span.state]}`;
+  return `${clockWords(start, now)} to ${until}, ${durationWords((end ?? now) - start)}, ${spanStates[span.state]}`;
 }

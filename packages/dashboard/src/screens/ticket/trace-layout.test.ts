@@ -33,7 +33,7 @@ const trace = (
   axis,
 });
 
-/** What a bar and its words take of their row. */
+/** The space that a bar and its label take in their row. */
 function extents({ bars }: Lane) {
   return bars.map(({ x, width, y, label }) => ({
     y,
@@ -42,7 +42,7 @@ function extents({ bars }: Lane) {
   }));
 }
 
-/** Bars without words may share a place when they are of the same time. */
+/** Bars without labels may overlap if they have the same time. */
 function expectNoOverlap(lane: Lane): void {
   const labelled = new Set(lane.bars.filter(({ label }) => label !== null).map(({ y }) => y));
   const taken = extents(lane).filter(({ y }) => labelled.has(y));
@@ -51,7 +51,7 @@ function expectNoOverlap(lane: Lane): void {
       if (one.y === other.y) expect(one.to <= other.from || other.to <= one.from).toBe(true);
 }
 
-test('lanes stand in their order, without empty ones', () => {
+test('lanes are in order, without empty ones', () => {
   const { lanes } = layoutTrace(
     trace([span('deployment', 'production', 50, 60), span('phase', 'Research', 0, 10)], 60),
     800,
@@ -70,14 +70,14 @@ test('a wide bar has its label inside, a narrow one beside it', () => {
   expect(narrow?.label).toMatchObject({ inside: false });
 });
 
-test('a label at the right edge stands to the left of its bar', () => {
+test('a label at the right edge is to the left of its bar', () => {
   const { lanes } = layoutTrace(trace([span('merge', 'Merged as 1a2b3c4', 60, 60)], 60), 600);
   const [bar] = lanes[0]?.bars ?? [];
   expect(bar?.label?.x).toBeLessThan(bar?.x ?? 0);
   expect(bar === undefined ? 0 : bar.x + bar.width).toBeLessThanOrEqual(600);
 });
 
-test.each([2, 10, 40, 200])('labels and bars of %d crowded spans never lie over each other', (count) => {
+test.each([2, 10, 40, 200])('labels and bars of %d crowded spans never overlap', (count) => {
   const spans = Array.from({ length: count }, (_, index) =>
     span('checks', `suite number ${index}`, (index * 50) / count, (index * 50) / count + 4 / count),
   );
@@ -86,20 +86,20 @@ test.each([2, 10, 40, 200])('labels and bars of %d crowded spans never lie over 
   for (const lane of lanes) expectNoOverlap(lane);
 });
 
-test('what goes on ends at the line of now', () => {
+test('a span in progress ends at the current time', () => {
   const { lanes, nowX } = layoutTrace(trace([span('phase', 'Implementing', 0, null)], 60), 600);
   const [bar] = lanes[0]?.bars ?? [];
   expect(bar === undefined ? 0 : bar.x + bar.width).toBeCloseTo(nowX ?? -1);
 });
 
-test('a trace that ended has no line of now', () => {
+test('a finished trace has no line for the current time', () => {
   const ended = trace([span('phase', 'Implementing', 0, 10)], 60, [
     { from: at(0), to: at(10), folded: false },
   ]);
   expect(layoutTrace(ended, 600).nowX).toBeNull();
 });
 
-test('a folded night is a narrow break with its length in words, without ticks in it', () => {
+test('a folded night is a narrow break labelled with its length, without ticks', () => {
   const axis = [
     { from: at(0), to: at(60), folded: false },
     { from: at(60), to: at(720), folded: true },
@@ -114,7 +114,7 @@ test('a folded night is a narrow break with its length in words, without ticks i
   for (const { time } of ticks) expect(time <= Date.parse(at(60)) || time >= Date.parse(at(720))).toBe(true);
 });
 
-test('ticks are far enough apart to be read', () => {
+test('ticks are far enough apart to be readable', () => {
   for (const minutes of [3, 47, 600, 5_000]) {
     const { ticks } = layoutTrace(trace([span('phase', 'Research', 0, minutes)], minutes), 900);
     expect(ticks.length).toBeGreaterThan(0);
@@ -123,12 +123,12 @@ test('ticks are far enough apart to be read', () => {
   }
 });
 
-test('a moment can be seen', () => {
+test('an instant is visible', () => {
   const { lanes } = layoutTrace(trace([span('merge', 'm', 30, 30)], 60), 600);
   expect(lanes[0]?.bars[0]?.width).toBeGreaterThanOrEqual(6);
 });
 
-test('the day is said where it begins to be shown', () => {
+test('the first tick of each day has the date', () => {
   const axis = [
     { from: at(0), to: at(60), folded: false },
     { from: at(60), to: at(2_880), folded: true },

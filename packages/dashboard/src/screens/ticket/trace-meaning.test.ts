@@ -31,7 +31,7 @@ test.each([
   [{ kind: 'wait', label: 'Waits for a deployment', state: 'ended' }, 'plain'],
 ] as const)('%j means %s', (given, meaning) => expect(spanMeaning(span(given), true)).toBe(meaning));
 
-test('done that was only claimed is not green, and says so', () => {
+test('a status that was only claimed is not green, and is labelled as claimed', () => {
   const done = span({ label: 'done', state: 'succeeded' });
   expect(spanMeaning(done, false)).toBe('unknown');
   expect(spanLabel(done, false)).toBe('Done, claimed');
@@ -39,9 +39,9 @@ test('done that was only claimed is not green, and says so', () => {
   expect(spanLabel(span({ kind: 'checks', label: 'build' }), false)).toBe('build');
 });
 
-test('a bar in words', () => {
+test('the text of a bar', () => {
   const now = Date.parse('2026-11-09T08:26:30.000Z');
-  expect(spanWords(span({}), now)).toMatch(/^\d\d:\d\d to now, 26 min, goes on$/);
+  expect(spanWords(span({}), now)).toMatch(/^\d\d:\d\d to now, 26 min, in progress$/);
   expect(spanWords(span({ end: '2026-11-09T08:00:00.000Z', state: 'succeeded' }), now)).toMatch(
     /^\d\d:\d\d, succeeded$/,
   );

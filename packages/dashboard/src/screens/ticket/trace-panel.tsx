@@ -11,9 +11,7 @@ import { Pill } from '../../parts/pill.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { Cell, Column, rowClass, Table } from '../../parts/table.tsx';
 import { clockWords, durationWords, exactWords } from '../../parts/time-words.ts';
-import { laneNames, spanLabel, spanMeaning, TraceChart, TraceKey } from './trace-chart.tsx';
-
-// The trace in words: the same spans as a table, for whoever reads rather than looks.
+import { laneNames, spanLabel, spanMeaning, spanStates, TraceChart, TraceKey } from './trace-chart.tsx';
 
 function TraceTable({ trace, isProven }: { trace: Trace; isProven: boolean }) {
   const now = Date.parse(trace.now);
@@ -23,12 +21,12 @@ function TraceTable({ trace, isProven }: { trace: Trace; isProven: boolean }) {
       head={
         <>
           <Column>Kind</Column>
-          <Column>What</Column>
+          <Column>Name</Column>
           <Column>State</Column>
           <Column number>Start</Column>
           <Column number>End</Column>
-          <Column number>Took</Column>
-          <Column>Lines</Column>
+          <Column number>Duration</Column>
+          <Column>Events</Column>
         </>
       }
     >
@@ -51,10 +49,10 @@ function TraceTable({ trace, isProven }: { trace: Trace; isProven: boolean }) {
           <Cell number>
             <Moment at={span.start} now={now} />
           </Cell>
-          <Cell number>{span.end === null ? 'goes on' : <Moment at={span.end} now={now} />}</Cell>
+          <Cell number>{span.end === null ? 'in progress' : <Moment at={span.end} now={now} />}</Cell>
           <Cell number>
             {span.end === span.start
-              ? 'a moment'
+              ? 'instant'
               : durationWords((span.end === null ? now : Date.parse(span.end)) - Date.parse(span.start))}
           </Cell>
           <Cell className="whitespace-nowrap">
@@ -74,7 +72,7 @@ function TraceTable({ trace, isProven }: { trace: Trace; isProven: boolean }) {
 
 function State({ span, isProven }: { span: TraceSpan; isProven: boolean }) {
   const meaning = spanMeaning(span, isProven);
-  const words = span.state === 'running' ? 'goes on' : span.state;
+  const words = spanStates[span.state];
   return meaning === 'plain' ? (
     <span className="text-muted">{words}</span>
   ) : (
@@ -91,7 +89,7 @@ function Moment({ at, now }: { at: string; now: number }) {
   );
 }
 
-/** Bars that go on grow by themselves. */
+/** Bars in progress grow. */
 const REFRESH_MS = 15_000;
 
 export function TracePanel({
@@ -101,7 +99,7 @@ export function TracePanel({
 }: {
   ticket: string;
   run: string | undefined;
-  /** The worker was seen to be done. */
+  /** The worker is proven to be done. */
   isProven: boolean;
 }) {
   const [asTable, setAsTable] = useState(false);
@@ -122,7 +120,7 @@ export function TracePanel({
       flush
       aside={
         <Button quiet onClick={() => setAsTable(!asTable)}>
-          {asTable ? 'As bars' : 'As a table'}
+          {asTable ? 'Show as chart' : 'Show as table'}
         </Button>
       }
     >
@@ -135,7 +133,7 @@ export function TracePanel({
           <Loading what="the trace" />
         </div>
       ) : data.spans.length === 0 ? (
-        <p className="p-4 text-muted">Nothing with a beginning was told of this ticket yet.</p>
+        <p className="p-4 text-muted">No activity recorded for this ticket yet.</p>
       ) : asTable ? (
         <TraceTable trace={data} isProven={isProven} />
       ) : (
@@ -146,7 +144,7 @@ export function TracePanel({
       )}
       {data?.cut === true && (
         <p className="border-line border-t px-4 py-2 text-tiny text-muted">
-          This ticket has more lines than one trace takes: the oldest are left out.
+          This ticket has too many events for one trace; the oldest are left out.
         </p>
       )}
     </Panel>

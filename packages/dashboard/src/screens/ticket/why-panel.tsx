@@ -1,4 +1,4 @@
-// Why the ticket is where it is: the rule, what it waits for, the facts, where they disagree, what nobody knows.
+// Why the ticket is in its state: the rule, what it is waiting for, the facts, inconsistencies and unknowns.
 import type { Why } from '@svc/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { CircleHelp, Download, Eye, type LucideIcon, Quote, TriangleAlert, User } from 'lucide-react';
@@ -14,19 +14,19 @@ import { Panel } from '../../parts/panel.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { clockWords, durationWords, exactWords } from '../../parts/time-words.ts';
 
-/** More are shown when asked for: the newest facts are those that count. */
+/** The newest facts; the others are shown on request. */
 const FACTS_SHOWN = 8;
 
 export function WhyPanel({ ticket, run }: { ticket: string; run: string | undefined }) {
   const { data, error, refetch } = useWhy(ticket, run);
   return (
-    <Panel title="Why it is here">
+    <Panel title="Why it is in this state">
       {data !== undefined ? (
         <Reasons why={data} />
       ) : error !== null ? (
         <Failed error={error} again={() => void refetch()} />
       ) : (
-        <Loading what="the reason" />
+        <Loading what="the explanation" />
       )}
     </Panel>
   );
@@ -41,14 +41,14 @@ function Reasons({ why }: { why: Why }) {
         </p>
         {why.waitsFor !== null && (
           <p className="text-muted">
-            It waits for <OutsideText className="text-text">{why.waitsFor}</OutsideText>
+            Waiting for <OutsideText className="text-text">{why.waitsFor}</OutsideText>
             <Until until={why.until} />
           </p>
         )}
       </div>
       {why.contradictions.length > 0 && (
         <ul
-          aria-label="What does not agree"
+          aria-label="Inconsistencies"
           className="flex flex-col gap-1.5 rounded-control bg-you-soft px-3 py-2 text-small text-you"
         >
           {why.contradictions.map((text) => (
@@ -61,7 +61,7 @@ function Reasons({ why }: { why: Why }) {
       )}
       {why.unknown.length > 0 && (
         <ul
-          aria-label="What nobody knows"
+          aria-label="Unknown"
           className="flex flex-col gap-1.5 rounded-control border border-unknown-mark border-dashed px-3 py-2 text-small text-unknown"
         >
           {why.unknown.map((text) => (
@@ -93,19 +93,19 @@ function Until({ until }: { until: string | null }) {
   );
 }
 
-/** How a fact is known. It has no colour: a failure that was observed is no success. */
+/** How a fact is known. It has no colour: an observed failure is not a success. */
 const grades: Record<Why['facts'][number]['source'], { icon: LucideIcon; words: string }> = {
   observed: { icon: Eye, words: 'observed' },
   fetched: { icon: Download, words: 'fetched' },
   claimed: { icon: Quote, words: 'claimed' },
-  person: { icon: User, words: 'a person said so' },
+  person: { icon: User, words: 'by a person' },
 };
 
 function Facts({ facts }: { facts: Why['facts'] }) {
   const [all, setAll] = useState(false);
   const shown = all ? facts : facts.slice(-FACTS_SHOWN);
   const left = facts.length - shown.length;
-  if (facts.length === 0) return <p className="text-small text-muted">No fact was told yet.</p>;
+  if (facts.length === 0) return <p className="text-small text-muted">No facts recorded yet.</p>;
   return (
     <div className="flex flex-col">
       {left > 0 && (
@@ -113,7 +113,7 @@ function Facts({ facts }: { facts: Why['facts'] }) {
           Show {left} earlier {left === 1 ? 'fact' : 'facts'}
         </Button>
       )}
-      <ol aria-label="Facts, the newest last">
+      <ol aria-label="Facts, newest last">
         {shown.map(({ at, seq, source, text }) => {
           const { icon: Icon, words } = grades[source];
           return (
@@ -122,7 +122,7 @@ function Facts({ facts }: { facts: Why['facts'] }) {
               className="flex flex-wrap items-baseline gap-x-3 gap-y-0.5 border-line border-t py-1.5 text-small"
             >
               <span className="w-24 shrink-0 text-tiny whitespace-nowrap text-muted">
-                {at === null ? 'no time' : <Age at={at} />}
+                {at === null ? 'time unknown' : <Age at={at} />}
               </span>
               <span className="min-w-40 flex-1 text-text">
                 <OutsideText>{text}</OutsideText>
@@ -147,7 +147,7 @@ function Facts({ facts }: { facts: Why['facts'] }) {
   );
 }
 
-/** Why the ticket is in its state; asked once, however many parts of the screen want it. */
+/** The explanation of the ticket's state, shared by all parts of the screen. */
 export function useWhy(ticket: string, run: string | undefined) {
   return useQuery({
     queryKey: ['ticket', ticket, 'why', run],

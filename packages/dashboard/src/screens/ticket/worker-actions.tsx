@@ -1,4 +1,4 @@
-// What a person may say about a worker now, and why not. The daemon decides; this only spares a refusal.
+// The actions that a person can take on a worker now. The daemon decides; this only avoids a refusal.
 import type { BoardView } from '@svc/core';
 import { isAgentsWork } from '@svc/core/browser';
 import { RotateCcw, ShieldCheck } from 'lucide-react';
@@ -10,33 +10,31 @@ type WorkerRow = BoardView['workers'][number];
 type JudgedRun = Pick<BoardView['runs'][number], 'state' | 'plan'>;
 type Judged = Pick<WorkerRow, 'status' | 'deploy' | 'merge' | 'claim' | 'life'>;
 
-export type WorkerWord = 'deploy-retry' | 'deploy-accept' | 'worker-retry';
+export type WorkerAction = 'deploy-retry' | 'deploy-accept' | 'worker-retry';
 
-/** The words that have a meaning for the worker as it stands. */
-export function allowedWords(worker: Judged, run: JudgedRun | null): WorkerWord[] {
-  const words: WorkerWord[] = [];
+/** The actions that make sense in the worker's current state. */
+export function allowedActions(worker: Judged, run: JudgedRun | null): WorkerAction[] {
+  const actions: WorkerAction[] = [];
   const { status, deploy, claim } = worker;
-  if (deploy !== null && (status === 'deploy-failed' || status === 'stalled')) words.push('deploy-retry');
-  if (status !== 'done' && (deploy !== null || claim?.status === 'done')) words.push('deploy-accept');
-  if (mayBeStartedAnew(worker, run)) words.push('worker-retry');
-  return words;
+  if (deploy !== null && (status === 'deploy-failed' || status === 'stalled')) actions.push('deploy-retry');
+  if (status !== 'done' && (deploy !== null || claim?.status === 'done')) actions.push('deploy-accept');
+  if (canRestart(worker, run)) actions.push('worker-retry');
+  return actions;
 }
 
-/** One that works is left alone: only what ended, stalled or lost its process is offered a new start. */
-function mayBeStartedAnew({ status, merge, life }: Judged, run: JudgedRun | null): boolean {
+/** Only a worker that ended, stalled or lost its process can be restarted. */
+function canRestart({ status, merge, life }: Judged, run: JudgedRun | null): boolean {
   if (merge !== null || run === null) return false;
   const isOver = run.state === 'completed' || run.state === 'canceled';
-  // A run that others conduct does not go on by it.
+  // svc cannot continue a run that it does not manage.
   if (isOver && run.plan === null) return false;
   if (status === 'failed' || status === 'canceled' || status === 'stalled') return true;
   return isAgentsWork(status) && life.state === 'dead' && life.reviving !== true;
 }
 
-// What a person can do about the worker: each says what it will do before it does it.
-
 type RunRow = BoardView['runs'][number];
 
-export function WorkerWords({
+export function WorkerActions({
   worker,
   run,
   disabledBecause,
@@ -45,16 +43,16 @@ export function WorkerWords({
   worker: WorkerRow;
   run: RunRow | null;
   disabledBecause: string | null;
-  /** Where there is room for one alone. */
-  only?: WorkerWord;
+  /** Show only this action. */
+  only?: WorkerAction;
 }) {
-  const words = allowedWords(worker, run).filter((word) => only === undefined || word === only);
+  const actions = allowedActions(worker, run).filter((action) => only === undefined || action === only);
   const given = { worker, disabledBecause };
   return (
     <>
-      {words.includes('deploy-retry') && <DeployRetry {...given} />}
-      {words.includes('deploy-accept') && <DeployAccept {...given} />}
-      {words.includes('worker-retry') && <WorkerRetry {...given} isConducted={run?.plan !== null} />}
+      {actions.includes('deploy-retry') && <DeployRetry {...given} />}
+      {actions.includes('deploy-accept') && <DeployAccept {...given} />}
+      {actions.includes('worker-retry') && <WorkerRetry {...given} isManaged={run?.plan !== null} />}
     </>
   );
 }
@@ -68,20 +66,20 @@ function DeployRetry({ worker, disabledBecause }: Given) {
       trigger={
         <>
           <RotateCcw aria-hidden="true" className="size-4" />
-          Retry the deploy
+          Retry deploy
         </>
       }
-      title={`Retry the deploy of ${ticket}`}
-      label="Retry the deploy"
+      title={`Retry deploy of ${ticket}`}
+      label="Retry deploy"
       disabledBecause={disabledBecause}
-      onConfirm={() => deployWord(worker, 'retry', '')}
+      onConfirm={() => decideDeploy(worker, 'retry', '')}
     >
       <p>
-        {ticket} goes back to “Merged” and waits for a new deployment in{' '}
-        {deploy?.environment ?? policy.productionEnvironment}. Its {attempts} of {budget} attempts no longer
-        count, and its deadline begins again.
+        {ticket} goes back to “Merged” and waits for a new deployment to{' '}
+        {deploy?.environment ?? policy.productionEnvironment}. The {attempts} of {budget} attempts so far no
+        longer count, and the deadline starts again.
       </p>
-      <p className="text-muted">svc does not start a deployment itself: your pipeline must.</p>
+      <p className="text-muted">svc does not start deployments: your pipeline must.</p>
     </Confirm>
   );
 }
@@ -101,14 +99,14 @@ function DeployAccept({ worker, disabledBecause }: Given) {
       title={`Accept ${ticket} as done`}
       label="Accept as done"
       disabledBecause={disabledBecause}
-      onConfirm={() => deployWord(worker, 'accept', note)}
+      onConfirm={() => decideDeploy(worker, 'accept', note)}
     >
       <p>
-        {ticket} becomes “Done” by your word, its ticket is moved to done, and the receipt says that no
-        deployment was seen to succeed. This cannot be taken back.
+        {ticket} becomes “Done”, also in the tracker, and its receipt records that you accepted it without a
+        successful deployment. This cannot be undone.
       </p>
       <label htmlFor={id} className="flex flex-col gap-1 text-small text-muted">
-        Why it is done (kept in the event log)
+        Reason (kept in the event log)
         <textarea
           id={id}
           value={note}
@@ -122,34 +120,34 @@ function DeployAccept({ worker, disabledBecause }: Given) {
   );
 }
 
-function WorkerRetry({ worker, disabledBecause, isConducted }: Given & { isConducted: boolean }) {
+function WorkerRetry({ worker, disabledBecause, isManaged }: Given & { isManaged: boolean }) {
   const { ticket, orchestrator } = worker;
   return (
     <Confirm
       trigger={
         <>
           <RotateCcw aria-hidden="true" className="size-4" />
-          Start anew
+          Restart
         </>
       }
-      title={`Start the worker of ${ticket} anew`}
-      label="Start it anew"
+      title={`Restart the worker of ${ticket}`}
+      label="Restart worker"
       disabledBecause={disabledBecause}
       onConfirm={() =>
         client.post('/api/runs/{run}/retry', { params: { run: orchestrator }, body: { ticket } })
       }
     >
       <p>
-        Its signal file says “dispatched” again, and its earlier starts no longer count against it.
-        {isConducted
-          ? ' A new process is started in its worktree as soon as the run has a free place.'
-          : ' Somebody else conducts this run: whether a process is started is up to them.'}
+        Its signal file goes back to “dispatched”, and its earlier starts no longer count.
+        {isManaged
+          ? ' A new process starts in its worktree as soon as the run has a free slot.'
+          : ' svc does not manage this run: the other orchestrator decides whether to start a process.'}
       </p>
     </Confirm>
   );
 }
 
-function deployWord({ ticket, orchestrator }: WorkerRow, word: 'retry' | 'accept', note: string) {
+function decideDeploy({ ticket, orchestrator }: WorkerRow, word: 'retry' | 'accept', note: string) {
   return client.post('/api/workers/{ticket}/deploy', {
     params: { ticket },
     body: { word, orchestrator, ...(note.trim() !== '' && { note: note.trim() }) },

@@ -1,4 +1,4 @@
-// The newest lines of the ticket, live.
+// The newest events of the ticket, live.
 import type { EventLine } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -11,7 +11,7 @@ import { OutsideText } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 
-/** Whether a line tells of the ticket, in this run or in none. */
+/** Whether an event belongs to the ticket, in this run or without a run. */
 export function isOfTicket(
   { scope }: Pick<EventLine, 'scope'>,
   ticket: string,
@@ -21,10 +21,10 @@ export function isOfTicket(
   return run === undefined || scope.orchestrator === undefined || scope.orchestrator === run;
 }
 
-/** A burst of lines is one call. */
+/** A burst of events causes one call. */
 const EVERY_MS = 400;
 
-/** Calls back soon after lines of the ticket came, however many. */
+/** Calls `onLines` soon after events of the ticket arrived, in batches. */
 function useTicketLines(
   ticket: string,
   run: string | undefined,
@@ -40,31 +40,31 @@ function useTicketLines(
     waiting.current.push(...ours);
     timer.current ??= setTimeout(() => {
       timer.current = undefined;
-      const came = waiting.current;
+      const arrived = waiting.current;
       waiting.current = [];
-      latest.current(came);
+      latest.current(arrived);
     }, EVERY_MS);
   });
   useEffect(() => () => clearTimeout(timer.current), []);
 }
 
-// An event line in a few words: what its detail says that fits beside its topic.
+// A short text for an event, from its detail.
 
-/** The screen cuts it to its lines; this only bounds the page. */
+/** The screen truncates it further; this only bounds the page. */
 const MOST = 400;
-/** What is shown elsewhere, or means nothing to a reader. */
-const left = new Set(['signal', 'hash', 'policy', 'changed', 'by', 'id', 'evidence']);
+/** Shown elsewhere, or of no use to a reader. */
+const hidden = new Set(['signal', 'hash', 'policy', 'changed', 'by', 'id', 'evidence']);
 
 export function lineGist({ detail }: Pick<EventLine, 'detail'>): string {
   const { from, to, message, summary, reason, state, conclusion, title, ...rest } = detail;
   const first = [message, summary, title].find((text) => typeof text === 'string');
   if (typeof first === 'string') return cut(first);
   if (isPlain(to)) return isPlain(from) ? `${from} to ${to}` : String(to);
-  const said = [state, conclusion, reason].filter(isPlain).map(String);
-  if (said.length > 0) return cut(said.join(', '));
+  const states = [state, conclusion, reason].filter(isPlain).map(String);
+  if (states.length > 0) return cut(states.join(', '));
   return cut(
     Object.entries(rest)
-      .filter(([name, value]) => !left.has(name) && isPlain(value))
+      .filter(([name, value]) => !hidden.has(name) && isPlain(value))
       .slice(0, 3)
       .map(([name, value]) => `${name} ${String(value)}`)
       .join(', '),
@@ -79,26 +79,26 @@ function cut(text: string): string {
   return text.slice(0, MOST).replaceAll(/\s+/g, ' ').trim();
 }
 
-/** What was asked for and what came since, each line once, the newest first. */
+/** The loaded events and those that arrived since, each once, newest first. */
 export function newestLines(
-  asked: readonly EventLine[],
-  came: readonly EventLine[],
+  loaded: readonly EventLine[],
+  arrived: readonly EventLine[],
   most: number,
 ): EventLine[] {
-  const bySeq = new Map([...asked, ...came].map((line) => [line.seq, line]));
+  const bySeq = new Map([...loaded, ...arrived].map((line) => [line.seq, line]));
   return [...bySeq.values()].toSorted((one, other) => other.seq - one.seq).slice(0, most);
 }
 
 const SHOWN = 50;
 
 export function WorkerEvents({ ticket }: { ticket: string }) {
-  const [came, setCame] = useState<EventLine[]>([]);
+  const [arrived, setArrived] = useState<EventLine[]>([]);
   const { data, error, refetch } = useQuery({
     queryKey: ['ticket-events', ticket],
     queryFn: ({ signal }) => client.get('/api/events', { query: { ticket, limit: SHOWN }, signal }),
   });
-  useTicketLines(ticket, undefined, (lines) => setCame((before) => [...before, ...lines].slice(-SHOWN)));
-  const lines = newestLines(data?.events ?? [], came, SHOWN);
+  useTicketLines(ticket, undefined, (lines) => setArrived((before) => [...before, ...lines].slice(-SHOWN)));
+  const lines = newestLines(data?.events ?? [], arrived, SHOWN);
   return (
     <Panel
       title="Events"
@@ -122,7 +122,7 @@ export function WorkerEvents({ ticket }: { ticket: string }) {
           )}
         </div>
       ) : lines.length === 0 ? (
-        <p className="p-4 text-muted">No line names this ticket.</p>
+        <p className="p-4 text-muted">No events for this ticket.</p>
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a frame that scrolls must be reachable by keyboard.
         <section

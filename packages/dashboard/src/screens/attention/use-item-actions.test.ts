@@ -1,6 +1,6 @@
 import { sampleAttention } from '@svc/testkit';
 import { afterEach, expect, test, vi } from 'vitest';
-import { foreseen, sendWord, type Word } from './use-words.ts';
+import { type ItemAction, predicted, sendAction } from './use-item-actions.ts';
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -8,7 +8,7 @@ const item = sampleAttention();
 const now = Date.UTC(2026, 0, 2, 12);
 const at = '2026-01-02T12:00:00.000Z';
 
-test.each<[Word, object | null, object]>([
+test.each<[ItemAction, object | null, object]>([
   [{ kind: 'ack' }, { acknowledged: { by: 'you', at } }, {}],
   [{ kind: 'resolve' }, null, {}],
   [
@@ -26,13 +26,13 @@ test.each<[Word, object | null, object]>([
     { handedOver: { to: 'mira', by: 'you', at, note: 'yours' } },
     { to: 'mira', note: 'yours' },
   ],
-])('%j', async (word, change, body) => {
-  expect(foreseen(item, word, now)).toEqual(change === null ? null : { ...item, ...change });
-  const asked = vi.fn<typeof fetch>(async () => new Response('{}'));
-  vi.stubGlobal('fetch', asked);
-  await sendWord(item.id, word, { by: 'kim' });
-  expect(asked).toHaveBeenCalledExactlyOnceWith(
-    `/api/attention/${word.kind}`,
+])('%j', async (action, change, body) => {
+  expect(predicted(item, action, now)).toEqual(change === null ? null : { ...item, ...change });
+  const request = vi.fn<typeof fetch>(async () => new Response('{}'));
+  vi.stubGlobal('fetch', request);
+  await sendAction(item.id, action, { by: 'kim' });
+  expect(request).toHaveBeenCalledExactlyOnceWith(
+    `/api/attention/${action.kind}`,
     expect.objectContaining({ method: 'POST', body: JSON.stringify({ id: item.id, ...body, by: 'kim' }) }),
   );
 });

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { allowedWords } from './worker-actions.tsx';
+import { allowedActions } from './worker-actions.tsx';
 
-type Worker = Parameters<typeof allowedWords>[0];
+type Worker = Parameters<typeof allowedActions>[0];
 const since = '2026-11-09T10:00:00.000Z';
 const alive = { state: 'alive', since, seq: 1 } as const;
 const dead = { state: 'dead', since, seq: 1 } as const;
 const deploy = {} as NonNullable<Worker['deploy']>;
 const merge = { sha: 'a', at: since, seq: 2 };
-const plan = {} as Exclude<NonNullable<Parameters<typeof allowedWords>[1]>['plan'], null>;
+const plan = {} as Exclude<NonNullable<Parameters<typeof allowedActions>[1]>['plan'], null>;
 const running = { state: 'running', plan } as const;
 const worker = (given: Partial<Worker>): Worker => ({
   status: 'implementing',
@@ -33,6 +33,6 @@ test.each([
   [worker({ status: 'deploying', deploy, merge }), running, ['deploy-accept']],
   [worker({ claim: { status: 'done', at: since, seq: 3 } }), running, ['deploy-accept']],
   [worker({ status: 'done', deploy, merge }), running, []],
-] as const)('only what the state allows is offered', (given, run, words) => {
-  expect(allowedWords(given, run)).toEqual(words);
+] as const)('only the actions that the state allows are offered', (given, run, actions) => {
+  expect(allowedActions(given, run)).toEqual(actions);
 });

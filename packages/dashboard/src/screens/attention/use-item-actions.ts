@@ -1,0 +1,88 @@
+// A person's action on an item: shown at once as it will be, then as the log has it. If the daemon refuses it, the item
+// goes back and the error is shown.
+import type { AttentionItem } from '@svc/core';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { client } from '../../api/client.ts';
+import { actor } from './your-name.ts';
+
+/** How long to wait for the event. After that the board is correct as it is. */
+const PENDING_TIMEOUT_MS = 5_000;
+
+export type ItemAction =
+  | { kind: 'ack' }
+  | { kind: 'resolve' }
+  | { kind: 'snooze'; for: string; until: number }
+  | { kind: 'hand-over'; to: string; note: string };
+
+/** The item as it will be; null if it will be closed. */
+export function predicted<Item extends AttentionItem>(
+  item: Item,
+  action: ItemAction,
+  now: number,
+): Item | null {
+  const at = new Date(now).toISOString();
+  const by = 'you';
+  switch (action.kind) {
+    case 'ack':
+      return { ...item, acknowledged: { by, at } };
+    case 'snooze':
+      return { ...item, snoozedUntil: new Date(action.until).toISOString() };
+    case 'hand-over':
+      return {
+        ...item,
+        handedOver: { to: action.to, by, at, note: action.note === '' ? null : action.note },
+      };
+    case 'resolve':
+      return null;
+  }
+}
+
+export function sendAction(id: string, action: ItemAction, by: { by?: string }): Promise<unknown> {
+  if (action.kind === 'snooze')
+    return client.post('/api/attention/snooze', { body: { id, for: action.for, ...by } });
+  if (action.kind === 'hand-over') {
+    const note = action.note === '' ? {} : { note: action.note };
+    return client.post('/api/attention/hand-over', { body: { id, to: action.to, ...note, ...by } });
+  }
+  return client.post(`/api/attention/${action.kind}`, { body: { id, ...by } });
+}
+
+type Pending = { action: ItemAction; base: AttentionItem; at: number };
+
+export function useItemActions(items: ReadonlyMap<string, AttentionItem>) {
+  const [pending, setPending] = useState<ReadonlyMap<string, Pending>>(new Map());
+  const [failure, setFailure] = useState<{ item: AttentionItem; error: Error } | null>(null);
+  const latest = useRef(items);
+  latest.current = items;
+
+  const forget = useCallback((id: string, only: Pending) => {
+    setPending((before) => {
+      if (before.get(id) !== only) return before;
+      const after = new Map(before);
+      after.delete(id);
+      return after;
+    });
+  }, []);
+
+  // The log has it: from here on the board is right.
+  useEffect(() => {
+    for (const [id, one] of pending) if (items.get(id) !== one.base) forget(id, one);
+  }, [items, pending, forget]);
+
+  const send = useCallback(
+    async (item: AttentionItem, action: ItemAction): Promise<void> => {
+      const one: Pending = { action, base: latest.current.get(item.id) ?? item, at: Date.now() };
+      setFailure(null);
+      setPending((before) => new Map(before).set(item.id, one));
+      try {
+        await sendAction(item.id, action, actor());
+        setTimeout(() => forget(item.id, one), PENDING_TIMEOUT_MS);
+      } catch (error) {
+        forget(item.id, one);
+        setFailure({ item, error: error instanceof Error ? error : new Error(String(error)) });
+      }
+    },
+    [forget],
+  );
+  return { pending, send, failure, dismissFailure: useCallback(() => setFailure(null), []) };
+}
