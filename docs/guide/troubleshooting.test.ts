@@ -1,5 +1,5 @@
-// Whoever searches the troubleshooting page for the words on their screen finds them: every finding of the doctor that
-// is no praise, every part that it examines, every reason for attention.
+// The troubleshooting page can be searched for the text on the screen: it has every problem that the doctor reports, every
+// part that it checks, and every reason for attention.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { doctorParts } from '@svc/core';
@@ -13,15 +13,15 @@ const sources = globSync('packages/{core,monitor}/src/**/*.ts', { cwd: root })
   .filter((file) => !file.endsWith('.test.ts') && !file.includes('testing'))
   .map((file) => readFileSync(join(root, file), 'utf8'));
 
-/** `doctorFinding('port', 'broken', `port ${port} is taken…`)`: the fixed pieces of what it says. */
-const said = sources.flatMap((text) =>
+/** `doctorFinding('port', 'broken', `port ${port} is taken…`)`: the fixed pieces of its text. */
+const texts = sources.flatMap((text) =>
   [...text.matchAll(/doctorFinding\(\s*'[a-z-]+',\s*([^,]+),\s*(?:'([^']+)'|`([^`]+)`)/g)]
     .filter(([, grade]) => grade !== "'ok'")
     .map(([, , plain, template]) => plain ?? template ?? ''),
 );
 const pieces = [
   ...new Set(
-    said.flatMap((text) =>
+    texts.flatMap((text) =>
       text
         .split(/\$\{[^}]*\}/)
         .map((piece) => piece.trim().replace(/:$/, ''))
@@ -30,7 +30,7 @@ const pieces = [
   ),
 ];
 
-/** Reasons as they are raised: in the tables of the fold, by feeds, by runs and by the outbox. */
+/** The reasons that the fold, feeds, runs and the outbox raise. */
 const reasons = [
   ...new Set(
     sources.flatMap((text) => [
@@ -59,16 +59,16 @@ test('the sources are still read', () => {
   );
 });
 
-test('every finding of the doctor is there, in its words', () => {
+test('the page has every problem that the doctor reports, literally', () => {
   expect(pieces.filter((piece) => !page.includes(piece))).toEqual([]);
 });
 
-test('every part that the doctor examines is there', () => {
+test('the page has every part that the doctor checks', () => {
   const words = (part: string): string => part.replace('-', ' ');
   expect(doctorParts.filter((part) => !page.toLowerCase().includes(words(part)))).toEqual([]);
 });
 
-test('every reason for attention is there, and on the page of its own', () => {
+test('every reason for attention is on the page and in docs/reference/attention.md', () => {
   const isOn = (text: string) => (reason: string) => text.includes(`\`${reason}\``);
   expect(reasons.filter((reason) => !isOn(page)(reason))).toEqual([]);
   expect(reasons.filter((reason) => !isOn(attention)(reason))).toEqual([]);

@@ -1,11 +1,11 @@
-// A page of the guide as its test reads it: commands, what they are to print, and what the world does meanwhile.
+// Reads a page of the guide: commands, their expected output, and what others do meanwhile.
 //
 //   ```sh        commands that are run
-//   ```text      right behind them: what they print; … stands for anything, and for any lines when it is alone
+//   ```text      directly after them: their output; … matches anything, and any lines when alone on a line
 //   ```console   commands that cannot be run on a test machine
-//   ```json      a piece of somebody's configuration; it is parsed
-//   <!-- world: merge 42 -->      something that others do: a merge at the code host, a worker that begins
-//   <!-- machine: second -->      what follows is typed at another machine
+//   ```json      a piece of configuration; it must parse
+//   <!-- world: merge 42 -->      something that others do: a merge at the code host, a worker that starts
+//   <!-- machine: second -->      what follows runs on another machine
 
 export type Step =
   | { kind: 'run'; commands: string; prints: string | undefined; line: number }
@@ -38,10 +38,9 @@ function addBlock(steps: Step[], tag: string, body: string, line: number): void 
   else if (tag === 'text') {
     const last = steps.at(-1);
     if (last?.kind !== 'run' || last.prints !== undefined)
-      throw new Error(`line ${line}: an output that stands behind no commands`);
+      throw new Error(`line ${line}: an output without commands before it`);
     last.prints = body;
   } else if (tag === 'json') {
-    // What does not parse would not work either.
     JSON.parse(body);
   } else {
     throw new Error(
@@ -50,7 +49,7 @@ function addBlock(steps: Step[], tag: string, body: string, line: number): void 
   }
 }
 
-/** Whether that was printed; `…` is any text, and any lines where it stands alone. */
+/** Whether the output matches; `…` is any text, or any lines when alone on a line. */
 export function isAsShown(shown: string, printed: string): boolean {
   const lines = shown.split('\n').map((line) => {
     if (line.trim() === '…') return '(?:.*\n)*?';

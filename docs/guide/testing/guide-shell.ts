@@ -1,5 +1,5 @@
-// A shell at one machine of the guide: blocks of commands run in it one after the other, so that a variable or a folder
-// of one block holds in the next. The first command that fails ends the block.
+// A shell on one machine of the guide. Blocks of commands run in it one after the other, so a variable or a folder of one
+// block is still set in the next. The first command that fails ends the block.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export type GuideShell = {
-  /** What was printed on standard output; messages and progress are for people. Throws when a command fails. */
+  /** Returns standard output, without messages and progress. Throws when a command fails. */
   run: (commands: string) => Promise<string>;
   end: () => Promise<void>;
 };
@@ -16,12 +16,12 @@ const END = '=== end of the block ===';
 
 export function openShell(given: {
   folder: string;
-  /** For the blocks themselves; gone with the test. */
+  /** For the blocks' scripts. */
   scratch: string;
   environment: Record<string, string>;
   stuckAfterMs: number;
 }): GuideShell {
-  // A process group of its own: what was started in the background is ended with it.
+  // In its own process group, so that background processes are ended with it.
   const shell = spawn('bash', ['--noprofile', '--norc'], {
     cwd: given.folder,
     env: given.environment,
@@ -29,15 +29,15 @@ export function openShell(given: {
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   let printed = '';
-  let complained = '';
-  let look: (() => void) | undefined;
+  let errors = '';
+  let check: (() => void) | undefined;
   const closed = once(shell, 'close');
   shell.stdout.on('data', (chunk: Buffer) => {
     printed += chunk.toString();
-    look?.();
+    check?.();
   });
-  shell.stderr.on('data', (chunk: Buffer) => (complained += chunk.toString()));
-  void closed.then(() => look?.());
+  shell.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+  void closed.then(() => check?.());
   let count = 0;
 
   return {
@@ -46,19 +46,19 @@ export function openShell(given: {
       const file = join(given.scratch, `block-${count}.sh`);
       writeFileSync(file, `${commands}\n`);
       printed = '';
-      complained = '';
-      const said = (): string => `${commands}\n\n${printed}\n${complained}`;
+      errors = '';
+      const report = (): string => `${commands}\n\n${printed}\n${errors}`;
       const ended = new Promise<void>((resolve, reject) => {
         const stuck = setTimeout(
-          () => reject(new Error(`it did not end within ${given.stuckAfterMs} ms:\n${said()}`)),
+          () => reject(new Error(`it did not end within ${given.stuckAfterMs} ms:\n${report()}`)),
           given.stuckAfterMs,
         );
-        look = () => {
+        check = () => {
           const isOver = printed.includes(END);
           if (!isOver && shell.exitCode === null) return;
           clearTimeout(stuck);
           if (isOver) resolve();
-          else reject(new Error(`it failed with exit code ${shell.exitCode}:\n${said()}`));
+          else reject(new Error(`it failed with exit code ${shell.exitCode}:\n${report()}`));
         };
       });
       shell.stdin.write(`set -eo pipefail\n. '${file}' </dev/null\necho '${END}'\n`);
@@ -70,15 +70,15 @@ export function openShell(given: {
       if (pid === undefined) return;
       shell.stdin.destroy();
       for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-        for (let round = 0; round < 100 && tell(pid, signal); round += 1) await sleep(50);
+        for (let round = 0; round < 100 && signalGroup(pid, signal); round += 1) await sleep(50);
       }
       await closed;
     },
   };
 }
 
-/** Signals the whole group of the shell; false when nobody is left in it. */
-function tell(group: number, signal: NodeJS.Signals): boolean {
+/** Signals the shell's process group; false if it is empty. */
+function signalGroup(group: number, signal: NodeJS.Signals): boolean {
   try {
     process.kill(-group, signal);
     return true;

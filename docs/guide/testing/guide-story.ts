@@ -1,5 +1,5 @@
-// What others do while somebody follows the guide: people, the code host, a worker. A page names it in a comment that
-// readers do not see, and it really happens: a signed delivery goes through the relay to the daemon.
+// What others (people, the code host, a worker) do while a reader follows the guide. A page names it in a hidden comment,
+// and it really happens: a signed delivery goes through the relay to the daemon.
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { codehostExample, type JsonObject, patched, until } from '@svc/testkit';
@@ -10,7 +10,7 @@ const MERGE = '4be07c21d9f3a6e85b1c0d7f2a94e6b83c5d1f70';
 
 type Deed = (world: GuideWorld, at: Machine, number: string) => Promise<void>;
 
-/** In the comment, `#` stands for a number. */
+/** `#` matches a number. */
 const deeds: Readonly<Record<string, Deed>> = {
   'first run is done': async (_world, { shell }) => {
     await shell.run('svc init --yes --token-file ~/tracker-token.txt');
@@ -47,7 +47,7 @@ until curl --silent --fail http://127.0.0.1:7500/readyz; do sleep 0.1; done`);
   },
 };
 
-/** Does it, and waits until every daemon has taken it in. */
+/** Does it, and waits until every daemon has processed it. */
 export async function doDeed(world: GuideWorld, at: Machine, what: string): Promise<void> {
   const [number = ''] = /\d{3,}/.exec(what) ?? [];
   const deed = deeds[what] ?? deeds[what.replace(number, '#')];
@@ -63,7 +63,7 @@ async function deployment(world: GuideWorld, state: string, number: string): Pro
   await happens(world, `deployment_status ${state}`, { deployment: { id } });
 }
 
-/** A delivery to every hook of acme/web; waits until each daemon that runs has its line. */
+/** Sends a delivery to every hook of acme/web and waits until each running daemon has logged it. */
 async function happens(world: GuideWorld, name: string, patch: JsonObject = {}): Promise<void> {
   const story = patched(codehostExample(name), name, now(name));
   const { type, payload } = patched(story, name, patch);
@@ -73,7 +73,7 @@ async function happens(world: GuideWorld, name: string, patch: JsonObject = {}):
     await until(() => logOf(home).includes(guid));
 }
 
-/** The story in the words and the time of the guide. */
+/** The example with the names of the guide and the current time. */
 function now(name: string): JsonObject {
   const time = new Date().toISOString();
   const pull = {
@@ -102,7 +102,7 @@ function now(name: string): JsonObject {
   };
 }
 
-/** The signal file of the worker, as an agent writes it: whole or not at all. */
+/** Writes the worker's signal file atomically, as an agent does. */
 function writeSignal(home: string): void {
   const file = join(home, 'svc/runs/run-1/workers/ENG-42.json');
   const time = new Date().toISOString();
@@ -133,7 +133,7 @@ function hasDaemon({ home }: Machine): boolean {
   return existsSync(join(home, 'svc/daemon.json'));
 }
 
-/** The board knows every line, and nothing is left to do. */
+/** The board has folded every line, and no effect is pending. */
 async function isIdle({ url }: Machine): Promise<boolean> {
   const metrics = await (await fetch(`${url}/metrics`)).text();
   return ['svc_state_lag_lines', 'svc_outbox_pending'].every((name) => metrics.includes(`\n${name} 0\n`));

@@ -1,5 +1,5 @@
-// The machines of the guide, each with a home of its own, and the services around them: the real gh against a fake of
-// the code host, a fake tracker, a relay with the public protocol. `svc` is what bin/ starts: the build.
+// The machines of the guide, each with its own home, and the services around them: the real gh against a fake code host,
+// a fake tracker, a relay with the public protocol. `svc` is the build in bin/.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -24,10 +24,10 @@ const TOKEN = 'hush-tracker-token';
 export type GuideWorld = Awaited<ReturnType<typeof guideWorld>>;
 export type Machine = {
   home: string;
-  /** Where its daemon is, once it runs. */
+  /** The address of its daemon. */
   url: string;
   shell: GuideShell;
-  /** What was printed, in the words of the guide. */
+  /** Printed output with the names and ports of the guide. */
   asShown: (printed: string) => string;
 };
 
@@ -43,7 +43,7 @@ export async function guideWorld() {
   const team = tracker.cloud.addTeam({ key: 'ENG', name: 'Engineering' });
   tracker.cloud.addIssue({ teamId: team.id, number: 42, title: 'Add the login form' });
   const random = createRandom(process.pid);
-  // Ports that the guide names, and those that are used in their place.
+  // Ports in the guide, and the ports used instead.
   const shared = { '7500': await freePort(random), '4222': await freePort(random) };
   const machines = new Map<string, Machine>();
 
@@ -111,7 +111,7 @@ export async function guideWorld() {
 const nodeFolder = dirname(process.execPath);
 const natsFolder = natsPath().split(':')[0];
 
-/** bin/ with the build, as a copy: a build in the meantime does not change what is being tried. */
+/** A copy of bin/ and the build, so that a concurrent build does not change it. */
 function installedCopy(): string {
   const folder = temporaryFolder('svc-guide-installed-');
   for (const part of ['bin', 'version.txt', 'packages/monitor/dist', 'packages/relay/dist']) {
@@ -124,8 +124,8 @@ function installedCopy(): string {
 }
 
 /**
- * `npm install --global ./svc-*.tgz` installs nothing here: what is installed is bin/ of this repository. That the
- * package can be installed is tested with the release.
+ * `npm install --global ./svc-*.tgz` installs nothing here, because bin/ of this repository is used. The release tests
+ * check that the package can be installed.
  */
 function npmShim(): string {
   const folder = temporaryFolder('svc-guide-npm-');

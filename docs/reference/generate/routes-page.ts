@@ -54,7 +54,7 @@ export function routesPageOf(api: OpenApi): string {
 }
 
 const intro = [
-  'Every route of the daemon, from [`schemas/openapi.json`](../../schemas/openapi.json). It listens on `127.0.0.1:7400` and `[::1]:7400`, and answers JSON. It answers your user and root; where the system cannot tell users apart (macOS), send the token: `curl -H "Authorization: Bearer $(cat ~/svc/api-token)" http://127.0.0.1:7400/api/board`. How the board is followed, what a trace is and more of the meaning behind: [the dashboard’s routes](dashboard.md), [state](state.md).',
+  'Every route of the daemon, from [`schemas/openapi.json`](../../schemas/openapi.json). It listens on `127.0.0.1:7400` and `[::1]:7400`, and answers JSON. It answers your user and root; where the system cannot tell users apart (macOS), send the token: `curl -H "Authorization: Bearer $(cat ~/svc/api-token)" http://127.0.0.1:7400/api/board`. More about following the board, filters, traces and worker output: [building on the API](dashboard.md).',
   'A failure is `{error, code, remedy}`; `remedy` is there where one exists. Every route may answer 403 (a `Host` that is not this machine, or a request that changes something from a page of another origin), 413 (a body that is too large) and 500 (the daemon failed). The codes: [failures](exit-codes.md#failures).',
 ];
 

@@ -1,4 +1,4 @@
-// The fault table of docs/doctor.md, row by row, without the rows of the feeds (feed-faults.test.ts): what
+// The fault table of docs/internals/faults.md, row by row, without the rows of the feeds (feed-faults.test.ts): what
 // `svc doctor` says, its remedy, and what `--fix` makes of it. Faults that only a daemon can have come from one
 // that reports them.
 import { spawnSync } from 'node:child_process';
@@ -668,9 +668,9 @@ test('a delivery that only carries the header of a self-test is a delivery like 
   expect(daemon.lines()).toHaveLength(1);
 });
 
-test('every row of docs/doctor.md names a test, and every test has its row', () => {
+test('every row of docs/internals/faults.md names a test, and every test has its row', () => {
   const root = join(import.meta.dirname, '../../..');
-  const text = readFileSync(join(root, 'docs/doctor.md'), 'utf8');
+  const text = readFileSync(join(root, 'docs/internals/faults.md'), 'utf8');
   const named = text
     .split('\n')
     .map((line) => / \| `([^`]+)` › ([^|]+) \|$/.exec(line))

@@ -1,4 +1,4 @@
-// The fault table of docs/feeds.md, row by row: what `svc feeds` and `svc doctor` say, the remedy that they print,
+// The fault table of docs/internals/faults.md, row by row: what `svc feeds` and `svc doctor` say, the remedy that they print,
 // and that the daemon goes on. A half-open connection takes 75 s to be told from an idle one: tunnel.test.ts has that row.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -475,9 +475,9 @@ test('a clock that is right is not mentioned, and what was mended is no longer s
   expect(await covered(second)).toBe(true);
 });
 
-test('every row of docs/feeds.md names a test that is here or in the tunnel’s own tests', () => {
+test('every row of docs/internals/faults.md names a test that is here or in the tunnel’s own tests', () => {
   const root = join(import.meta.dirname, '../../..');
-  const named = readFileSync(join(root, 'docs/feeds.md'), 'utf8')
+  const named = readFileSync(join(root, 'docs/internals/faults.md'), 'utf8')
     .split('\n')
     .map((line) => / \| `([^`]+)` › ([^|]+) \|$/.exec(line))
     .filter((found) => found !== null);

@@ -1,4 +1,4 @@
-// docs/moving.md, run as it is written: a machine with a history is copied, and goes on under another home.
+// The commands of docs/guide/data.md for a copy and a move, run as written.
 import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { freePort } from '../../testkit/src/daemon/free-port.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const [copy = '', unpack = '', start = ''] = [
-  ...readFileSync(join(root, 'docs/moving.md'), 'utf8').matchAll(/^ *```sh\n(.*?)^ *```/gms),
+  ...readFileSync(join(root, 'docs/guide/data.md'), 'utf8').matchAll(/^ *```console\n(.*?)^ *```/gms),
 ].map(([, commands = '']) => commands);
 const SECRET = 'd'.repeat(64);
 

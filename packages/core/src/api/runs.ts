@@ -87,7 +87,7 @@ export const runRoutes = {
           .optional()
           .describe('one of tickets, waves and plan is needed'),
         waves: z.array(z.array(z.string())).max(MOST_WAVES).optional(),
-        plan: z.unknown().optional().describe('a plan file, see docs/orchestration.md'),
+        plan: z.unknown().optional().describe('a plan file, see docs/guide/orchestration.md'),
         dependencies: z
           .boolean()
           .default(false)

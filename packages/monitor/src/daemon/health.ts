@@ -22,7 +22,7 @@ import type { SignalFigures } from '../runs/watch-signals.ts';
 import type { DaemonBoard } from './board.ts';
 import type { Counters } from './counters.ts';
 
-const RESTART = 'Run: svc monitor restart. Then put back what is missing from a copy (docs/moving.md)';
+const RESTART = 'Run: svc monitor restart. Then put back what is missing from a copy (docs/guide/data.md)';
 const FREE_DISK = 'Free disk space and check the data folder; it goes on by itself.';
 
 type Health = ApiAnswer<typeof api.getHealth>;

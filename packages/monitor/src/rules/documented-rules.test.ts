@@ -1,4 +1,4 @@
-// The rules of docs/rules.md are rules that work.
+// The rules of docs/guide/rules.md are rules that work.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { placeholders, resolveConfig, topics } from '@svc/core';
@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createJqThreads } from '../log/jq-threads.ts';
 import { filterProblems } from './filter-problems.ts';
 
-const page = readFileSync(join(import.meta.dirname, '../../../../docs/rules.md'), 'utf8');
+const page = readFileSync(join(import.meta.dirname, '../../../../docs/guide/rules.md'), 'utf8');
 const examples = [...page.matchAll(/^```json\n(.*?)^```/gms)].map(([, text = '']) => text);
 
 test('each example is a valid configuration, and jq takes its filters', async () => {

@@ -57,7 +57,7 @@ export const Rule = z.strictObject({
 });
 
 export const rules = field(
-  { schema: z.array(Rule).max(100), expects: 'a list of rules, see docs/rules.md' },
+  { schema: z.array(Rule).max(100), expects: 'a list of rules, see docs/guide/rules.md' },
   { layers, description: 'What is done when a line of a kind comes', default: [] },
 );
 

@@ -19,7 +19,7 @@ export function doctorVerb(terminal: Terminal, tools: DoctorTools = doctorTools)
     .option('--json', 'print all findings as JSON')
     .addHelpText(
       'after',
-      '\nIt writes one line to the event log, to read it back. Every fault that it knows: docs/doctor.md\nExit codes: 0 nothing but warnings, 1 something is broken, 2 usage',
+      '\nIt writes one line to the event log, to read it back. Every fault that it knows: docs/guide/troubleshooting.md\nExit codes: 0 nothing but warnings, 1 something is broken, 2 usage',
     )
     .action(async ({ fix, json }) => {
       const first = await runDoctor(terminal, tools);

@@ -74,7 +74,7 @@ async function ruleIn(path: string): Promise<Rule> {
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const place = issue === undefined || issue.path.length === 0 ? '' : ` ${issue.path.join('.')}:`;
-  throw new Failure('usage', `${path}:${place} ${issue?.message ?? 'no rule'}.`, 'See: docs/rules.md');
+  throw new Failure('usage', `${path}:${place} ${issue?.message ?? 'no rule'}.`, 'See: docs/guide/rules.md');
 }
 
 /** Only what takes long says how far it is. */
@@ -89,7 +89,7 @@ function progress(terminal: Terminal): (done: { lines: number; at: string }) => 
 
 function print(terminal: Terminal, result: BackTest, rules: readonly Rule[]): void {
   if (result.rules.length === 0)
-    return terminal.out('There is no rule. Try one with --file; how to write it: docs/rules.md');
+    return terminal.out('There is no rule. Try one with --file; how to write it: docs/guide/rules.md');
   for (const test of result.rules) {
     const rule = rules.find(({ name }) => name === test.name);
     const limit = rule === undefined ? '' : `; ${limitWords(rule.limit)}`;
@@ -146,7 +146,7 @@ function listVerb(terminal: Terminal): CommandUnknownOpts {
     .action(async ({ json }) => {
       const rules = await knownRules(terminal);
       if (json) return printJson(terminal, { rules });
-      if (rules.length === 0) return terminal.out('There is no rule. How to write one: docs/rules.md');
+      if (rules.length === 0) return terminal.out('There is no rule. How to write one: docs/guide/rules.md');
       printTable(
         terminal,
         rules.map((rule) => [
