@@ -28,7 +28,7 @@ export async function metricsPage(): Promise<string> {
 }
 
 const intro = [
-  'Every metric in Prometheus format. How to scrape, chart and alert on them: [observability](../observability.md). Ready-made files: [`examples/observability/`](../../examples/observability/), [`examples/relay/observability/`](../../examples/relay/observability/).',
+  'Every metric in Prometheus format. How to scrape, chart and alert on them: [observability](../guide/observability.md). Ready-made files: [`examples/observability/`](../../examples/observability/), [`examples/relay/observability/`](../../examples/relay/observability/).',
 ];
 
 function metricTable(metrics: readonly Described[]): string {
