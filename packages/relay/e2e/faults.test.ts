@@ -200,13 +200,13 @@ test('with a spill posts are held while the engine is away, in order, and shown'
       headers: { 'tracker-delivery': `${number}` },
       body: `{"n":${number}}`,
     });
-    expect([answer.status, answer.body]).toEqual([200, '{"ok":true,"held":true}']);
+    expect([answer.status, answer.body]).toEqual([200, '{"ok":true,"spilled":true}']);
   }
   const { spill } = await statusOf(relay);
   expect(spill).toMatchObject({ waiting: 5, refusing: null });
   expect(spill.bytes).toBeGreaterThan(0);
   const metrics = await metricsOf(relay);
-  expect(metrics).toContain('svc_relay_posts_total{outcome="held"} 5');
+  expect(metrics).toContain('svc_relay_posts_total{outcome="spilled"} 5');
   expect(metrics).toContain('svc_relay_spilled_total 5');
   expect(metrics).toContain('svc_relay_spilled_waiting 5');
   await world.nats.start();
@@ -246,7 +246,7 @@ test('a relay is killed with -9 while its spill is full: nothing that it acknowl
   }
   expect(acknowledged.length).toBeGreaterThan(80);
   await relay.process.kill();
-  expect(statSync(join(folder, 'held')).mode & 0o777).toBe(0o600);
+  expect(statSync(join(folder, 'spilled')).mode & 0o777).toBe(0o600);
   await world.nats.start();
   const second = await world.startRelay('--spill', folder);
   await expect.poll(async () => (await statusOf(second)).spill).toMatchObject({ waiting: 0, bytes: 0 });

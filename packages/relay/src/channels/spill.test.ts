@@ -74,7 +74,7 @@ function setUp(given: { folder?: string; maxBytes?: number; engine?: ReturnType<
       spill.publish(channelId, deliveryOf(text), { messageId, deadlineMs: WAIT_MS });
     return { ...spill, close, post };
   };
-  return { folder, file: join(folder, 'held'), engine, logged, start };
+  return { folder, file: join(folder, 'spilled'), engine, logged, start };
 }
 
 const deliveryOf = (text: string): Delivery => ({
@@ -84,7 +84,7 @@ const deliveryOf = (text: string): Delivery => ({
   body: Buffer.from(text),
 });
 
-const held = { held: true };
+const spilled = { spilled: true };
 
 test('with a leader everything goes to the engine, and nothing is written', async () => {
   const { engine, file, start } = setUp();
@@ -99,7 +99,7 @@ test('without a leader a delivery is on disk when it is answered, and stored whe
   const { engine, file, start } = setUp();
   const { post, state } = await start();
   engine.leaderless.add(0);
-  expect(await post('a', 'the text', 'id')).toEqual(held);
+  expect(await post('a', 'the text', 'id')).toEqual(spilled);
   expect(readFileSync(file, 'latin1')).toContain('the text');
   expect(state()).toMatchObject({ total: 1, waiting: 1, bytes: statSync(file).size, refusing: null });
   // Another shard is not concerned.
@@ -149,8 +149,8 @@ test('a delivery whose acknowledgement was lost is stored once, also without an 
     },
   };
   const { post, state } = await start({ engine: lossy });
-  expect(await post('a', 'one')).toEqual(held);
-  expect(await post('a', 'two', 'named')).toEqual(held);
+  expect(await post('a', 'one')).toEqual(spilled);
+  expect(await post('a', 'two', 'named')).toEqual(spilled);
   isLost = false;
   await until(() => state().waiting === 0);
   expect(engine.stored.map(({ text }) => text)).toEqual(['one', 'two']);
@@ -247,7 +247,7 @@ test('when it is full, deliveries get the patience of their sender; those that w
   const { engine, start } = setUp({ maxBytes: 10_000 });
   const { post, publish, state } = await start();
   engine.leaderless.add(0).add(1);
-  expect(await post('a', 'x'.repeat(8000))).toEqual(held);
+  expect(await post('a', 'x'.repeat(8000))).toEqual(spilled);
   await expect(post('a', 'y'.repeat(8000))).rejects.toMatchObject({ code: 'engine-unavailable' });
   const impatient = publish('b', deliveryOf('z'.repeat(8000)), { messageId: 'z', deadlineMs: 200 });
   await expect(impatient).rejects.toThrow('no leader');
@@ -289,7 +289,7 @@ test.each(['write', 'datasync'] as const)(
     };
     const { post, publish, state } = await start({ openFile });
     engine.leaderless.add(0).add(1);
-    expect(await post('a', 'one')).toEqual(held);
+    expect(await post('a', 'one')).toEqual(spilled);
     disk.fails = true;
     // It would overtake the first.
     await expect(post('a', 'two')).rejects.toThrow('no space left');
@@ -301,7 +301,7 @@ test.each(['write', 'datasync'] as const)(
     await until(() => state().waiting === 0 && state().refusing === null);
     expect(statSync(file).size).toBe(0);
     engine.leaderless.add(0);
-    expect(await post('a', 'four')).toEqual(held);
+    expect(await post('a', 'four')).toEqual(spilled);
     engine.leaderless.clear();
     await until(() => state().waiting === 0);
     expect(engine.stored.map(({ text }) => text)).toEqual(['one', 'four']);

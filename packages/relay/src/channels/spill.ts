@@ -27,17 +27,17 @@ import type { Logger } from 'pino';
 import { type Delivery, type Engine, EngineUnavailable, type Published } from '../engine/engine.ts';
 
 import { PublishRefused } from '../engine/publisher.ts';
-import { type Entry, openHeldFile } from './held-file.ts';
+import { type Entry, openSpillFile } from './spill-file.ts';
 
-export type Held = { held: true };
+export type Spilled = { spilled: true };
 
 export type Spill = {
-  /** As the engine's. A delivery that is safe on this relay's disk is `held`: it has no position yet. */
+  /** As the engine's. A delivery that is safe on this relay's disk is `spilled`: it has no position yet. */
   publish: (
     channelId: string,
     delivery: Delivery,
     options: { messageId: string | undefined; deadlineMs: number },
-  ) => Promise<Published | Held>;
+  ) => Promise<Published | Spilled>;
   state: () => SpillState;
   /** Waits a while until everything is stored. What is not stays in the file. */
   close: (withinMs: number) => Promise<void>;
@@ -61,7 +61,7 @@ type Options = {
   logger: Pick<Logger, 'info' | 'warn' | 'error'>;
   timing?: Partial<typeof usualTiming>;
   now?: () => number;
-  openFile?: Parameters<typeof openHeldFile>[2];
+  openFile?: Parameters<typeof openSpillFile>[2];
 };
 
 const usualTiming = {
@@ -87,13 +87,13 @@ type Post = {
   /** Until when its sender waits. */
   deadline: number;
 };
-type Waiting = Post & PromiseWithResolvers<Published | Held>;
+type Waiting = Post & PromiseWithResolvers<Published | Spilled>;
 type Shard = { batches: Entry[][]; limit: Limit; storing: boolean };
 
 export async function openSpill(options: Options): Promise<Spill> {
   const { folder, maxBytes, engine, logger, now: clock = Date.now } = options;
   const { holdAfterMs, everyMs, maxAgeMs, retryMs } = { ...usualTiming, ...options.timing };
-  const file = await openHeldFile(folder, logger, options.openFile);
+  const file = await openSpillFile(folder, logger, options.openFile);
   /** Those in `holding`. */
   const shards = new Map<number, Shard>();
   /** One at a time changes the file. */
@@ -135,7 +135,7 @@ export async function openSpill(options: Options): Promise<Spill> {
     return engine.publish(channelId, delivery, { messageId, deadlineMs });
   }
 
-  async function take(post: Post): Promise<Published | Held> {
+  async function take(post: Post): Promise<Published | Spilled> {
     if (shards.has(post.shard)) return hold(post);
     const now = performance.now();
     const soon = now + Math.min(holdAfterMs, (post.deadline - now) * HOLD_AFTER_SHARE);
@@ -147,14 +147,14 @@ export async function openSpill(options: Options): Promise<Spill> {
     return refusing(sizeOf(post)) === null || shards.has(post.shard) ? hold(post) : untilDeadline(post);
   }
 
-  function hold(post: Post): Promise<Published | Held> {
+  function hold(post: Post): Promise<Published | Spilled> {
     const why = refusing(sizeOf(post));
-    if (why !== null) throw notHeld(why);
+    if (why !== null) throw notSpilled(why);
     if (!shards.has(post.shard)) {
       enter(post.shard);
       logger.warn({ shard: post.shard }, 'a stream takes no deliveries: they are held on disk');
     }
-    const answer = Promise.withResolvers<Published | Held>();
+    const answer = Promise.withResolvers<Published | Spilled>();
     waiting.push({ ...post, ...answer });
     waitingBytes += sizeOf(post);
     writeSoon();
@@ -186,25 +186,25 @@ export async function openSpill(options: Options): Promise<Spill> {
         (shards.get(shard) ?? enter(shard)).batches.push(some.map(([, entry]) => entry));
       entries += posts.length;
       total += posts.length;
-      for (const post of posts) post.resolve({ held: true });
+      for (const post of posts) post.resolve({ spilled: true });
     } catch (error) {
       failed = `the spill cannot be written: ${messageOf(error)}`;
       logger.error({ why: failed }, 'deliveries cannot be held');
       for (const post of posts) refuse(post, failed);
     }
     if (waiting.length > 0) writeSoon();
-    for (const shard of shards.keys()) void storeHeld(shard);
+    for (const shard of shards.keys()) void storeSpilled(shard);
   }
 
   /** It may not overtake what is in the file. Where nothing is, the engine has until the sender gives up. */
   function refuse(post: Waiting, why: string): void {
     const isFirst = (shards.get(post.shard)?.batches.length ?? 0) === 0;
     if (isFirst && !closed) post.resolve(untilDeadline(post));
-    else post.reject(notHeld(why));
+    else post.reject(notSpilled(why));
   }
 
   /** Gives the batches of a shard to the engine, one after the other. */
-  async function storeHeld(number: number): Promise<void> {
+  async function storeSpilled(number: number): Promise<void> {
     const shard = shards.get(number);
     if (shard === undefined || shard.storing || isBeingEntered(number, shard)) return;
     shard.storing = true;
@@ -273,7 +273,7 @@ export async function openSpill(options: Options): Promise<Spill> {
     entries += 1;
   }
   if (entries > 0) logger.warn({ deliveries: entries }, 'held deliveries of an earlier process are stored');
-  for (const shard of shards.keys()) void storeHeld(shard);
+  for (const shard of shards.keys()) void storeSpilled(shard);
 
   return {
     async publish(channelId, delivery, { messageId, deadlineMs }) {
@@ -295,7 +295,7 @@ export async function openSpill(options: Options): Promise<Spill> {
       while (shards.size > 0 && performance.now() < end) await sleep(20);
       closed = true;
       clearTimeout(timer);
-      for (const post of waiting) post.reject(notHeld('the relay stops'));
+      for (const post of waiting) post.reject(notSpilled('the relay stops'));
       await writing(() => file.close());
       if (entries > 0)
         logger.warn(
@@ -306,7 +306,7 @@ export async function openSpill(options: Options): Promise<Spill> {
   };
 }
 
-const notHeld = (why: string): Error => new EngineUnavailable(`not acknowledged, and not held: ${why}`);
+const notSpilled = (why: string): Error => new EngineUnavailable(`not acknowledged, and not held: ${why}`);
 
 /** As far as the file's bound is concerned. */
 const sizeOf = ({ delivery }: Post): number => delivery.body.length + 1024;

@@ -4,7 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { messageOf } from '@svc/lib/errors';
 import { readBody } from '@svc/lib/read-body';
-import type { Held } from '../channels/spill.ts';
+import type { Spilled } from '../channels/spill.ts';
 import type { Delivery, Published } from '../engine/engine.ts';
 import { formatPosition, messageIdOf, senderPatienceMs, travellingHeaders } from '../protocol/frame.ts';
 import { type RefusalCode, refuse } from './answer.ts';
@@ -44,7 +44,7 @@ export function createTakeDelivery(parts: RelayParts): TakeDelivery {
     channel: string,
     query: string,
     awaited: boolean,
-  ): Promise<Refused | Published | Held> {
+  ): Promise<Refused | Published | Spilled> {
     const receivedAt = now();
     const address = limitKeyOf(request, settings);
     const refused = early(request, address, receivedAt);
@@ -90,13 +90,13 @@ export function createTakeDelivery(parts: RelayParts): TakeDelivery {
   }
 
   return (request, response, channel, query, awaited) => {
-    const answer = (result: Refused | Published | Held): void => {
+    const answer = (result: Refused | Published | Spilled): void => {
       if ('code' in result) {
         metrics.posts.add({ outcome: result.code });
         refuse(request, response, result.code, result.waitMs);
         return;
       }
-      if ('held' in result) metrics.posts.add({ outcome: 'held' });
+      if ('spilled' in result) metrics.posts.add({ outcome: 'spilled' });
       else metrics.posts.add({ outcome: result.duplicate ? 'duplicate' : 'stored' });
       confirm(response, result);
     };
@@ -111,9 +111,9 @@ export function createTakeDelivery(parts: RelayParts): TakeDelivery {
   };
 }
 
-function confirm(response: ServerResponse, result: Published | Held): void {
+function confirm(response: ServerResponse, result: Published | Spilled): void {
   if (response.destroyed) return;
-  const text = 'held' in result ? '{"ok":true,"held":true}' : confirmation(result);
+  const text = 'spilled' in result ? '{"ok":true,"spilled":true}' : confirmation(result);
   response.writeHead(200, ['Content-Type', 'application/json', 'Content-Length', String(text.length)]);
   response.end(text, 'latin1');
 }

@@ -1,9 +1,9 @@
-// The file of the spill, `held` in its folder. A record: the length of the rest and its CRC-32; then the length of its
+// The file of the spill, `spilled` in its folder. A record: the length of the rest and its CRC-32; then the length of its
 // head, the head (JSON), and the delivery as a stream would keep it. Records are only appended, until all of them are
 // stored and the file is emptied. What is not a whole record at its end was not synced, so never acknowledged; a copy
-// of the file is kept as `held.torn`, should it be the disk that is at fault.
+// of the file is kept as `spilled.torn`, should it be the disk that is at fault.
 import { closeSync, constants, existsSync, openSync } from 'node:fs';
-import { copyFile, mkdir, open } from 'node:fs/promises';
+import { copyFile, mkdir, open, rename } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
@@ -21,14 +21,17 @@ const LARGEST_RECORD = 32 * 1024 * 1024;
 const SQLITE_BUSY = 5;
 
 /** Refuses a folder that another process has. */
-export async function openHeldFile(
+export async function openSpillFile(
   folder: string,
   logger: Pick<Logger, 'warn'>,
   openFile: typeof open = open,
 ) {
   const made = await mkdir(folder, { recursive: true, mode: 0o700 });
   const lock = lockFolder(folder);
-  const path = join(folder, 'held');
+  const path = join(folder, 'spilled');
+  const former = join(folder, 'held');
+  // The name in versions before 0.1.0; its deliveries were answered with 2xx.
+  if (existsSync(former) && !existsSync(path)) await rename(former, path);
   const file = await openFile(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
   await syncNames(resolve(folder), dirname(resolve(made ?? folder)));
   let end = 0;
