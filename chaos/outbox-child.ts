@@ -78,7 +78,7 @@ const runner = createOutboxRunner({
   random: Math.random,
   handlers: handlers(),
   async onGaveUp({ key }, error) {
-    if (sabotage === 'told-first') store.told(key);
+    if (sabotage === 'told-first') store.sent(key);
     else await log.appendOnce(gaveUpDraft(key, error));
     pass('after-attention');
     if (sabotage === 'told-first') await log.appendOnce(gaveUpDraft(key, error));
@@ -128,8 +128,8 @@ async function follow(): Promise<void> {
 }
 
 function isSettled(): boolean {
-  const { pending, untold } = store.counts();
-  return pending === 0 && untold === 0 && store.cursor() === log.lastSeq();
+  const { pending, unsent } = store.counts();
+  return pending === 0 && unsent === 0 && store.cursor() === log.lastSeq();
 }
 
 function handlers(): Handlers {

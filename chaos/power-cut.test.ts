@@ -90,7 +90,7 @@ describe.runIf(isPossible())('on a disk that forgets what was not synced', () =>
     const message = { key: 'k', at: '2026-01-02T03:04:05.678Z' } as InboxMessage;
     await writeMessage(join(at('inbox'), 'T-1.jsonl'), message);
     const database = openDatabase(join(at('database'), 'svc.db'), {
-      room: 'test',
+      area: 'test',
       migrations: ['CREATE TABLE numbers (number INTEGER)'],
       syncEach: true,
     });
@@ -107,7 +107,7 @@ describe.runIf(isPossible())('on a disk that forgets what was not synced', () =>
     expect(readFileSync(join(at('atomic'), 'file'), 'utf8')).toBe('text');
     expect(readdirSync(at('spool'))).toEqual([spooled]);
     expect(readFileSync(join(at('inbox'), 'T-1.jsonl'), 'utf8')).toBe(`${JSON.stringify(message)}\n`);
-    const again = openDatabase(join(at('database'), 'svc.db'), { room: 'other', migrations: [] });
+    const again = openDatabase(join(at('database'), 'svc.db'), { area: 'other', migrations: [] });
     expect(again.prepare('SELECT number FROM numbers').all()).toEqual([{ number: 7 }]);
     again.close();
     const after = openLog(at('log'));

@@ -20,7 +20,7 @@ export function orderKeyOf(effect: Effect): string | null {
     case 'run-command':
       return `run-command:${effect.rule}`;
     // Messages stand beside each other; one that waits for an agent holds back none.
-    case 'tell-worker':
+    case 'message-worker':
     case 'refresh-pull-request':
     case 'prove-descendant':
     case 'notify':

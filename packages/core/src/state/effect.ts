@@ -47,7 +47,7 @@ export type Effect = { key: string; seq: number } & (
     }
   /** Checks of its pull request fail, or a reviewer wants changes: the worker is told. */
   | {
-      kind: 'tell-worker';
+      kind: 'message-worker';
       orchestrator: string;
       ticket: string;
       cause: ReactionCause;

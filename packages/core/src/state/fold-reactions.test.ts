@@ -61,10 +61,10 @@ const reviewed = (state: string, reviewId: number, body = ''): Line => [
 const recalled: Line = ['orchestrator.worker.recalled', { scope: mine, detail: { reason: 'checks' } }];
 
 function play(lines: readonly Line[], board: Board = emptyBoard()) {
-  const tells: Extract<Effect, { kind: 'tell-worker' }>[] = [];
+  const tells: Extract<Effect, { kind: 'message-worker' }>[] = [];
   const fold = (event: string, more?: Told): void => {
     for (const effect of foldLine(board, told(board.seq + 1, event, more))) {
-      if (effect.kind === 'tell-worker') tells.push(effect);
+      if (effect.kind === 'message-worker') tells.push(effect);
       if (effect.kind === 'append') fold(effect.draft.event, { ...effect.draft, source: 'monitor' });
     }
   };

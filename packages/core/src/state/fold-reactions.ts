@@ -61,7 +61,7 @@ function withReaction(
   const { repo } = pullRequest;
   if (number <= MOST_REACTIONS)
     ask(turn, `${key}:${cause}:${pullRequestKey(repo, pullRequest.number)}`, {
-      kind: 'tell-worker',
+      kind: 'message-worker',
       orchestrator,
       ticket,
       cause,

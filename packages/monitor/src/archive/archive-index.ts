@@ -64,7 +64,7 @@ const columns = `orchestrator, archived_at AS archivedAt, state, files, bytes, s
 
 /** The index of one archive root. */
 function openArchiveIndex({ databaseFile, root }: { databaseFile: string; root: string }) {
-  const database = openDatabase(databaseFile, { room: 'archive', migrations });
+  const database = openDatabase(databaseFile, { area: 'archive', migrations });
   const runs = database.prepare(`SELECT ${columns} FROM archive_runs WHERE root = ? ORDER BY orchestrator`);
   const run = database.prepare(`SELECT ${columns} FROM archive_runs WHERE root = ? AND orchestrator = ?`);
   const files = database.prepare(

@@ -10,7 +10,7 @@ import { projectFindings } from '../feedback/queue.ts';
 import { createRemediationHandler } from '../feedback/remediation.ts';
 import type { CodehostFeed } from '../feeds/codehost-feed.ts';
 import type { EventLog } from '../log/event-log.ts';
-import { createWorkerTeller } from '../orchestrate/reactions/tell-worker.ts';
+import { createWorkerMessenger } from '../orchestrate/reactions/message-worker.ts';
 import type { Outcome } from '../outbox/attempt.ts';
 import { createNotifier } from '../outbox/notifiers/notify.ts';
 import type { OutboxRow } from '../outbox/outbox-store.ts';
@@ -134,7 +134,7 @@ export function createEffects(options: {
         append: log.appendOnce,
         now,
       }),
-      'tell-worker': createWorkerTeller({
+      'message-worker': createWorkerMessenger({
         runsDir: options.runsDir,
         board: board.state.board,
         gh: codehost.gh,
@@ -237,7 +237,7 @@ const words: Partial<Record<string, string>> = {
   append: 'writing a line of the log',
   'refresh-pull-request': 'asking for a pull request',
   'prove-descendant': 'comparing a deployed commit with the merge',
-  'tell-worker': 'telling a worker of its pull request',
+  'message-worker': 'sending a worker a message about its pull request',
   'file-remediation': 'filing what a failed verification found',
   notify: 'notifying a person',
   'notify-rule': 'notifying a person of what a rule found',
@@ -250,7 +250,7 @@ function wordsFor(kind: string): string {
 
 function scopeOfEffect(effect: Effect | null): EventDraft['scope'] {
   if (effect === null) return {};
-  if (effect.kind === 'write-signal' || effect.kind === 'tell-worker')
+  if (effect.kind === 'write-signal' || effect.kind === 'message-worker')
     return { orchestrator: effect.orchestrator, ticket: effect.ticket };
   if (effect.kind === 'move-ticket') return { ticket: effect.ticket };
   if (effect.kind === 'run-command' || effect.kind === 'notify-rule')

@@ -10,7 +10,7 @@ const second = 'ALTER TABLE one ADD COLUMN more TEXT';
 describe('opening', () => {
   test('makes the folder and the file, in WAL mode', () => {
     const path = join(temporaryFolder(), 'deep', 'svc.db');
-    const database = openDatabase(path, { room: 'a', migrations: [] });
+    const database = openDatabase(path, { area: 'a', migrations: [] });
     expect(database.prepare('PRAGMA journal_mode').get()).toMatchObject({ journal_mode: 'wal' });
     expect(database.prepare('PRAGMA synchronous').get()).toMatchObject({ synchronous: 1 });
     database.close();
@@ -20,7 +20,7 @@ describe('opening', () => {
   test('the file and those beside it are for their owner alone, also when they were there before', () => {
     const path = join(temporaryFolder(), 'svc.db');
     writeFileSync(path, '', { mode: 0o644 });
-    const database = openDatabase(path, { room: 'a', migrations: [first] });
+    const database = openDatabase(path, { area: 'a', migrations: [first] });
     const modes = ['', '-wal', '-shm'].map((end) => statSync(path + end).mode & 0o777);
     expect(modes).toEqual([0o600, 0o600, 0o600]);
     database.close();
@@ -31,7 +31,7 @@ describe('opening', () => {
     writeFileSync(path, 'not a database '.repeat(100));
     let failure: unknown;
     try {
-      openDatabase(path, { room: 'a', migrations: [first] });
+      openDatabase(path, { area: 'a', migrations: [first] });
     } catch (error) {
       failure = error;
     }
@@ -39,20 +39,20 @@ describe('opening', () => {
     expect(isDamage(new Error('other'))).toBe(false);
     const aside = setDatabaseAside(path, 123);
     expect([existsSync(path), existsSync(aside)]).toEqual([false, true]);
-    openDatabase(path, { room: 'a', migrations: [first] }).close();
+    openDatabase(path, { area: 'a', migrations: [first] }).close();
   });
 });
 
 describe('migrations', () => {
   test('of several rooms go on independently, each once', () => {
     const path = join(temporaryFolder(), 'svc.db');
-    openDatabase(path, { room: 'a', migrations: [first] }).close();
-    openDatabase(path, { room: 'b', migrations: ['CREATE TABLE other (value TEXT)'] }).close();
-    const database = openDatabase(path, { room: 'a', migrations: [first, second] });
+    openDatabase(path, { area: 'a', migrations: [first] }).close();
+    openDatabase(path, { area: 'b', migrations: ['CREATE TABLE other (value TEXT)'] }).close();
+    const database = openDatabase(path, { area: 'a', migrations: [first, second] });
     database.prepare('INSERT INTO one (value, more) VALUES (?, ?)').run('x', 'y');
-    expect(database.prepare('SELECT room, version FROM schema_rooms ORDER BY room').all()).toEqual([
-      { room: 'a', version: 2 },
-      { room: 'b', version: 1 },
+    expect(database.prepare('SELECT area, version FROM schema_versions ORDER BY area').all()).toEqual([
+      { area: 'a', version: 2 },
+      { area: 'b', version: 1 },
     ]);
     database.close();
   });
@@ -60,22 +60,22 @@ describe('migrations', () => {
   test('that fail leave nothing behind', () => {
     const path = join(temporaryFolder(), 'svc.db');
     const broken = 'CREATE TABLE two (value TEXT); CREATE TABLE nonsense (';
-    expect(() => openDatabase(path, { room: 'a', migrations: [first, broken] })).toThrow(/incomplete/);
-    const database = openDatabase(path, { room: 'a', migrations: [first, 'CREATE TABLE two (value TEXT)'] });
+    expect(() => openDatabase(path, { area: 'a', migrations: [first, broken] })).toThrow(/incomplete/);
+    const database = openDatabase(path, { area: 'a', migrations: [first, 'CREATE TABLE two (value TEXT)'] });
     expect(database.prepare('SELECT count(*) AS count FROM two').get()).toMatchObject({ count: 0 });
     database.close();
   });
 
   test('of a newer version are refused', () => {
     const path = join(temporaryFolder(), 'svc.db');
-    openDatabase(path, { room: 'a', migrations: [first, second] }).close();
-    expect(() => openDatabase(path, { room: 'a', migrations: [first] })).toThrow(DatabaseFromNewerVersion);
+    openDatabase(path, { area: 'a', migrations: [first, second] }).close();
+    expect(() => openDatabase(path, { area: 'a', migrations: [first] })).toThrow(DatabaseFromNewerVersion);
   });
 });
 
 describe('a transaction', () => {
   test('is all or nothing, and can hold another', () => {
-    const database = openDatabase(join(temporaryFolder(), 'svc.db'), { room: 'a', migrations: [first] });
+    const database = openDatabase(join(temporaryFolder(), 'svc.db'), { area: 'a', migrations: [first] });
     const insert = database.prepare('INSERT INTO one (value) VALUES (?)');
     const count = () => database.prepare('SELECT count(*) AS count FROM one').get()?.['count'];
     expect(() =>

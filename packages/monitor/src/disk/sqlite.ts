@@ -1,5 +1,5 @@
-// The door to SQLite. Several rooms share one database file: each opens it under its own name and brings
-// its own migrations, so that rooms change their tables independently of each other.
+// Opens SQLite files. Several areas share one database file: each opens it under its own name and brings its own
+// migrations, so areas change their tables independently of each other.
 import { renameSync, rmSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { ensurePrivateFile, narrow } from './private-file.ts';
@@ -18,9 +18,9 @@ export type Database = {
 };
 
 export type DatabaseOptions = {
-  /** Who brings the migrations: `log`, `outbox`, … */
-  room: string;
-  /** SQL in order; the number of those that have run is kept per room. Never edit one that was released. */
+  /** Whose migrations they are: `log`, `outbox`, … */
+  area: string;
+  /** SQL in order; the number of those that have run is kept per area. Never edit one that was released. */
   migrations: readonly string[];
   /** How long to wait for another process's transaction. */
   busyMs?: number;
@@ -30,10 +30,10 @@ export type DatabaseOptions = {
   syncEach?: boolean;
 };
 
-/** Opens the file, makes it if need be, and brings the room's tables up to date. */
+/** Opens the file, makes it if need be, and brings the area's tables up to date. */
 export function openDatabase(
   path: string,
-  { room, migrations, busyMs = 5_000, cacheKib = 8_192, syncEach = false }: DatabaseOptions,
+  { area, migrations, busyMs = 5_000, cacheKib = 8_192, syncEach = false }: DatabaseOptions,
 ): Database {
   for (const suffix of ['-wal', '-shm']) narrow(path + suffix);
   ensurePrivateFile(path);
@@ -42,7 +42,7 @@ export function openDatabase(
     connection.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${syncEach ? 'FULL' : 'NORMAL'}`);
     connection.exec(`PRAGMA cache_size = -${cacheKib}; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     const database = wrap(connection);
-    migrate(database, room, migrations);
+    migrate(database, area, migrations);
     return database;
   } catch (error) {
     connection.close();
@@ -71,31 +71,45 @@ function wrap(connection: DatabaseSync): Database {
   };
 }
 
-/** Runs those migrations of a room that this file has not seen, each in a transaction of its own. */
-function migrate(database: Database, room: string, migrations: readonly string[]): void {
-  database.exec(
-    'CREATE TABLE IF NOT EXISTS schema_rooms (room TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT',
-  );
-  const versionOf = database.prepare('SELECT version FROM schema_rooms WHERE room = ?');
-  const setVersion = database.prepare('INSERT OR REPLACE INTO schema_rooms (room, version) VALUES (?, ?)');
-  const version = (): number => Number(versionOf.get(room)?.['version'] ?? 0);
-  if (version() > migrations.length) throw new DatabaseFromNewerVersion(room);
+/** Runs those migrations of an area that this file has not seen, each in a transaction of its own. */
+function migrate(database: Database, area: string, migrations: readonly string[]): void {
+  prepareVersions(database);
+  const versionOf = database.prepare('SELECT version FROM schema_versions WHERE area = ?');
+  const setVersion = database.prepare('INSERT OR REPLACE INTO schema_versions (area, version) VALUES (?, ?)');
+  const version = (): number => Number(versionOf.get(area)?.['version'] ?? 0);
+  if (version() > migrations.length) throw new DatabaseFromNewerVersion(area);
   for (const [index, sql] of migrations.entries()) {
     if (version() > index) continue;
     database.transaction(() => {
       if (version() > index) return;
       database.exec(sql);
-      setVersion.run(room, index + 1);
+      setVersion.run(area, index + 1);
     });
   }
+}
+
+/** Before 0.1.0 the table was `schema_rooms`, with the column `room`. */
+function prepareVersions(database: Database): void {
+  const exists = database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?');
+  const isFormer = (): boolean =>
+    exists.get('schema_rooms') !== undefined && exists.get('schema_versions') === undefined;
+  if (isFormer())
+    database.transaction(() => {
+      if (!isFormer()) return;
+      database.exec('ALTER TABLE schema_rooms RENAME TO schema_versions');
+      database.exec('ALTER TABLE schema_versions RENAME COLUMN room TO area');
+    });
+  database.exec(
+    'CREATE TABLE IF NOT EXISTS schema_versions (area TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT',
+  );
 }
 
 export class DatabaseFromNewerVersion extends Error {
   readonly code = 'database-newer';
   readonly remedy = 'Update svc, or name another file with SVC_DB_FILE.';
 
-  constructor(room: string) {
-    super(`The tables of "${room}" were made by a newer version of svc.`);
+  constructor(area: string) {
+    super(`The tables of "${area}" were made by a newer version of svc.`);
     this.name = 'DatabaseFromNewerVersion';
   }
 }

@@ -7,7 +7,7 @@ import { indexMigrations } from './index-tables.ts';
 
 test('deliveries are found in memory, in runs and in the table, over restarts', async () => {
   const database = openDatabase(join(temporaryFolder(), 'svc.db'), {
-    room: 'log',
+    area: 'log',
     migrations: indexMigrations,
   });
   const hashOf = (seq: number): number => (seq * 7_919_000_003) % 2 ** 53;

@@ -170,7 +170,7 @@ function openFitting(options: IndexKeeperOptions): Opened {
 }
 
 function openChecked({ path, folder, tail, reader, notice }: IndexKeeperOptions): Opened {
-  const database = openDatabase(path, { room: 'log', migrations: indexMigrations });
+  const database = openDatabase(path, { area: 'log', migrations: indexMigrations });
   try {
     const side: Side = database.prepare('SELECT side FROM log_index').get()?.['side'] === 'b' ? 'b' : 'a';
     const store = createIndexStore(database, side);

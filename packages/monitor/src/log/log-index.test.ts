@@ -26,7 +26,7 @@ function entries(from: number, to: number): LogEntry[] {
 
 test('while blocks cannot be stored the index stands still, and then goes on where it was', async () => {
   const folder = temporaryFolder();
-  const database = openDatabase(join(folder, 'svc.db'), { room: 'log', migrations: indexMigrations });
+  const database = openDatabase(join(folder, 'svc.db'), { area: 'log', migrations: indexMigrations });
   const real = createIndexStore(database, 'a');
   let isFull = true;
   const store = {

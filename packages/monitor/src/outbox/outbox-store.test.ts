@@ -122,15 +122,15 @@ describe('the end of a row', () => {
     expect(store.find('9:none')).toBeNull();
   });
 
-  test('a row that was given up stays untold until it was told', () => {
+  test('a row that was given up is unsent until its attention is in the log', () => {
     const store = newStore();
     store.accept([move(1)], 1);
     store.giveUp(move(1).key, 'x'.repeat(9_000));
-    expect(keys(store.untold(10))).toEqual([move(1).key]);
-    expect(store.untold(10)[0]?.lastError?.length).toBeLessThan(600);
-    expect(store.counts()).toMatchObject({ pending: 0, givenUp: 1, untold: 1, oldestPendingAt: null });
-    store.told(move(1).key);
-    expect([store.untold(10), store.counts().untold]).toEqual([[], 0]);
+    expect(keys(store.unsent(10))).toEqual([move(1).key]);
+    expect(store.unsent(10)[0]?.lastError?.length).toBeLessThan(600);
+    expect(store.counts()).toMatchObject({ pending: 0, givenUp: 1, unsent: 1, oldestPendingAt: null });
+    store.sent(move(1).key);
+    expect([store.unsent(10), store.counts().unsent]).toEqual([[], 0]);
   });
 
   test('what is done is forgotten after a while, and nothing else', () => {

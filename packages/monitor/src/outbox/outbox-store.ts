@@ -18,7 +18,7 @@ type OutboxCounts = {
   done: number;
   givenUp: number;
   /** Given up, and the attention for it is not in the log yet. */
-  untold: number;
+  unsent: number;
   /** When the oldest pending row was accepted. */
   oldestPendingAt: number | null;
 };
@@ -42,9 +42,9 @@ export type OutboxStore = {
   giveUp: (key: string, error: string) => void;
   /** What was given up is due again; false when it was not. */
   revive: (key: string) => boolean;
-  /** Rows given up whose attention is not in the log yet, and the word that it is. */
-  untold: (limit: number) => OutboxRow[];
-  told: (key: string) => void;
+  /** Rows given up whose attention is not in the log yet, and the confirmation that it is. */
+  unsent: (limit: number) => OutboxRow[];
+  sent: (key: string) => void;
   find: (key: string) => OutboxRow | null;
   counts: () => OutboxCounts;
   /** Newest first, at most 1,000. */
@@ -62,7 +62,7 @@ const MAX_TEXT = 500;
 const IS_FIRST = `(effect.order_key IS NULL OR NOT EXISTS (
   SELECT 1 FROM outbox_effect AS earlier
   WHERE earlier.state = 'pending' AND earlier.order_key = effect.order_key
-    AND (earlier.seq, earlier.place) < (effect.seq, effect.place)))`;
+    AND (earlier.seq, earlier.position) < (effect.seq, effect.position)))`;
 
 /** `lastSeq` is the log's last line at this moment; see above for what a fresh outbox makes of it. */
 export function createOutboxStore({
@@ -84,7 +84,7 @@ export function createOutboxStore({
     due: database.prepare(
       `SELECT * FROM outbox_effect AS effect
        WHERE state = 'pending' AND (next_at <= ? OR next_at > ?) AND ${IS_FIRST}
-       ORDER BY seq, place LIMIT ?`,
+       ORDER BY seq, position LIMIT ?`,
     ),
     next: database.prepare(
       `SELECT min(next_at) AS at FROM outbox_effect INDEXED BY outbox_next
@@ -103,27 +103,27 @@ export function createOutboxStore({
     ),
     giveUp: database.prepare(
       `UPDATE outbox_effect SET state = 'given-up', attempts = attempts + 1, finished_at = ?, last_error = ?,
-       untold = 1 WHERE key = ? AND state = 'pending'`,
+       unsent = 1 WHERE key = ? AND state = 'pending'`,
     ),
     revive: database.prepare(
       `UPDATE outbox_effect SET state = 'pending', attempts = 0, next_at = ?, created_at = ?, finished_at = NULL
-       WHERE key = ? AND state = 'given-up' AND untold = 0`,
+       WHERE key = ? AND state = 'given-up' AND unsent = 0`,
     ),
-    untold: database.prepare('SELECT * FROM outbox_effect WHERE untold = 1 ORDER BY seq, place LIMIT ?'),
-    told: database.prepare('UPDATE outbox_effect SET untold = 0 WHERE key = ?'),
+    unsent: database.prepare('SELECT * FROM outbox_effect WHERE unsent = 1 ORDER BY seq, position LIMIT ?'),
+    sent: database.prepare('UPDATE outbox_effect SET unsent = 0 WHERE key = ?'),
     find: database.prepare('SELECT * FROM outbox_effect WHERE key = ?'),
     states: database.prepare('SELECT state, count(*) AS count FROM outbox_effect GROUP BY state'),
     pending: database.prepare(
       `SELECT min(created_at) AS oldest, count(*) FILTER (WHERE attempts > 0) AS retrying
        FROM outbox_effect WHERE state = 'pending'`,
     ),
-    countUntold: database.prepare('SELECT count(*) AS count FROM outbox_effect WHERE untold = 1'),
-    list: database.prepare('SELECT * FROM outbox_effect ORDER BY seq DESC, place DESC LIMIT ?'),
+    countUnsent: database.prepare('SELECT count(*) AS count FROM outbox_effect WHERE unsent = 1'),
+    list: database.prepare('SELECT * FROM outbox_effect ORDER BY seq DESC, position DESC LIMIT ?'),
     listState: database.prepare(
-      'SELECT * FROM outbox_effect WHERE state = ? ORDER BY seq DESC, place DESC LIMIT ?',
+      'SELECT * FROM outbox_effect WHERE state = ? ORDER BY seq DESC, position DESC LIMIT ?',
     ),
     retrying: database.prepare(
-      `SELECT * FROM outbox_effect WHERE state = 'pending' AND attempts > 0 ORDER BY seq, place LIMIT ?`,
+      `SELECT * FROM outbox_effect WHERE state = 'pending' AND attempts > 0 ORDER BY seq, position LIMIT ?`,
     ),
     prune: database.prepare(`DELETE FROM outbox_effect WHERE state = 'done' AND finished_at < ?`),
   };
@@ -152,10 +152,10 @@ export function createOutboxStore({
       const now = clock.now();
       return database.transaction(() => {
         let added = 0;
-        for (const [place, effect] of effects.entries()) {
+        for (const [position, effect] of effects.entries()) {
           const { key, seq, kind } = effect;
           const payload = JSON.stringify(effect);
-          const { changes } = sql.add.run(key, seq, place, kind, orderKeyOf(effect), payload, now, now);
+          const { changes } = sql.add.run(key, seq, position, kind, orderKeyOf(effect), payload, now, now);
           added += Number(changes);
         }
         sql.move.run(cursor);
@@ -172,8 +172,8 @@ export function createOutboxStore({
     hold: (key, reason, nextAt) => void sql.hold.run(Math.round(nextAt), cutText(reason, MAX_TEXT), key),
     giveUp: (key, error) => void sql.giveUp.run(clock.now(), cutText(error, MAX_TEXT), key),
     revive: (key) => sql.revive.run(clock.now(), clock.now(), key).changes > 0,
-    untold: (limit) => sql.untold.all(limit).map(toRow),
-    told: (key) => void sql.told.run(key),
+    unsent: (limit) => sql.unsent.all(limit).map(toRow),
+    sent: (key) => void sql.sent.run(key),
     find(key) {
       const stored = sql.find.get(key);
       return stored === undefined ? null : toRow(stored);
@@ -186,7 +186,7 @@ export function createOutboxStore({
         retrying: Number(pending?.['retrying'] ?? 0),
         done: states.get('done') ?? 0,
         givenUp: states.get('given-up') ?? 0,
-        untold: Number(sql.countUntold.get()?.['count'] ?? 0),
+        unsent: Number(sql.countUnsent.get()?.['count'] ?? 0),
         oldestPendingAt: typeof pending?.['oldest'] === 'number' ? pending['oldest'] : null,
       };
     },
@@ -300,12 +300,19 @@ const outboxMigrations = [
   CREATE INDEX outbox_state ON outbox_effect (state, seq, place);
   CREATE INDEX outbox_untold ON outbox_effect (seq, place) WHERE untold = 1;
   CREATE TABLE outbox_cursor (id INTEGER PRIMARY KEY CHECK (id = 1), seq INTEGER NOT NULL) STRICT`,
+  // Plainer names. A message to a worker keeps its key, which is also in the worker's inbox and in the log.
+  `ALTER TABLE outbox_effect RENAME COLUMN place TO position;
+  ALTER TABLE outbox_effect RENAME COLUMN untold TO unsent;
+  DROP INDEX outbox_untold;
+  CREATE INDEX outbox_unsent ON outbox_effect (seq, position) WHERE unsent = 1;
+  UPDATE outbox_effect SET kind = 'message-worker', payload = json_set(payload, '$.kind', 'message-worker')
+  WHERE kind = 'tell-worker' AND json_valid(payload)`,
 ];
 
 /** Open the log first: it sets a damaged file aside, and the outbox then begins in the new one. */
 export function openOutboxDatabase(path: string): Database {
   return openDatabase(path, {
-    room: 'outbox',
+    area: 'outbox',
     migrations: outboxMigrations,
     cacheKib: 1_024,
     syncEach: true,

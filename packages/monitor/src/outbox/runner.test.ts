@@ -137,7 +137,7 @@ describe('failures', () => {
       [move(2).key, error],
     ]);
     expect(settled).toHaveLength(2);
-    expect(store.counts()).toMatchObject({ pending: 0, givenUp: 2, untold: 0 });
+    expect(store.counts()).toMatchObject({ pending: 0, givenUp: 2, unsent: 0 });
   });
 
   test('are given up after a day, not after many attempts in an hour', async () => {
@@ -187,10 +187,10 @@ describe('telling what was given up', () => {
     store.accept([move(1)], 1);
     runner.start();
     await clock.advance(2 * SECOND);
-    expect([calls, store.counts().untold]).toEqual([2, 1]);
+    expect([calls, store.counts().unsent]).toEqual([2, 1]);
     expect(runner.figures().failing).toContain('the log is full');
     await clock.advance(2 * SECOND);
-    expect([calls, store.counts().untold, failing.at(-1)]).toEqual([3, 0, null]);
+    expect([calls, store.counts().unsent, failing.at(-1)]).toEqual([3, 0, null]);
   });
 
   test('happens at the next start, when a kill came between', async () => {
@@ -346,7 +346,7 @@ test.each([1, 2, 3, 4, 5])('stopped and started at random, failing at random: se
     const stopping = runner.stop();
     await clock.advance(6 * SECOND);
     await stopping;
-    if (life === 11) expect(store.counts()).toMatchObject({ pending: 0, untold: 0 });
+    if (life === 11) expect(store.counts()).toMatchObject({ pending: 0, unsent: 0 });
     store.close();
   }
   const hopeless = expected.get('T-3') ?? [];

@@ -13,7 +13,7 @@ import { type OutboxFigures, type OutboxRow, type OutboxStore, outboxFigures } f
 // told yet, so that a kill between giving up and telling only delays it. Telling twice is the same as once.
 
 type GivenUpTeller = {
-  /** Tells all that is untold, or joins the round that is under way. */
+  /** Sends all that is unsent, or joins the round that is under way. */
   tell: () => void;
   /** Stops telling, and resolves when the round that is under way has ended. */
   stop: () => Promise<void>;
@@ -26,7 +26,7 @@ function createGivenUpTeller({
   onGaveUp,
   onTrouble,
 }: {
-  store: Pick<OutboxStore, 'untold' | 'told'>;
+  store: Pick<OutboxStore, 'unsent' | 'sent'>;
   clock: OutboxClock;
   random: () => number;
   onGaveUp: (row: OutboxRow, error: string) => Promise<void>;
@@ -41,10 +41,10 @@ function createGivenUpTeller({
 
   async function tellAll(): Promise<void> {
     for (;;) {
-      const [row] = stopped ? [] : store.untold(1);
+      const [row] = stopped ? [] : store.unsent(1);
       if (row === undefined) return;
       await onGaveUp(row, row.lastError ?? 'no reason known');
-      store.told(row.key);
+      store.sent(row.key);
     }
   }
 

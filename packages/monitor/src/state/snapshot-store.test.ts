@@ -13,7 +13,7 @@ import {
 } from './snapshot-store.ts';
 
 function open(file: string, options: { version?: string; widest?: number } = {}) {
-  const database = openDatabase(file, { room: 'state', migrations: stateMigrations });
+  const database = openDatabase(file, { area: 'state', migrations: stateMigrations });
   onTestFinished(() => database.close());
   return { database, store: createSnapshotStore({ database, ...options }) };
 }

@@ -121,7 +121,7 @@ const BUSY_MS = 250;
 
 export function openSnapshotStore({ path, widest }: { path: string; widest?: number }): SnapshotStore {
   const database = openDatabase(path, {
-    room: 'state',
+    area: 'state',
     migrations: stateMigrations,
     busyMs: BUSY_MS,
     cacheKib: 1_024,

@@ -30,7 +30,7 @@ import type { RunProject } from '../runs/run-project.ts';
 import { createStartAgent } from '../runs/start-agent.ts';
 import { noFindings, nothing } from '../worktrees/testing/no-findings.ts';
 import { inboxPath } from './inbox.ts';
-import { createWorkerTeller } from './tell-worker.ts';
+import { createWorkerMessenger } from './message-worker.ts';
 
 type Change = { lines: FoldedLine[] };
 const now = (): Date => new Date();
@@ -41,7 +41,7 @@ const unavailable = failed({ kind: 'unavailable', message: 'no connection' });
 function logInMemory() {
   const board = emptyBoard();
   const listeners = new Set<(change: Change) => void>();
-  const tells: Extract<Effect, { kind: 'tell-worker' }>[] = [];
+  const tells: Extract<Effect, { kind: 'message-worker' }>[] = [];
   const known = new Set<string>();
   async function append(event: EventDraft): Promise<{ seq: number }> {
     if (event.deliveryId !== undefined && known.has(event.deliveryId)) return { seq: board.seq };
@@ -50,7 +50,7 @@ function logInMemory() {
     const effects = foldLine(board, line);
     for (const effect of effects) {
       if (effect.kind === 'append') await append(effect.draft);
-      if (effect.kind === 'tell-worker') tells.push(effect);
+      if (effect.kind === 'message-worker') tells.push(effect);
     }
     for (const listener of listeners) listener({ lines: [line] });
     return { seq: line.seq };
@@ -146,7 +146,7 @@ async function setUp() {
     await watcher.stop();
   });
   orchestrator.start();
-  const tell = createWorkerTeller({
+  const tell = createWorkerMessenger({
     runsDir,
     board: () => board,
     gh: { request: async () => unavailable, text: async () => unavailable },

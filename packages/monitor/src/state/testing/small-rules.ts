@@ -24,7 +24,7 @@ export const smallRules = {
       labels: [],
       phase: null,
       removed: false,
-      toldAt: null,
+      reportedAt: null,
       via: 'live',
       lastSeq: seq,
       lastAt: ts,

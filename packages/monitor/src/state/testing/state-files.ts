@@ -27,7 +27,7 @@ export function openStateFiles({
   wrap?: (database: Database) => Database;
 }) {
   const connections = [
-    openDatabase(file, { room: 'state', migrations: stateMigrations }),
+    openDatabase(file, { area: 'state', migrations: stateMigrations }),
     openOutboxDatabase(file),
   ] as const;
   const outbox = createOutboxStore({ database: wrap(connections[1]), lastSeq, clock: { now: () => 0 } });

@@ -17,13 +17,13 @@ import { createGh, failed, type Gh } from '../../codehost/gh.ts';
 import { processStartsOf, type ReadProcessStarts } from '../../runs/processes.ts';
 import { agentFiles } from '../agents/launch.ts';
 import { hasMessages, inboxPath } from './inbox.ts';
-import { createWorkerTeller, type TellWorker } from './tell-worker.ts';
+import { createWorkerMessenger, type MessageWorker } from './message-worker.ts';
 
 const head = 'c'.repeat(40);
-const effect: TellWorker = {
-  key: '7:tell-worker:run-1/ENG-1:checks',
+const effect: MessageWorker = {
+  key: '7:message-worker:run-1/ENG-1:checks',
   seq: 7,
-  kind: 'tell-worker',
+  kind: 'message-worker',
   orchestrator: 'run-1',
   ticket: 'ENG-1',
   cause: 'checks',
@@ -53,7 +53,7 @@ function setUp(
   const inbox = inboxPath(runsDir, effect);
   const drafts: EventDraft[] = [];
   const world = { worker: given.worker ?? {}, run: given.run ?? 'running', head: given.head ?? head };
-  const tell = createWorkerTeller({
+  const tell = createWorkerMessenger({
     runsDir,
     board: () =>
       sampleBoard({
@@ -186,7 +186,7 @@ test('it is written once, also behind a line that was cut off, and delivered whe
   const { tell, messages, agent, inbox } = setUp();
   agent(NOBODY, 1, 600);
   mkdirSync(dirname(inbox), { recursive: true });
-  appendFileSync(inbox, '{"key":"7:tell-worker:run-1/ENG-1:ch');
+  appendFileSync(inbox, '{"key":"7:message-worker:run-1/ENG-1:ch');
   expect(await tell(effect)).toEqual({
     failed: 'an agent is to be started for it',
     waiting: true,
@@ -198,7 +198,7 @@ test('it is written once, also behind a line that was cut off, and delivered whe
   agent(NOBODY, 2, -1);
   expect(await tell(effect)).toEqual({ done: 'delivered: an agent was started for it' });
   expect(messages()).toHaveLength(1);
-  await tell({ ...effect, key: '9:tell-worker:run-1/ENG-1:checks' });
+  await tell({ ...effect, key: '9:message-worker:run-1/ENG-1:checks' });
   expect(messages()).toHaveLength(2);
 });
 

@@ -33,7 +33,7 @@ import { inboxPath, messageWrittenAt, writeMessage } from './inbox.ts';
 
 const LOOK_AGAIN_MS = 5_000;
 
-export function createWorkerTeller(options: {
+export function createWorkerMessenger(options: {
   runsDir: string;
   board: () => Board;
   gh: Pick<Gh, 'request' | 'text'>;
@@ -41,10 +41,10 @@ export function createWorkerTeller(options: {
   append: (draft: EventDraft) => Promise<unknown>;
   processStarts: ReadProcessStarts;
   now: () => Date;
-}): (effect: TellWorker) => Promise<Outcome> {
+}): (effect: MessageWorker) => Promise<Outcome> {
   const { runsDir, board, gh, append, processStarts, now } = options;
 
-  async function write(path: string, effect: TellWorker): Promise<string> {
+  async function write(path: string, effect: MessageWorker): Promise<string> {
     const { key, cause, number, url } = effect;
     const text = [effect.text, ...(await gatherFailure(gh, effect))].join('\n\n');
     const at = now().toISOString();
@@ -71,7 +71,7 @@ export function createWorkerTeller(options: {
 }
 
 /** Undefined while the worker can be told. */
-function endingOf(board: Board, effect: TellWorker, isWritten: boolean): string | undefined {
+function endingOf(board: Board, effect: MessageWorker, isWritten: boolean): string | undefined {
   const { orchestrator, ticket, cause, sha } = effect;
   const worker = board.workers.get(workerKey(orchestrator, ticket));
   if (worker === undefined || worker.removed) return 'skipped: there is no such worker any more';
@@ -86,7 +86,7 @@ function endingOf(board: Board, effect: TellWorker, isWritten: boolean): string 
   return `${isWritten ? 'delivered' : 'skipped'}: there is a newer commit`;
 }
 
-function recalled({ key, orchestrator, ticket, repo, pr, cause, number }: TellWorker): EventDraft {
+function recalled({ key, orchestrator, ticket, repo, pr, cause, number }: MessageWorker): EventDraft {
   return {
     event: 'orchestrator.worker.recalled',
     source: 'orchestrator',
@@ -97,7 +97,7 @@ function recalled({ key, orchestrator, ticket, repo, pr, cause, number }: TellWo
   };
 }
 
-export type TellWorker = Extract<Effect, { kind: 'tell-worker' }>;
+export type MessageWorker = Extract<Effect, { kind: 'message-worker' }>;
 type AskedGh = Pick<Gh, 'request' | 'text'>;
 
 const PATIENCE_MS = 20_000;
@@ -109,7 +109,7 @@ const MOST_COMMENTS = 20;
 const commit = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
 /** Parts of a message, each in its fence; none when nothing is known within the time. */
-async function gatherFailure(gh: AskedGh, effect: TellWorker, patienceMs = PATIENCE_MS): Promise<string[]> {
+async function gatherFailure(gh: AskedGh, effect: MessageWorker, patienceMs = PATIENCE_MS): Promise<string[]> {
   if (repoNameIn(effect.repo) === undefined) return [];
   const parts: string[] = [];
   const asked = effect.cause === 'checks' ? ofChecks(gh, effect, parts) : ofReview(gh, effect, parts);
@@ -117,7 +117,7 @@ async function gatherFailure(gh: AskedGh, effect: TellWorker, patienceMs = PATIE
   return [...parts];
 }
 
-async function ofChecks(gh: AskedGh, { repo, sha }: TellWorker, parts: string[]): Promise<void> {
+async function ofChecks(gh: AskedGh, { repo, sha }: MessageWorker, parts: string[]): Promise<void> {
   if (sha === null || !commit.test(sha)) return;
   const answer = await gh.request({
     path: `repos/${repo}/commits/${sha}/check-runs?filter=latest&per_page=100`,
@@ -137,7 +137,7 @@ async function ofChecks(gh: AskedGh, { repo, sha }: TellWorker, parts: string[])
   if (log.ok && log.value.trim() !== '') parts.push(`The end of its log:\n${fenced(tailOf(log.value))}`);
 }
 
-async function ofReview(gh: AskedGh, { repo, pr, reviewId }: TellWorker, parts: string[]): Promise<void> {
+async function ofReview(gh: AskedGh, { repo, pr, reviewId }: MessageWorker, parts: string[]): Promise<void> {
   if (reviewId === null) return;
   const answer = await gh.request({
     path: `repos/${repo}/pulls/${pr}/reviews/${reviewId}/comments?per_page=${MOST_COMMENTS}`,
