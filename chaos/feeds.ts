@@ -230,7 +230,7 @@ async function settle(): Promise<string[]> {
     const missing = checks.reduce((sum, one) => sum + one.missing, 0);
     if (missing < fewest) deadline = performance.now() + WAIT_MS;
     fewest = Math.min(fewest, missing);
-    if (checks.some(({ problem }) => problem?.kind === 'held-back')) {
+    if (checks.some(({ problem }) => problem?.kind === 'throttled')) {
       await restart(() => daemon.stop());
       await daemon.ready();
       done.hours += 1;

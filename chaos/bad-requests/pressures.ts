@@ -193,7 +193,7 @@ function floodBody(random: Random): string {
     () => JSON.stringify({ event: 'x'.repeat(400_000 + random.below(600_000)) }),
     () => JSON.stringify(Array.from({ length: 50_000 }, (_, index) => index)),
     () => '['.repeat(100_000),
-    () => `{"word":${'{"a":'.repeat(20_000)}`,
+    () => `{"action":${'{"a":'.repeat(20_000)}`,
     () => 'null',
     () => JSON.stringify({ by: 'x'.repeat(2_000), tickets: Array.from({ length: 5_000 }, () => 'ABC-1') }),
     () =>

@@ -153,8 +153,8 @@ test('calls and responses are typed', () => {
     noRoute: () => client.get('/api/boards'),
     // @ts-expect-error a body is needed
     noBody: () => client.post('/api/attention/ack'),
-    // @ts-expect-error there is no such word
-    noWord: () => client.post('/api/workers/{ticket}/deploy', { params, body: { word: 'stop' } }),
+    // @ts-expect-error there is no such action
+    noAction: () => client.post('/api/workers/{ticket}/deploy', { params, body: { action: 'stop' } }),
     // @ts-expect-error a stream has no answer
     noStream: () => client.get('/api/events/stream'),
     // @ts-expect-error deliveries are signed by their sender

@@ -2,7 +2,7 @@
 //
 //     const client = createClient('http://127.0.0.1:7400');
 //     const { workers } = await client.get('/api/board');
-//     await client.post('/api/workers/{ticket}/deploy', { params: { ticket: 'ABC-1' }, body: { word: 'retry' } });
+//     await client.post('/api/workers/{ticket}/deploy', { params: { ticket: 'ABC-1' }, body: { action: 'retry' } });
 import { type Answered, ApiFailure, failureIn, noAnswer } from './failure.ts';
 import { followLines, type Link } from './follow.ts';
 import type { EventLine, Operations } from './operations.ts';

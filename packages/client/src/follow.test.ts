@@ -54,7 +54,7 @@ test('events arrive in order and without a gap, over lost connections and a miss
     (response) => void response.writeHead(503).end('{"error":"busy","code":"busy"}'),
     (response) => {
       open(response);
-      response.write(`${line(7)}event: seen\nid: 900\ndata: {}\n\n${line(901)}`);
+      response.write(`${line(7)}event: position\nid: 900\ndata: {}\n\n${line(901)}`);
     },
   );
   for await (const { seq } of createClient(url, { fetch: inPieces }).follow({

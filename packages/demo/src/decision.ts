@@ -60,7 +60,7 @@ export function awaitDecision(given: {
   }
 
   function requestRetry(): Promise<void> {
-    const body = JSON.stringify({ word: 'retry', by: COLLEAGUE, note: '1 GB instead of 512 MB' });
+    const body = JSON.stringify({ action: 'retry', by: COLLEAGUE, note: '1 GB instead of 512 MB' });
     const url = `${daemon.url}/api/workers/${WAITS_FOR_YOU}/deploy`;
     return post(url, { ...daemon.headers, 'content-type': 'application/json' }, body);
   }

@@ -73,8 +73,8 @@ export function pastOf(day: Day, firstSeq = 1): Past {
       }
       case 'died': {
         const signal = past.signals.get(keyOf(record)) ?? null;
-        const life = { pid: signal?.pid ?? 1, reason: `process ${signal?.pid} has ended` };
-        return append(workerDied(record, life, signal), last);
+        const process = { pid: signal?.pid ?? 1, reason: `process ${signal?.pid} has ended` };
+        return append(workerDied(record, process, signal), last);
       }
       case 'report':
       case 'daemon': {

@@ -166,7 +166,7 @@ test('a program that cannot be started is not started again, and everybody says 
   await untilHolds(async () => {
     expect(await attention()).toMatchObject([{ reason: 'worker-dead', message: words }]);
   });
-  expect((await worker('A-1'))?.life).toMatchObject({
+  expect((await worker('A-1'))?.process).toMatchObject({
     state: 'dead',
     stderr: expect.stringMatching(/^starting\n.*no-such-program: not found$/),
   });

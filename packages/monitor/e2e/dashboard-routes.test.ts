@@ -70,15 +70,15 @@ test('the page, or how to build it; never for what is not there under /api', asy
 test('a line comes as a change, and once more to nobody', async () => {
   const daemon = await startInProcess();
   await moved(daemon, 'planning');
-  const first = await get<BoardChanges & { life: string }>(daemon, '/api/board/changes');
+  const first = await get<BoardChanges & { instanceId: string }>(daemon, '/api/board/changes');
   expect(first).toMatchObject({ full: true, workers: [{ key: 'run-1/ENG-1', status: 'planning' }] });
   const { body } = await moved(daemon, 'implementing');
-  const query = `after=${first.seq}&life=${first.life}&atLeast=${String(body['seq'])}`;
+  const query = `after=${first.seq}&instanceId=${first.instanceId}&atLeast=${String(body['seq'])}`;
   const next = await get<BoardChanges>(daemon, `/api/board/changes?${query}`);
   expect(next).toMatchObject({ full: false, workers: [{ key: 'run-1/ENG-1', status: 'implementing' }] });
-  const last = await get<BoardChanges>(daemon, `/api/board/changes?after=${next.seq}&life=${first.life}`);
+  const last = await get<BoardChanges>(daemon, `/api/board/changes?after=${next.seq}&instanceId=${first.instanceId}`);
   expect(last).toMatchObject({ full: false, workers: [] });
-  expect((await get<BoardChanges>(daemon, `/api/board/changes?after=${next.seq}&life=other`)).full).toBe(
+  expect((await get<BoardChanges>(daemon, `/api/board/changes?after=${next.seq}&instanceId=other`)).full).toBe(
     true,
   );
 });

@@ -139,7 +139,7 @@ test('who says something has at most 100 characters, as the description of the r
   const { post } = await startInProcess();
   const routes: [string, object][] = [
     ['/api/runs', { project: '/nowhere', tickets: ['ABC-1'] }],
-    ['/api/workers/ABC-1/deploy', { word: 'retry' }],
+    ['/api/workers/ABC-1/deploy', { action: 'retry' }],
     ['/api/attention/ack', { id: 'x' }],
     ['/api/doctor', {}],
   ];

@@ -133,7 +133,7 @@ describe('a clock that was ahead', () => {
     expect((await fact(daemon)).status).toBe(200);
     shift.ms = 0;
     const before = Date.now();
-    const retried = await daemon.post('/api/workers/ENG-42/deploy', '{"word":"retry","by":"kim"}', json);
+    const retried = await daemon.post('/api/workers/ENG-42/deploy', '{"action":"retry","by":"kim"}', json);
     expect(retried.status).toBe(200);
     const { until: deadline } = await whyOf(daemon);
     expect(Date.parse(String(deadline))).toBeGreaterThanOrEqual(before);

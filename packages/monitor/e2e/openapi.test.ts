@@ -268,8 +268,8 @@ test('real answers of a daemon with a history are what is published', async () =
     return (workers as unknown[]).length >= 3;
   });
 
-  const { seq, life } = await ask('GET /api/board/changes');
-  await ask('GET /api/board/changes', { query: { after: String(seq), life: String(life) } });
+  const { seq, instanceId } = await ask('GET /api/board/changes');
+  await ask('GET /api/board/changes', { query: { after: String(seq), instanceId: String(instanceId) } });
   for (const query of [{}, { at: '1h' }, { at: '20' }, { settled: '1h' }])
     await ask('GET /api/board', { query });
   await ask('GET /api/board', { query: { at: 'yesterday' }, status: 400 });
@@ -300,11 +300,11 @@ test('real answers of a daemon with a history are what is published', async () =
   await ask('GET /api/workers/{ticket}/output', { params: { ticket: 'ENG-7' }, query: { limit: '5' } });
   await ask('POST /api/workers/{ticket}/deploy', {
     params: { ticket: 'ENG-9' },
-    body: { word: 'accept', by: 'kim' },
+    body: { action: 'accept', by: 'kim' },
   });
   await ask('POST /api/workers/{ticket}/deploy', {
     params: { ticket: 'ENG-7' },
-    body: { word: 'retry' },
+    body: { action: 'retry' },
     status: 409,
   });
 
@@ -383,11 +383,11 @@ test('real answers of a daemon with a history are what is published', async () =
   await ask('GET /api/archive/{run}', { params: { run: 'run-2' } });
 
   await ask('POST /api/doctor', { body: { by: 'kim' } });
-  await ask('POST /api/doctor/examine', { status: 501 });
+  await ask('POST /api/doctor/run', { status: 501 });
   // The route answers with what this prints.
   const { printed } = await runDoctor({ home, environment, folder }, '--json');
-  expectPublished('POST /api/doctor/examine', 200, JSON.parse(printed));
-  judged.add('POST /api/doctor/examine');
+  expectPublished('POST /api/doctor/run', 200, JSON.parse(printed));
+  judged.add('POST /api/doctor/run');
   await ask('GET /api/health');
   await ask('GET /api/health');
 });

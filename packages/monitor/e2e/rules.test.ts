@@ -169,7 +169,7 @@ test('fires once on a delivery: the command runs with the environment; the limit
   expect(times.filter(({ outcome }) => outcome === 'fires').map(({ line }) => line)).toEqual(
     fired.map(({ detail }) => detail['line']),
   );
-  expect(times.some(({ outcome }) => outcome === 'held')).toBe(true);
+  expect(times.some(({ outcome }) => outcome === 'limited')).toBe(true);
   const overHttp = await daemon.post('/api/rules/test', JSON.stringify({ name: 'merged', since: '1h' }), {
     'Content-Type': 'application/json',
   });
@@ -184,7 +184,7 @@ test('fires once on a delivery: the command runs with the environment; the limit
   expect((await daemon.get('/api/health')).body).toMatchObject({ rules: { state: 'live', active: 1 } });
   const metrics = await (await fetch(`${daemon.url}/metrics`)).text();
   expect(metrics).toContain(`svc_rules_fired_total{rule="merged",outcome="fired"} ${fired.length}`);
-  expect(metrics).toMatch(/svc_rules_fired_total\{rule="merged",outcome="held"\} \d/);
+  expect(metrics).toMatch(/svc_rules_fired_total\{rule="merged",outcome="limited"\} \d/);
   const listed = await given.svc('rules', 'list');
   expect(listed.out).toMatch(/^on +merged +codehost\.pr\.merged, where .* run note +fired \d+ times, last /);
 });

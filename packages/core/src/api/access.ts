@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { apiRoute, noFields, Time, text } from './route.ts';
 
 export const accessRoutes = {
-  newCode: apiRoute({
+  createCode: apiRoute({
     method: 'POST',
     path: '/api/access/code',
     tag: 'access',
@@ -13,11 +13,11 @@ export const accessRoutes = {
     answer: z.object({ code: z.string(), expiresAt: Time }),
     failures: ['usage'],
   }),
-  tradeCode: apiRoute({
+  exchangeCode: apiRoute({
     method: 'POST',
     path: '/api/access/key',
     tag: 'access',
-    summary: 'Trade the code for the key that a page sends as its token until the daemon ends',
+    summary: 'Exchange the code for the key that a page sends as its token until the daemon ends',
     body: z.strictObject({ code: text(200) }),
     answer: z.object({ key: z.string() }),
     failures: ['usage', 'unknown-code'],

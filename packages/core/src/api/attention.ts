@@ -22,7 +22,7 @@ const id = text(500).describe('the id of the item');
 const SNOOZE = 'a duration of at most 30d, like 2h';
 const snooze = duration(SNOOZE, { least: 1, most: 30 * 86_400_000 }).describe(SNOOZE);
 
-const word = {
+const action = {
   method: 'POST',
   tag: 'attention',
   answer: AttentionAnswer,
@@ -41,28 +41,28 @@ export const attentionRoutes = {
     failures: ['usage', 'state-not-ready'],
   }),
   acknowledgeAttention: apiRoute({
-    ...word,
+    ...action,
     path: '/api/attention/ack',
     summary: 'Somebody has seen it and is at it',
     verbs: ['svc attention ack'],
     body: z.strictObject({ id, by }),
   }),
   snoozeAttention: apiRoute({
-    ...word,
+    ...action,
     path: '/api/attention/snooze',
     summary: 'Put it off until later',
     verbs: ['svc attention snooze'],
     body: z.strictObject({ id, by, for: snooze }),
   }),
   handOverAttention: apiRoute({
-    ...word,
+    ...action,
     path: '/api/attention/hand-over',
     summary: 'Give it to somebody',
     verbs: ['svc attention hand-over'],
     body: z.strictObject({ id, by, to: z.string().trim().min(1).max(100), note: text(1_000).optional() }),
   }),
   resolveAttention: apiRoute({
-    ...word,
+    ...action,
     path: '/api/attention/resolve',
     summary: 'A person says that its cause is gone',
     verbs: ['svc attention resolve'],

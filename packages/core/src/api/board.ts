@@ -6,7 +6,7 @@ import { apiRoute, duration, Seq, Time, text } from './route.ts';
 const settled = duration('a duration, like 24h')
   .optional()
   .describe('for how long what has settled is still shown: a duration like 24h; default: 7d');
-const life = z
+const instanceId = z
   .string()
   .describe('Names the process that answered: after a restart the whole board is asked for again');
 
@@ -24,15 +24,15 @@ const shown = {
 const keys = z.array(z.string());
 
 /** Without the name of the process that answers. */
-export type BoardView = Omit<z.infer<typeof Board>, 'life'>;
+export type BoardView = Omit<z.infer<typeof Board>, 'instanceId'>;
 const Board = z
-  .object({ life: life.optional().describe('Only of the board of now'), ...shown })
+  .object({ instanceId: instanceId.optional().describe('Only of the board of now'), ...shown })
   .meta({ id: 'Board' });
 
-export type BoardChanges = Omit<z.infer<typeof BoardChanges>, 'life'>;
+export type BoardChanges = Omit<z.infer<typeof BoardChanges>, 'instanceId'>;
 const BoardChanges = z
   .object({
-    life,
+    instanceId,
     ...shown,
     full: z.boolean().describe('Everything is here: what the reader had before does not count any more'),
     gone: z
@@ -76,7 +76,7 @@ export const boardRoutes = {
     summary: 'What of the board changed since a line, for whoever follows it',
     query: z.strictObject({
       after: Seq.optional().describe('the `seq` of the last answer; without it everything is told'),
-      life: text(100).optional().describe('the `life` of the last answer'),
+      instanceId: text(100).optional().describe('the `instanceId` of the last answer'),
       settled,
       atLeast: Seq.optional().describe('waits a second for this line to be on the board'),
     }),

@@ -33,7 +33,7 @@ const Fixed = z.object({
   failed: z.string().nullable(),
 });
 
-const Examination = z
+const DoctorReport = z
   .object({
     ok: z.boolean().describe('Nothing is broken'),
     broken: z.int(),
@@ -51,7 +51,7 @@ const Examination = z
     ),
     fixed: z.array(Fixed).describe('What --fix mended; the daemon only looks'),
   })
-  .meta({ id: 'Examination' }) satisfies z.ZodType<CheckVerdict & { findings: DoctorFinding[] }>;
+  .meta({ id: 'DoctorReport' }) satisfies z.ZodType<CheckVerdict & { findings: DoctorFinding[] }>;
 
 export const doctorRoutes = {
   checkDaemon: apiRoute({
@@ -64,13 +64,13 @@ export const doctorRoutes = {
     answer: SelfCheck,
     failures: ['usage'],
   }),
-  examine: apiRoute({
+  runDoctor: apiRoute({
     method: 'POST',
-    path: '/api/doctor/examine',
+    path: '/api/doctor/run',
     tag: 'doctor',
     summary: 'Everything that `svc doctor` looks at, as it prints it',
     body: noFields,
-    answer: Examination,
+    answer: DoctorReport,
     failures: ['usage', 'busy', 'start-failed', 'not-in-this-version'],
   }),
 };

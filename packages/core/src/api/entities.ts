@@ -29,7 +29,7 @@ export const Worker = z
     branch: z.string().nullable(),
     wave: z.int().nullable(),
     pr: z.object({ number: z.int(), url: z.string().nullable() }).nullable(),
-    life: z
+    process: z
       .object({
         state: z.enum(['alive', 'dead', 'unknown']),
         since: Time,
@@ -168,7 +168,7 @@ export const Ticket = z
       .nullable()
       .describe('Of our workflow'),
     removed: z.boolean(),
-    toldAt: Time.nullable(),
+    reportedAt: Time.nullable(),
     via: EventVia,
     ...last,
   })

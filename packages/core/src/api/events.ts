@@ -98,7 +98,7 @@ export const eventRoutes = {
     tag: 'events',
     summary: 'Lines as they become durable, as server-sent events',
     description:
-      'Frames without a name are lines: `id` is the seq, `data` the line as JSON (EventLine). Others are `ready` ({after}), `seen` (how far a filter is that lets nothing through), `cut-off` ({resumeAfter}: the reader was too slow) and `filter-failed` (a failure). A comment comes every 15 seconds. Whoever comes back with Last-Event-ID goes on without a gap.',
+      'Frames without a name are lines: `id` is the seq, `data` the line as JSON (EventLine). Others are `ready` ({after}), `position` (the id of the newest line that the filter has read, while it lets nothing through), `disconnected` ({resumeAfter}: the reader was too slow) and `filter-failed` (a failure). A comment comes every 15 seconds. Whoever comes back with Last-Event-ID goes on without a gap.',
     verbs: ['svc events tail', 'svc events wait-for'],
     query: z.strictObject({ ...conditions, filter }),
     headers: z.strictObject({

@@ -33,7 +33,7 @@ const Tunnel = z
     unauthorisedLastHour: twoKinds,
     waiting: z.int().describe('Deliveries that are not handed over yet'),
     connectedSince: milliseconds.nullable(),
-    lastHeardAt: milliseconds.nullable(),
+    lastReceivedAt: milliseconds.nullable(),
     lastPingAt: milliseconds.nullable(),
     lastMessageAt: milliseconds.nullable(),
     reconnects: z.int(),
@@ -86,7 +86,7 @@ export const FeedsReport = z
         z.object({
           team: z.string(),
           lastAt: Time.nullable(),
-          news: z.int(),
+          newEvents: z.int(),
           error: z.string().nullable(),
           remedy: z.string().nullable(),
           calls: z.int(),

@@ -29,7 +29,7 @@ const BackTest = z
         name: z.string(),
         enabled: z.boolean(),
         fires: z.int(),
-        held: z.int(),
+        limited: z.int(),
         failed: z.int(),
         times: z.array(
           z.object({
@@ -38,8 +38,8 @@ const BackTest = z
             event: z.string(),
             ticket: z.string().nullable(),
             repo: z.string().nullable(),
-            outcome: z.enum(['fires', 'held', 'failed']),
-            would: z.array(z.string()).describe('What it would have done; empty when it was held back'),
+            outcome: z.enum(['fires', 'limited', 'failed']),
+            would: z.array(z.string()).describe('What it would have done; empty when its limit was reached'),
             problem: z.string().exactOptional(),
           }),
         ),

@@ -61,15 +61,15 @@ const RunDetail = z
 /** A blocker that is not among the tickets and not done: nobody here takes it out of the way. */
 export type OutsideBlocker = z.infer<typeof Blocker>;
 const Blocker = z.object({ ticket: z.string(), blocker: z.string(), state: z.string() });
-const BegunRun = RunDetail.extend({
+const StartedRun = RunDetail.extend({
   outsideBlockers: z.array(Blocker).describe('Tickets of no run that block some of this one'),
-}).meta({ id: 'BegunRun' });
+}).meta({ id: 'StartedRun' });
 
 const params = z.strictObject({ run: z.string().describe('The name of the run') });
 const name = text(120);
 const ofTicket = name.describe('a ticket of the run');
 const said = ['usage', 'unknown-run', 'not-allowed-now', 'state-not-ready', 'log-not-writable'] as const;
-const word = { method: 'POST', tag: 'runs', params, answer: RunDetail } as const;
+const action = { method: 'POST', tag: 'runs', params, answer: RunDetail } as const;
 
 export const runRoutes = {
   startRun: apiRoute({
@@ -105,7 +105,7 @@ export const runRoutes = {
         ({ tickets, dependencies }) => !dependencies || tickets !== undefined,
         'Only tickets can be put in the order of their dependencies',
       ),
-    answer: BegunRun,
+    answer: StartedRun,
     failures: [
       'usage',
       'unknown-project',
@@ -142,7 +142,7 @@ export const runRoutes = {
     failures: ['unknown-run', 'state-not-ready'],
   }),
   pauseRun: apiRoute({
-    ...word,
+    ...action,
     path: '/api/runs/{run}/pause',
     summary: 'Start nothing more; what runs goes on',
     verbs: ['svc orchestrate pause'],
@@ -150,7 +150,7 @@ export const runRoutes = {
     failures: said,
   }),
   resumeRun: apiRoute({
-    ...word,
+    ...action,
     path: '/api/runs/{run}/resume',
     summary: 'Go on after a pause',
     verbs: ['svc orchestrate resume'],
@@ -158,7 +158,7 @@ export const runRoutes = {
     failures: said,
   }),
   cancelRun: apiRoute({
-    ...word,
+    ...action,
     path: '/api/runs/{run}/cancel',
     summary: 'End a run, or take one ticket out of it',
     verbs: ['svc orchestrate cancel'],
@@ -166,7 +166,7 @@ export const runRoutes = {
     failures: [...said, 'unknown-ticket'],
   }),
   retryTicket: apiRoute({
-    ...word,
+    ...action,
     path: '/api/runs/{run}/retry',
     summary: 'Start one ticket of a run again; a run that is over goes on',
     verbs: ['svc orchestrate retry'],

@@ -1,5 +1,5 @@
 // One ticket: why it is in its state, whether it shipped, its way through time, what its agent said; and a person's
-// word on its deploy.
+// decision on its deploy.
 import { z } from 'zod';
 import { WorkerStatus } from '../runs/signal-file.ts';
 import { apiRoute, by, OfRun, RunName, Seq, TicketParams, Time, text } from './route.ts';
@@ -160,23 +160,23 @@ export const workerRoutes = {
     answer: WorkerOutput,
     failures: ['usage', 'unknown-ticket', 'state-not-ready', 'file-unusable'],
   }),
-  sayDeployWord: apiRoute({
+  decideDeploy: apiRoute({
     ...ofWorker,
     method: 'POST',
     path: '/api/workers/{ticket}/deploy',
-    summary: "A person's word on a deploy",
-    description: 'retry: try again, with a new budget and deadline. accept: it is done, by this word.',
+    summary: "Retry or accept a deploy",
+    description: 'retry: try again, with a new budget and deadline. accept: it is done, by this decision.',
     verbs: ['svc deploy retry', 'svc deploy accept'],
     body: z.strictObject({
-      word: z.enum(['retry', 'accept']),
+      action: z.enum(['retry', 'accept']),
       by,
       note: text(2_000).optional(),
       ...OfRun,
     }),
     answer: z.object({
       ok: z.literal(true),
-      word: z.enum(['retry', 'accept']),
-      why: Why.describe('The state as it is after the word'),
+      action: z.enum(['retry', 'accept']),
+      why: Why.describe('The state after the decision'),
     }),
     failures: ['usage', 'unknown-ticket', 'not-allowed-now', 'state-not-ready', 'log-not-writable'],
   }),

@@ -18,7 +18,7 @@ test.each<[CodehostProblem, RegExp, RegExp, boolean]>([
   [{ kind: 'refused', status: 422, message: 'HTTP 422: no' }, /refused: HTTP 422: no/, /logs/, false],
   [{ kind: 'unavailable', message: 'HTTP 502' }, /cannot be reached/, /by itself/, true],
   [{ kind: 'rate-limited', message: 'HTTP 403', until }, /quota/, /2026-01-01T12:00:00.000Z/, true],
-  [{ kind: 'held-back', message: 'enough', until }, /budget/, /2026-01-01T12:00:00.000Z/, true],
+  [{ kind: 'throttled', message: 'enough', until }, /budget/, /2026-01-01T12:00:00.000Z/, true],
   [{ kind: 'malformed', message: 'no JSON' }, /cannot be understood/, /by itself/, true],
 ])('%o', (problem, why, remedy, passes) => {
   const words = codehostProblemWords(problem);
@@ -31,7 +31,7 @@ test.each<[CodehostProblem, RegExp, RegExp, boolean]>([
 test.each([
   { kind: 'unavailable', message: 'no answer within 30 s' },
   { kind: 'malformed', message: 'it is not JSON' },
-  { kind: 'held-back', message: 'it failed several times in a row', until, isFailing: true },
+  { kind: 'throttled', message: 'it failed several times in a row', until, isFailing: true },
 ] as const)('$kind, as from a gh that hangs or prints nonsense: how to check gh', (problem) => {
   expect(codehostProblemWords(problem).remedy).toMatch(/tried again by itself.*\. .* gh api user$/);
 });

@@ -18,7 +18,7 @@ export type CodehostProblem =
   /** `resource` is the quota that is used up; without it the code host asks for a pause from everything. */
   | { kind: 'rate-limited'; message: string; until: number; resource?: string }
   /** Not asked: our own budget says that it is not the time; `isFailing` when calls before it got no answer. */
-  | { kind: 'held-back'; message: string; until: number; isFailing?: boolean }
+  | { kind: 'throttled'; message: string; until: number; isFailing?: boolean }
   /** An answer that is not what the API promises. */
   | { kind: 'malformed'; message: string };
 
@@ -71,7 +71,7 @@ function wordsFor(problem: CodehostProblem): { why: string; remedy: string } {
       return { why: `the code host cannot be reached or is in trouble (${message})`, remedy: ASK_GH };
     case 'rate-limited':
       return { why: `the quota of the code host is used up (${message})`, remedy: goesOnAt(problem.until) };
-    case 'held-back':
+    case 'throttled':
       return {
         why: `the budget for calls does not allow it now (${message})`,
         remedy:
@@ -90,5 +90,5 @@ function goesOnAt(until: number): string {
 
 /** Whether a later attempt may succeed without anybody doing anything. */
 export function passesByItself({ kind }: CodehostProblem): boolean {
-  return kind === 'unavailable' || kind === 'rate-limited' || kind === 'held-back' || kind === 'malformed';
+  return kind === 'unavailable' || kind === 'rate-limited' || kind === 'throttled' || kind === 'malformed';
 }

@@ -24,7 +24,7 @@ export type DeployFact = { seq: number; at: string } & (
   | { kind: 'contains'; sha: string }
   /** It is `at` now. */
   | { kind: 'time' }
-  | { kind: 'person'; word: 'retry' | 'accept'; by: string }
+  | { kind: 'person'; action: 'retry' | 'accept'; by: string }
   /** What the worker's signal file says; `old` when it was written long before it was first seen. */
   | { kind: 'claimed'; status: WorkerStatus; old?: boolean }
 );

@@ -293,7 +293,7 @@ export function onClaimed(worker: DeployWorker, fact: Extract<DeployFact, { kind
 // A person said that a deploy gets another chance, or that the work is done.
 
 export function onPerson(worker: DeployWorker, fact: Extract<DeployFact, { kind: 'person' }>): DeployStep {
-  return fact.word === 'retry' ? retry(worker, fact.at) : accept(worker, fact.at);
+  return fact.action === 'retry' ? retry(worker, fact.at) : accept(worker, fact.at);
 }
 
 /** The environment is read anew: a wrong name in the configuration may be what was mended. */

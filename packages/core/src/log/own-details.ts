@@ -50,14 +50,14 @@ const WorkerDetail = Detail.extend({
 export const WorkerDispatchedDetail = WorkerDetail.extend({ command: text, model: text, worktreePath: text });
 export const WorkerStatusDetail = WorkerDetail.extend({ from: WorkerStatus.optional(), to: WorkerStatus });
 export const WorkerPhaseDetail = WorkerDetail.extend({ from: WorkerPhase.optional(), to: WorkerPhase });
-export const WorkerLifeDetail = WorkerDetail.extend({
+export const WorkerProcessDetail = WorkerDetail.extend({
   pid: z.int().positive().optional(),
   lastSeenAt: time,
   willRevive: z.boolean().optional().describe('true when a new process is about to be started for it'),
   stderr: text.describe('the last lines of its standard error'),
 });
 /** A person's word: the worker is to be started anew. */
-export const WorkerWordDetail = Detail.extend({ by: z.string(), note: text });
+export const WorkerRetriedDetail = Detail.extend({ by: z.string(), note: text });
 /** Its agent is to be started again for what it was told of its pull request. */
 export const WorkerRecallDetail = Detail.extend({
   reason: z.enum(['checks', 'review']),
@@ -76,7 +76,7 @@ export const DeployDetail = Detail.extend({
 });
 
 /** A person's word on a deploy that came to its end. */
-export const DeployWordDetail = Detail.extend({ by: z.string(), note: text });
+export const DeployDecisionDetail = Detail.extend({ by: z.string(), note: text });
 
 /** Whether the deployed commit `scope.sha` contains the merge `scope.mergeSha`, and who was asked. */
 export const DescendantDetail = Detail.extend({
@@ -234,12 +234,12 @@ export const ownTopics = {
   ...topicFamily('orchestrator.worker', ['status_changed'], WorkerStatusDetail),
   ...topicFamily('orchestrator.worker', ['phase_changed'], WorkerPhaseDetail),
   ...topicFamily('orchestrator.worker', ['updated'], WorkerDetail),
-  ...topicFamily('orchestrator.worker', ['died', 'revived', 'removed'], WorkerLifeDetail),
+  ...topicFamily('orchestrator.worker', ['died', 'revived', 'removed'], WorkerProcessDetail),
   ...topicFamily('orchestrator.worker', ['corrupt'], WorkerCorruptDetail),
-  ...topicFamily('orchestrator.worker', ['retried'], WorkerWordDetail),
+  ...topicFamily('orchestrator.worker', ['retried'], WorkerRetriedDetail),
   ...topicFamily('orchestrator.worker', ['recalled'], WorkerRecallDetail),
   ...topicFamily('orchestrator.deploy', ['started', 'succeeded', 'failed', 'timed_out'], DeployDetail),
-  ...topicFamily('orchestrator.deploy', ['retried', 'accepted'], DeployWordDetail),
+  ...topicFamily('orchestrator.deploy', ['retried', 'accepted'], DeployDecisionDetail),
   ...topicFamily('orchestrator.deploy', ['descendant_checked'], DescendantDetail),
   ...topicFamily('orchestrator.verification', ['started', 'passed', 'failed'], VerificationDetail),
   ...topicFamily('orchestrator.verification', ['remediation_filed'], RemediationDetail),

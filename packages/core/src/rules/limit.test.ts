@@ -48,9 +48,9 @@ function play(firings: Firings, limited: Rule, lines: readonly EventLine[]): str
 
 describe('the limit', () => {
   test.each([
-    ['once in ten minutes', 1, '10m', [0, 599, 600, 1199, 1200], 'fires held fires held fires'],
-    ['twice in a minute', 2, '1m', [0, 1, 2, 60, 61, 62], 'fires fires held fires fires held'],
-    ['a clock that was set back', 1, '10m', [5000, 0, 1], 'fires fires held'],
+    ['once in ten minutes', 1, '10m', [0, 599, 600, 1199, 1200], 'fires limited fires limited fires'],
+    ['twice in a minute', 2, '1m', [0, 1, 2, 60, 61, 62], 'fires fires limited fires fires limited'],
+    ['a clock that was set back', 1, '10m', [5000, 0, 1], 'fires fires limited'],
   ])('%s', (_, atMost, per, seconds, expected) => {
     const lines = seconds.map((second, index) => line(index + 1, second));
     expect(play(new Map(), rule(atMost, per), lines).join(' ')).toBe(expected);
@@ -59,7 +59,7 @@ describe('the limit', () => {
   test('counts for each ticket apart, and for each rule', () => {
     const firings: Firings = new Map();
     const lines = [line(1, 0, 'A-1'), line(2, 1, 'A-2'), line(3, 2), line(4, 3, 'A-1'), line(5, 4)];
-    expect(play(firings, rule(), lines)).toEqual(['fires', 'fires', 'fires', 'held', 'held']);
+    expect(play(firings, rule(), lines)).toEqual(['fires', 'fires', 'fires', 'limited', 'limited']);
     expect(play(firings, rule(1, '10m', 'other'), lines)[0]).toBe('fires');
   });
 

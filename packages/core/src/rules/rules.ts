@@ -245,7 +245,7 @@ export function mayFire(
   firings: Firings,
   { name, limit }: Pick<Rule, 'name' | 'limit'>,
   { seq, ts, scope }: Pick<EventLine, 'seq' | 'ts' | 'scope'>,
-): 'fires' | 'held' | 'already' {
+): 'fires' | 'limited' | 'already' {
   const before = firings.get(keyOf(name, scope.ticket)) ?? [];
   const now = Date.parse(ts);
   const since = now - (durationMs(limit.per) ?? 0);
@@ -258,7 +258,7 @@ export function mayFire(
     // A clock that was set back must not silence a rule for as long.
     if (fired.line < seq && fired.at <= now) counted += 1;
   }
-  return counted < limit.atMost ? 'fires' : 'held';
+  return counted < limit.atMost ? 'fires' : 'limited';
 }
 
 export function noteFiring(firings: Firings, rule: string, ticket: string | undefined, fired: FiredOn): void {

@@ -81,7 +81,7 @@ export function signalRemoved(worker: WorkerName, signal: SignalFile | null): Ev
   return draft('orchestrator.worker.removed', scopeOf(worker, signal), detail, ours);
 }
 
-export type WorkerLife = {
+export type WorkerProcess = {
   pid: number;
   reason?: string;
   lastSeenAt?: string;
@@ -90,12 +90,12 @@ export type WorkerLife = {
   stderr?: string;
 };
 
-export function workerDied(worker: WorkerName, life: WorkerLife, signal: SignalFile | null): EventDraft {
-  return draft('orchestrator.worker.died', scopeOf(worker, signal), { ...life }, ours);
+export function workerDied(worker: WorkerName, process: WorkerProcess, signal: SignalFile | null): EventDraft {
+  return draft('orchestrator.worker.died', scopeOf(worker, signal), { ...process }, ours);
 }
 
-export function workerRevived(worker: WorkerName, life: WorkerLife, signal: SignalFile | null): EventDraft {
-  return draft('orchestrator.worker.revived', scopeOf(worker, signal), { ...life }, ours);
+export function workerRevived(worker: WorkerName, process: WorkerProcess, signal: SignalFile | null): EventDraft {
+  return draft('orchestrator.worker.revived', scopeOf(worker, signal), { ...process }, ours);
 }
 
 /** A problem as the log tells it, by which two of them compare. */

@@ -97,7 +97,7 @@ export type PullRequest = Omit<PullRequestView, 'key' | 'name' | 'readiness'> & 
   threads: { id: string; resolved: boolean; at: string | null }[];
   previewSources: PreviewSource[];
   /** When the newest state, head and draft that were told were so; an older line does not take them back. */
-  toldAt: string | null;
+  reportedAt: string | null;
   /** When the newest review, check or thread was told; an older word on the merge state does not count. */
   judgedAt: string | null;
   /** The last line that a reconciliation counts as news. */

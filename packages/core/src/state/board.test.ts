@@ -434,13 +434,13 @@ describe('attention', () => {
     const stderr = 'starting\nexec: claude: not found';
     const withErrors = own('orchestrator.worker.died', { stderr });
     const { drafts, worker: known } = play([worker('planning'), withErrors]);
-    expect(known?.life).toMatchObject({ state: 'dead', stderr });
+    expect(known?.process).toMatchObject({ state: 'dead', stderr });
     expect(drafts[0]?.detail).toHaveProperty(
       'message',
       'The process of the worker is gone; its last status is planning. Its standard error ends with: starting | exec: claude: not found',
     );
     const later = play([worker('planning'), withErrors, own('orchestrator.worker.revived')]);
-    expect(later.worker?.life).not.toHaveProperty('stderr');
+    expect(later.worker?.process).not.toHaveProperty('stderr');
   });
 
   test('nobody is told again of what is open; of what comes back they are', () => {

@@ -139,7 +139,7 @@ function capOnly<Entity>(
 // no snapshot, and the log is folded again.
 
 /** Counted up when entities or the rules that fold them change, so that older snapshots are not believed. */
-const BOARD_FORM = 7;
+const BOARD_FORM = 8;
 
 export type PackedBoard = {
   form: typeof BOARD_FORM;

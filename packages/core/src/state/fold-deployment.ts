@@ -182,7 +182,7 @@ function foldWord(turn: Turn<'orchestrator.deploy.retried' | 'orchestrator.deplo
   const isRetry = line.event === 'orchestrator.deploy.retried';
   const fact = {
     kind: 'person',
-    word: isRetry ? 'retry' : 'accept',
+    action: isRetry ? 'retry' : 'accept',
     by,
     seq: line.seq,
     at: timeOf(line),

@@ -39,7 +39,7 @@ function phaseOf(name: string | undefined): TicketPhase | undefined {
 function afterTracker(before: Ticket, line: IssueLine): Ticket {
   const { detail } = line;
   const told = upstreamTime(line);
-  if (isOlder(told, before.toldAt)) return before;
+  if (isOlder(told, before.reportedAt)) return before;
   return {
     ...before,
     title: short(detail.title) ?? before.title,
@@ -49,7 +49,7 @@ function afterTracker(before: Ticket, line: IssueLine): Ticket {
     priority: detail.priority ?? before.priority,
     labels: detail.labels?.slice(0, MOST_LABELS) ?? before.labels,
     removed: line.event === 'tracker.issue.removed',
-    toldAt: later(before.toldAt, told),
+    reportedAt: later(before.reportedAt, told),
     via: line.via,
   };
 }
@@ -97,7 +97,7 @@ function unknownTicket(ticket: string, line: TicketLine): Ticket {
     labels: [],
     phase: null,
     removed: false,
-    toldAt: null,
+    reportedAt: null,
     via: 'local',
     lastSeq: line.seq,
     lastAt: line.ts,

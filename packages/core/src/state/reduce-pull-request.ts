@@ -324,13 +324,13 @@ function afterOwnLine(known: PullRequest | undefined, line: OwnLine): PullReques
   const told = upstreamTime(line);
   const before = known ?? unknownPullRequest(repo, pr, line);
   const named =
-    known === undefined || !isOlder(told, known.toldAt) ? newest(before, line) : older(before, line);
+    known === undefined || !isOlder(told, known.reportedAt) ? newest(before, line) : older(before, line);
   const merge = mergeAfter(named, line);
   return {
     ...named,
     merge,
     state: merge === null ? named.state : 'merged',
-    toldAt: later(before.toldAt, told),
+    reportedAt: later(before.reportedAt, told),
     asOf: line.seq,
     via: line.via,
     lastSeq: line.seq,
@@ -437,7 +437,7 @@ function unknownPullRequest(repo: string, number: number, line: OwnLine): PullRe
     openedAt: null,
     merge: null,
     closedAt: null,
-    toldAt: null,
+    reportedAt: null,
     judgedAt: null,
     asOf: line.seq,
     askedSeq: null,

@@ -66,7 +66,7 @@ export function reduceWorker(known: Worker | undefined, line: LineOf<WorkerTopic
     case 'orchestrator.worker.updated':
     case 'orchestrator.worker.died':
     case 'orchestrator.worker.revived':
-      return { ...withSignal(before, line), life: lifeAfter(before, line), ...touched };
+      return { ...withSignal(before, line), process: processAfter(before, line), ...touched };
   }
 }
 
@@ -93,8 +93,8 @@ function verificationIn({ event, detail, scope, seq }: LineOf<VerificationTopic>
 
 /** What was counted against it begins anew, and its old process is nobody's concern any more. */
 function withRetry(worker: Worker, line: LineOf<WorkerTopic>): Worker {
-  const life = { state: 'unknown', since: timeOf(line), seq: line.seq } as const;
-  return { ...worker, retriedAt: timeOf(line), life, reactions: noReactions, recall: null, recalls: 0 };
+  const process = { state: 'unknown', since: timeOf(line), seq: line.seq } as const;
+  return { ...worker, retriedAt: timeOf(line), process, reactions: noReactions, recall: null, recalls: 0 };
 }
 
 function withRemediation(
@@ -119,11 +119,11 @@ function recallAfter(worker: Worker, told: Fields): Pick<Worker, 'recall' | 'rec
   return { recall: null, recalls: isAgentsWork(status) ? recalls : recalls + 1 };
 }
 
-function lifeAfter(worker: Worker, line: LineOf<FileTopic>): Worker['life'] {
+function processAfter(worker: Worker, line: LineOf<FileTopic>): Worker['process'] {
   if (line.event !== 'orchestrator.worker.died' && line.event !== 'orchestrator.worker.revived')
-    return worker.life;
+    return worker.process;
   const state = line.event === 'orchestrator.worker.died' ? 'dead' : 'alive';
-  const { since, seq } = worker.life.state === state ? worker.life : { since: timeOf(line), seq: line.seq };
+  const { since, seq } = worker.process.state === state ? worker.process : { since: timeOf(line), seq: line.seq };
   if (state === 'alive') return { state, since, seq };
   const { willRevive: reviving } = line.detail;
   const stderr = short(line.detail.stderr);
@@ -207,7 +207,7 @@ function unknownWorker(orchestrator: string, ticket: string, line: LineOf<Worker
     pr: null,
     signal: null,
     hash: null,
-    life: { state: 'unknown', since, seq: line.seq },
+    process: { state: 'unknown', since, seq: line.seq },
     corrupt: null,
     removed: false,
     verification: null,

@@ -40,12 +40,12 @@ function closedPullRequest(board: Board, worker: Worker): Raised | undefined {
 }
 
 function deadProcess(_board: Board, worker: Worker): Raised | undefined {
-  const { removed, status, statusSeq, life } = worker;
+  const { removed, status, statusSeq, process } = worker;
   // One that died and was given up as failed still waits for a person; one that failed by its own word does not.
-  const wasGivenUp = status === 'failed' && life.seq < statusSeq;
+  const wasGivenUp = status === 'failed' && process.seq < statusSeq;
   if (removed || !(isAgentsWork(status) || wasGivenUp)) return undefined;
-  if (worker.life.state !== 'dead' || worker.life.reviving === true) return undefined;
-  const errors = life.stderr === undefined ? '' : `. Its standard error ends with: ${inOneLine(life.stderr)}`;
+  if (worker.process.state !== 'dead' || worker.process.reviving === true) return undefined;
+  const errors = process.stderr === undefined ? '' : `. Its standard error ends with: ${inOneLine(process.stderr)}`;
   const message = `The process of the worker is gone; its last status is ${worker.status}${errors}`;
   return { message, severity: 'high', remedy: 'svc why' };
 }

@@ -108,7 +108,7 @@ export function workerLine(subject: Subject, worker: Worker): DataLine {
     since: worker.statusSince,
     phase: worker.phase,
     wave: worker.wave,
-    process: worker.life.state,
+    process: worker.process.state,
     because: ruleOf(subject),
     waitsFor,
     until,

@@ -15,7 +15,7 @@ import {
   type TunnelState,
 } from './feed-grade.ts';
 
-const well: FeedConditions = { held: null, unauthorised: 'no' };
+const well: FeedConditions = { waiting: null, unauthorised: 'no' };
 const lost = (at: number): TunnelEvent & { type: 'lost' } => ({
   type: 'lost',
   at,
@@ -154,7 +154,7 @@ test('blind says since when, why and what to do', () => {
 });
 
 test.each<[Partial<FeedConditions>, string]>([
-  [{ held: 'the disk is full' }, 'held'],
+  [{ waiting: 'the disk is full' }, 'deliveries-waiting'],
   [{ unauthorised: 'signed-otherwise' }, 'auth-failing'],
   [{ unauthorised: 'rewritten-or-signed-otherwise' }, 'auth-failing'],
 ])('%j is degraded, with a remedy', (conditions, code) => {

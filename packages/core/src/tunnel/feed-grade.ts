@@ -211,7 +211,7 @@ const UNSTABLE_WITHIN_MS = 10 * PUBLIC_PING_MS;
 /** What only the hands know: whether the log takes deliveries, and whether signatures match. */
 export type FeedConditions = {
   /** Why deliveries wait on our side. */
-  held: string | null;
+  waiting: string | null;
   /** Several deliveries in a row were refused; `rewritten` when the relay does not keep the bytes. */
   unauthorised: 'no' | 'signed-otherwise' | 'rewritten-or-signed-otherwise';
 };
@@ -236,8 +236,8 @@ export function gradeFeed(state: TunnelState, conditions: FeedConditions, now: n
   if (mode.mode === 'disabled') return grade('disabled', null, 'not-configured', mode.why, mode.remedy);
   if (mode.mode === 'idle')
     return grade('disabled', null, 'stopped', 'the tunnel is not running', 'Run: svc-monitor.sh start');
-  if (conditions.held !== null)
-    return grade('degraded', null, 'held', conditions.held, 'Free disk space; it goes on by itself.');
+  if (conditions.waiting !== null)
+    return grade('degraded', null, 'deliveries-waiting', conditions.waiting, 'Free disk space; it goes on by itself.');
 
   const silentFor = now - Math.max(state.met ? (state.heardAt ?? 0) : 0, state.expectedSince);
   const why = state.failure?.why ?? null;
@@ -246,7 +246,7 @@ export function gradeFeed(state: TunnelState, conditions: FeedConditions, now: n
     return grade('blind', state.heardAt ?? state.startedAt, 'read-key', why, remedy);
   if (silentFor >= BLIND_AFTER_MS) {
     const since = state.heardAt ?? state.startedAt;
-    return grade('blind', since, 'unheard', why ?? 'nothing was heard from the relay', remedy);
+    return grade('blind', since, 'silent', why ?? 'nothing was heard from the relay', remedy);
   }
   if (!state.met) return grade('connecting', state.expectedSince, null, why, why && remedy);
   if (silentFor >= LATE_AFTER_MS || (state.cutOffAt !== null && now - state.cutOffAt >= CUT_OFF_MS))

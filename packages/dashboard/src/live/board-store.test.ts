@@ -22,7 +22,7 @@ function changes(seq: number, news: Partial<BoardChanges> = {}): BoardChanges {
   return {
     seq,
     at: `2026-11-09T12:00:${String(seq).padStart(2, '0')}.000Z`,
-    life: 'one',
+    instanceId: 'one',
     full: false,
     gone: none,
     ...none,
@@ -52,10 +52,10 @@ test('a full response replaces everything and marks nothing as changed', () => {
   const first = applyChanges(emptyLiveBoard, changes(3, { tickets: [ticket('A-1', 'one')] }));
   const second = applyChanges(
     first,
-    changes(1, { full: true, life: 'two', tickets: [ticket('B-1', 'other')] }),
+    changes(1, { full: true, instanceId: 'two', tickets: [ticket('B-1', 'other')] }),
   );
   expect([...second.tickets.keys()]).toEqual(['B-1']);
-  expect(second).toMatchObject({ seq: 1, life: 'two' });
+  expect(second).toMatchObject({ seq: 1, instanceId: 'two' });
   expect(second.changed.size).toBe(0);
 });
 
@@ -70,8 +70,8 @@ test('a burst of events causes one pull, which starts at the last seq and waits 
   for (const seq of [4, 5, 9]) store.wake(seq);
   await until(() => store.get().seq === 9);
   expect(asked).toEqual([
-    { after: 0, life: null, atLeast: null },
-    { after: 3, life: 'one', atLeast: 9 },
+    { after: 0, instanceId: null, atLeast: null },
+    { after: 3, instanceId: 'one', atLeast: 9 },
   ]);
 });
 
@@ -104,7 +104,7 @@ test('after the log got shorter it does not wait for an event that no longer exi
   const asked: PullFrom[] = [];
   const store = createBoardStore(async (from) => {
     asked.push(from);
-    return changes(4, { full: true, life: `life ${asked.length}` });
+    return changes(4, { full: true, instanceId: `instance ${asked.length}` });
   });
   onTestFinished(store.close);
   store.wake(100);

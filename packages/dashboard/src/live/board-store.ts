@@ -6,14 +6,14 @@ import { type BoardKind, boardKinds } from '@svc/core/browser';
 type Entity<Kind extends BoardKind> = Board[Kind][number];
 export type BoardChanges = Answer<'GET', '/api/board/changes'>;
 /** What this page has, and the newest event that it received. */
-export type PullFrom = { after: number; life: string | null; atLeast: number | null };
+export type PullFrom = { after: number; instanceId: string | null; atLeast: number | null };
 
 export type LiveBoard = {
   /** Null until the first response. */
   seq: number | null;
   at: string | null;
   /** The daemon instance that the seq belongs to. */
-  life: string | null;
+  instanceId: string | null;
   /** Keys of the entities that the last pull changed, to highlight them. */
   changed: ReadonlySet<string>;
 } & { [Kind in BoardKind]: ReadonlyMap<string, Entity<Kind>> };
@@ -21,7 +21,7 @@ export type LiveBoard = {
 export const emptyLiveBoard: LiveBoard = {
   seq: null,
   at: null,
-  life: null,
+  instanceId: null,
   changed: new Set(),
   workers: new Map(),
   pullRequests: new Map(),
@@ -35,7 +35,7 @@ export const emptyLiveBoard: LiveBoard = {
 /** Applies the changes. Collections in which nothing changed stay the same objects. */
 export function applyChanges(board: LiveBoard, changes: BoardChanges): LiveBoard {
   const changed = new Set<string>();
-  const next: LiveBoard = { ...board, seq: changes.seq, at: changes.at, life: changes.life, changed };
+  const next: LiveBoard = { ...board, seq: changes.seq, at: changes.at, instanceId: changes.instanceId, changed };
   for (const kind of boardKinds) {
     const gone = changes.gone[kind];
     const news: readonly { key: string }[] = changes[kind];
@@ -63,7 +63,7 @@ const noneGone: BoardChanges['gone'] = {
 };
 
 export function boardOf(view: Board): LiveBoard {
-  return applyChanges(emptyLiveBoard, { ...view, life: '', full: true, gone: noneGone });
+  return applyChanges(emptyLiveBoard, { ...view, instanceId: '', full: true, gone: noneGone });
 }
 
 /** Pause between two pulls, so a burst of events causes one pull. */
@@ -103,10 +103,10 @@ export function createBoardStore(pull: (from: PullFrom) => Promise<BoardChanges>
     try {
       do {
         again = false;
-        const changes = await pull({ after: board.seq ?? 0, life: board.life, atLeast: newestEvent });
+        const changes = await pull({ after: board.seq ?? 0, instanceId: board.instanceId, atLeast: newestEvent });
         if (closed.signal.aborted) return;
         // A restarted daemon may have a different log: do not wait for an event that it may not have.
-        if (board.life !== null && changes.life !== board.life) newestEvent = changes.seq;
+        if (board.instanceId !== null && changes.instanceId !== board.instanceId) newestEvent = changes.seq;
         if (changes.full || changes.seq !== board.seq) {
           board = applyChanges(board, changes);
           notify();

@@ -32,9 +32,9 @@ const LiveContext = createContext<Live | null>(null);
 export function startLive(): Live {
   const lineListeners = new Set<(lines: EventLine[]) => void>();
   const linkListeners = new Set<() => void>();
-  const store = createBoardStore(({ after, life, atLeast }) =>
+  const store = createBoardStore(({ after, instanceId, atLeast }) =>
     client.get('/api/board/changes', {
-      query: { after, life: life ?? undefined, atLeast: atLeast ?? undefined, settled: SETTLED },
+      query: { after, instanceId: instanceId ?? undefined, atLeast: atLeast ?? undefined, settled: SETTLED },
     }),
   );
   const stream = openLineStream({

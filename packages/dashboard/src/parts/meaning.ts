@@ -44,7 +44,7 @@ export const edgeOf: Record<Meaning, string> = {
 
 export type StateLabel = { meaning: Meaning; words: string };
 type WorkerRow = BoardView['workers'][number];
-export type LabelledWorker = Pick<WorkerRow, 'status' | 'deploy' | 'merge' | 'life' | 'attempts' | 'budget'>;
+export type LabelledWorker = Pick<WorkerRow, 'status' | 'deploy' | 'merge' | 'process' | 'attempts' | 'budget'>;
 
 const statusMeanings: Record<WorkerStatus, Meaning> = {
   dispatched: 'motion',
@@ -108,15 +108,15 @@ export function workerLabel(
   needsYou = false,
   pullRequest: { state: string } | null = null,
 ): StateLabel {
-  const { status, deploy, merge, life } = worker;
+  const { status, deploy, merge, process } = worker;
   const words = statusWords(status);
   if (status === 'done' && (merge === null || deploy?.result === 'accepted'))
     return { meaning: 'unknown', words: 'Done, accepted' };
   if (isStuck(worker)) return { meaning: 'you', words };
   if (pullRequest?.state === 'closed' && (status === 'pr-created' || status === 'merging'))
     return { meaning: 'you', words: 'Closed without merging' };
-  const isGone = life.state === 'dead' && isAgentsWork(status);
-  if (isGone && life.reviving === true) return { meaning: 'motion', words: `${words}, restarting` };
+  const isGone = process.state === 'dead' && isAgentsWork(status);
+  if (isGone && process.reviving === true) return { meaning: 'motion', words: `${words}, restarting` };
   if (isGone) return { meaning: needsYou ? 'you' : 'broken', words: `${words}, process exited` };
   if (needsYou && status !== 'done' && status !== 'canceled')
     return { meaning: 'you', words: status === 'deploy-failed' ? words : `${words}, needs you` };

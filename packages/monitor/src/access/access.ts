@@ -25,9 +25,9 @@ export type Access = {
   refuseRequest: (request: IncomingMessage) => Refusal | undefined;
   report: () => ApiAnswer<typeof api.getHealth>['access'];
   /** A code that opens the dashboard once, within a minute. */
-  newCode: () => { code: string; expiresAt: string };
+  createCode: () => { code: string; expiresAt: string };
   /** The key that a page sends from now on, until the daemon ends; undefined for a code that does not count. */
-  tradeCode: (code: string) => string | undefined;
+  exchangeCode: (code: string) => string | undefined;
 };
 
 export async function createAccess(options: {
@@ -60,7 +60,7 @@ export async function createAccess(options: {
       const given = bearerOf(request);
       if (given !== undefined && (isToken(given) || pages.isKey(given))) return undefined;
       // A page that has no key yet trades its code for one.
-      if (request.method === 'POST' && request.url === api.tradeCode.path) return undefined;
+      if (request.method === 'POST' && request.url === api.exchangeCode.path) return undefined;
       count(given === undefined ? 'no-token' : 'wrong-token');
       return tokenNeeded(given !== undefined, tokenFile(dataDir));
     },
@@ -117,14 +117,14 @@ function createPageKeys(now: () => number) {
   const keys = new Set<string>();
   return {
     isKey: isOneOf(keys),
-    newCode() {
+    createCode() {
       const code = randomBytes(24).toString('base64url');
       const until = now() + CODE_COUNTS_MS;
       codes.set(digest(code), until);
       dropOldest(codes);
       return { code, expiresAt: new Date(until).toISOString() };
     },
-    tradeCode(code: string) {
+    exchangeCode(code: string) {
       const name = digest(code);
       const until = codes.get(name) ?? 0;
       codes.delete(name);

@@ -66,7 +66,7 @@ export function createCallBudget({
   return {
     take(resource) {
       const verdict = mayCall(budget, resource, now(), rules);
-      if (!verdict.go) return { kind: 'held-back', until: verdict.until, ...reasonOf(verdict.why) };
+      if (!verdict.go) return { kind: 'throttled', until: verdict.until, ...reasonOf(verdict.why) };
       count(1);
       return undefined;
     },

@@ -207,7 +207,7 @@ describe('budget', () => {
     const budget = createCallBudget({ now: () => now, rules });
     const gh = ghFor(codehost, { now: () => now, budget });
     for (let n = 0; n < 3; n += 1) expect((await gh.list(hooks)).ok).toBe(true);
-    expect(await gh.list(hooks)).toMatchObject({ ok: false, problem: { kind: 'held-back' } });
+    expect(await gh.list(hooks)).toMatchObject({ ok: false, problem: { kind: 'throttled' } });
     expect(codehost.calls()).toHaveLength(3);
     expect(gh.figures()).toMatchObject({ calls: 3, callsInLastHour: 3, callsPerHour: 3 });
     now += 3_600_000;
@@ -220,7 +220,7 @@ describe('budget', () => {
     let now = Date.now();
     const gh = ghFor(codehost, { now: () => now });
     expect((await gh.list(hooks)).ok).toBe(true);
-    expect(await gh.list(hooks)).toMatchObject({ ok: false, problem: { kind: 'held-back' } });
+    expect(await gh.list(hooks)).toMatchObject({ ok: false, problem: { kind: 'throttled' } });
     now += 62_000;
     expect((await gh.list(hooks)).ok).toBe(true);
   });
@@ -238,7 +238,7 @@ describe('budget', () => {
     expect(gh.figures().pausedUntil).toBe(new Date(now + 30_000).toISOString());
     expect(await gh.list(hooks)).toMatchObject({
       ok: false,
-      problem: { kind: 'held-back', until: now + 30_000 },
+      problem: { kind: 'throttled', until: now + 30_000 },
     });
     now += 30_000;
     expect((await gh.list(hooks)).ok).toBe(true);
@@ -263,7 +263,7 @@ describe('budget', () => {
     const gh = ghFor(codehost);
     const ask = () => gh.graphql('{ viewer { login } }', {});
     expect(await ask()).toMatchObject({ ok: false, problem: { kind: 'rate-limited', resource: 'graphql' } });
-    expect(await ask()).toMatchObject({ ok: false, problem: { kind: 'held-back' } });
+    expect(await ask()).toMatchObject({ ok: false, problem: { kind: 'throttled' } });
     expect((await gh.list(hooks)).ok).toBe(true);
   });
 });

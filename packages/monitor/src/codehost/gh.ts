@@ -258,8 +258,8 @@ export function createGh(options: GhOptions): Gh {
 
   /** Budget, program, answer: the one way out. */
   async function call<Value>(given: Call<Value>): Promise<GhResult<Value>> {
-    const heldBack = budget.take(given.resource);
-    if (heldBack !== undefined) return failed(heldBack);
+    const throttled = budget.take(given.resource);
+    if (throttled !== undefined) return failed(throttled);
     const end = await run({
       file: 'gh',
       args: ['api', '--include', ...given.args, ...(given.body === undefined ? [] : ['--input', '-'])],

@@ -170,7 +170,7 @@ function isDue(coverage: Coverage, now: number): boolean {
 }
 
 function patienceWith(problem: CodehostProblem, now: number): number {
-  if (problem.kind === 'rate-limited' || problem.kind === 'held-back')
+  if (problem.kind === 'rate-limited' || problem.kind === 'throttled')
     return Math.max(problem.until - now, 0);
   const isSoon = passesByItself(problem) || problem.kind === 'logged-out' || problem.kind === 'gh-missing';
   return isSoon ? SOON_MS : LATER_MS;

@@ -39,7 +39,7 @@ import type { Orchestration } from './orchestration.ts';
 import type { Workers } from './workers.ts';
 
 /** All checks of `svc doctor`, as `svc doctor --json` prints them. */
-export type RunDoctor = () => Promise<ApiAnswer<typeof api.examine>>;
+export type RunDoctor = () => Promise<ApiAnswer<typeof api.runDoctor>>;
 
 const noDoctor: RunDoctor = () =>
   Promise.reject(
@@ -68,7 +68,7 @@ export function daemonRoutes(parts: {
   live: Pick<LiveConfig, 'current'>;
   figures: () => Figures;
   /** Names this process among those that serve the same log. */
-  life: string;
+  instanceId: string;
   version: string;
   now: () => Date;
 }): Routes[] {
@@ -81,7 +81,7 @@ export function daemonRoutes(parts: {
     healthRoutes(parts),
     eventRoutes({ log, jq: parts.jq, now: nowMs }),
     feedRoutes({ report: feeds.report, compare: parts.codehost.compare, ping: feeds.ping }),
-    boardRoutes({ state, boardAt, life: parts.life, now: nowMs }),
+    boardRoutes({ state, boardAt, instanceId: parts.instanceId, now: nowMs }),
     attentionRoutes({ state, append, now: nowMs }),
     workerRoutes({ state, append, now: nowMs }),
     workerHistoryRoutes({ state, log, runsDir: machine.runsDir, now: nowMs }),
@@ -94,7 +94,7 @@ export function daemonRoutes(parts: {
     }),
     summaryRoutes(summaries),
     otelRoutes({ backend: telemetry.backend, status: telemetry.status }),
-    doctorRoutes({ check: parts.selfCheck, examine: parts.runDoctor ?? noDoctor }),
+    doctorRoutes({ check: parts.selfCheck, runDoctor: parts.runDoctor ?? noDoctor }),
     outboxRoutes({ list: effects.list, figures: effects.figures, tryAgain: effects.tryAgain }),
     configRoutes({
       projects: () => live.current().projects.map(({ folder, values }) => projectEntry(folder, values)),

@@ -328,7 +328,7 @@ async function openDaemon(
         trackerCalls,
         counters,
       }),
-      life: identity.instance,
+      instanceId: identity.instance,
       version,
       now,
     }),

@@ -10,7 +10,7 @@ const grade = (name: FeedGrade['grade'], code: string | null = null): FeedGrade 
   remedy: 'Do this',
 });
 const live = grade('live');
-const blind = grade('blind', 'unheard');
+const blind = grade('blind', 'silent');
 const failing = grade('degraded', 'auth-failing');
 
 test.each<[string, FeedGrade | null, FeedGrade, [string, string][]]>([

@@ -21,7 +21,7 @@ export type TrackerPoll = {
 type Figures = {
   team: string;
   lastAt: string | null;
-  news: number;
+  newEvents: number;
   error: string | null;
   remedy: string | null;
 };
@@ -44,11 +44,11 @@ export function createTrackerPoll(options: {
       const clock = { now };
       const client = createTrackerClient({ token, apiUrl, fetch, clock, signal: stopping.signal });
       const reconciler = createTrackerReconciler({ client, teamId, log, now });
-      const figures: Figures = { team: key, lastAt: null, news: 0, error: null, remedy: null };
+      const figures: Figures = { team: key, lastAt: null, newEvents: 0, error: null, remedy: null };
       const work = async (): Promise<void> => {
-        const { news } = await reconciler.reconcile();
+        const { newEvents } = await reconciler.reconcile();
         figures.lastAt = new Date(now()).toISOString();
-        figures.news += news;
+        figures.newEvents += newEvents;
         figures.error = figures.remedy = null;
       };
       const onFailure = (error: unknown): void => {

@@ -28,22 +28,22 @@ describe('GET /api/board/changes', () => {
   test('everything first, then what a line changed', async () => {
     const { get, post } = await serve({ board: sampleBoard({ attention: [sampleAttention()] }) });
     const first = await get('/api/board/changes');
-    expect(first.body).toMatchObject({ life: 'life-1', seq: 100, full: true, attention: [{}] });
+    expect(first.body).toMatchObject({ instanceId: 'instance-1', seq: 100, full: true, attention: [{}] });
     const { id } = sampleAttention();
     await post('/api/attention/ack', { id, by: 'kim' });
-    expect((await get('/api/board/changes?after=100&life=life-1')).body).toMatchObject({
+    expect((await get('/api/board/changes?after=100&instanceId=instance-1')).body).toMatchObject({
       seq: 101,
       full: false,
       workers: [],
       attention: [{ key: id, acknowledged: { by: 'kim' } }],
     });
     await post('/api/attention/resolve', { id });
-    expect((await get('/api/board/changes?after=101&life=life-1')).body).toMatchObject({
+    expect((await get('/api/board/changes?after=101&instanceId=instance-1')).body).toMatchObject({
       seq: 102,
       attention: [],
       gone: { attention: [id], workers: [] },
     });
-    expect((await get('/api/board/changes?after=102&life=life-1&atLeast=102')).body).toMatchObject({
+    expect((await get('/api/board/changes?after=102&instanceId=instance-1&atLeast=102')).body).toMatchObject({
       full: false,
       gone: { attention: [] },
     });
@@ -52,8 +52,8 @@ describe('GET /api/board/changes', () => {
   test('what another process said does not count', async () => {
     const { get } = await serve({ board: sampleBoard({ workers: [sampleWorker()] }) });
     await get('/api/board/changes');
-    expect((await get('/api/board/changes?after=100&life=life-0')).body).toMatchObject({ full: true });
-    expect((await get('/api/board/changes?after=100&life=life-1')).body).toMatchObject({ full: false });
+    expect((await get('/api/board/changes?after=100&instanceId=instance-0')).body).toMatchObject({ full: true });
+    expect((await get('/api/board/changes?after=100&instanceId=instance-1')).body).toMatchObject({ full: false });
   });
 });
 
@@ -81,7 +81,7 @@ describe('GET /api/board', () => {
     });
     expect((await get('/api/board')).body['workers']).toHaveLength(1);
     expect((await get('/api/board?settled=48h')).body['workers']).toHaveLength(1);
-    expect((await get('/api/board?settled=24h')).body).toMatchObject({ life: 'life-1', workers: [] });
+    expect((await get('/api/board?settled=24h')).body).toMatchObject({ instanceId: 'instance-1', workers: [] });
   });
 
   test.each([
@@ -114,7 +114,7 @@ describe('GET /api/board', () => {
     for (const path of ['board', 'board/changes', 'attention', 'workers/ENG-1/why', 'workers/ENG-1/receipt'])
       expect(await get(`/api/${path}`)).toEqual(expected);
     expect(await post('/api/attention/ack', { id: 'x' })).toEqual(expected);
-    expect(await post('/api/workers/ENG-1/deploy', { word: 'retry' })).toEqual(expected);
+    expect(await post('/api/workers/ENG-1/deploy', { action: 'retry' })).toEqual(expected);
     expect(said).toEqual([]);
   });
 });
@@ -250,10 +250,10 @@ describe('workers', () => {
       board: sampleBoard({ workers: [stalled], pullRequests: [mergedPullRequest()] }),
     });
     expect(
-      await post('/api/workers/eng-1/deploy', { word: 'retry', by: 'kim', note: 'mended' }),
+      await post('/api/workers/eng-1/deploy', { action: 'retry', by: 'kim', note: 'mended' }),
     ).toMatchObject({
       status: 200,
-      body: { ok: true, word: 'retry', why: { status: 'merged', until: sampleTime('12:30') } },
+      body: { ok: true, action: 'retry', why: { status: 'merged', until: sampleTime('12:30') } },
     });
     expect(said).toEqual([
       {
@@ -284,7 +284,7 @@ describe('workers', () => {
         pullRequests: [mergedPullRequest(), samplePullRequest({ number: 13, ticket: 'ENG-3' })],
       }),
     });
-    expect(await post('/api/workers/ENG-1/deploy', { word: 'retry' })).toEqual({
+    expect(await post('/api/workers/ENG-1/deploy', { action: 'retry' })).toEqual({
       status: 409,
       body: {
         error:
@@ -293,13 +293,13 @@ describe('workers', () => {
         remedy: 'See: svc why ENG-1',
       },
     });
-    expect(await post('/api/workers/ENG-2/deploy', { word: 'accept' })).toMatchObject({ status: 409 });
-    expect(await post('/api/workers/ENG-3/deploy', { word: 'accept' })).toMatchObject({
+    expect(await post('/api/workers/ENG-2/deploy', { action: 'accept' })).toMatchObject({ status: 409 });
+    expect(await post('/api/workers/ENG-3/deploy', { action: 'accept' })).toMatchObject({
       status: 409,
       body: { error: 'No run has a worker for ENG-3.' },
     });
-    expect(await post('/api/workers/ENG-9/deploy', { word: 'accept' })).toMatchObject({ status: 404 });
-    for (const body of [{}, { word: 'later' }, { word: 'retry', force: true }, { word: 'retry', note: 5 }])
+    expect(await post('/api/workers/ENG-9/deploy', { action: 'accept' })).toMatchObject({ status: 404 });
+    for (const body of [{}, { action: 'later' }, { action: 'retry', force: true }, { action: 'retry', note: 5 }])
       expect(await post('/api/workers/ENG-1/deploy', body)).toMatchObject({ status: 400 });
     expect(said).toEqual([]);
   });

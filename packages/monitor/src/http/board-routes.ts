@@ -24,26 +24,26 @@ export function boardRoutes(options: {
   /** The board behind a line, or behind the last line of before a moment. */
   boardAt: (moment: Since, signal: AbortSignal) => Promise<Board>;
   /** Names this process: what another one said of its lines and views does not count. */
-  life: string;
+  instanceId: string;
   now: () => number;
 }): Routes {
-  const { state, boardAt, life, now } = options;
+  const { state, boardAt, instanceId, now } = options;
   const tracker = createChangeTracker();
   return (app) => {
     route(app, api.getBoard, async ({ query }, reply) => {
       const shown = { all: query.all === '1', settledMs: query.settled ?? WEEK_MS };
       const moment = momentIn('at', query.at, now());
-      if (moment === undefined) return { life, ...boardView(boardOf(state), shown) };
+      if (moment === undefined) return { instanceId, ...boardView(boardOf(state), shown) };
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
       return boardView(await boardAt(moment, gone.signal), shown);
     });
     route(app, api.getBoardChanges, async ({ query }) => {
-      const isOurs = query.life === undefined || query.life === life;
+      const isOurs = query.instanceId === undefined || query.instanceId === instanceId;
       boardOf(state);
       await reached(state, query.atLeast);
       const after = isOurs ? query.after : undefined;
-      return { life, ...tracker.changes(boardOf(state), after, query.settled ?? WEEK_MS) };
+      return { instanceId, ...tracker.changes(boardOf(state), after, query.settled ?? WEEK_MS) };
     });
   };
 }

@@ -50,11 +50,11 @@ export function feedRoutes(options: {
 
 export function doctorRoutes(options: {
   check: (by: string | undefined) => Promise<ApiAnswer<typeof api.checkDaemon>>;
-  examine: () => Promise<ApiAnswer<typeof api.examine>>;
+  runDoctor: () => Promise<ApiAnswer<typeof api.runDoctor>>;
 }): Routes {
   return (app) => {
     route(app, api.checkDaemon, ({ body }) => options.check(body.by));
-    route(app, api.examine, options.examine);
+    route(app, api.runDoctor, options.runDoctor);
   };
 }
 
@@ -128,11 +128,11 @@ export function archiveRoutes(withArchive: WithArchive): Routes {
 }
 
 /** A code opens the dashboard once; a page trades it for its key. */
-export function accessRoutes(access: Pick<Access, 'newCode' | 'tradeCode'>): Routes {
+export function accessRoutes(access: Pick<Access, 'createCode' | 'exchangeCode'>): Routes {
   return (app) => {
-    route(app, api.newCode, () => access.newCode());
-    route(app, api.tradeCode, ({ body: { code } }) => {
-      const key = access.tradeCode(code);
+    route(app, api.createCode, () => access.createCode());
+    route(app, api.exchangeCode, ({ body: { code } }) => {
+      const key = access.exchangeCode(code);
       if (key !== undefined) return { key };
       throw new Failure(
         'unknown-code',

@@ -143,9 +143,9 @@ describe('GET /api/events/stream with a jq filter', () => {
   test('it tells how far it is where it wants nothing', async () => {
     const { url } = await serve(2_500);
     const text = await stream(`${url}/api/events/stream?since=0&${jq('false')}`, (sent) =>
-      sent.includes('seen'),
+      sent.includes('position'),
     );
-    const [, id] = /^event: seen\nid: (\d+)$/m.exec(text) ?? [];
+    const [, id] = /^event: position\nid: (\d+)$/m.exec(text) ?? [];
     expect(Number(id)).toBeGreaterThanOrEqual(1_000);
     expect(text).not.toContain('"number"');
   });

@@ -1,15 +1,15 @@
 // The live log as server-sent events: `id` is the seq, `data` the line. A client that comes back with
 // Last-Event-ID goes on without a gap; one that does not keep up is cut off with the id to resume from. Where a jq
-// filter passes over many lines, `seen` tells how far it is, so that whoever comes back does not begin again.
+// filter passes over many lines, `position` reports how far it is, so that whoever comes back does not begin again.
 import type { ServerResponse } from 'node:http';
 import { type EventFilter, matchesFilter } from '@svc/core';
 import { Failure } from '../errors.ts';
 import type { EventLog } from '../log/event-log.ts';
-import { type LogEntry, TailCutOff } from '../log/log-entry.ts';
+import { type LogEntry, TailTooSlow } from '../log/log-entry.ts';
 
 const KEEP_ALIVE_MS = 15_000;
-/** Lines that a filter passed over, after which it is told how far the stream is. */
-const TELL_SEEN_EVERY = 1_000;
+/** Lines that a filter passed over, after which the stream sends its position. */
+const POSITION_EVERY = 1_000;
 const PIECE_CHARACTERS = 256 * 1024;
 /** A client that has not taken what was written for so long is gone. */
 const STUCK_MS = 30_000;
@@ -40,8 +40,8 @@ export async function streamEvents(options: {
       const wanted = matches === undefined || plain.length === 0 ? plain : await filtered(plain, matches);
       const frames = wanted.map(({ line, text }) => `id: ${line.seq}\ndata: ${text}\n\n`);
       passedOver = frames.length > 0 ? 0 : passedOver + entries.length;
-      if (passedOver >= TELL_SEEN_EVERY) {
-        frames.push(`event: seen\nid: ${entries.at(-1)?.line.seq}\ndata: {}\n\n`);
+      if (passedOver >= POSITION_EVERY) {
+        frames.push(`event: position\nid: ${entries.at(-1)?.line.seq}\ndata: {}\n\n`);
         passedOver = 0;
       }
       for (const piece of inPieces(frames)) {
@@ -52,8 +52,8 @@ export async function streamEvents(options: {
       }
     }
   } catch (error) {
-    if (error instanceof TailCutOff)
-      response.write(`event: cut-off\ndata: {"resumeAfter":${error.lastSeq}}\n\n`);
+    if (error instanceof TailTooSlow)
+      response.write(`event: disconnected\ndata: {"resumeAfter":${error.lastSeq}}\n\n`);
     else if (error instanceof Failure)
       response.write(
         `event: filter-failed\ndata: ${JSON.stringify({ error: error.message, code: error.code })}\n\n`,

@@ -15,7 +15,7 @@ const described: [string, ApiRoute][] = Object.entries<ApiRoute>(api).filter(
 const bodies: Partial<Record<keyof typeof api, object>> = {
   startRun: { project: '/acme', tickets: ['ABC-1'] },
   retryTicket: { ticket: 'ABC-1' },
-  sayDeployWord: { word: 'retry' },
+  decideDeploy: { action: 'retry' },
   acknowledgeAttention: { id: 'a/b/c' },
   snoozeAttention: { id: 'a/b/c', for: '2h' },
   handOverAttention: { id: 'a/b/c', to: 'kim' },
@@ -24,7 +24,7 @@ const bodies: Partial<Record<keyof typeof api, object>> = {
   retryEffect: { key: '7:notify' },
   summarizeRun: { orchId: 'run-1' },
   reportEvent: { event: 'comms.attention' },
-  tradeCode: { code: 'x' },
+  exchangeCode: { code: 'x' },
 };
 
 /** Every described route, answered with what it was asked. */

@@ -24,7 +24,7 @@ import { type Routes, route } from './route.ts';
 import { type Append, boardOf, type StateAccess, say } from './state-access.ts';
 
 const topics = { retry: 'orchestrator.deploy.retried', accept: 'orchestrator.deploy.accepted' } as const;
-type Word = keyof typeof topics;
+type Decision = keyof typeof topics;
 
 export function workerRoutes(options: { state: StateAccess; append: Append; now: () => number }): Routes {
   const { state, now } = options;
@@ -39,20 +39,20 @@ export function workerRoutes(options: { state: StateAccess; append: Append; now:
       if (known === undefined) throw unknownTicket(ticket, orchestrator);
       return known;
     });
-    // The word is tried first: one that the lifecycle ignores does not go into the log.
-    route(app, api.sayDeployWord, async ({ params: { ticket }, body }) => {
-      const { word, by, note, orchestrator } = body;
+    // The decision is tried first: one that the lifecycle ignores does not go into the log.
+    route(app, api.decideDeploy, async ({ params: { ticket }, body }) => {
+      const { action, by, note, orchestrator } = body;
       const board = boardOf(state);
       const subject = createLookup(board).ofTicket(ticket, orchestrator);
       if (subject === undefined) throw unknownTicket(ticket);
       const { worker } = subject;
       if (worker === null) throw new Failure('not-allowed-now', `No run has a worker for ${subject.ticket}.`);
       const at = new Date(now()).toISOString();
-      const step = deployStep(worker, { kind: 'person', word, by, seq: board.seq + 1, at });
-      if (step.worker === worker) throw notNow(word, worker, why(board, worker, now()));
-      await say(options, draftOf(worker, word, at, { by, ...(note !== undefined && { note }) }));
+      const step = deployStep(worker, { kind: 'person', action, by, seq: board.seq + 1, at });
+      if (step.worker === worker) throw notNow(action, worker, why(board, worker, now()));
+      await say(options, draftOf(worker, action, at, { by, ...(note !== undefined && { note }) }));
       const after = state.board();
-      return { ok: true as const, word, why: why(after, after.workers.get(worker.key) ?? worker, now()) };
+      return { ok: true as const, action, why: why(after, after.workers.get(worker.key) ?? worker, now()) };
     });
   };
 }
@@ -94,11 +94,11 @@ function unknownTicket(ticket: string, orchestrator?: string): Failure {
   );
 }
 
-function notNow(word: Word, { ticket, status }: Worker, { rule, waitsFor }: Why): Failure {
+function notNow(action: Decision, { ticket, status }: Worker, { rule, waitsFor }: Why): Failure {
   const waits = waitsFor === null ? '' : ` It waits for ${waitsFor}.`;
   return new Failure(
     'not-allowed-now',
-    `There is nothing to ${word}: ${ticket} is ${status}. ${rule}${waits}`,
+    `There is nothing to ${action}: ${ticket} is ${status}. ${rule}${waits}`,
     `See: svc why ${ticket}`,
   );
 }
@@ -106,13 +106,13 @@ function notNow(word: Word, { ticket, status }: Worker, { rule, waitsFor }: Why)
 /** `at` is the machine's clock, which deadlines go by: the line's own time may be ahead of it. */
 function draftOf(
   worker: Worker,
-  word: Word,
+  action: Decision,
   at: string,
-  detail: DetailOf<(typeof topics)[Word]>,
+  detail: DetailOf<(typeof topics)[Decision]>,
 ): EventDraft {
   const { deploy } = worker;
   return {
-    event: topics[word],
+    event: topics[action],
     source: 'cli',
     via: 'local',
     occurredAt: at,

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { temporaryFolder } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import { createLiveTail, type LiveTail } from './live-tail.ts';
-import { type LogEntry, parseEntry, TailCutOff } from './log-entry.ts';
+import { type LogEntry, parseEntry, TailTooSlow } from './log-entry.ts';
 
 import { lineText } from './testing/sample-log.ts';
 
@@ -106,7 +106,7 @@ describe('a reader', () => {
       () => null,
       (error: unknown) => error,
     );
-    expect(failure).toBeInstanceOf(TailCutOff);
+    expect(failure).toBeInstanceOf(TailTooSlow);
     expect(failure).toMatchObject({ lastSeq: 10 });
     expect((await take(tail, 130, 10)).slice(0, 130)).toEqual(numbers(11, 140));
   });

@@ -3,10 +3,10 @@
 // - from file: what it wants is older than the ring; it streams at its own pace, in bounded memory.
 //   Left when the ring holds what it wants next.
 // - live: it takes lines out of the ring, and waits when it has all. Left when it falls out of the ring:
-//   then it is cut off with the last `seq` it got (`TailCutOff`), or goes back to the file if it asked to.
+//   then it is cut off with the last `seq` it got (`TailTooSlow`), or goes back to the file if it asked to.
 // Only durable lines come out, each once, in order.
 import { findPositionOfSeq } from './find-position.ts';
-import { type LogEntry, parseEntry, type RawLine, TailCutOff } from './log-entry.ts';
+import { type LogEntry, parseEntry, type RawLine, TailTooSlow } from './log-entry.ts';
 
 import { type CorruptLine, readEntries } from './read-lines.ts';
 
@@ -14,7 +14,7 @@ export type TailOptions = {
   /** The last line the reader has; beyond the log's end, or absent, means from now on. 0 is from the start. */
   after?: number | undefined;
   signal?: AbortSignal | undefined;
-  whenSlow?: 'cut-off' | 'read-file';
+  whenSlow?: 'disconnect' | 'read-file';
 };
 
 export type LiveTail = {
@@ -119,7 +119,7 @@ export function createLiveTail({
     return Math.max(next, firstSeq);
   }
 
-  async function* subscribe({ after, signal, whenSlow = 'cut-off' }: TailOptions = {}) {
+  async function* subscribe({ after, signal, whenSlow = 'disconnect' }: TailOptions = {}) {
     if (after !== undefined && !(after >= 0)) throw new RangeError(`${after} is not a place in the log`);
     let next = Math.min(after ?? lastSeq, lastSeq) + 1;
     let live = false;
@@ -135,8 +135,8 @@ export function createLiveTail({
           const batch = fromRing(next);
           next = (batch.at(-1)?.line.seq ?? lastSeq) + 1;
           yield batch;
-        } else if (live && whenSlow === 'cut-off') {
-          throw new TailCutOff(next - 1);
+        } else if (live && whenSlow === 'disconnect') {
+          throw new TailTooSlow(next - 1);
         } else {
           next = yield* fromFile(next, signal);
         }

@@ -96,13 +96,13 @@ export class LogNotWritable extends Failure {
 }
 
 /** A reader of the live tail that did not keep up. It resumes after `lastSeq` and misses nothing. */
-export class TailCutOff extends Error {
-  readonly code = 'tail-cut-off';
+export class TailTooSlow extends Error {
+  readonly code = 'tail-too-slow';
   readonly lastSeq: number;
 
   constructor(lastSeq: number) {
     super(`Too slow for the live tail; resume after seq ${lastSeq}.`);
-    this.name = 'TailCutOff';
+    this.name = 'TailTooSlow';
     this.lastSeq = lastSeq;
   }
 }

@@ -14,7 +14,7 @@ export type WouldFire = {
   ticket: string | null;
   repo: string | null;
   outcome: Verdict['verdict'];
-  /** What it would have done; empty when it was held back. */
+  /** What it would have done; empty when its limit was reached. */
   would: string[];
   problem?: string;
 };
@@ -23,7 +23,7 @@ export type RuleTested = {
   name: string;
   enabled: boolean;
   fires: number;
-  held: number;
+  limited: number;
   failed: number;
   times: WouldFire[];
   /** Times beyond the most that are listed. */
@@ -90,7 +90,7 @@ function isSince({ seq, ts }: LogEntry['line'], since: Since): boolean {
 }
 
 function freshTest({ name, enabled }: Rule): RuleTested {
-  return { name, enabled, fires: 0, held: 0, failed: 0, times: [], leftOut: 0 };
+  return { name, enabled, fires: 0, limited: 0, failed: 0, times: [], leftOut: 0 };
 }
 
 function note(test: RuleTested, verdict: Verdict): void {

@@ -17,7 +17,7 @@ import { askJq, type Matches } from './ask-jq.ts';
 export type ActiveRule = { rule: Rule; conditions: EventFilter; since: number };
 
 export type Verdict = { rule: Rule; entry: LogEntry } & (
-  | { verdict: 'fires' | 'held' }
+  | { verdict: 'fires' | 'limited' }
   | { verdict: 'failed'; problem: string }
 );
 

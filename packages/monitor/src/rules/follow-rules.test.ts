@@ -71,7 +71,7 @@ test('fires once on a line after it was switched on, and on none of before', asy
   await log.append(draft({ scope: { ticket: 'A-2' } }));
   await caughtUp(follower);
   await until(() => verdicts.length === 3);
-  expect(verdicts).toEqual(['one fires', 'one held', 'one fires']);
+  expect(verdicts).toEqual(['one fires', 'one limited', 'one fires']);
   expect(follower.record('one')).toMatchObject({ fired: 2, last: { ticket: 'A-2' } });
   await follower.stop();
   await log.close();
@@ -153,7 +153,7 @@ test('stopped and started at any moment, over many lives: what fired is what a b
     times.flatMap(({ outcome, line }) => (outcome === 'fires' ? `${name} ${line}` : [])),
   );
   expect(expected.length).toBeGreaterThan(20);
-  expect(tested.rules.every(({ held }) => held > 0)).toBe(true);
+  expect(tested.rules.every(({ limited }) => limited > 0)).toBe(true);
   expect(firedOn(lines('fired')).toSorted()).toEqual(expected.toSorted());
 });
 
@@ -289,6 +289,6 @@ test('the real jq decides, in the back-test as in the daemon', async () => {
     matches: jq.matches,
   });
   expect(complete).toBe(true);
-  expect(rules).toMatchObject([{ name: 'large', enabled: false, fires: 2, held: 0 }]);
+  expect(rules).toMatchObject([{ name: 'large', enabled: false, fires: 2, limited: 0 }]);
   expect(rules[0]?.times.map(({ would }) => would)).toEqual([['run note'], ['run note']]);
 });

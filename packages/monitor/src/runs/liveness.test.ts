@@ -38,7 +38,7 @@ function room(
     ticket: 'ENG-1',
     status: 'implementing',
     signal: sampleSignal({ pid, pidStartedAt, repo: 'acme/web' }),
-    life: { state: 'unknown' },
+    process: { state: 'unknown' },
     lastSeq: 0,
   };
   const state = { folds: true };
@@ -55,7 +55,7 @@ function room(
       if (!parsed.ok) throw new Error(parsed.problem);
       const seq = lines.push(draft);
       if (state.folds) {
-        worker.life = { state: draft.event.endsWith('died') ? 'dead' : 'alive' };
+        worker.process = { state: draft.event.endsWith('died') ? 'dead' : 'alive' };
         worker.lastSeq = seq;
       }
       return { seq };
@@ -135,7 +135,7 @@ test('a log that folds late is not told twice', async () => {
   expect(topics()).toEqual(['died']);
   found.start = { state: 'running', startedAt: 0, mark: 'x' };
   await settle();
-  worker.life = { state: 'dead' };
+  worker.process = { state: 'dead' };
   worker.lastSeq = 1;
   await settle();
   expect(topics()).toEqual(['died', 'revived']);

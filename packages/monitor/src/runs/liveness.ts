@@ -5,7 +5,7 @@ import {
   type EventDraft,
   isAgentsWork,
   type SignalFile,
-  type WorkerLife,
+  type WorkerProcess,
   type WorkerStatus,
   workerDied,
   workerRevived,
@@ -28,7 +28,7 @@ export type WatchedWorker = {
   removed?: boolean;
   /** `pid` and `pidStartedAt` are in the file. */
   signal: SignalFile | null;
-  life: { state: 'alive' | 'dead' | 'unknown' };
+  process: { state: 'alive' | 'dead' | 'unknown' };
   /** The last line of the worker that was folded. */
   lastSeq: number;
 };
@@ -130,12 +130,12 @@ export function createLiveness({
     finding: NonNullable<Finding>,
   ): Promise<void> {
     if (memory.told && memory.told.seq <= worker.lastSeq) memory.told = null;
-    const believed = memory.told?.state ?? worker.life.state;
-    const life: WorkerLife = { pid: worker.pid, ...(memory.lastSeenAt && { lastSeenAt: memory.lastSeenAt }) };
+    const believed = memory.told?.state ?? worker.process.state;
+    const process: WorkerProcess = { pid: worker.pid, ...(memory.lastSeenAt && { lastSeenAt: memory.lastSeenAt }) };
     if (finding.alive) {
       memory.goneSince = null;
       if (believed !== 'dead') return;
-      const { seq } = await append(workerRevived(worker, life, worker.signal));
+      const { seq } = await append(workerRevived(worker, process, worker.signal));
       memory.told = { state: 'alive', seq };
       return;
     }
@@ -146,7 +146,7 @@ export function createLiveness({
     const { orchestrator, ticket, signal } = worker;
     const since = typeof signal?.pidStartedAt === 'string' ? signal.pidStartedAt : undefined;
     const stderr = await lastErrors({ orchestrator, ticket, since });
-    const died = { ...life, reason: finding.reason, ...reviving, ...(stderr !== '' && { stderr }) };
+    const died = { ...process, reason: finding.reason, ...reviving, ...(stderr !== '' && { stderr }) };
     const { seq } = await append(workerDied(worker, died, signal));
     memory.told = { state: 'dead', seq };
   }

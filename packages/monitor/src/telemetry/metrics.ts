@@ -43,7 +43,7 @@ export function createMetrics() {
       { registry },
       {
         name: 'svc_rules_fired_total',
-        help: 'Lines that a rule is meant for, by rule and outcome (fired, held back by its limit, failed)',
+        help: 'Lines that a rule is meant for, by rule and outcome (fired, limited, failed)',
         labelNames: ['rule', 'outcome'],
       },
     ),

@@ -38,9 +38,9 @@ test('what no delivery told becomes one event via poll; polling again adds nothi
   const { tracker, team, make, topics, log } = await house();
   const issue = tracker.cloud.addIssue({ teamId: team.id, title: 'Login' });
   const reconciler = make();
-  expect(await reconciler.reconcile()).toEqual({ changed: 1, news: 1 });
-  expect((await reconciler.reconcile()).news).toBe(0);
-  expect((await make().reconcile()).news).toBe(0);
+  expect(await reconciler.reconcile()).toEqual({ changed: 1, newEvents: 1 });
+  expect((await reconciler.reconcile()).newEvents).toBe(0);
+  expect((await make().reconcile()).newEvents).toBe(0);
   expect(await topics()).toEqual(['tracker.issue.created']);
   const [entry] = (await log.list({ ticket: tracker.cloud.identifierOf(issue) })).entries;
   expect(entry?.line).toMatchObject({
@@ -68,7 +68,7 @@ test('what a delivery told already is no news', async () => {
   };
   const mapping = mapTracker(payload, { deliveryId: 'd-1', via: 'live' });
   if (mapping.ok) await log.append(mapping.draft);
-  expect((await make().reconcile()).news).toBe(0);
+  expect((await make().reconcile()).newEvents).toBe(0);
   expect(await topics()).toEqual(['tracker.issue.created']);
 });
 
@@ -79,6 +79,6 @@ test('a poll that fails loses nothing: the next one begins where it would have',
   tracker.cloud.addIssue({ teamId: team.id, title: 'Login' });
   tracker.failNext({ kind: 'server-error', status: 500 });
   await expect(reconciler.reconcile()).rejects.toThrow('500');
-  expect((await reconciler.reconcile()).news).toBe(1);
+  expect((await reconciler.reconcile()).newEvents).toBe(1);
   expect(await topics()).toHaveLength(1);
 });

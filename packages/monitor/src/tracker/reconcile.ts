@@ -11,8 +11,8 @@ const FARTHEST_LOOK_MS = 7 * 86_400_000;
 const ticketTopics: ReadonlySet<string> = new Set(topicsMatching('tracker.issue.*'));
 
 export type TrackerReconciler = {
-  /** How many issues changed, and how many of those changes were news. */
-  reconcile: () => Promise<{ changed: number; news: number }>;
+  /** How many issues changed, and how many of those changes were new. */
+  reconcile: () => Promise<{ changed: number; newEvents: number }>;
 };
 
 export function createTrackerReconciler(options: {
@@ -27,16 +27,16 @@ export function createTrackerReconciler(options: {
     async reconcile() {
       const since = cursor ?? (await beginning(log, now()));
       const found = await client.issuesUpdatedSince(teamId, since);
-      let news = 0;
+      let newEvents = 0;
       for (const issue of found.issues) {
         const { entries } = await log.list({ ticket: issue.identifier, topics: ticketTopics, limit: 1 });
         const draft = pollDifference(issue, entries[0]?.line, since);
         if (draft === undefined) continue;
         const { duplicate } = await log.appendOnce(draft);
-        if (!duplicate) news += 1;
+        if (!duplicate) newEvents += 1;
       }
       cursor = found.cursor;
-      return { changed: found.issues.length, news };
+      return { changed: found.issues.length, newEvents };
     },
   };
 }

@@ -130,7 +130,7 @@ export function createInbox(options: {
 }): Inbox {
   const { feed, selfTest, logger, clock, onChange } = options;
   const figures = createFigures(clock.now);
-  let held: string | null = null;
+  let waiting: string | null = null;
   let arrivedTo: string | null = null;
   const handOver = createHandOver({
     channel: options.channelKey,
@@ -138,7 +138,7 @@ export function createInbox(options: {
     clock,
     random: options.random,
     onHeld(why) {
-      held = why;
+      waiting = why;
       onChange();
     },
     onFailed: (error) => logger.error({ err: error, feed }, 'a delivery failed in the receiver'),
@@ -181,7 +181,7 @@ export function createInbox(options: {
     isFull: handOver.isFull,
     room: handOver.room,
     drain: handOver.drain,
-    conditions: () => ({ held, unauthorised: figures.unauthorised() }),
+    conditions: () => ({ waiting, unauthorised: figures.unauthorised() }),
     report: () => ({ ...figures.report(), waiting: handOver.waiting() }),
   };
 }

@@ -259,7 +259,7 @@ test('our relay has forgotten, or lost its store: the tunnel says that there is 
   const { tunnel, gaps } = await startTunnel(channel, log);
   await expect.poll(() => tunnel.stats().deliveries.accepted).toBe(2);
   expect(gaps).toMatchObject([{ reason: 'relay-lost-it' }]);
-  const heardBefore = tunnel.stats().lastHeardAt;
+  const heardBefore = tunnel.stats().lastReceivedAt;
   relay.loseStore();
   await expect.poll(() => gaps).toHaveLength(2);
   expect(gaps[1]).toEqual({ reason: 'relay-lost-it', since: heardBefore });

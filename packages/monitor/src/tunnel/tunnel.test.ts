@@ -350,7 +350,7 @@ test('while the log is not writable deliveries wait, the feed is degraded, and t
   await clock.advance(1000);
   expect(edges.at(-1)).toMatchObject({
     grade: 'degraded',
-    code: 'held',
+    code: 'deliveries-waiting',
     why: 'the event log is not writable',
   });
   expect(tunnel.stats()).toMatchObject({ waiting: 10, deliveries: { accepted: 0 } });

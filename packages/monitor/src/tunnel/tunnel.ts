@@ -74,7 +74,7 @@ export type Gap = {
 
 type TunnelStats = InboxReport & {
   connectedSince: number | null;
-  lastHeardAt: number | null;
+  lastReceivedAt: number | null;
   lastPingAt: number | null;
   lastMessageAt: number | null;
   reconnects: number;
@@ -229,7 +229,7 @@ export function createTunnel(options: TunnelOptions): Tunnel {
       ...inbox.report(),
       ...seen,
       connectedSince: kept?.now()?.since ?? null,
-      lastHeardAt: state.heardAt,
+      lastReceivedAt: state.heardAt,
       cursor: inbox.completeTo() ?? (kept === null ? null : savedCursor()),
     }),
     up: (patienceMs) =>

@@ -33,7 +33,7 @@ describe('the day of the tape', () => {
   it('has workers in every status, one of them dead, in two repositories and three runs', () => {
     const { workers, runs, tickets } = boardAt('end');
     expect(new Set(workers.map(({ status }) => status))).toEqual(new Set(workerStatuses));
-    expect(workers.filter(({ life }) => life.state === 'dead').map(({ ticket }) => ticket)).toEqual([
+    expect(workers.filter(({ process }) => process.state === 'dead').map(({ ticket }) => ticket)).toEqual([
       'TID-131',
     ]);
     expect(new Set(workers.map(({ repo }) => repo))).toEqual(new Set(repos));

@@ -287,7 +287,7 @@ function placeOf({ status, deploy }: DeployWorker): Place {
 }
 
 function whyOf(fact: DeployFact): string {
-  if (fact.kind === 'person') return fact.word;
+  if (fact.kind === 'person') return fact.action;
   if (fact.kind !== 'deployment') return fact.kind;
   if (fact.state === 'success' || fact.state === 'inactive') return fact.state;
   return fact.state === 'failure' || fact.state === 'error' ? 'failure' : 'start';

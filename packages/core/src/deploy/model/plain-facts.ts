@@ -29,8 +29,8 @@ export const deployment = (
 ): PlainFact => ({ kind: 'deployment', id, state, sha, environment });
 export const contains = (sha: string): PlainFact => ({ kind: 'contains', sha });
 export const claimed = (status: DeployWorker['status']): PlainFact => ({ kind: 'claimed', status });
-export const retry: PlainFact = { kind: 'person', word: 'retry', by: 'ada' };
-export const accept: PlainFact = { kind: 'person', word: 'accept', by: 'ada' };
+export const retry: PlainFact = { kind: 'person', action: 'retry', by: 'ada' };
+export const accept: PlainFact = { kind: 'person', action: 'accept', by: 'ada' };
 export const time: PlainFact = { kind: 'time' };
 
 /** An effect in words: `raise deploy-timeout high`. */

@@ -57,11 +57,11 @@ describe('the column of a worker', () => {
   });
 
   test.each<[string, Partial<Worker>, BoardColumn | OffBoard]>([
-    ['dead while the work is the agent’s', { life: dead }, 'needs-you'],
-    ['dead, and about to be started again', { life: { ...dead, reviving: true } }, 'working'],
-    ['of unknown life', { life: { ...dead, state: 'unknown' } }, 'working'],
-    ['dead, with reviewers at work', { status: 'pr-created', life: dead }, 'in-review'],
-    ['dead, with a deploy under way', { status: 'deploying', life: dead }, 'shipping'],
+    ['dead while the work is the agent’s', { process: dead }, 'needs-you'],
+    ['dead, and about to be started again', { process: { ...dead, reviving: true } }, 'working'],
+    ['of an unknown process', { process: { ...dead, state: 'unknown' } }, 'working'],
+    ['dead, with reviewers at work', { status: 'pr-created', process: dead }, 'in-review'],
+    ['dead, with a deploy under way', { status: 'deploying', process: dead }, 'shipping'],
     ['done before midnight', { status: 'done', statusSince: '2026-01-01T23:59:59.999Z' }, 'earlier'],
     ['done at midnight', { status: 'done', statusSince: sampleTime('00:00') }, 'done-today'],
     ['gone with its file', { status: 'stalled', removed: true }, 'removed'],
@@ -126,7 +126,7 @@ describe('what needs a person', () => {
     const workers = [
       sampleWorker({ ticket: 'ENG-1', status: 'failed', statusSince: sampleTime('10:00') }),
       sampleWorker({ ticket: 'ENG-2', status: 'deploying', statusSince: sampleTime('08:00') }),
-      sampleWorker({ ticket: 'ENG-3', statusSince: sampleTime('08:00'), life: dead }),
+      sampleWorker({ ticket: 'ENG-3', statusSince: sampleTime('08:00'), process: dead }),
     ];
     const attention = [
       sampleAttention({ ticket: 'ENG-2', openedAt: sampleTime('11:00') }),

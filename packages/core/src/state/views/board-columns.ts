@@ -109,7 +109,7 @@ export function boardColumns({ now, dayStart, ...board }: BoardColumnsInput): Bo
   return { columns, off };
 }
 
-type Placed = Pick<Worker, 'status' | 'statusSince' | 'removed' | 'life' | 'deploy'>;
+type Placed = Pick<Worker, 'status' | 'statusSince' | 'removed' | 'process' | 'deploy'>;
 
 /**
  * The column of one worker, or why it has none. A person comes first: what only a person moves stands in
@@ -151,11 +151,11 @@ export function placeOfWorker(
 }
 
 /** Its agent is gone or has given up, or its deploy has come to its end without success. */
-function onlyPersonMoves({ status, life, deploy }: Placed): boolean {
+function onlyPersonMoves({ status, process, deploy }: Placed): boolean {
   if (status === 'failed' || status === 'stalled') return true;
   if (status === 'deploy-failed') return deploy?.result === 'budget-exhausted';
   // From the pull request on no process is needed.
-  return isAgentsWork(status) && life.state === 'dead' && life.reviving !== true;
+  return isAgentsWork(status) && process.state === 'dead' && process.reviving !== true;
 }
 
 function isAwake({ snoozedUntil }: AttentionItem, now: number): boolean {
@@ -167,9 +167,9 @@ function isOff(place: BoardColumn | OffBoard): place is OffBoard {
 }
 
 /** Since its first item was opened; one without an item waits since it died or changed its status. */
-function waitingSince({ statusSince, status, life }: WorkerView, [first]: AttentionRow[]): string {
+function waitingSince({ statusSince, status, process }: WorkerView, [first]: AttentionRow[]): string {
   if (first !== undefined) return first.openedAt;
-  return isAgentsWork(status) ? life.since : statusSince;
+  return isAgentsWork(status) ? process.since : statusSince;
 }
 
 const byOpening = (one: AttentionRow, other: AttentionRow): number => one.openedSeq - other.openedSeq;

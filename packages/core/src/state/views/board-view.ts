@@ -107,7 +107,7 @@ function isSettledTicket({ removed, state }: Ticket): boolean {
 }
 
 function pullRequestView(key: string, pullRequest: PullRequest): PullRequestView {
-  const { verdict, threads, previewSources, toldAt, judgedAt, asOf, askedSeq, ...shown } = pullRequest;
+  const { verdict, threads, previewSources, reportedAt, judgedAt, asOf, askedSeq, ...shown } = pullRequest;
   return { key, ...shown, name: nameOfPullRequest(pullRequest), readiness: mergeReadiness(pullRequest) };
 }
 

@@ -11,7 +11,7 @@ const MOST_UNPROVEN = 5;
 export function contradictionsIn(subject: Subject): string[] {
   const { worker } = subject;
   if (worker === null) return [];
-  const { claim, status, life, removed } = worker;
+  const { claim, status, process, removed } = worker;
   const found: string[] = [];
   if (claim !== null && claim.status !== status)
     found.push(`The signal file says ${claim.status}, but what was seen makes it ${status}.`);
@@ -20,7 +20,7 @@ export function contradictionsIn(subject: Subject): string[] {
     ...withDeployments(subject, worker),
     ...withTracker(subject, worker),
   );
-  if (isWorking(worker) && life.state === 'dead')
+  if (isWorking(worker) && process.state === 'dead')
     found.push(`The process does not run, but the status is ${status}.`);
   if (isWorking(worker) && removed) found.push(`The signal file is gone, but the status was ${status}.`);
   return found;
@@ -80,10 +80,10 @@ function blindFeeds(board: Board): string[] {
 }
 
 function ofWorker(subject: Subject, worker: Worker, now: number): string[] {
-  const { life, corrupt, repo, pr, merge, deploy } = worker;
+  const { process, corrupt, repo, pr, merge, deploy } = worker;
   const found: string[] = [];
   if (corrupt !== null) found.push('The signal file is unreadable: what the worker says now is not known.');
-  if (isWorking(worker) && life.state === 'unknown') found.push('Whether the process runs is not known.');
+  if (isWorking(worker) && process.state === 'unknown') found.push('Whether the process runs is not known.');
   if (pr !== null && subject.pullRequest === null)
     found.push(
       repo === null

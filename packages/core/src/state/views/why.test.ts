@@ -207,7 +207,7 @@ describe('contradictions', () => {
     ],
     [
       'a dead process',
-      sampleWorker({ life: { state: 'dead', since: sampleTime('09:30'), seq: 12 } }),
+      sampleWorker({ process: { state: 'dead', since: sampleTime('09:30'), seq: 12 } }),
       {},
       ['The process does not run, but the status is implementing.'],
     ],
@@ -228,7 +228,7 @@ describe('contradictions', () => {
   });
 
   test('a dead process of a merged worker is none', () => {
-    const worker = mergedWorker({ life: { state: 'dead', since: sampleTime('11:05'), seq: 45 } });
+    const worker = mergedWorker({ process: { state: 'dead', since: sampleTime('11:05'), seq: 45 } });
     expect(whyOf(worker, merged).contradictions).toEqual([]);
   });
 });
@@ -262,7 +262,7 @@ describe('what is not known', () => {
     ],
     [
       'whether it runs',
-      sampleWorker({ life: { state: 'unknown', since: sampleTime('09:00'), seq: 10 } }),
+      sampleWorker({ process: { state: 'unknown', since: sampleTime('09:00'), seq: 10 } }),
       {},
       before,
       ['Whether the process runs is not known.'],
@@ -335,8 +335,8 @@ test('facts in the order of the log, each with how it is known', () => {
 });
 
 test('the end of the standard error of a process that is gone', () => {
-  const life = { state: 'dead', since: sampleTime('09:30'), seq: 12, stderr: 'a\nb' } as const;
-  expect(whyOf(sampleWorker({ life })).facts.map(({ text }) => text)).toEqual([
+  const process = { state: 'dead', since: sampleTime('09:30'), seq: 12, stderr: 'a\nb' } as const;
+  expect(whyOf(sampleWorker({ process })).facts.map(({ text }) => text)).toEqual([
     'The signal file says implementing.',
     'The process does not run.',
     'Its standard error ends with: a | b',

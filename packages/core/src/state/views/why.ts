@@ -78,7 +78,7 @@ function ofTracker({ tracked }: Subject): Fact[] {
 
 function ofWorker({ worker }: Subject): Fact[] {
   if (worker === null) return [];
-  const { claim, deploy, life, corrupt, signal } = worker;
+  const { claim, deploy, process, corrupt, signal } = worker;
   const facts: Fact[] = [];
   const isOwnWord = !isInLifecycle(worker);
   const said =
@@ -97,15 +97,15 @@ function ofWorker({ worker }: Subject): Fact[] {
       source: 'claimed',
       text: `The worker reports: ${signal.error}`,
     });
-  if (life.state !== 'unknown') {
-    const text = life.state === 'alive' ? 'The process runs.' : 'The process does not run.';
-    facts.push({ at: life.since, seq: life.seq, source: 'observed', text });
-    if (life.stderr !== undefined)
+  if (process.state !== 'unknown') {
+    const text = process.state === 'alive' ? 'The process runs.' : 'The process does not run.';
+    facts.push({ at: process.since, seq: process.seq, source: 'observed', text });
+    if (process.stderr !== undefined)
       facts.push({
-        at: life.since,
-        seq: life.seq,
+        at: process.since,
+        seq: process.seq,
         source: 'observed',
-        text: `Its standard error ends with: ${inOneLine(life.stderr)}`,
+        text: `Its standard error ends with: ${inOneLine(process.stderr)}`,
       });
   }
   if (corrupt !== null)

@@ -7,9 +7,9 @@ afterEach(() => vi.unstubAllGlobals());
 
 describe('the request for a command', () => {
   test.each([
-    ['svc deploy retry ENG-1', '/api/workers/ENG-1/deploy', { word: 'retry', orchestrator: 'run-1' }],
-    ['svc deploy accept eng-1', '/api/workers/eng-1/deploy', { word: 'accept', orchestrator: 'run-1' }],
-    ['svc deploy retry ENG-2', '/api/workers/ENG-2/deploy', { word: 'retry' }],
+    ['svc deploy retry ENG-1', '/api/workers/ENG-1/deploy', { action: 'retry', orchestrator: 'run-1' }],
+    ['svc deploy accept eng-1', '/api/workers/eng-1/deploy', { action: 'accept', orchestrator: 'run-1' }],
+    ['svc deploy retry ENG-2', '/api/workers/ENG-2/deploy', { action: 'retry' }],
     ['svc orchestrate retry run-1 ENG-1', '/api/runs/run-1/retry', { ticket: 'ENG-1' }],
     ['svc outbox retry 12:move-ticket:ENG-1', '/api/outbox/retry', { key: '12:move-ticket:ENG-1' }],
   ])('%s', async (command, url, body) => {
@@ -32,7 +32,7 @@ describe('the request for a command', () => {
       'svc outbox retry 1:x',
     ])
       await actionOfCommand(item, command)?.send({ by: 'kim' });
-    expect(bodies).toEqual([{ word: 'accept', by: 'kim' }, { ticket: 'ENG-1', by: 'kim' }, { key: '1:x' }]);
+    expect(bodies).toEqual([{ action: 'accept', by: 'kim' }, { ticket: 'ENG-1', by: 'kim' }, { key: '1:x' }]);
   });
 
   test.each([

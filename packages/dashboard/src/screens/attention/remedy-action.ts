@@ -19,7 +19,7 @@ const name = '[A-Za-z0-9][A-Za-z0-9._-]{0,119}';
 const commands: [pattern: RegExp, action: (item: Item, first: string, second: string) => RemedyAction][] = [
   [
     new RegExp(`^svc deploy (retry|accept) (${name})$`),
-    (item, word, ticket) => deployDecision(item, word === 'retry' ? word : 'accept', ticket),
+    (item, action, ticket) => deployDecision(item, action === 'retry' ? action : 'accept', ticket),
   ],
   [new RegExp(`^svc orchestrate retry (${name}) (${name})$`), (_item, run, ticket) => runRetry(run, ticket)],
   [/^svc outbox retry (\S{1,500})$/, (_item, key) => outboxRetry(key)],
@@ -51,20 +51,20 @@ export function actionsOf(item: Item, { isManaged }: { isManaged: boolean }): Re
 const restartable: ReadonlySet<string> = new Set(['worker-dead', 'worker-stalled']);
 
 /** For the worker in the item's run, if the item belongs to the same ticket. */
-function deployDecision(item: Item, word: 'retry' | 'accept', ticket: string): RemedyAction {
+function deployDecision(item: Item, action: 'retry' | 'accept', ticket: string): RemedyAction {
   const isOwn = item.ticket?.toUpperCase() === ticket.toUpperCase();
   const orchestrator = isOwn ? (item.orchestrator ?? undefined) : undefined;
   return {
-    label: word === 'retry' ? `Retry deploy of ${ticket}` : `Accept ${ticket} as done`,
+    label: action === 'retry' ? `Retry deploy of ${ticket}` : `Accept ${ticket} as done`,
     what:
-      word === 'retry'
+      action === 'retry'
         ? `svc waits for a deployment of ${ticket} again, with new attempts and a new deadline. It does not start the deployment.`
         : `${ticket} is marked as done without proof. Its receipt records that a person accepted it.`,
-    command: `svc deploy ${word} ${ticket}`,
+    command: `svc deploy ${action} ${ticket}`,
     send: (by) =>
       client.post('/api/workers/{ticket}/deploy', {
         params: { ticket },
-        body: { word, orchestrator, ...by },
+        body: { action, orchestrator, ...by },
       }),
   };
 }

@@ -12,7 +12,7 @@ import { Pill } from '../../parts/pill.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 
-type Examination = Answer<'POST', '/api/doctor/examine'>;
+type DoctorReport = Answer<'POST', '/api/doctor/run'>;
 
 const meanings: Record<CheckGrade, Meaning> = {
   broken: 'broken',
@@ -24,7 +24,7 @@ const meanings: Record<CheckGrade, Meaning> = {
 export function DoctorScreen() {
   const { data, error, isFetching, refetch, dataUpdatedAt } = useQuery({
     queryKey: ['doctor'],
-    queryFn: ({ signal }) => client.post('/api/doctor/examine', { signal }),
+    queryFn: ({ signal }) => client.post('/api/doctor/run', { signal }),
     staleTime: 60_000,
     retry: false,
   });
@@ -71,7 +71,7 @@ export function DoctorScreen() {
   );
 }
 
-function verdictWords({ broken, warnings, unknown }: Examination): string {
+function verdictWords({ broken, warnings, unknown }: DoctorReport): string {
   const words = [
     ...(broken > 0 ? [`${broken} broken`] : []),
     ...(warnings > 0 ? [`${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`] : []),

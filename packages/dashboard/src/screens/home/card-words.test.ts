@@ -4,7 +4,7 @@ import { checksOf, deployOf, errorsOf, reviewOf, statusOf } from './card-words.t
 
 const check = (conclusion: string | null) => ({ name: 'build', suiteId: 1, conclusion, at: null, seq: 1 });
 const review = (state: string) => ({ reviewer: 'kim', state, at: null, seq: 1 });
-const life = { state: 'alive', since: '2026-01-02T09:00:00.000Z', seq: 1 } as const;
+const process = { state: 'alive', since: '2026-01-02T09:00:00.000Z', seq: 1 } as const;
 const deploy = {
   environment: 'production',
   deploymentId: null,
@@ -56,7 +56,7 @@ describe('the deploy', () => {
 });
 
 test('the status of a card', () => {
-  const worker = { status: 'pr-created', deploy: null, merge: null, life, attempts: 0, budget: 3 };
+  const worker = { status: 'pr-created', deploy: null, merge: null, process, attempts: 0, budget: 3 };
   const card = (given: object): BoardCard => ({ worker, pullRequest: { state: 'open' }, ...given }) as never;
   expect(statusOf(card({}), false)).toEqual({ meaning: 'review', words: 'In review' });
   expect(statusOf(card({ pullRequest: { state: 'closed' } }), false).words).toBe('Closed without merging');
@@ -77,7 +77,7 @@ test.each([
 ] as const)(
   'a worker that is %s and wrote %s, with the items %j, shows %s',
   (status, stderr, reasons, expected) => {
-    const worker = { status, life: { ...life, state: 'dead', ...(stderr && { stderr }) } };
+    const worker = { status, process: { ...process, state: 'dead', ...(stderr && { stderr }) } };
     const attention = reasons.map((reason) => ({ reason }));
     expect(errorsOf({ worker, attention } as unknown as BoardCard)).toBe(expected);
   },

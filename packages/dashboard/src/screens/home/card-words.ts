@@ -21,7 +21,7 @@ export function titleOf({ ticket, pullRequest }: Pick<BoardCard, 'ticket' | 'pul
 export function errorsOf({ worker, attention }: Pick<BoardCard, 'worker' | 'attention'>): string | null {
   if (worker === null || worker.status === 'done' || worker.status === 'canceled') return null;
   const isShown = attention[0]?.reason === 'worker-dead' || attention[0]?.reason === 'worker-stalled';
-  return isShown ? null : (worker.life.stderr ?? null);
+  return isShown ? null : (worker.process.stderr ?? null);
 }
 
 const passing = new Set(['success', 'neutral', 'skipped']);

@@ -8,7 +8,7 @@ const worker: SteppedWorker = {
   pullRequestKey: null,
   merge: null,
   deploy: null,
-  life: { state: 'alive', since: '2026-01-02T09:00:00.000Z', seq: 1 },
+  process: { state: 'alive', since: '2026-01-02T09:00:00.000Z', seq: 1 },
 };
 const merge = { sha: 'a'.repeat(40), at: '2026-01-02T11:00:00.000Z', seq: 40 };
 const deploy = {
@@ -22,7 +22,7 @@ const deploy = {
   containedIn: [],
   provenBy: null,
 };
-const dead = { ...worker.life, state: 'dead' } as const;
+const dead = { ...worker.process, state: 'dead' } as const;
 
 const letters: Record<StepState, string> = { done: '#', current: '>', failed: 'x', ahead: '.', skipped: '-' };
 const drawn = (given: Partial<SteppedWorker>): string =>
@@ -51,9 +51,9 @@ describe('the steps of a worker', () => {
     ['####x..', { status: 'failed', phase: 'custom phase', pr: { number: 1, url: null } }],
     ['.......', { status: 'failed', phase: 4 }],
     ['##-....', { status: 'canceled', phase: 'inProgress' }],
-    ['##x....', { life: dead }],
-    ['##>....', { life: { ...dead, reviving: true } }],
-    ['####>..', { status: 'pr-created', life: dead }],
+    ['##x....', { process: dead }],
+    ['##>....', { process: { ...dead, reviving: true } }],
+    ['####>..', { status: 'pr-created', process: dead }],
   ])('%s', (row, given) => expect(drawn(given)).toBe(row));
 
   test('confirmed steps are distinguished from reported ones', () => {

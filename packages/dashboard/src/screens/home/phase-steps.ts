@@ -12,7 +12,7 @@ export type Step = { name: StepName; state: StepState; seen: boolean };
 
 export type SteppedWorker = Pick<
   WorkerView,
-  'status' | 'phase' | 'pr' | 'pullRequestKey' | 'merge' | 'deploy' | 'life'
+  'status' | 'phase' | 'pr' | 'pullRequestKey' | 'merge' | 'deploy' | 'process'
 >;
 
 /** Statuses that are not listed keep the step at which they stopped. */
@@ -69,9 +69,9 @@ function wasSeen({ pullRequestKey, merge, deploy }: SteppedWorker, name: StepNam
   return name === 'Deploy' && deploy !== null && (deploy.provenBy !== null || deploy.deploymentId !== null);
 }
 
-function hasFailed({ status, life }: SteppedWorker): boolean {
+function hasFailed({ status, process }: SteppedWorker): boolean {
   if (status === 'failed' || status === 'stalled' || status === 'deploy-failed') return true;
-  return isAgentsWork(status) && life.state === 'dead' && life.reviving !== true;
+  return isAgentsWork(status) && process.state === 'dead' && process.reviving !== true;
 }
 
 export const stateNames: Record<StepState, string> = {

@@ -29,7 +29,7 @@ const worker = (ticket: string, given: Partial<WorkerRow>): [string, WorkerRow] 
     pr: null,
     error: null,
     cost: { usd: 2, inputTokens: 100, outputTokens: 10 },
-    life: { state: 'alive', since: at, seq: 1 },
+    process: { state: 'alive', since: at, seq: 1 },
     deploy: null,
     merge: null,
     attempts: 0,
@@ -63,7 +63,7 @@ test('without a plan, tickets without a wave are separate', () => {
 test('it counts done and working tickets, those that need a person, and the cost', () => {
   const merge = { sha: 'a', at, seq: 2 };
   const workers = new Map([
-    worker('A-1', { status: 'done', merge, life: { state: 'unknown', since: at, seq: 1 } }),
+    worker('A-1', { status: 'done', merge, process: { state: 'unknown', since: at, seq: 1 } }),
     worker('A-2', {}),
   ]);
   const model = runModel({

@@ -164,8 +164,8 @@ function ticketOf({
   };
 }
 
-function isAtWork({ status, life }: WorkerRow): boolean {
-  return life.state === 'alive' || (isAgentsWork(status) && life.state !== 'dead');
+function isAtWork({ status, process }: WorkerRow): boolean {
+  return process.state === 'alive' || (isAgentsWork(status) && process.state !== 'dead');
 }
 
 function sumOf(values: readonly (number | null)[]): number | null {

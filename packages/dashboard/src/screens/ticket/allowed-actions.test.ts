@@ -14,15 +14,15 @@ const worker = (given: Partial<Worker>): Worker => ({
   deploy: null,
   merge: null,
   claim: null,
-  life: alive,
+  process: alive,
   ...given,
 });
 
 test.each([
   [worker({}), running, []],
-  [worker({ life: dead }), running, ['worker-retry']],
-  [worker({ life: { ...dead, reviving: true } }), running, []],
-  [worker({ status: 'pr-created', life: dead }), running, []],
+  [worker({ process: dead }), running, ['worker-retry']],
+  [worker({ process: { ...dead, reviving: true } }), running, []],
+  [worker({ status: 'pr-created', process: dead }), running, []],
   [worker({ status: 'failed' }), running, ['worker-retry']],
   [worker({ status: 'canceled' }), { state: 'completed', plan } as const, ['worker-retry']],
   [worker({ status: 'canceled' }), { state: 'canceled', plan } as const, ['worker-retry']],

@@ -81,7 +81,7 @@ export function TicketHead({
                 : `${countWords(worker.cost.inputTokens)}, ${countWords(worker.cost.outputTokens)}`}
             </Item>
             <Item name="Process">
-              <Process life={worker.life} />
+              <Process process={worker.process} />
             </Item>
           </>
         )}
@@ -172,13 +172,13 @@ function PullRequestName({
   );
 }
 
-function Process({ life }: { life: WorkerRow['life'] }) {
-  if (life.state === 'unknown') return <span className="text-unknown">unknown</span>;
-  const isAlive = life.state === 'alive';
+function Process({ process }: { process: WorkerRow['process'] }) {
+  if (process.state === 'unknown') return <span className="text-unknown">unknown</span>;
+  const isAlive = process.state === 'alive';
   return (
     <>
-      {isAlive ? 'running' : life.reviving === true ? 'restarting, exited' : 'exited'}{' '}
-      {isAlive ? <For at={life.since} /> : <Ago at={life.since} />}
+      {isAlive ? 'running' : process.reviving === true ? 'restarting, exited' : 'exited'}{' '}
+      {isAlive ? <For at={process.since} /> : <Ago at={process.since} />}
     </>
   );
 }

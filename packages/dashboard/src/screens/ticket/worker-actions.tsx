@@ -8,7 +8,7 @@ import { Confirm } from '../../parts/confirm.tsx';
 
 type WorkerRow = BoardView['workers'][number];
 type JudgedRun = Pick<BoardView['runs'][number], 'state' | 'plan'>;
-type Judged = Pick<WorkerRow, 'status' | 'deploy' | 'merge' | 'claim' | 'life'>;
+type Judged = Pick<WorkerRow, 'status' | 'deploy' | 'merge' | 'claim' | 'process'>;
 
 export type WorkerAction = 'deploy-retry' | 'deploy-accept' | 'worker-retry';
 
@@ -23,13 +23,13 @@ export function allowedActions(worker: Judged, run: JudgedRun | null): WorkerAct
 }
 
 /** Only a worker that ended, stalled or lost its process can be restarted. */
-function canRestart({ status, merge, life }: Judged, run: JudgedRun | null): boolean {
+function canRestart({ status, merge, process }: Judged, run: JudgedRun | null): boolean {
   if (merge !== null || run === null) return false;
   const isOver = run.state === 'completed' || run.state === 'canceled';
   // svc cannot continue a run that it does not manage.
   if (isOver && run.plan === null) return false;
   if (status === 'failed' || status === 'canceled' || status === 'stalled') return true;
-  return isAgentsWork(status) && life.state === 'dead' && life.reviving !== true;
+  return isAgentsWork(status) && process.state === 'dead' && process.reviving !== true;
 }
 
 type RunRow = BoardView['runs'][number];
@@ -147,9 +147,9 @@ function WorkerRetry({ worker, disabledBecause, isManaged }: Given & { isManaged
   );
 }
 
-function decideDeploy({ ticket, orchestrator }: WorkerRow, word: 'retry' | 'accept', note: string) {
+function decideDeploy({ ticket, orchestrator }: WorkerRow, action: 'retry' | 'accept', note: string) {
   return client.post('/api/workers/{ticket}/deploy', {
     params: { ticket },
-    body: { word, orchestrator, ...(note.trim() !== '' && { note: note.trim() }) },
+    body: { action, orchestrator, ...(note.trim() !== '' && { note: note.trim() }) },
   });
 }

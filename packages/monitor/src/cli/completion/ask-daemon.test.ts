@@ -9,7 +9,7 @@ import { askDaemon, namesHere } from './ask-daemon.ts';
 
 const instance = '6f1a2c1e-5d35-4f2c-9f0e-2f8a3f6f7c10';
 const board = {
-  life: instance,
+  instanceId: instance,
   workers: [{ ticket: 'ABC-1', status: 'merged', orchestrator: 'run-1' }],
   tickets: [{ ticket: 'ABC-2', title: 'Turn\u001b[2J it\n off' }],
   runs: [{ orchestrator: 'run-1', state: 'running' }],
@@ -67,9 +67,9 @@ test('archived runs', async () => {
 });
 
 test.each<[string, RequestListener]>([
-  ['another daemon answers on its port', says({ ...board, life: 'another' })],
+  ['another daemon answers on its port', says({ ...board, instanceId: 'another' })],
   ['something else answers on its port', (_, response) => void response.end('<html>')],
-  ['it answers something else', says({ life: instance })],
+  ['it answers something else', says({ instanceId: instance })],
   ['it refuses', says(board, 503)],
   ['it cuts off', (_, response) => void response.writeHead(200).write('{', () => response.destroy())],
   [

@@ -36,7 +36,7 @@ export async function askDaemon(
     }
     const board = await client.get('/api/board', { signal });
     // The record can outlive its daemon, and the port be somebody else's by now.
-    return board.life === record.instance ? namesOn[kind](board) : [];
+    return board.instanceId === record.instance ? namesOn[kind](board) : [];
   } catch (error) {
     // Gone, slow, refusing, or not a daemon at all: there is nothing to offer.
     if (error instanceof Error) return [];

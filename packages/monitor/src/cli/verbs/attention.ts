@@ -21,10 +21,10 @@ export function attentionVerbs(terminal: Terminal): CommandUnknownOpts {
     .option('--json', 'print JSON')
     .action(({ json }) => list(terminal, json === true))
     .addCommand(listVerb(terminal))
-    .addCommand(wordVerb(terminal, 'ack', 'You have seen it; it stays until its cause is gone'))
+    .addCommand(actionVerb(terminal, 'ack', 'You have seen it; it stays until its cause is gone'))
     .addCommand(snoozeVerb(terminal))
     .addCommand(handOverVerb(terminal))
-    .addCommand(wordVerb(terminal, 'resolve', 'Take it off the list; it comes back when its cause does'));
+    .addCommand(actionVerb(terminal, 'resolve', 'Take it off the list; it comes back when its cause does'));
 }
 
 function listVerb(terminal: Terminal): CommandUnknownOpts {
@@ -37,17 +37,17 @@ function listVerb(terminal: Terminal): CommandUnknownOpts {
     .action(({ json }) => list(terminal, json === true));
 }
 
-function wordVerb(terminal: Terminal, word: 'ack' | 'resolve', summary: string): CommandUnknownOpts {
+function actionVerb(terminal: Terminal, action: 'ack' | 'resolve', summary: string): CommandUnknownOpts {
   return verb(word, {
     summary,
-    example: `svc attention ${word} run-1/ABC-12/deploy-timeout`,
-    route: `POST /api/attention/${word}`,
+    example: `svc attention ${action} run-1/ABC-12/deploy-timeout`,
+    route: `POST /api/attention/${action}`,
   })
     .argument('<id>')
     .option('--json', 'print JSON')
     .action(async (id, { json }) => {
       const daemon = await needDaemon(terminal);
-      const answer = await daemon.post(`/api/attention/${word}`, { body: { id, ...speaker(terminal) } });
+      const answer = await daemon.post(`/api/attention/${action}`, { body: { id, ...speaker(terminal) } });
       print(
         terminal,
         json,

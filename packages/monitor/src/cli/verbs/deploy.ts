@@ -13,16 +13,16 @@ export function deployVerbs(terminal: Terminal): CommandUnknownOpts {
       example: ['svc deploy retry ABC-12', 'svc deploy accept ABC-12 --note "checked by hand"'],
     },
     [
-      wordVerb(terminal, 'retry', 'Wait for a deployment again, with a new budget and a new deadline'),
-      wordVerb(terminal, 'accept', 'Call it done without proof; its receipt says so'),
+      decisionVerb(terminal, 'retry', 'Wait for a deployment again, with a new budget and a new deadline'),
+      decisionVerb(terminal, 'accept', 'Call it done without proof; its receipt says so'),
     ],
   );
 }
 
-function wordVerb(terminal: Terminal, word: 'retry' | 'accept', summary: string): CommandUnknownOpts {
-  return verb(word, {
+function decisionVerb(terminal: Terminal, action: 'retry' | 'accept', summary: string): CommandUnknownOpts {
+  return verb(action, {
     summary,
-    example: `svc deploy ${word} ABC-12`,
+    example: `svc deploy ${action} ABC-12`,
     route: 'POST /api/workers/:ticket/deploy',
   })
     .argument('<ticket>')
@@ -33,7 +33,7 @@ function wordVerb(terminal: Terminal, word: 'retry' | 'accept', summary: string)
       const daemon = await needDaemon(terminal);
       const answer = await daemon.post('/api/workers/{ticket}/deploy', {
         params: { ticket },
-        body: { word, ...speaker(terminal), note, orchestrator },
+        body: { action, ...speaker(terminal), note, orchestrator },
       });
       if (json) return printJson(terminal, answer);
       printWhy(terminal, answer.why);

@@ -21,8 +21,8 @@ export function orchestrateVerbs(terminal: Terminal): CommandUnknownOpts {
     [
       startVerb(terminal),
       statusVerb(terminal),
-      wordVerb(terminal, 'pause', 'Start nothing more; what runs goes on'),
-      wordVerb(terminal, 'resume', 'Go on after a pause'),
+      actionVerb(terminal, 'pause', 'Start nothing more; what runs goes on'),
+      actionVerb(terminal, 'resume', 'Go on after a pause'),
       cancelVerb(terminal),
       retryVerb(terminal),
     ],
@@ -158,18 +158,18 @@ function costText(usd: number | null): string {
   return usd === null ? '' : `$${usd.toFixed(2)}`;
 }
 
-function wordVerb(terminal: Terminal, word: 'pause' | 'resume', summary: string): CommandUnknownOpts {
+function actionVerb(terminal: Terminal, action: 'pause' | 'resume', summary: string): CommandUnknownOpts {
   return verb(word, {
     summary,
-    example: `svc orchestrate ${word} web-20260102-030405`,
-    route: `POST /api/runs/:run/${word}`,
+    example: `svc orchestrate ${action} web-20260102-030405`,
+    route: `POST /api/runs/:run/${action}`,
   })
     .argument('<run>')
     .option('--json', 'print JSON')
     .action(async (run, { json }) => {
       const daemon = await needDaemon(terminal);
       const said = { params: { run }, body: speaker(terminal) };
-      show(terminal, json, await daemon.post(`/api/runs/{run}/${word}`, said));
+      show(terminal, json, await daemon.post(`/api/runs/{run}/${action}`, said));
     });
 }
 

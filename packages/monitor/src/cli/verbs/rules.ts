@@ -108,16 +108,16 @@ function timeRow(terminal: Terminal, time: WouldFire): string[] {
   const { at, line, event, ticket, repo, outcome, would, problem } = time;
   const said = {
     fires: plainText(would.join('; ')),
-    held: paint(terminal, 'dim', 'held back by the limit'),
+    limited: paint(terminal, 'dim', 'held back by the limit'),
     failed: paint(terminal, 'red', plainText(problem ?? 'failed')),
   }[outcome];
   return [`  ${utcText(at)}`, `line ${line}`, event, plainText(ticket ?? repo ?? '-'), said];
 }
 
-function totals({ fires, held, failed, leftOut }: RuleTested): string {
+function totals({ fires, limited, failed, leftOut }: RuleTested): string {
   const rest = leftOut === 0 ? '' : `; ${leftOut} more are not listed`;
   const broken = failed === 0 ? '' : `, ${failed} times its filter took too long`;
-  return `would have fired ${fires} times, held back ${held} times${broken}${rest}`;
+  return `would have fired ${fires} times, held back ${limited} times${broken}${rest}`;
 }
 
 type Shown = Pick<RuleList['rules'][number], 'name' | 'enabled' | 'fires' | 'does'> & {

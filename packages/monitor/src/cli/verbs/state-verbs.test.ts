@@ -185,7 +185,7 @@ test('board: a line for each worker; a past one; feeds that are not well', async
         sampleWorker({
           ticket: 'ENG-10',
           branch: 'eng-10',
-          life: { state: 'dead', since: sampleTime('09:30'), seq: 12 },
+          process: { state: 'dead', since: sampleTime('09:30'), seq: 12 },
         }),
         mergedWorker({}, { deadline: sampleTime('12:20') }),
       ],

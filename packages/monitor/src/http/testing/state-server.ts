@@ -48,7 +48,7 @@ export async function startStateServer(options: StateServerOptions) {
     },
     onAnswer: () => undefined,
     routes: [
-      boardRoutes({ state, boardAt, life: 'life-1', now }),
+      boardRoutes({ state, boardAt, instanceId: 'instance-1', now }),
       attentionRoutes({ state, append, now }),
       workerRoutes({ state, append, now }),
     ],
