@@ -11,12 +11,12 @@ export const MOST_AGENTS = 3;
 /** Silent for so long, an agent counts as hanging; one that works says something every second. */
 const STALL_SEC = 10;
 /** What is waited for, in seconds instead of minutes; what is only a limit, as usual. */
-const patience = { revivalDelaysSec: [3, 4, 5], settleSec: 4, claimSec: 900, afterEndSec: 120 };
+const timings = { revivalDelaysSec: [3, 4, 5], settleSec: 4, claimSec: 900, afterEndSec: 120 };
 
 export type OrchestrateWorld = Awaited<ReturnType<typeof openOrchestrateWorld>>;
 
 export async function openOrchestrateWorld() {
-  const world = await openWorld('chaos-orchestrate', { SVC_ORCHESTRATE_PATIENCE: JSON.stringify(patience) });
+  const world = await openWorld('chaos-orchestrate', { SVC_ORCHESTRATE_TIMINGS: JSON.stringify(timings) });
   const { home, codehost, tracker, git } = world;
   const root = home.home;
   const [project, remote, stage] = [join(root, 'web'), join(root, 'web.git'), join(root, 'stage')];

@@ -28,7 +28,7 @@ SECTOR = 512
 # Only this process changes anything, so the kernel may remember as long as it likes.
 CACHE_SECONDS = 3600
 # How long requests wait after a cut: whoever is to kill the programs may have one under way itself.
-PATIENCE_SECONDS = 0.2
+TIMEOUT_SECONDS = 0.2
 
 
 class Inode:
@@ -205,7 +205,7 @@ class Disk(pyfuse3.Operations):
     async def reach(self, number):
         """The inode, if there is power."""
         if self.power == "cut":
-            with trio.move_on_after(PATIENCE_SECONDS):
+            with trio.move_on_after(TIMEOUT_SECONDS):
                 await self.failing.wait()
         if self.power != "on" or number not in self.inodes:
             raise pyfuse3.FUSEError(errno.EIO)

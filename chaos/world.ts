@@ -111,8 +111,8 @@ function createKilledDaemon(
     },
     stop: async (): Promise<number | string> => (await running?.stop()) ?? 'not started',
     /** False when it did not come true in that time. */
-    async waitFor(holds: (view: BoardView) => boolean, patienceMs = WAIT_MS): Promise<boolean> {
-      for (const deadline = performance.now() + patienceMs; performance.now() < deadline; ) {
+    async waitFor(holds: (view: BoardView) => boolean, timeoutMs = WAIT_MS): Promise<boolean> {
+      for (const deadline = performance.now() + timeoutMs; performance.now() < deadline; ) {
         const view = await board();
         if (view !== null && holds(view)) return true;
         await sleep(LOOK_EVERY_MS);

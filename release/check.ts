@@ -24,13 +24,13 @@ async function lintProblems({ folder, manifest }: Tarball): Promise<string[]> {
 // What the registry says: known weaknesses of what ships, and who has the names that we publish under. A registry
 // that does not answer makes these unknown; it never makes them fine.
 
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 async function auditOf(shipped: readonly Licensed[]): Promise<Audit> {
   // With what is only for development: of that, what is bundled ships.
   const { stdout } = await run('npm', ['audit', '--json', '--fetch-retries=0'], {
     cwd: root,
-    timeoutMs: PATIENCE_MS,
+    timeoutMs: TIMEOUT_MS,
   });
   return readAudit(stdout, shipped);
 }
@@ -38,7 +38,7 @@ async function auditOf(shipped: readonly Licensed[]): Promise<Audit> {
 /** A line to read before the first `npm publish`: a name on the registry belongs to whoever had it first. */
 async function nameLine(name: string): Promise<string> {
   const words = ['view', name, 'version', 'description', '--json', '--fetch-retries=0'];
-  const { code, stdout } = await run('npm', words, { cwd: root, timeoutMs: PATIENCE_MS });
+  const { code, stdout } = await run('npm', words, { cwd: root, timeoutMs: TIMEOUT_MS });
   return readName(name, code, stdout);
 }
 

@@ -82,9 +82,9 @@ function recordedOf({ day }: TapeDaemon, type: string): Example {
   return { name: type, type, payload: day.dated(found, new Date()).payload };
 }
 
-async function within<T>(promise: Promise<T>, patienceMs: number): Promise<T> {
-  const late = sleep(patienceMs).then((): never => {
-    throw new Error(`the page does not show it after ${patienceMs} ms`);
+async function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
+  const late = sleep(timeoutMs).then((): never => {
+    throw new Error(`the page does not show it after ${timeoutMs} ms`);
   });
   late.catch(() => undefined);
   return Promise.race([promise, late]);

@@ -130,15 +130,15 @@ function followDaemonLog(eventsDir: string) {
       acceptedAt = new Map();
       again = 0;
     },
-    /** Until so many are in the log, or it has not grown for `patienceMs`. */
-    async wait(count: number, patienceMs: number) {
+    /** Until so many are in the log, or it has not grown for `timeoutMs`. */
+    async wait(count: number, timeoutMs: number) {
       let grewAt = performance.now();
       let before = -1;
       for (;;) {
         look();
         if (acceptedAt.size !== before) grewAt = performance.now();
         before = acceptedAt.size;
-        if (acceptedAt.size >= count || performance.now() - grewAt > patienceMs) break;
+        if (acceptedAt.size >= count || performance.now() - grewAt > timeoutMs) break;
         await sleep(5);
       }
       return {

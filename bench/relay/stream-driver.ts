@@ -24,7 +24,7 @@ export type DriverFigures = {
 type Stream = { channel: StreamChannel; position: string; socket: Socket };
 
 const ADDRESSES = 50;
-const PATIENCE_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 const streams: Stream[] = [];
 let target = { port: 0, driver: 0 };
 let delivered = 0;
@@ -108,7 +108,7 @@ function dial({ channel, readKey }: StreamChannel, after: string | undefined): S
 function readUntil(socket: Socket, pattern: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
-    const timer = setTimeout(() => end(new Error(`not in time: ${text.slice(0, 300)}`)), PATIENCE_MS);
+    const timer = setTimeout(() => end(new Error(`not in time: ${text.slice(0, 300)}`)), TIMEOUT_MS);
     const read = (chunk: Buffer): void => {
       text += chunk.toString('latin1');
       if (pattern.test(text)) end(null);

@@ -84,7 +84,7 @@ export * from './orchestrate/detect-setup.ts';
 export * from './orchestrate/fill-command.ts';
 export * from './orchestrate/next-acts.ts';
 export { endsWithItsRun } from './orchestrate/next-acts.ts';
-export * from './orchestrate/patience.ts';
+export * from './orchestrate/run-timings.ts';
 export * from './orchestrate/plan.ts';
 export * from './orchestrate/reaction-causes.ts';
 export * from './orchestrate/reactions.ts';

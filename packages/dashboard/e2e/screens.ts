@@ -29,10 +29,10 @@ export async function goTo(
   page: Page,
   url: string,
   { path, shows }: Screen,
-  patienceMs = WAIT_MS,
+  timeoutMs = WAIT_MS,
 ): Promise<void> {
   await page.goto(url + path);
-  await page.locator('main').getByText(shows).first().waitFor({ timeout: patienceMs });
+  await page.locator('main').getByText(shows).first().waitFor({ timeout: timeoutMs });
 }
 
 /** Waits until all responses are rendered, fonts are loaded, and animations have ended. */

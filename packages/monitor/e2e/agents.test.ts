@@ -20,7 +20,7 @@ import { testRepository } from '../src/orchestrate/worktrees/testing/repository.
 import { startInProcess } from './in-process-daemon.ts';
 
 /** Nothing is started again by itself while a test looks. */
-const noRevivals = { SVC_ORCHESTRATE_PATIENCE: '{"revivalDelaysSec":[],"settleSec":0}' };
+const noRevivals = { SVC_ORCHESTRATE_TIMINGS: '{"revivalDelaysSec":[],"settleSec":0}' };
 const WORKS = 'while :; do sleep 0.1; done';
 
 /** A project whose agent runs the lines of a shell script, which a test may write again. */
@@ -155,7 +155,7 @@ test('an agent program that is not there: no run is begun, and the remedy is sai
 test('a program that cannot be started is not started again, and everybody says why', async () => {
   // There when it is asked, and then without what runs it.
   const script = 'printf "\\033[31mstarting\\033[0m\\n" >&2; exec no-such-program';
-  const here = await world(script, { environment: { SVC_ORCHESTRATE_PATIENCE: '{"settleSec":0}' } });
+  const here = await world(script, { environment: { SVC_ORCHESTRATE_TIMINGS: '{"settleSec":0}' } });
   const { svc, signal, pid, attention, worker, why } = here;
   expect((await svc('orchestrate', 'start', 'A-1', '--name', 'run-1')).exit).toBe(0);
   await until(() => signal('A-1')?.status === 'failed');

@@ -7,7 +7,7 @@ import { rows } from '../src/conform/rows.ts';
 import { startWrongServer } from '../src/conform/testing/wrong-server.ts';
 import { relayWorld, runRelay } from './relay-world.ts';
 
-const patience = ['--timeout', String(WAIT_MS / 1000)];
+const timeout = ['--timeout', String(WAIT_MS / 1000)];
 
 test('our relay keeps to every clause', async () => {
   const world = await relayWorld();
@@ -26,7 +26,7 @@ test('our relay keeps to every clause', async () => {
     relay.url,
     '--create-key-file',
     keyFile,
-    ...patience,
+    ...timeout,
   ]);
   expect([code, err, out]).toEqual([
     0,
@@ -42,7 +42,7 @@ test('the public relay has the public part, and what it has not is not offered',
   onTestFinished(() => relay.stop());
   const publicRows = rows.filter(({ part }) => part === 'public').map(({ id }) => id);
   const chosen = [...publicRows, 'P3.8', 'P4.2', 'P5.1'].join();
-  const { code, out, err } = await runRelay(['conform', relay.url, '--rows', chosen, ...patience]);
+  const { code, out, err } = await runRelay(['conform', relay.url, '--rows', chosen, ...timeout]);
   expect([code, err]).toEqual([0, '']);
   expect(out).toContain(`${publicRows.length} pass, 0 fail, 3 not offered`);
   expect(out).toMatch(/P4\.2 +not offered .*15 of 16 lost/);
@@ -54,10 +54,10 @@ test('what fails is exit 1 with its clause; what cannot begin says why', async (
   const silent = await startWrongServer(relay.url, {
     frames: () => (frame) => frame.replace('event: ready', 'event: hello'),
   });
-  const failed = await runRelay(['conform', silent, '--rows', 'P3.1,P3.3', ...patience]);
+  const failed = await runRelay(['conform', silent, '--rows', 'P3.1,P3.3', ...timeout]);
   expect([failed.code, failed.err]).toEqual([1, expect.stringContaining('does not keep to P3.1.')]);
   expect(failed.out).toMatch(/P3\.1 +fail .*the first frame is hello/);
-  const path = await runRelay(['conform', `${relay.url}/below`, ...patience]);
+  const path = await runRelay(['conform', `${relay.url}/below`, ...timeout]);
   expect([path.code, path.err]).toEqual([5, expect.stringContaining('makes no channel')]);
   const nobody = await runRelay(['conform', 'http://127.0.0.1:1']);
   expect([nobody.code, nobody.err]).toEqual([5, expect.stringContaining('ECONNREFUSED')]);

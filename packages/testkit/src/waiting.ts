@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const INTERVAL_MS = 20;
 
-const patience = Number(process.env['TEST_PATIENCE'] ?? 1);
-if (!(patience > 0)) throw new Error('TEST_PATIENCE must be a number above 0');
+const factor = Number(process.env['TEST_PATIENCE'] ?? 1);
+if (!(factor > 0)) throw new Error('TEST_PATIENCE must be a number above 0');
 
 /** The limit of one wait. A whole test may take three of them. */
-export const WAIT_MS = 60_000 * patience;
+export const WAIT_MS = 60_000 * factor;
 
 /** Waits until `find` returns something true, and returns that. Until then it may throw or return something false. */
 export function until<T extends Fact>(find: () => T | Promise<T>): Promise<NonNullable<T>> {

@@ -60,7 +60,7 @@ export type World = {
   verifications: ReadonlyMap<string, Verification>;
 };
 
-export type Patience = {
+export type RunTimings = {
   /** Before the first, second, … revival. When they are used up the worker is given up. */
   revivalDelaysSec: readonly number[];
   /** Between the last death and giving up: the worker's last word may still be on its way into the log. */
@@ -71,7 +71,7 @@ export type Patience = {
   afterEndSec: number;
 };
 
-export const usualPatience: Patience = {
+export const defaultTimings: RunTimings = {
   revivalDelaysSec: [10, 60, 300],
   settleSec: 5,
   claimSec: 900,

@@ -3,7 +3,7 @@ import { sampleWorker } from '@svc/testkit';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { nextActs } from './next-acts.ts';
-import { type NewWorker, quickPatience, type SimulatedRun, simulateRuns } from './testing/simulated-runs.ts';
+import { type NewWorker, quickTimings, type SimulatedRun, simulateRuns } from './testing/simulated-runs.ts';
 
 const newWorker: NewWorker = (orchestrator, ticket, at) =>
   sampleWorker({ orchestrator, ticket, status: 'dispatched', statusSince: at, lastAt: at });
@@ -53,7 +53,7 @@ test('never too many, never twice, never too early, and always to an end', () =>
         const { world, carryOut, happen, goWell, isOver, problems } = simulated;
         for (let step = 0; step < steps; step += 1) {
           happen();
-          const acts = nextActs(world(), quickPatience);
+          const acts = nextActs(world(), quickTimings);
           // Killed in the middle: only the first of them are carried out.
           for (const act of acts.slice(0, choose(4) === 0 ? choose(acts.length + 1) : acts.length))
             carryOut(act);
@@ -62,12 +62,12 @@ test('never too many, never twice, never too early, and always to an end', () =>
         let rounds = 0;
         while (!isOver() && rounds < 600) {
           goWell();
-          for (const act of nextActs(world(), quickPatience)) carryOut(act);
+          for (const act of nextActs(world(), quickTimings)) carryOut(act);
           rounds += 1;
         }
         expect(problems).toEqual([]);
         expect(isOver()).toBe(true);
-        expect(nextActs(world(), quickPatience)).toEqual([]);
+        expect(nextActs(world(), quickTimings)).toEqual([]);
       },
     ),
     { numRuns: 200 },
@@ -82,8 +82,8 @@ test('the same world gives the same acts, and asking changes nothing', () => {
       for (let step = 0; step < 60; step += 1) {
         happen();
         const before = structuredClone(world());
-        const acts = nextActs(world(), quickPatience);
-        expect(nextActs({ ...world(), runs: world().runs.toReversed() }, quickPatience)).toEqual(acts);
+        const acts = nextActs(world(), quickTimings);
+        expect(nextActs({ ...world(), runs: world().runs.toReversed() }, quickTimings)).toEqual(acts);
         expect(world()).toEqual(before);
         for (const act of acts) carryOut(act);
       }

@@ -9,10 +9,10 @@ import { workerKey } from '../state/reduce-worker.ts';
 import {
   type Act,
   type LiveAgent,
-  type Patience,
+  type RunTimings,
   type PlannedRun,
   type Revivals,
-  usualPatience,
+  defaultTimings,
   type World,
 } from './acts.ts';
 import { later, type Standing, standingOfTicket } from './wave-standing.ts';
@@ -23,21 +23,21 @@ type CurrentWave = {
   state: 'started' | 'blocked' | null;
   standings: { ticket: string; worker: Worker | undefined; standing: Standing }[];
 };
-type Turn = { planned: PlannedRun; wave: CurrentWave | null };
+type RunWave = { planned: PlannedRun; wave: CurrentWave | null };
 
-export function nextActs(given: World, patience: Patience = usualPatience): Act[] {
+export function nextActs(given: World, timings: RunTimings = defaultTimings): Act[] {
   const world = { ...given, now: later(given.now, 0) };
-  const turns = world.runs
+  const waves = world.runs
     .toSorted((one, other) => order(one) - order(other) || (name(one) < name(other) ? -1 : 1))
     .map(
-      (planned): Turn => ({ planned, wave: isOpen(planned) ? currentWave(world, planned, patience) : null }),
+      (planned): RunWave => ({ planned, wave: isOpen(planned) ? currentWave(world, planned, timings) : null }),
     );
   return [
-    ...turns.flatMap(({ planned }) => agentEnds(world, planned, patience)),
-    ...turns.flatMap((turn) => workerActs(world, turn)),
-    ...verificationActs(world, turns),
-    ...turns.flatMap((turn) => waveActs(world, turn)),
-    ...starts(world, turns),
+    ...waves.flatMap(({ planned }) => agentEnds(world, planned, timings)),
+    ...waves.flatMap((wave) => workerActs(world, wave)),
+    ...verificationActs(world, waves),
+    ...waves.flatMap((wave) => waveActs(world, wave)),
+    ...starts(world, waves),
   ];
 }
 
@@ -58,7 +58,7 @@ function isOpen({ run }: PlannedRun): boolean {
 function currentWave(
   world: World,
   { run, plan, limits }: PlannedRun,
-  patience: Patience,
+  timings: RunTimings,
 ): CurrentWave | null {
   for (const [index, tickets] of plan.waves.entries()) {
     const told = run.waves.find(({ wave }) => wave === index + 1)?.state;
@@ -72,7 +72,7 @@ function currentWave(
         revivals: world.revivals.get(key),
         verification: world.verifications.get(key),
       };
-      return { ticket, worker, standing: standingOfTicket(subject, limits, patience, world.now) };
+      return { ticket, worker, standing: standingOfTicket(subject, limits, timings, world.now) };
     });
     return { number: index + 1, tickets, state: told ?? null, standings };
   }
@@ -80,7 +80,7 @@ function currentWave(
 }
 
 /** Workers that are given up, and why others wait for something else than a slot. */
-function workerActs({ now, revivals }: World, { planned, wave }: Turn): Act[] {
+function workerActs({ now, revivals }: World, { planned, wave }: RunWave): Act[] {
   const { orchestrator } = planned.run;
   return (wave?.standings ?? []).flatMap(({ ticket, standing }): Act[] => {
     const hold = (
@@ -118,14 +118,14 @@ function whyGivenUp(lastEnd: Revivals['lastEnd'], count: number): string {
 }
 
 /** At most as many at once as agents: each runs the project's tests. */
-function verificationActs(world: World, turns: readonly Turn[]): Act[] {
+function verificationActs(world: World, waves: readonly RunWave[]): Act[] {
   const running = new Map<string, number>();
   const projectOf = new Map(world.runs.map(({ run, plan }) => [run.orchestrator, plan.project]));
   for (const [key, { state }] of world.verifications) {
     const project = projectOf.get(key.slice(0, key.indexOf('/')));
     if (state === 'running' && project !== undefined) running.set(project, (running.get(project) ?? 0) + 1);
   }
-  return turns.flatMap(({ planned: { run, plan, limits }, wave }) =>
+  return waves.flatMap(({ planned: { run, plan, limits }, wave }) =>
     (wave?.standings ?? []).flatMap(({ ticket, worker, standing }): Act[] => {
       const { orchestrator } = run;
       const verification = world.verifications.get(workerKey(orchestrator, ticket));
@@ -141,7 +141,7 @@ function verificationActs(world: World, turns: readonly Turn[]): Act[] {
   );
 }
 
-function waveActs({ processes }: World, { planned, wave }: Turn): Act[] {
+function waveActs({ processes }: World, { planned, wave }: RunWave): Act[] {
   const { run, plan } = planned;
   const { orchestrator } = run;
   if (!isOpen(planned)) return [];
@@ -166,11 +166,11 @@ function waveActs({ processes }: World, { planned, wave }: Turn): Act[] {
 }
 
 /** Revivals and recalls before dispatches: what was begun comes first. */
-function starts(world: World, turns: readonly Turn[]): Act[] {
+function starts(world: World, waves: readonly RunWave[]): Act[] {
   const slots = createSlots(world);
   const acts: Act[] = [];
   for (const wanted of ['dead', 'recalled', 'to-dispatch'] as const)
-    for (const { planned, wave } of turns) {
+    for (const { planned, wave } of waves) {
       if (wave === null || wave.state === null) continue;
       const due = wave.standings.filter(
         ({ standing }) =>
@@ -266,7 +266,7 @@ export function createSlots({ runs, processes }: Pick<World, 'runs' | 'processes
 // What must not go on: every agent and every worker of a run that is over, the agent of a worker that has come to its
 // end, and an agent that is silent for too long.
 
-export function agentEnds(world: World, { run, limits }: PlannedRun, patience: Patience): Act[] {
+export function agentEnds(world: World, { run, limits }: PlannedRun, timings: RunTimings): Act[] {
   const { orchestrator, state } = run;
   if (state === 'unknown') return [];
   if (state === 'canceled' || state === 'completed') return endsOfRun(world, orchestrator);
@@ -274,7 +274,7 @@ export function agentEnds(world: World, { run, limits }: PlannedRun, patience: P
   for (const [key, agent] of world.processes) {
     if (!key.startsWith(`${orchestrator}/`)) continue;
     const ticket = key.slice(orchestrator.length + 1);
-    const why = whyEnded(world.workers.get(key), patience, world.now);
+    const why = whyEnded(world.workers.get(key), timings, world.now);
     if (why !== undefined) acts.push({ kind: 'end', orchestrator, ticket, why });
     else if (isSilent(agent, limits.stallAfterSec, world.now))
       acts.push({ kind: 'end-hanging', orchestrator, ticket, silentSince: agent.lastActivityAt });
@@ -301,7 +301,7 @@ export function endsWithItsRun({ status, merge, removed, corrupt }: Worker): boo
 
 function whyEnded(
   worker: Worker | undefined,
-  { afterEndSec }: Patience,
+  { afterEndSec }: RunTimings,
   now: string,
 ): 'canceled' | 'worker-ended' | undefined {
   if (worker === undefined || !isEnded(worker.status)) return undefined;

@@ -4,7 +4,7 @@ import { isBudgetExhausted, isPreMerge } from '../deploy/standing.ts';
 import { type WorkerStatus } from '../runs/signal-file.ts';
 import { isAgentsWork } from '../runs/worker-statuses.ts';
 import type { Worker } from '../state/board-types.ts';
-import type { LiveAgent, Patience, ProjectLimits, Revivals, Verification } from './acts.ts';
+import type { LiveAgent, RunTimings, ProjectLimits, Revivals, Verification } from './acts.ts';
 import type { ReactionCause } from './reaction-causes.ts';
 
 export type Standing =
@@ -34,13 +34,13 @@ const shipped: ReadonlySet<WorkerStatus> = new Set(['merged', 'deploying', 'depl
 export function standingOfTicket(
   subject: Subject,
   limits: ProjectLimits,
-  patience: Patience,
+  timings: RunTimings,
   now: string,
 ): Standing {
   const { worker, agent, revivals } = subject;
   if (worker === undefined) {
     if (agent !== undefined) return { is: 'under-way' };
-    return revivals === undefined ? { is: 'to-dispatch' } : dead(revivals, patience, now);
+    return revivals === undefined ? { is: 'to-dispatch' } : dead(revivals, timings, now);
   }
   if (worker.status === 'canceled') return { is: 'complete' };
   if (worker.status === 'done') return afterDone(subject, worker, limits);
@@ -50,12 +50,12 @@ export function standingOfTicket(
     return recalled(subject, worker) ?? verifiable(subject, worker, limits) ?? { is: 'under-way' };
   if (agent !== undefined) return { is: 'under-way' };
   if (revivals === undefined) return { is: 'to-dispatch' };
-  const until = claimHoldsUntil(worker, patience, now);
-  return until > now ? { is: 'claiming', until } : dead(revivals, patience, now);
+  const until = claimHoldsUntil(worker, timings, now);
+  return until > now ? { is: 'claiming', until } : dead(revivals, timings, now);
 }
 
 /** A claim is dated by the worker itself: one from the future holds nothing. */
-function claimHoldsUntil({ claim }: Worker, { claimSec }: Patience, now: string): string {
+function claimHoldsUntil({ claim }: Worker, { claimSec }: RunTimings, now: string): string {
   const counts = claim !== null && shipped.has(claim.status) && later(claim.at, 0) <= later(now, 60);
   return counts ? later(claim.at, claimSec) : now;
 }
@@ -97,10 +97,10 @@ function recalled({ agent, revivals }: Subject, { recall, status, merge }: Worke
 }
 
 /** A program that cannot be started would end in the same way however often it is tried. */
-function dead({ count, lastDeathAt, lastEnd }: Revivals, patience: Patience, now: string): Standing {
-  const delay = lastEnd === 'unstartable' ? undefined : patience.revivalDelaysSec[count];
+function dead({ count, lastDeathAt, lastEnd }: Revivals, timings: RunTimings, now: string): Standing {
+  const delay = lastEnd === 'unstartable' ? undefined : timings.revivalDelaysSec[count];
   return delay === undefined
-    ? { is: 'dead', next: 'give-up', due: later(lastDeathAt ?? now, patience.settleSec) }
+    ? { is: 'dead', next: 'give-up', due: later(lastDeathAt ?? now, timings.settleSec) }
     : { is: 'dead', next: 'revive', due: later(lastDeathAt ?? now, delay) };
 }
 

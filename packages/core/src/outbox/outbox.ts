@@ -36,7 +36,7 @@ const LONGEST_MS = 5 * 60_000;
 /** A service may ask for patience, but not for more than this. */
 const LONGEST_ASKED_MS = 60 * 60_000;
 const FEWEST_ATTEMPTS = 12;
-const SHORTEST_PATIENCE_MS = 24 * 60 * 60_000;
+const LEAST_AGE_MS = 24 * 60 * 60_000;
 
 /** No wait is longer: a moment further ahead was written by a clock that has since been set back. */
 export const LONGEST_RETRY_WAIT_MS = LONGEST_ASKED_MS;
@@ -53,6 +53,6 @@ export function retryWaitMs(attempts: number, random: number, askedMs = 0): numb
 }
 
 /** Both must be over, the attempts and the day: a laptop that slept for a day has not tried yet. */
-export function isPatienceOver(row: { attempts: number; createdAt: number }, now: number): boolean {
-  return row.attempts >= FEWEST_ATTEMPTS && now - row.createdAt >= SHORTEST_PATIENCE_MS;
+export function isTimeToGiveUp(row: { attempts: number; createdAt: number }, now: number): boolean {
+  return row.attempts >= FEWEST_ATTEMPTS && now - row.createdAt >= LEAST_AGE_MS;
 }

@@ -23,28 +23,28 @@ import { deploymentFolds } from './fold-deployment.ts';
 import { pullRequestFolds } from './fold-pull-request.ts';
 import { subjectFolds } from './fold-tickets.ts';
 import { workerFolds } from './fold-worker.ts';
-import { ask, type Fold, on, type Turn } from './turn.ts';
+import { ask, type Fold, on, type FoldContext } from './fold-context.ts';
 import { isOver } from './worker-attention.ts';
 
 // Lines of rules that fired: each asks for what the line itself says, so that a changed configuration changes no past.
 
-function foldFired(turn: Turn<'workflow.rule.fired'>): void {
-  const { line } = turn;
+function foldFired(context: FoldContext<'workflow.rule.fired'>): void {
+  const { line } = context;
   const { rule, notify, attention, run, line: cause } = line.detail;
   // Only the daemon says that a rule fired: nobody else may have a command run.
   if (line.source !== 'monitor' || rule === undefined || cause === undefined) return;
   const ticket = line.scope.ticket ?? null;
-  if (notify) ask(turn, rule, { kind: 'notify-rule', rule, ticket, ...notify });
-  if (attention) raise(turn, `rule-${rule}`, { rule, ...attention }, cause);
-  if (run !== undefined) ask(turn, rule, { kind: 'run-command', rule, ticket, command: run, line: cause });
+  if (notify) ask(context, rule, { kind: 'notify-rule', rule, ticket, ...notify });
+  if (attention) raise(context, `rule-${rule}`, { rule, ...attention }, cause);
+  if (run !== undefined) ask(context, rule, { kind: 'run-command', rule, ticket, command: run, line: cause });
 }
 
-function foldFailed(turn: Turn<'workflow.rule.failed'>): void {
-  const { rule, problem, line } = turn.line.detail;
-  if (turn.line.source !== 'monitor' || rule === undefined || line === undefined) return;
+function foldFailed(context: FoldContext<'workflow.rule.failed'>): void {
+  const { rule, problem, line } = context.line.detail;
+  if (context.line.source !== 'monitor' || rule === undefined || line === undefined) return;
   const message = `The rule ${rule} does nothing until its filter is changed: ${problem}`;
   raise(
-    turn,
+    context,
     `rule-${rule}-stopped`,
     { rule, message, severity: 'medium', remedy: `svc rules test ${rule}` },
     line,
@@ -52,14 +52,14 @@ function foldFailed(turn: Turn<'workflow.rule.failed'>): void {
 }
 
 function raise(
-  turn: Turn,
+  context: FoldContext,
   reason: string,
   detail: Omit<DetailOf<'comms.attention'>, 'reason'>,
   cause: number,
 ): void {
-  const { scope } = turn.line;
+  const { scope } = context.line;
   const raised = draft('comms.attention', scope, { reason, ...detail, evidence: [cause] });
-  ask(turn, reason, { kind: 'append', draft: raised });
+  ask(context, reason, { kind: 'append', draft: raised });
 }
 
 export const ruleFolds: readonly Fold[] = [

@@ -19,12 +19,12 @@ import {
 } from './board-entities.ts';
 
 import type { Deployment, Worker } from './board-types.ts';
-import { withFact } from './deploy-turn.ts';
+import { withFact } from './deploy-effects.ts';
 import { deploymentFact, withDeploymentsOf, withKnownDeployments } from './known-facts.ts';
 
 import { withPreviewOf } from './reduce-pull-request.ts';
 import { workerKey } from './reduce-worker.ts';
-import { type Fold, type LineOf, on, type Turn } from './turn.ts';
+import { type Fold, type LineOf, on, type FoldContext } from './fold-context.ts';
 import { withOwnAttention } from './worker-attention.ts';
 
 // A deployment after one more line of its own. Each state is kept once; the newest by its own time counts,
@@ -117,8 +117,8 @@ function unknownDeployment(
   };
 }
 
-function foldDeployment(turn: Turn<DeploymentLine['event']>): void {
-  const { board, line } = turn;
+function foldDeployment(context: FoldContext<DeploymentLine['event']>): void {
+  const { board, line } = context;
   const { repo, deploymentId } = line.scope;
   if (repo === undefined || deploymentId === undefined) return;
   const known = board.deployments.get(pullRequestKey(repo, deploymentId));
@@ -136,48 +136,48 @@ function foldDeployment(turn: Turn<DeploymentLine['event']>): void {
   for (const key of linked(board.links.waitingByRepo, repoKey(repo))) {
     const worker = board.workers.get(key);
     if (worker?.deploy && isSameEnvironment(worker.deploy.environment, deployment.environment))
-      change(turn, worker, fact);
+      change(context, worker, fact);
   }
 }
 
 function change(
-  turn: Turn,
+  context: FoldContext,
   worker: Worker,
   fact: DeployFact,
   andThen: (changed: Worker) => Worker = (changed) => changed,
 ): void {
-  const next = withFact(turn, worker, fact);
-  if (next !== worker) putWorker(turn.board, withOwnAttention(turn, andThen(next)));
+  const next = withFact(context, worker, fact);
+  if (next !== worker) putWorker(context.board, withOwnAttention(context, andThen(next)));
 }
 
-function foldProof(turn: Turn<'orchestrator.deploy.descendant_checked'>): void {
-  const { board, line } = turn;
+function foldProof(context: FoldContext<'orchestrator.deploy.descendant_checked'>): void {
+  const { board, line } = context;
   const { mergeSha, sha } = line.scope;
   if (mergeSha === undefined || sha === undefined || line.detail.contains !== true) return;
   for (const key of linked(board.links.workersByMerge, mergeSha)) {
     const worker = board.workers.get(key);
     if (worker === undefined) continue;
-    change(turn, worker, { kind: 'contains', sha, seq: line.seq, at: line.ts }, (proven) =>
-      withDeploymentsOf(turn, proven, sha),
+    change(context, worker, { kind: 'contains', sha, seq: line.seq, at: line.ts }, (proven) =>
+      withDeploymentsOf(context, proven, sha),
     );
   }
 }
 
-function workerOf({ board, line }: Turn): Worker | undefined {
+function workerOf({ board, line }: FoldContext): Worker | undefined {
   const { orchestrator, ticket } = line.scope;
   if (orchestrator === undefined || ticket === undefined) return undefined;
   return board.workers.get(workerKey(orchestrator, ticket));
 }
 
-function foldTimeout(turn: Turn): void {
-  const worker = workerOf(turn);
-  if (worker) change(turn, worker, { kind: 'time', seq: turn.line.seq, at: turn.line.ts });
+function foldTimeout(context: FoldContext): void {
+  const worker = workerOf(context);
+  if (worker) change(context, worker, { kind: 'time', seq: context.line.seq, at: context.line.ts });
 }
 
-function foldWord(turn: Turn<'orchestrator.deploy.retried' | 'orchestrator.deploy.accepted'>): void {
-  const worker = workerOf(turn);
+function foldWord(context: FoldContext<'orchestrator.deploy.retried' | 'orchestrator.deploy.accepted'>): void {
+  const worker = workerOf(context);
   if (worker === undefined) return;
-  const { line } = turn;
+  const { line } = context;
   const by = short(line.detail.by) ?? line.actor?.login ?? 'unknown';
   const isRetry = line.event === 'orchestrator.deploy.retried';
   const fact = {
@@ -188,8 +188,8 @@ function foldWord(turn: Turn<'orchestrator.deploy.retried' | 'orchestrator.deplo
     at: timeOf(line),
   } as const;
   // What came while only a person could move it counts now, and proofs that nobody gave may be asked for again.
-  change(turn, worker, fact, (moved) =>
-    isRetry ? withKnownDeployments(turn, { ...moved, proofsAsked: [] }) : moved,
+  change(context, worker, fact, (moved) =>
+    isRetry ? withKnownDeployments(context, { ...moved, proofsAsked: [] }) : moved,
   );
 }
 

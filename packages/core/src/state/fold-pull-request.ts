@@ -18,7 +18,7 @@ import {
   workersOfPullRequest,
 } from './board-entities.ts';
 import type { MergeReadiness, PullRequest } from './board-types.ts';
-import { withFact } from './deploy-turn.ts';
+import { withFact } from './deploy-effects.ts';
 import { reactToJudgement, reactToPush } from './fold-reactions.ts';
 import { withKnownDeployments } from './known-facts.ts';
 import {
@@ -29,11 +29,11 @@ import {
   standingOf,
   withKnownPreviews,
 } from './reduce-pull-request.ts';
-import { ask, type Fold, on, type Turn } from './turn.ts';
+import { ask, type Fold, on, type FoldContext } from './fold-context.ts';
 import { isOver, withOwnAttention } from './worker-attention.ts';
 
-function foldPullRequest(turn: Turn<OwnLine['event']>): void {
-  const { board, line } = turn;
+function foldPullRequest(context: FoldContext<OwnLine['event']>): void {
+  const { board, line } = context;
   const { repo, pr } = line.scope;
   if (repo === undefined || pr === undefined) return;
   const known = board.pullRequests.get(pullRequestKey(repo, pr));
@@ -46,37 +46,37 @@ function foldPullRequest(turn: Turn<OwnLine['event']>): void {
   putPullRequest(board, next);
   const near = workersNear(board, next);
   if (near.length === 0 && before.length === 0) return;
-  if (known !== undefined && next.headSha !== known.headSha) reactToPush(turn, next);
-  if (next.merge !== null && (isLinkedAnew || next.merge !== known?.merge)) tellMerge(turn, next, next.merge);
+  if (known !== undefined && next.headSha !== known.headSha) reactToPush(context, next);
+  if (next.merge !== null && (isLinkedAnew || next.merge !== known?.merge)) tellMerge(context, next, next.merge);
   if (next.state === known?.state && !isLinkedAnew) return;
   for (const key of new Set([...before, ...near])) {
     const worker = board.workers.get(key);
-    const looked = worker && withOwnAttention(turn, worker);
+    const looked = worker && withOwnAttention(context, worker);
     if (looked !== undefined && looked !== worker) putWorker(board, looked);
   }
 }
 
-function tellMerge(turn: Turn, pullRequest: PullRequest, merge: NonNullable<PullRequest['merge']>): void {
-  for (const worker of workersOfPullRequest(turn.board, pullRequest)) {
-    const merged = withFact(turn, worker, { kind: 'merged', ...merge });
-    if (merged !== worker) putWorker(turn.board, withOwnAttention(turn, withKnownDeployments(turn, merged)));
+function tellMerge(context: FoldContext, pullRequest: PullRequest, merge: NonNullable<PullRequest['merge']>): void {
+  for (const worker of workersOfPullRequest(context.board, pullRequest)) {
+    const merged = withFact(context, worker, { kind: 'merged', ...merge });
+    if (merged !== worker) putWorker(context.board, withOwnAttention(context, withKnownDeployments(context, merged)));
   }
 }
 
-function foldJudgement(turn: Turn<JudgementLine['event']>): void {
-  const { board, line } = turn;
-  for (const key of keysOf(turn)) {
+function foldJudgement(context: FoldContext<JudgementLine['event']>): void {
+  const { board, line } = context;
+  for (const key of keysOf(context)) {
     const known = board.pullRequests.get(key);
     const next = reducePullRequest(known, line);
     if (next === undefined) continue;
-    const asked = withQuestion(turn, next);
+    const asked = withQuestion(context, next);
     if (asked === known) continue;
     putPullRequest(board, asked);
-    reactToJudgement(turn, asked);
+    reactToJudgement(context, asked);
   }
 }
 
-function keysOf({ board, line }: Turn<JudgementLine['event']>): readonly string[] {
+function keysOf({ board, line }: FoldContext<JudgementLine['event']>): readonly string[] {
   const { repo, sha } = line.scope;
   if (repo === undefined) return [];
   const numbers = pullRequestNumbers(line);
@@ -85,14 +85,14 @@ function keysOf({ board, line }: Turn<JudgementLine['event']>): readonly string[
 }
 
 /** Where somebody's work waits for it and nobody has said whether it can be merged, the code host is asked. */
-function withQuestion(turn: Turn, pullRequest: PullRequest): PullRequest {
-  const { board, line } = turn;
+function withQuestion(context: FoldContext, pullRequest: PullRequest): PullRequest {
+  const { board, line } = context;
   if (pullRequest.state !== 'open' || pullRequest.askedSeq !== null || line.via === 'poll')
     return pullRequest;
   if (mergeReadiness(pullRequest).ready !== null) return pullRequest;
   if (workersOfPullRequest(board, pullRequest).every(isOver)) return pullRequest;
   const { repo, number } = pullRequest;
-  ask(turn, pullRequestKey(repo, number), { kind: 'refresh-pull-request', repo, pr: number });
+  ask(context, pullRequestKey(repo, number), { kind: 'refresh-pull-request', repo, pr: number });
   return { ...pullRequest, askedSeq: line.seq };
 }
 

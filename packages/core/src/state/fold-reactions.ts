@@ -8,33 +8,33 @@ import { pullRequestKey, pullRequestOfWorker, putWorker, workersOfPullRequest } 
 
 import type { Board, PullRequest, Worker } from './board-types.ts';
 import type { JudgementLine } from './reduce-pull-request.ts';
-import { ask, type Turn } from './turn.ts';
+import { ask, type FoldContext } from './fold-context.ts';
 import { withOwnAttention } from './worker-attention.ts';
 
 /** After a line of a review or a check that changed the pull request. */
-export function reactToJudgement(turn: Turn<JudgementLine['event']>, pullRequest: PullRequest): void {
-  const { board, line } = turn;
+export function reactToJudgement(context: FoldContext<JudgementLine['event']>, pullRequest: PullRequest): void {
+  const { board, line } = context;
   if (!isIn(line, 'codehost.check_suite') && !isIn(line, 'codehost.pr_review')) return;
   for (const worker of workersOfPullRequest(board, pullRequest)) {
     if (!isTold(board, worker)) continue;
-    const told = withReaction(turn, worker, pullRequest, reactionTo(line, pullRequest));
-    const looked = withOwnAttention(turn, told);
+    const told = withReaction(context, worker, pullRequest, reactionTo(line, pullRequest));
+    const looked = withOwnAttention(context, told);
     if (looked !== worker) putWorker(board, looked);
   }
 }
 
 /** Of a worker that has just come to know its pull request. */
-export function withKnownReactions(turn: Turn, worker: Worker): Worker {
-  const pullRequest = pullRequestOfWorker(turn.board, worker);
-  if (pullRequest === undefined || !isTold(turn.board, worker)) return worker;
-  return withReaction(turn, worker, pullRequest, reactionToChecks(pullRequest));
+export function withKnownReactions(context: FoldContext, worker: Worker): Worker {
+  const pullRequest = pullRequestOfWorker(context.board, worker);
+  if (pullRequest === undefined || !isTold(context.board, worker)) return worker;
+  return withReaction(context, worker, pullRequest, reactionToChecks(pullRequest));
 }
 
 /** Somebody has pushed: whoever was to be called for the commit before need not be. */
-export function reactToPush(turn: Turn, pullRequest: PullRequest): void {
-  for (const worker of workersOfPullRequest(turn.board, pullRequest)) {
+export function reactToPush(context: FoldContext, pullRequest: PullRequest): void {
+  for (const worker of workersOfPullRequest(context.board, pullRequest)) {
     if (worker.recall === null && worker.raised.length === 0) continue;
-    putWorker(turn.board, withOwnAttention(turn, { ...worker, recall: null }));
+    putWorker(context.board, withOwnAttention(context, { ...worker, recall: null }));
   }
 }
 
@@ -47,7 +47,7 @@ function isTold(board: Board, { orchestrator, status, merge, removed }: Worker):
 }
 
 function withReaction(
-  turn: Turn,
+  context: FoldContext,
   worker: Worker,
   pullRequest: PullRequest,
   reaction: Reaction | undefined,
@@ -60,7 +60,7 @@ function withReaction(
   const { key, orchestrator, ticket } = worker;
   const { repo } = pullRequest;
   if (number <= MOST_REACTIONS)
-    ask(turn, `${key}:${cause}:${pullRequestKey(repo, pullRequest.number)}`, {
+    ask(context, `${key}:${cause}:${pullRequestKey(repo, pullRequest.number)}`, {
       kind: 'message-worker',
       orchestrator,
       ticket,

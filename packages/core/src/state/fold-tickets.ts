@@ -10,7 +10,7 @@ import { type TicketPhase, ticketPhases } from './effect.ts';
 
 import { type AttentionLine, attentionIdOf, attentionTopics, reduceAttention } from './reduce-attention.ts';
 import { workerKey } from './reduce-worker.ts';
-import { ask, type Fold, type LineOf, on, type Turn } from './turn.ts';
+import { ask, type Fold, type LineOf, on, type FoldContext } from './fold-context.ts';
 import { causeHolds, resolve } from './worker-attention.ts';
 
 const MOST_LABELS = 50;
@@ -128,19 +128,19 @@ export function reduceFeed(known: FeedState | undefined, line: FeedLine): FeedSt
 // Lines of tickets, attention and feeds.
 
 /** What the tracker tells only updates the ticket, so that our own write coming back causes nothing. */
-function foldTicket(turn: Turn<TicketLine['event']>): void {
-  const { board, line } = turn;
+function foldTicket(context: FoldContext<TicketLine['event']>): void {
+  const { board, line } = context;
   const { ticket } = line.scope;
   if (ticket === undefined) return;
   const next = reduceTicket(board.tickets.get(ticket), line);
   if (next === undefined) return;
   board.tickets.set(ticket, next);
   const phase = line.event === 'workflow.ticket.phase_changed' ? phaseOf(line.detail.to) : undefined;
-  if (phase !== undefined) ask(turn, ticket, { kind: 'move-ticket', ticket, phase });
+  if (phase !== undefined) ask(context, ticket, { kind: 'move-ticket', ticket, phase });
 }
 
-function foldAttention(turn: Turn<AttentionLine['event']>): void {
-  const { board, line } = turn;
+function foldAttention(context: FoldContext<AttentionLine['event']>): void {
+  const { board, line } = context;
   const id = attentionIdOf(line);
   if (id === undefined) return;
   const known = board.attention.get(id);
@@ -150,26 +150,26 @@ function foldAttention(turn: Turn<AttentionLine['event']>): void {
     return;
   }
   board.attention.set(id, item);
-  if (line.event !== 'comms.attention' || isGone({ ...turn, line }) || known !== undefined) return;
+  if (line.event !== 'comms.attention' || isGone({ ...context, line }) || known !== undefined) return;
   const { reason, severity, message, remedy } = item;
-  ask(turn, id, { kind: 'notify', attention: id, reason, severity, message, remedy });
+  ask(context, id, { kind: 'notify', attention: id, reason, severity, message, remedy });
 }
 
 /** Our own line was on its way while its cause went: it is taken back at once, and nobody is told. */
-function isGone(turn: Turn<'comms.attention'>): boolean {
-  const { board, line } = turn;
+function isGone(context: FoldContext<'comms.attention'>): boolean {
+  const { board, line } = context;
   const { orchestrator, ticket } = line.scope;
   const { reason } = line.detail;
   if (line.source !== 'monitor') return false;
   if (orchestrator === undefined || ticket === undefined || reason === undefined) return false;
   const worker = board.workers.get(workerKey(orchestrator, ticket));
   if (worker === undefined || causeHolds(board, worker, reason) !== false) return false;
-  const next = resolve(turn, worker, reason);
+  const next = resolve(context, worker, reason);
   if (next !== worker) putWorker(board, next);
   return true;
 }
 
-function foldFeed({ board, line }: Turn<FeedLine['event']>): void {
+function foldFeed({ board, line }: FoldContext<FeedLine['event']>): void {
   const feed = short(line.detail.feed);
   if (feed === undefined) return;
   const state = reduceFeed(board.feeds.get(feed), line);

@@ -9,12 +9,12 @@ import type { Blockers, RunPlan } from '../orchestrate/plan.ts';
 import type { WorkerStatus } from '../runs/signal-file.ts';
 import { putWorker, short, textsIn, timeOf, withEntry } from './board-entities.ts';
 import type { Board, Run, Worker } from './board-types.ts';
-import { withFact } from './deploy-turn.ts';
+import { withFact } from './deploy-effects.ts';
 import { withKnownReactions } from './fold-reactions.ts';
 import { withKnownFacts } from './known-facts.ts';
 
 import { claimedStatus, reduceWorker, type WorkerTopic, workerKey } from './reduce-worker.ts';
-import { ask, type Fold, type LineOf, on, type Turn } from './turn.ts';
+import { ask, type Fold, type LineOf, on, type FoldContext } from './fold-context.ts';
 import { resolve, withOwnAttention } from './worker-attention.ts';
 
 // A run after one more line: its own, one of its waves, or the first of a worker that nobody had announced.
@@ -149,18 +149,18 @@ function unknownRun(orchestrator: string, line: LineOf): Run {
 const DAY_MS = 24 * 60 * 60 * 1000;
 const shipped: ReadonlySet<WorkerStatus> = new Set(['merged', 'deploying', 'deploy-failed', 'done']);
 
-function foldWorker(turn: Turn<WorkerTopic>): void {
-  const { board, line } = turn;
+function foldWorker(context: FoldContext<WorkerTopic>): void {
+  const { board, line } = context;
   const { orchestrator, ticket } = line.scope;
   if (orchestrator === undefined || ticket === undefined) return;
   const known = board.workers.get(workerKey(orchestrator, ticket));
   const reduced = reduceWorker(known, line);
   if (reduced === undefined) return;
   const told = withPolicy(board, reduced);
-  touchRun(turn, orchestrator, known === undefined || line.event === 'orchestrator.worker.retried');
-  const worker = withWords(turn, told, known);
-  askForRemediation(turn, worker);
-  putWorker(board, withOwnAttention(turn, afterFailure(turn, known, worker)));
+  touchRun(context, orchestrator, known === undefined || line.event === 'orchestrator.worker.retried');
+  const worker = withWords(context, told, known);
+  askForRemediation(context, worker);
+  putWorker(board, withOwnAttention(context, afterFailure(context, known, worker)));
 }
 
 /** Logs from before `monitor.config.applied` have the policy in the lines of workers. */
@@ -171,49 +171,49 @@ function withPolicy({ projects }: Board, worker: Worker): Worker {
 }
 
 /** The configuration of a project holds for every merge from this line on, and for those that waited for it. */
-function foldConfig(turn: Turn<'monitor.config.applied'>): void {
-  const { board, line } = turn;
+function foldConfig(context: FoldContext<'monitor.config.applied'>): void {
+  const { board, line } = context;
   const { project, served, deploy, others } = line.detail;
   if (project === undefined || served === undefined || deploy === undefined || others === undefined) return;
   if (served) board.projects.set(project, { project, deploy, others });
   else board.projects.delete(project);
   for (const known of board.workers.values()) {
     const worker = withPolicy(board, known);
-    if (worker !== known) putWorker(board, withOwnAttention(turn, withKnownFacts(turn, worker)));
+    if (worker !== known) putWorker(board, withOwnAttention(context, withKnownFacts(context, worker)));
   }
 }
 
 /** Why it could not be started was told by whoever tried; it is over when the worker has not failed any more. */
-function afterFailure(turn: Turn, known: Worker | undefined, worker: Worker): Worker {
+function afterFailure(context: FoldContext, known: Worker | undefined, worker: Worker): Worker {
   const isOver = known?.status === 'failed' && worker.status !== 'failed';
-  return isOver ? resolve(turn, worker, 'dispatch-failed') : worker;
+  return isOver ? resolve(context, worker, 'dispatch-failed') : worker;
 }
 
 /** A verification that failed is filed, so that somebody mends it. */
-function askForRemediation(turn: Turn, { key, orchestrator, ticket, verification }: Worker): void {
-  const { line } = turn;
+function askForRemediation(context: FoldContext, { key, orchestrator, ticket, verification }: Worker): void {
+  const { line } = context;
   if (line.event !== 'orchestrator.verification.failed' || verification?.advisory !== false) return;
-  const run = turn.board.runs.get(orchestrator);
+  const run = context.board.runs.get(orchestrator);
   const { sha, summary } = verification;
   const findings = textsIn(line.detail.findings);
   const project = run?.plan?.project ?? null;
-  ask(turn, key, { kind: 'file-remediation', orchestrator, ticket, project, sha, summary, findings });
+  ask(context, key, { kind: 'file-remediation', orchestrator, ticket, project, sha, summary, findings });
 }
 
 /**
  * What the board knows and what the file says. A file that speaks of a merge is compared with what is known of
  * it; one that does not speaks of the time before, and comes first.
  */
-function withWords(turn: Turn<WorkerTopic>, worker: Worker, known: Worker | undefined): Worker {
-  const { line } = turn;
+function withWords(context: FoldContext<WorkerTopic>, worker: Worker, known: Worker | undefined): Worker {
+  const { line } = context;
   const status = claimedStatus(line);
   const isNew = known === undefined || hasNewLinks(known, worker);
   const know = (before: Worker): Worker =>
-    isNew ? withKnownReactions(turn, withKnownFacts(turn, before)) : before;
+    isNew ? withKnownReactions(context, withKnownFacts(context, before)) : before;
   if (status === undefined) return know(worker);
   const old = isOldFile(known, worker, line);
   const claimed: DeployFact = { kind: 'claimed', status, at: timeOf(line), seq: line.seq, old };
-  return shipped.has(status) ? withFact(turn, know(worker), claimed) : know(withFact(turn, worker, claimed));
+  return shipped.has(status) ? withFact(context, know(worker), claimed) : know(withFact(context, worker, claimed));
 }
 
 /** The first that is told of the file, long after it was written: it lay there before anybody watched. */
@@ -241,14 +241,14 @@ function isSamePolicy(one: Worker['policy'], other: Worker['policy']): boolean {
   );
 }
 
-function touchRun({ board, line }: Turn<WorkerTopic>, orchestrator: string, isNews: boolean): void {
+function touchRun({ board, line }: FoldContext<WorkerTopic>, orchestrator: string, isNews: boolean): void {
   const run = board.runs.get(orchestrator);
   const next =
     run === undefined || isNews ? reduceRun(run, line) : { ...run, lastSeq: line.seq, lastAt: line.ts };
   if (next !== undefined) board.runs.set(orchestrator, next);
 }
 
-function foldRun({ board, line }: Turn<(RunLine | WaveLine)['event']>): void {
+function foldRun({ board, line }: FoldContext<(RunLine | WaveLine)['event']>): void {
   const { orchestrator } = line.scope;
   if (orchestrator === undefined) return;
   const run = reduceRun(board.runs.get(orchestrator), line);

@@ -6,36 +6,36 @@ import { isSameEnvironment } from '../deploy/policy.ts';
 import { commitKey, isOlder, linked, pullRequestKey, pullRequestOfWorker } from './board-entities.ts';
 
 import type { Board, Deployment, Worker } from './board-types.ts';
-import { withFact } from './deploy-turn.ts';
+import { withFact } from './deploy-effects.ts';
 
-import type { Turn } from './turn.ts';
+import type { FoldContext } from './fold-context.ts';
 
 /** The newest deployments of other commits that are looked at: one of them may contain the merge. */
 const OTHERS_LOOKED_AT = 10;
 
-export function withKnownFacts(turn: Turn, worker: Worker): Worker {
-  const merge = pullRequestOfWorker(turn.board, worker)?.merge;
-  const merged = merge ? withFact(turn, worker, { kind: 'merged', ...merge }) : worker;
-  return withKnownDeployments(turn, merged);
+export function withKnownFacts(context: FoldContext, worker: Worker): Worker {
+  const merge = pullRequestOfWorker(context.board, worker)?.merge;
+  const merged = merge ? withFact(context, worker, { kind: 'merged', ...merge }) : worker;
+  return withKnownDeployments(context, merged);
 }
 
-export function withKnownDeployments(turn: Turn, worker: Worker): Worker {
+export function withKnownDeployments(context: FoldContext, worker: Worker): Worker {
   const { repo, merge, deploy } = worker;
   if (repo === null || deploy === null || worker.status === 'done' || typeof merge?.sha !== 'string')
     return worker;
-  const counted = [merge.sha, ...deploy.containedIn].flatMap((sha) => factsOfCommit(turn.board, repo, sha));
+  const counted = [merge.sha, ...deploy.containedIn].flatMap((sha) => factsOfCommit(context.board, repo, sha));
   counted.sort((one, other) => one.seq - other.seq);
   let next = worker;
-  for (const fact of counted) next = withFact(turn, next, fact);
-  for (const fact of newestOfOthers(turn.board, next, repo)) next = withFact(turn, next, fact);
+  for (const fact of counted) next = withFact(context, next, fact);
+  for (const fact of newestOfOthers(context.board, next, repo)) next = withFact(context, next, fact);
   return next;
 }
 
 /** What a commit that was just proven to contain the merge went through. */
-export function withDeploymentsOf(turn: Turn, worker: Worker, sha: string): Worker {
+export function withDeploymentsOf(context: FoldContext, worker: Worker, sha: string): Worker {
   if (worker.repo === null) return worker;
-  const facts = factsOfCommit(turn.board, worker.repo, sha).toSorted((one, other) => one.seq - other.seq);
-  return facts.reduce((next, fact) => withFact(turn, next, fact), worker);
+  const facts = factsOfCommit(context.board, worker.repo, sha).toSorted((one, other) => one.seq - other.seq);
+  return facts.reduce((next, fact) => withFact(context, next, fact), worker);
 }
 
 export function deploymentFact(deployment: Deployment, told: Deployment['states'][number]): DeployFact {

@@ -3,7 +3,7 @@
 
 import { short } from './board-entities.ts';
 import type { AttentionItem } from './board-types.ts';
-import type { LineOf } from './turn.ts';
+import type { LineOf } from './fold-context.ts';
 
 const MOST_EVIDENCE = 20;
 

@@ -25,7 +25,7 @@ import type {
   ReviewVerdict,
 } from './board-types.ts';
 
-import type { LineOf } from './turn.ts';
+import type { LineOf } from './fold-context.ts';
 
 type Family<Name extends string> = LineOf<Extract<Topic, `${Name}.${string}`>>;
 export type OwnLine = Family<'codehost.pr'>;

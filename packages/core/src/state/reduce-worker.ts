@@ -9,7 +9,7 @@ import { repoOfSignal, type SignalFile, type WorkerPhase, type WorkerStatus } fr
 import { isAgentsWork, workerStatuses } from '../runs/worker-statuses.ts';
 import { short, timeOf } from './board-entities.ts';
 import type { Worker } from './board-types.ts';
-import type { LineOf } from './turn.ts';
+import type { LineOf } from './fold-context.ts';
 
 export type WorkerTopic = Extract<Topic, `orchestrator.${'worker' | 'verification'}.${string}`>;
 type VerificationTopic = `orchestrator.verification.${'started' | 'passed' | 'failed'}`;

@@ -10,7 +10,7 @@ import { isAgentsWork } from '../runs/worker-statuses.ts';
 import { pullRequestOfWorker } from './board-entities.ts';
 import type { Board, Worker } from './board-types.ts';
 import { attentionId } from './reduce-attention.ts';
-import { ask, type Turn } from './turn.ts';
+import { ask, type FoldContext } from './fold-context.ts';
 
 type Raised = Pick<Extract<DeployEffect, { kind: 'raise' }>, 'message' | 'severity' | 'remedy'>;
 
@@ -96,21 +96,21 @@ export function causeHolds(board: Board, worker: Worker, reason: string): boolea
 }
 
 /** Raises what has come up and resolves what is gone since the last look; gives the worker that knows it. */
-export function withOwnAttention(turn: Turn, worker: Worker): Worker {
+export function withOwnAttention(context: FoldContext, worker: Worker): Worker {
   let next = worker;
   for (const [reason, find] of ownReasons) {
-    const found = find(turn.board, worker);
+    const found = find(context.board, worker);
     const isRaised = worker.raised.includes(reason);
-    if (found !== undefined && !isRaised) next = raise(turn, next, reason, found, turn.line.seq);
-    else if (found === undefined && isRaised) next = resolve(turn, next, reason);
+    if (found !== undefined && !isRaised) next = raise(context, next, reason, found, context.line.seq);
+    else if (found === undefined && isRaised) next = resolve(context, next, reason);
   }
   return next;
 }
 
-export function raise(turn: Turn, worker: Worker, reason: string, what: Raised, evidence: number): Worker {
+export function raise(context: FoldContext, worker: Worker, reason: string, what: Raised, evidence: number): Worker {
   const { message, severity, remedy } = what;
   const id = attentionId({ ...worker, reason });
-  ask(turn, id, {
+  ask(context, id, {
     kind: 'append',
     draft: draft('comms.attention', scopeOfWorker(worker), {
       reason,
@@ -124,11 +124,11 @@ export function raise(turn: Turn, worker: Worker, reason: string, what: Raised, 
 }
 
 /** Nothing is told of an item that was never raised. */
-export function resolve(turn: Turn, worker: Worker, reason: string): Worker {
+export function resolve(context: FoldContext, worker: Worker, reason: string): Worker {
   const id = attentionId({ ...worker, reason });
   const isRaised = worker.raised.includes(reason);
-  if (!isRaised && !turn.board.attention.has(id)) return worker;
-  ask(turn, id, {
+  if (!isRaised && !context.board.attention.has(id)) return worker;
+  ask(context, id, {
     kind: 'append',
     draft: draft('comms.attention_resolved', scopeOfWorker(worker), {
       reason,

@@ -4,7 +4,7 @@ import { isEnded } from '../deploy/standing.ts';
 import { cutText, utf8Length } from '../log/cut-text.ts';
 import type { AttentionItem, Board, PullRequest, Worker } from '../state/board-types.ts';
 import { mergeReadiness } from '../state/fold-pull-request.ts';
-import { contradictionsIn } from '../state/views/doubts.ts';
+import { contradictionsIn } from '../state/views/inconsistencies.ts';
 import { ruleOf, waitOf } from '../state/views/rule.ts';
 import { createLookup, nameOfPullRequest, type Subject } from '../state/views/subject.ts';
 

@@ -7,7 +7,7 @@ import { findDaemon } from '../control/status.ts';
 import { Failure, isFailureCode } from '../errors.ts';
 
 /** Long enough for a reindex of a large log. */
-const PATIENCE_MS = 600_000;
+const TIMEOUT_MS = 600_000;
 
 export type DaemonClient = Pick<Client, 'url' | 'get' | 'post'> & {
   /** Sent with every request. */
@@ -24,12 +24,12 @@ export async function connectDaemon(machine: Machine): Promise<DaemonClient | un
 export function daemonAt(
   { dataDir }: Pick<Machine, 'dataDir'>,
   url: string,
-  patienceMs = PATIENCE_MS,
+  timeoutMs = TIMEOUT_MS,
 ): DaemonClient {
   const headers = authorization(readToken(dataDir));
-  const client = createClient(url, { headers, timeoutMs: patienceMs });
+  const client = createClient(url, { headers, timeoutMs });
   const refuse = (error: unknown): never => {
-    throw error instanceof ApiFailure ? failureOf(error, patienceMs) : error;
+    throw error instanceof ApiFailure ? failureOf(error, timeoutMs) : error;
   };
   return {
     url,
@@ -39,19 +39,19 @@ export function daemonAt(
   };
 }
 
-function failureOf(failure: ApiFailure, patienceMs: number): Failure {
+function failureOf(failure: ApiFailure, timeoutMs: number): Failure {
   const { status, code, message, remedy, cause } = failure;
-  if (status === 0) return goneOrSlow(cause, patienceMs);
+  if (status === 0) return goneOrSlow(cause, timeoutMs);
   const fallback = status === 400 ? 'usage' : 'daemon-refused';
   return new Failure(isFailureCode(code) ? code : fallback, message, remedy);
 }
 
 /** It ran when it was looked for. */
-function goneOrSlow(cause: unknown, patienceMs: number): Failure {
+function goneOrSlow(cause: unknown, timeoutMs: number): Failure {
   if (cause instanceof DOMException && cause.name === 'TimeoutError')
     return new Failure(
       'not-answering',
-      `The daemon did not answer within ${patienceMs / 1000} s.`,
+      `The daemon did not answer within ${timeoutMs / 1000} s.`,
       'See: svc monitor status',
       { cause },
     );

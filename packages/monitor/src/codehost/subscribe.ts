@@ -115,7 +115,7 @@ export function createSubscriptions(options: SubscriptionOptions): Subscriptions
     const before = known.get(repoKey(repo));
     const isNews = before?.by !== 'polling' || before.problem?.kind !== problem.kind;
     if (isNews) warn(warningFor(repo, outcome.during, problem));
-    return polled(repo, problem, now() + patienceWith(problem, now()));
+    return polled(repo, problem, now() + retryWaitAfter(problem, now()));
   }
 
   function polled(
@@ -169,7 +169,7 @@ function isDue(coverage: Coverage, now: number): boolean {
   return coverage.by === 'polling' && coverage.retryAt !== null && now >= coverage.retryAt;
 }
 
-function patienceWith(problem: CodehostProblem, now: number): number {
+function retryWaitAfter(problem: CodehostProblem, now: number): number {
   if (problem.kind === 'rate-limited' || problem.kind === 'throttled')
     return Math.max(problem.until - now, 0);
   const isSoon = passesByItself(problem) || problem.kind === 'logged-out' || problem.kind === 'gh-missing';

@@ -1,7 +1,7 @@
 // The machine's settings: where files lie and which port is ours. Each knows the variable it came from.
 // Nothing else in the product reads the process environment.
 import { join, resolve } from 'node:path';
-import { type Environment, type Patience, readPatience } from '@svc/core';
+import { type Environment, type RunTimings, readTimings } from '@svc/core';
 import { Failure } from '../errors.ts';
 
 type Setting = { variable: string; value: string; fromEnvironment: boolean; description: string };
@@ -23,7 +23,7 @@ export type Machine = {
   trackerApiUrl: string;
   relayUrl: string;
   /** How long the run loop waits for what. */
-  patience: Patience;
+  timings: RunTimings;
   settings: Setting[];
 };
 
@@ -65,9 +65,9 @@ export function readMachine(environment: Environment, home: string): Machine {
       'SVC_TRACKER_API_URL',
       setting('SVC_TRACKER_API_URL', 'https://api.linear.app/graphql', 'GraphQL API of the issue tracker'),
     ),
-    patience: patienceFrom(
+    timings: timingsFrom(
       setting(
-        'SVC_ORCHESTRATE_PATIENCE',
+        'SVC_ORCHESTRATE_TIMINGS',
         '',
         'For tests of runs: JSON of revivalDelaysSec, settleSec, claimSec and afterEndSec',
       ),
@@ -121,11 +121,11 @@ function apiUrlFrom(variable: string, text: string): string {
   );
 }
 
-function patienceFrom(text: string): Patience {
-  const patience = readPatience(text);
-  if (patience !== undefined) return patience;
+function timingsFrom(text: string): RunTimings {
+  const timings = readTimings(text);
+  if (timings !== undefined) return timings;
   throw new Failure(
     'usage',
-    `SVC_ORCHESTRATE_PATIENCE must be JSON such as {"revivalDelaysSec":[1,2,3]}, found ${JSON.stringify(text.slice(0, 200))}.`,
+    `SVC_ORCHESTRATE_TIMINGS must be JSON such as {"revivalDelaysSec":[1,2,3]}, found ${JSON.stringify(text.slice(0, 200))}.`,
   );
 }

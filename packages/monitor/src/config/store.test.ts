@@ -14,7 +14,7 @@ async function storeWith(global: string) {
   writeFileSync(file, global);
   const machine = readMachine({}, home);
   const { files } = await loadConfig(machine, {}, home);
-  const locks = createFileLocks({ folder: machine.locksDir, patienceMs: WAIT_MS });
+  const locks = createFileLocks({ folder: machine.locksDir, timeoutMs: WAIT_MS });
   const store = createConfigStore({ locks, files });
   return { store, file, text: () => readFileSync(file, 'utf8') };
 }

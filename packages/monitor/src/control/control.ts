@@ -107,7 +107,7 @@ async function launch(options: StartOptions): Promise<Started> {
     child.on('exit', (code, signal) => (ending = signal ?? `exit code ${code}`));
     child.unref();
     const found = await waitForDaemon(dataDir, ({ state }) => state === 'running' || ending !== undefined, {
-      patienceMs: START_MS,
+      timeoutMs: START_MS,
       interrupted,
     });
     // Where our process has ended because another was first, that other one may need a moment more.
@@ -119,9 +119,9 @@ async function launch(options: StartOptions): Promise<Started> {
   }
 }
 
-function settled({ dataDir, interrupted }: StartOptions, patienceMs: number): Promise<FoundDaemon> {
+function settled({ dataDir, interrupted }: StartOptions, timeoutMs: number): Promise<FoundDaemon> {
   return waitForDaemon(dataDir, ({ state }) => state === 'running' || state === 'stopped', {
-    patienceMs,
+    timeoutMs,
     interrupted,
   });
 }
@@ -149,16 +149,16 @@ export type StopOptions = {
   dataDir: string;
   signal: (pid: number, name: NodeJS.Signals) => void;
   interrupted: AbortSignal;
-  patienceMs?: number;
+  timeoutMs?: number;
 };
 
 /** The pid of the daemon that was stopped, or undefined when none ran. */
 export async function stopDaemon(options: StopOptions): Promise<number | undefined> {
-  const { dataDir, interrupted, patienceMs = STOP_MS } = options;
+  const { dataDir, interrupted, timeoutMs = STOP_MS } = options;
   const found = await waitForDaemon(
     dataDir,
     ({ state }) => state === 'running' || state === 'stopped' || state === 'stopping',
-    { patienceMs: PROOF_WITHIN_MS, interrupted },
+    { timeoutMs: PROOF_WITHIN_MS, interrupted },
   );
   if (found.state === 'stopped') return undefined;
   if (found.state === 'starting' || found.state === 'not-answering') throw notAnswering(found, dataDir);
@@ -167,10 +167,10 @@ export async function stopDaemon(options: StopOptions): Promise<number | undefin
   // A service manager may have the next one up before we look.
   const isGone = (now: FoundDaemon) =>
     now.state === 'stopped' || (now.state === 'running' && now.daemon.pid !== pid);
-  if (isGone(await waitForDaemon(dataDir, isGone, { patienceMs, interrupted }))) return pid;
+  if (isGone(await waitForDaemon(dataDir, isGone, { timeoutMs, interrupted }))) return pid;
   throw new Failure(
     'stop-failed',
-    `The daemon (pid ${pid}) did not stop within ${patienceMs / 1000} s.`,
+    `The daemon (pid ${pid}) did not stop within ${timeoutMs / 1000} s.`,
     `End it at once, which loses nothing that was acknowledged: kill -9 ${pid}`,
   );
 }

@@ -86,13 +86,13 @@ test('stopped: nothing is there', async () => {
 test('waiting ends when it is content, and when the person interrupts', async () => {
   const dataDir = dataRoot({ held: true });
   const interrupt = new AbortController();
-  const patienceMs = 10 * WAIT_MS;
-  const waiting = waitForDaemon(dataDir, () => false, { patienceMs, interrupted: interrupt.signal });
+  const timeoutMs = 10 * WAIT_MS;
+  const waiting = waitForDaemon(dataDir, () => false, { timeoutMs, interrupted: interrupt.signal });
   interrupt.abort();
   expect(await waiting).toEqual({ state: 'starting' });
 });
 
 test('a port that never answers is given up in time', async () => {
   limit.mockRestore();
-  expect(await askHealth(temporaryFolder(), await answering(undefined), { patienceMs: 100 })).toBeUndefined();
+  expect(await askHealth(temporaryFolder(), await answering(undefined), { timeoutMs: 100 })).toBeUndefined();
 });

@@ -17,7 +17,7 @@ import { type Drift, measureDrift } from './version-drift.ts';
 
 // Asks a port of this machine who answers there; bounded in time and size. Nothing is sent to another user's program.
 
-const PATIENCE_MS = 2_000;
+const TIMEOUT_MS = 2_000;
 
 /**
  * The daemon that answers on the port, or undefined when none does. Which daemon it is, the caller judges. A token is
@@ -26,11 +26,11 @@ const PATIENCE_MS = 2_000;
 export async function askHealth(
   dataDir: string,
   port: number,
-  { token, patienceMs = PATIENCE_MS }: { token?: string | undefined; patienceMs?: number } = {},
+  { token, timeoutMs = TIMEOUT_MS }: { token?: string | undefined; timeoutMs?: number } = {},
 ): Promise<DaemonIdentity | undefined> {
   try {
     if (!(await isOurs(dataDir, port, token))) return undefined;
-    const said = await body(port, authorization(token), AbortSignal.timeout(patienceMs));
+    const said = await body(port, authorization(token), AbortSignal.timeout(timeoutMs));
     const answer = DaemonIdentity.safeParse(JSON.parse(said));
     return answer.success ? answer.data : undefined;
   } catch (error) {
@@ -126,9 +126,9 @@ export async function findDaemon(dataDir: string): Promise<FoundDaemon> {
 export async function waitForDaemon(
   dataDir: string,
   until: (found: FoundDaemon) => boolean,
-  { patienceMs, interrupted }: { patienceMs: number; interrupted: AbortSignal },
+  { timeoutMs, interrupted }: { timeoutMs: number; interrupted: AbortSignal },
 ): Promise<FoundDaemon> {
-  const deadline = performance.now() + patienceMs;
+  const deadline = performance.now() + timeoutMs;
   for (;;) {
     const found = await findDaemon(dataDir);
     if (until(found) || interrupted.aborted || performance.now() > deadline) return found;

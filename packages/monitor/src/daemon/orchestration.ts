@@ -117,7 +117,7 @@ export function createOrchestration(options: {
     askModel,
     logger,
     now,
-    patience: machine.patience,
+    timings: machine.timings,
   });
   return {
     orchestrator,

@@ -14,16 +14,16 @@ export type FileLocks = { withLock: <T>(path: string, work: () => Promise<T>) =>
 /** Locks by path. The lock files lie in `folder`, never beside the files that they guard. */
 export function createFileLocks({
   folder,
-  patienceMs = 10_000,
+  timeoutMs = 10_000,
 }: {
   folder: string;
-  patienceMs?: number;
+  timeoutMs?: number;
 }): FileLocks {
   return {
     async withLock(path, work) {
       const lock = openLock(join(folder, lockName(path)));
       try {
-        await acquire(lock, path, patienceMs);
+        await acquire(lock, path, timeoutMs);
         return await work();
       } finally {
         lock.close();
@@ -69,11 +69,11 @@ function lockName(path: string): string {
   return `${basename(path)}-${hash}.lock`;
 }
 
-async function acquire(lock: DatabaseSync, path: string, patienceMs: number): Promise<void> {
-  const deadline = performance.now() + patienceMs;
+async function acquire(lock: DatabaseSync, path: string, timeoutMs: number): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
   for (let wait = 2; !tryLock(lock); wait = Math.min(wait * 1.5, 40)) {
     if (performance.now() > deadline) {
-      const seconds = Math.round(patienceMs / 1000);
+      const seconds = Math.round(timeoutMs / 1000);
       throw new Failure(
         'file-busy',
         `Another process has been changing ${path} for ${seconds} s.`,

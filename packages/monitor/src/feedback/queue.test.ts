@@ -17,7 +17,7 @@ const finding = (title: string): Finding => ({
 
 function house() {
   const folder = temporaryFolder();
-  const locks = createFileLocks({ folder: join(folder, 'locks'), patienceMs: WAIT_MS });
+  const locks = createFileLocks({ folder: join(folder, 'locks'), timeoutMs: WAIT_MS });
   const file = join(folder, '.svc', 'findings', 'current.jsonl');
   return { folder, file, queue: createFindingsQueue({ file, locks }) };
 }

@@ -62,7 +62,7 @@ function resolved(feed: string, reason: Reason): EventDraft {
   };
 }
 
-const TUNNEL_PATIENCE_MS = 30_000;
+const TUNNEL_TIMEOUT_MS = 30_000;
 
 export type Feeds = {
   start: () => void;
@@ -140,7 +140,7 @@ export function createFeeds(options: {
     hasBegun = true;
     tunnels.forEach(startTunnel);
     const own = tunnels.find(({ feeds }) => feeds.includes('codehost'))?.tunnel;
-    if (own && isUsed(own)) await own.up(TUNNEL_PATIENCE_MS);
+    if (own && isUsed(own)) await own.up(TUNNEL_TIMEOUT_MS);
     await codehost.begin();
   }
 
@@ -160,7 +160,7 @@ export function createFeeds(options: {
       // The old way stays open until the new one is: in between nothing is lost, and what comes twice counts once.
       for (const { tunnel } of left) leaving.add(tunnel);
       const used = fresh.filter(({ tunnel }) => isUsed(tunnel));
-      void Promise.all(used.map(({ tunnel }) => tunnel.up(TUNNEL_PATIENCE_MS))).then(endLeaving);
+      void Promise.all(used.map(({ tunnel }) => tunnel.up(TUNNEL_TIMEOUT_MS))).then(endLeaving);
       codehost.reconfigure();
     },
     async stop() {

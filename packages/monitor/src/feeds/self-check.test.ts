@@ -15,7 +15,7 @@ function checkOf(given: {
   list?: () => Promise<unknown>;
   inFile?: boolean;
   answer?: () => Promise<Response>;
-  patienceMs?: number;
+  timeoutMs?: number;
 }) {
   const eventsDir = join(temporaryFolder(), 'events');
   mkdirSync(eventsDir);
@@ -39,7 +39,7 @@ function checkOf(given: {
       sent.push(new Request(url, init));
       return given.answer?.() ?? Promise.resolve(new Response('{}'));
     },
-    patienceMs: given.patienceMs ?? WAIT_MS,
+    timeoutMs: given.timeoutMs ?? WAIT_MS,
   });
   return { check, sent };
 }
@@ -60,11 +60,11 @@ test('a line written and found, a signed delivery taken, and what has no secret 
 
 test.each([
   ['write', 'no room', { append: () => Promise.reject(new LogNotWritable('no room')) }],
-  ['write', 'did not end within', { append: () => new Promise<EventLine>(() => undefined), patienceMs: 60 }],
+  ['write', 'did not end within', { append: () => new Promise<EventLine>(() => undefined), timeoutMs: 60 }],
   [
     'index',
     'was not found within',
-    { list: () => Promise.resolve({ ...found, entries: [] }), patienceMs: 200 },
+    { list: () => Promise.resolve({ ...found, entries: [] }), timeoutMs: 200 },
   ],
   ['index', 'damaged', { list: () => Promise.reject(new Error('damaged')) }],
   ['file', 'not at the end of its file', { inFile: false }],
@@ -83,7 +83,7 @@ test.each([
   ['refused', () => Promise.reject(new Error('refused'))],
   ['did not end within', () => new Promise<Response>(() => undefined)],
 ])('the receiver fails: %s', async (why, answer) => {
-  const { receivers } = await checkOf({ answer, patienceMs: 100 }).check(undefined);
+  const { receivers } = await checkOf({ answer, timeoutMs: 100 }).check(undefined);
   expect(receivers[0]).toMatchObject({ ok: false, disabled: false, why: expect.stringContaining(why) });
   expect(JSON.stringify(receivers)).not.toContain('hush');
 });

@@ -22,7 +22,7 @@ import type { Secrets } from '../receive/secrets.ts';
 import { readSummarySettings } from '../summarize/settings.ts';
 import { selfTestRequest } from './feed-ping.ts';
 
-const PATIENCE_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 const LOOK_AGAIN_MS = 50;
 /** Lines that came after ours are behind it in the file. */
 const TAIL_BYTES = 4 * 1024 * 1024;
@@ -36,26 +36,26 @@ export function createSelfCheck(options: {
   secrets: () => Secrets;
   url: () => string;
   fetch: typeof fetch;
-  patienceMs?: number;
+  timeoutMs?: number;
 }): (by: string | undefined) => Promise<SelfCheck> {
-  const { log, patienceMs = PATIENCE_MS } = options;
+  const { log, timeoutMs = TIMEOUT_MS } = options;
 
   async function tryLog(by: string | undefined): Promise<SelfCheck['log']> {
     const started = performance.now();
     const detail = by === undefined ? {} : { by };
     const written = await endOf(
-      patienceMs,
+      timeoutMs,
       log.append({ event: 'monitor.daemon.checked', source: 'monitor', via: 'local', scope: {}, detail }),
     );
     if (!written.ok)
       return { ok: false, step: 'write', why: written.why, remedy: written.remedy ?? CHECK_DISK };
     const line = written.value;
-    const found = await endOf(patienceMs, foundByIndex(log, line, patienceMs / 2));
+    const found = await endOf(timeoutMs, foundByIndex(log, line, timeoutMs / 2));
     if (!found.ok || !found.value) {
-      const why = found.ok ? `line ${line.seq} was not found within ${patienceMs / 2000} s` : found.why;
+      const why = found.ok ? `line ${line.seq} was not found within ${timeoutMs / 2000} s` : found.why;
       return { ok: false, step: 'index', why, remedy: 'Build the index anew: svc events reindex' };
     }
-    const inFile = await endOf(patienceMs, isInFile(options.eventsDir, line));
+    const inFile = await endOf(timeoutMs, isInFile(options.eventsDir, line));
     if (!inFile.ok || !inFile.value) {
       const why = inFile.ok ? `line ${line.seq} is not at the end of its file` : inFile.why;
       return { ok: false, step: 'file', why, remedy: CHECK_DISK };
@@ -75,12 +75,12 @@ export function createSelfCheck(options: {
     const { headers, body } = selfTestRequest(name, crypto.randomUUID(), secret);
     const { 'Content-Length': _, ...sent } = headers;
     const answered = await endOf(
-      patienceMs,
+      timeoutMs,
       options.fetch(options.url() + path, {
         method: 'POST',
         headers: sent,
         body: new Uint8Array(body),
-        signal: AbortSignal.timeout(patienceMs),
+        signal: AbortSignal.timeout(timeoutMs),
       }),
     );
     const no = (why: string): TriedDelivery => {
@@ -124,9 +124,9 @@ function providersOf(configs: readonly Config[], environment: Environment): Self
 async function foundByIndex(
   log: Pick<EventLog, 'list'>,
   line: EventLine,
-  patienceMs: number,
+  timeoutMs: number,
 ): Promise<boolean> {
-  const deadline = performance.now() + patienceMs;
+  const deadline = performance.now() + timeoutMs;
   for (;;) {
     const { entries } = await log.list({ since: { seq: line.seq - 1 }, order: 'oldest-first', limit: 1 });
     if (entries[0]?.line.id === line.id) return true;

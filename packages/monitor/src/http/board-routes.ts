@@ -17,7 +17,7 @@ import { momentIn, type Routes, route } from './route.ts';
 import { type Append, boardOf, type StateAccess, say } from './state-access.ts';
 
 /** How long an answer waits for a line that the board does not have yet. */
-const PATIENCE_MS = 1_000;
+const TIMEOUT_MS = 1_000;
 
 export function boardRoutes(options: {
   state: StateAccess;
@@ -54,7 +54,7 @@ async function reached(state: StateAccess, seq: number | undefined): Promise<voi
   // A follower that stops rejects; the answer is then what the board has.
   await within(
     state.reached(seq).catch(() => undefined),
-    PATIENCE_MS,
+    TIMEOUT_MS,
     () => undefined,
   );
 }

@@ -14,7 +14,7 @@ export type StateAccess = {
 /** Resolves when the line is durable. */
 export type Append = (draft: EventDraft) => Promise<{ seq: number }>;
 
-const PATIENCE_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 
 /** Half of the log folded is half of the truth: nothing is answered from it. */
 export function boardOf(state: StateAccess): Board {
@@ -31,10 +31,10 @@ export function boardOf(state: StateAccess): Board {
 export async function say(
   { state, append }: { state: StateAccess; append: Append },
   draft: EventDraft,
-  patienceMs = PATIENCE_MS,
+  timeoutMs = TIMEOUT_MS,
 ): Promise<number> {
   const { seq } = await append(draft);
-  await within(state.reached(seq), patienceMs, () => {
+  await within(state.reached(seq), timeoutMs, () => {
     throw new Failure(
       'state-not-ready',
       `It is written down as line ${seq}, but the state has not come that far.`,

@@ -132,9 +132,9 @@ export function phaseRoutes(options: {
   report: (draft: EventDraft) => Promise<{ seq: number }>;
   /** What became of an effect within a time; undefined when it was not begun. */
   outcomeOf: (key: string, timeoutMs: number) => Promise<MoveEnding | undefined>;
-  patienceMs?: number;
+  timeoutMs?: number;
 }): Routes {
-  const { report, outcomeOf, patienceMs = MOVED_WITHIN_MS } = options;
+  const { report, outcomeOf, timeoutMs = MOVED_WITHIN_MS } = options;
   return (app) =>
     route(app, api.setTicketPhase, async ({ params: { ticket }, body }) => {
       const named = phaseNamed(body.phase);
@@ -147,7 +147,7 @@ export function phaseRoutes(options: {
         scope: { ticket },
         detail: { to: phase, ...(skill !== undefined && { skill }) },
       });
-      const ending = await outcomeOf(`${seq}:move-ticket:${ticket}`, patienceMs);
+      const ending = await outcomeOf(`${seq}:move-ticket:${ticket}`, timeoutMs);
       return { ticket, phase, ...resultOf(ending) };
     });
 }

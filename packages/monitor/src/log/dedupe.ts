@@ -36,7 +36,7 @@ export function createDedupe({
   reader,
   ready,
   maxRecent = 400_000,
-  patienceMs = 10_000,
+  timeoutMs = 10_000,
 }: {
   append: (draft: EventDraft) => Promise<EventLine>;
   /** The index in use now: a rebuild puts another in its place. */
@@ -46,7 +46,7 @@ export function createDedupe({
   ready: Promise<void>;
   maxRecent?: number;
   /** How long a delivery waits for that before it is refused. */
-  patienceMs?: number;
+  timeoutMs?: number;
 }): Dedupe {
   const inFlight = new Map<string, Promise<EventLine>>();
   const recent = new Map<string, Line>();
@@ -61,7 +61,7 @@ export function createDedupe({
   }
 
   async function becomingReady(): Promise<void> {
-    await within(ready, patienceMs, () => {
+    await within(ready, timeoutMs, () => {
       throw new LogNotWritable('the index is still being brought up to date', {
         remedy: 'Wait and send again.',
       });

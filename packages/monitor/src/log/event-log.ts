@@ -94,7 +94,7 @@ export const PAGE_BYTES = 4 * 1024 * 1024;
 /** Lines read back before other work of the daemon gets its turn. */
 const READ_SLICE = 64;
 /** How long a question waits for the index to see lines that are durable already. */
-const INDEX_PATIENCE_MS = 500;
+const INDEX_TIMEOUT_MS = 500;
 
 /** What a program of the user reports: nothing that only a delivery or a person can say, and marked as reported. */
 export async function appendHelperFact(
@@ -167,7 +167,7 @@ export function openEventLog(options: EventLogOptions): EventLog {
   async function freshIndex(): Promise<LogIndex> {
     const index = keeper.index();
     if (index.lastSeq() < tail.lastSeq())
-      await within(index.reached(tail.lastSeq()), INDEX_PATIENCE_MS, () => undefined);
+      await within(index.reached(tail.lastSeq()), INDEX_TIMEOUT_MS, () => undefined);
     return index;
   }
 

@@ -4,7 +4,7 @@
 // - retrying: waiting again after a failure, longer each time, at most five minutes.
 // - done, or given up: after a failure that is permanent, or when patience is over. Giving up is told.
 // A kill at any point leaves the row pending, and it is carried out again: handlers are idempotent.
-import { isPatienceOver, retryWaitMs } from '@svc/core';
+import { isTimeToGiveUp, retryWaitMs } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import { type Handlers, handlerFor, type OutboxClock, type Outcome, startAttempt } from './attempt.ts';
 import { type OutboxFigures, type OutboxRow, type OutboxStore, outboxFigures } from './outbox-store.ts';
@@ -243,7 +243,7 @@ export function createOutboxRunner({
       store.hold(key, failed, now + waitMs(1, random(), retryAfterMs));
       return null;
     }
-    if (permanent || isPatienceOver({ attempts: ended, createdAt }, now)) {
+    if (permanent || isTimeToGiveUp({ attempts: ended, createdAt }, now)) {
       store.giveUp(key, failed);
       teller.tell();
       return { state: 'given-up', error: failed };
@@ -260,10 +260,10 @@ export function createOutboxRunner({
       wake();
     },
     wake,
-    async settled(key, patienceMs) {
+    async settled(key, timeoutMs) {
       const before = settledOf(store.find(key));
       if (before.state === 'done' || before.state === 'given-up' || mode === 'stopping') return before;
-      await waiters.wait(key, patienceMs);
+      await waiters.wait(key, timeoutMs);
       return isStopped() ? before : settledOf(store.find(key));
     },
     figures: () => outboxFigures(store, { running: running.size, failing: failing(), now: clock.now() }),

@@ -27,7 +27,7 @@ function room() {
   const locksDir = join(folder, 'locks');
   const store = createSignalStore({
     runsDir,
-    locks: createFileLocks({ folder: locksDir, patienceMs: WAIT_MS }),
+    locks: createFileLocks({ folder: locksDir, timeoutMs: WAIT_MS }),
     now: () => new Date('2026-05-05T05:05:05Z'),
   });
   return { folder, runsDir, locksDir, store };

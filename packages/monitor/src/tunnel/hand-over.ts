@@ -22,7 +22,7 @@ export type HandOver = {
   completeTo: () => string | null;
   waiting: () => number;
   /** Hands over what has arrived, and gives up what the receiver does not take or what lasts too long. */
-  drain: (patienceMs: number) => Promise<void>;
+  drain: (timeoutMs: number) => Promise<void>;
 };
 
 type Entry = {
@@ -172,11 +172,11 @@ export function createHandOver(options: {
     },
     completeTo: () => completeTo,
     waiting: () => entries.length,
-    async drain(patienceMs) {
+    async drain(timeoutMs) {
       draining = true;
       if (entries.length === 0) return;
       await new Promise<void>((resolve) => {
-        const cancel = clock.after(patienceMs, abandon);
+        const cancel = clock.after(timeoutMs, abandon);
         drained = () => {
           cancel();
           resolve();

@@ -112,7 +112,7 @@ export type Inbox = {
   completeTo: () => string | null;
   isFull: () => boolean;
   room: (signal: AbortSignal) => Promise<void>;
-  drain: (patienceMs: number) => Promise<void>;
+  drain: (timeoutMs: number) => Promise<void>;
   conditions: () => FeedConditions;
   report: () => InboxReport;
 };

@@ -38,7 +38,7 @@ export type KeptConnection = {
 const STEADY_MS = 10_000;
 /** Often enough to be back a second after waking up. */
 const LOOK_MS = 1000;
-const HEARTBEATS_OF_PATIENCE = 2.5;
+const HEARTBEATS_UNTIL_SILENT = 2.5;
 
 export function keepConnected(options: {
   channel: string;
@@ -71,7 +71,7 @@ export function keepConnected(options: {
   /** By the steady clock: when the connection was opened, when the relay was last heard, how long it may be silent. */
   let openedAt: number | null = null;
   let heardAt = 0;
-  let patienceMs = 0;
+  let timeoutMs = 0;
   /** While the log takes nothing the rest stays in the socket, and the silence is ours. */
   let blocked = false;
 
@@ -131,7 +131,7 @@ export function keepConnected(options: {
     openedAt = clock.monotonic();
     refusals = 0;
     heardAt = openedAt;
-    patienceMs = HEARTBEATS_OF_PATIENCE * Math.min(traits.pingMs, PUBLIC_PING_MS);
+    timeoutMs = HEARTBEATS_UNTIL_SILENT * Math.min(traits.pingMs, PUBLIC_PING_MS);
     connection = { relayKeeps, resumed: relayKeeps && after !== null, since: clock.now() };
   }
 
@@ -176,7 +176,7 @@ export function keepConnected(options: {
 
   function look(): void {
     const silentFor = clock.monotonic() - heardAt;
-    if (connection !== null && !blocked && silentFor >= patienceMs) session?.end({ kind: 'silent' });
+    if (connection !== null && !blocked && silentFor >= timeoutMs) session?.end({ kind: 'silent' });
     options.onLook();
   }
 

@@ -133,7 +133,7 @@ export type Session = {
   end: (ending: Ending) => void;
 };
 
-const DIAL_PATIENCE_MS = 15_000;
+const DIAL_TIMEOUT_MS = 15_000;
 
 export function openSession(options: {
   channel: string;
@@ -160,12 +160,12 @@ export function openSession(options: {
   };
 
   async function run(): Promise<Ending> {
-    const cancelPatience = clock.after(DIAL_PATIENCE_MS, () =>
+    const cancelTimeout = clock.after(DIAL_TIMEOUT_MS, () =>
       end({ kind: 'lost', why: 'the relay does not answer' }),
     );
     try {
       const opened = await follow(connect, { ...requestOf(options), signal: abort.signal });
-      cancelPatience();
+      cancelTimeout();
       if (ending !== null) return ending;
       if (!opened.ok) return { kind: 'lost', why: `the relay cannot be used: ${opened.why}` };
       const refused = refusalIn(opened.answer, options.readKey, clock.now());
@@ -177,7 +177,7 @@ export function openSession(options: {
     } catch (error) {
       return ending ?? { kind: 'lost', ...wordsForError(error) };
     } finally {
-      cancelPatience();
+      cancelTimeout();
       end({ kind: 'stopped' });
     }
   }

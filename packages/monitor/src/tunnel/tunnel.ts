@@ -93,7 +93,7 @@ export type Tunnel = {
   state: () => { now: TunnelMode; grade: FeedGrade };
   stats: () => TunnelStats;
   /** Whether it became live within so long. */
-  up: (patienceMs: number) => Promise<boolean>;
+  up: (timeoutMs: number) => Promise<boolean>;
 };
 
 const DRAIN_MS = 5000;
@@ -232,7 +232,7 @@ export function createTunnel(options: TunnelOptions): Tunnel {
       lastReceivedAt: state.heardAt,
       cursor: inbox.completeTo() ?? (kept === null ? null : savedCursor()),
     }),
-    up: (patienceMs) =>
+    up: (timeoutMs) =>
       new Promise((resolve) => {
         if (state.now.mode === 'live') return resolve(true);
         const finish = (isUp: boolean): void => {
@@ -241,7 +241,7 @@ export function createTunnel(options: TunnelOptions): Tunnel {
           resolve(isUp);
         };
         const tell = (): void => finish(true);
-        const cancel = clock.after(patienceMs, () => finish(false));
+        const cancel = clock.after(timeoutMs, () => finish(false));
         waitingToBeUp.add(tell);
       }),
   };

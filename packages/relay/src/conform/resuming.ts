@@ -276,7 +276,7 @@ async function cursorReaches(kit: Kit, series: Series, reader: Reader, number: n
   for (;;) {
     const status = await statusOf(kit, series.channel);
     if (textIn(namedIn(status, series.tag), 'position') === id) return;
-    check(kit.patienceMs() > 1, 'the cursor was not saved');
+    check(kit.timeLeftMs() > 1, 'the cursor was not saved');
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

@@ -218,7 +218,7 @@ async function tooManyPosts(kit: Kit): Promise<string> {
   let sent = 0;
   let refused: Answer | undefined;
   const sender = async (): Promise<void> => {
-    while (sent < MOST && refused === undefined && kit.patienceMs() > 1) {
+    while (sent < MOST && refused === undefined && kit.timeLeftMs() > 1) {
       sent += 1;
       const answer = await kit.sendOnce(url, jsonDelivery({}));
       if (!isTaken(answer)) refused ??= answer;

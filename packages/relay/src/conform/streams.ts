@@ -93,8 +93,8 @@ export const streams: readonly Row[] = [
     id: 'P3.7',
     text: 'a heartbeat every 30 s, or as announced',
     part: 'public',
-    async run({ quiet, pingSeconds, patienceMs, beginRow }) {
-      const withinMs = pingSeconds * 1000 + patienceMs();
+    async run({ quiet, pingSeconds, timeLeftMs, beginRow }) {
+      const withinMs = pingSeconds * 1000 + timeLeftMs();
       beginRow(withinMs);
       const ping = await quiet.until(
         (frames) => frames.find(({ event }) => event === 'ping'),

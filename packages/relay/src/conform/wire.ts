@@ -54,13 +54,13 @@ const WAITS_PER_ROW = 6;
 export function createWire(waitMs: number) {
   const readers = new Set<Reader>();
   let rowEnds = 0;
-  const patienceMs = (most = waitMs): number => Math.max(1, Math.min(most, rowEnds - performance.now()));
+  const timeLeftMs = (most = waitMs): number => Math.max(1, Math.min(most, rowEnds - performance.now()));
 
   /** Sends again, as a sender should, when the server asks for patience. */
   async function send(url: string, outgoing: Outgoing = {}): Promise<Answer> {
-    const answer = await sendOnce(url, outgoing, patienceMs());
+    const answer = await sendOnce(url, outgoing, timeLeftMs());
     const waitSeconds = Number(answer.header('retry-after'));
-    const mayRepeat = (answer.status === 429 || answer.status === 503) && waitSeconds * 1000 < patienceMs();
+    const mayRepeat = (answer.status === 429 || answer.status === 503) && waitSeconds * 1000 < timeLeftMs();
     if (!mayRepeat) return answer;
     await sleep(waitSeconds * 1000);
     return send(url, outgoing);
@@ -72,7 +72,7 @@ export function createWire(waitMs: number) {
       const outgoing = dial(url, 'GET', { accept: 'text/event-stream', ...headers });
       const enough = setTimeout(
         () => outgoing.destroy(new Error('no answer to a request for a stream')),
-        patienceMs(),
+        timeLeftMs(),
       );
       outgoing.on('error', (error) => {
         clearTimeout(enough);
@@ -132,7 +132,7 @@ export function createWire(waitMs: number) {
           const enough = setTimeout(() => {
             const seconds = ((performance.now() - began) / 1000).toFixed(1);
             settle(() => reject(new Unmet(`waited ${seconds} s for ${what}`)));
-          }, patienceMs(withinMs));
+          }, timeLeftMs(withinMs));
           const settle = (how: () => void): void => {
             clearTimeout(enough);
             waiting.delete(look);
@@ -150,9 +150,9 @@ export function createWire(waitMs: number) {
   return {
     send,
     /** Without a second attempt, whatever the answer. */
-    sendOnce: (url: string, outgoing: Outgoing = {}) => sendOnce(url, outgoing, patienceMs()),
+    sendOnce: (url: string, outgoing: Outgoing = {}) => sendOnce(url, outgoing, timeLeftMs()),
     open,
-    patienceMs,
+    timeLeftMs,
     beginRow: (longestMs = WAITS_PER_ROW * waitMs): void => {
       rowEnds = performance.now() + longestMs;
     },

@@ -6,12 +6,12 @@ import { messageOf } from '@svc/lib/errors';
 import { readBody } from '@svc/lib/read-body';
 import type { Spilled } from '../channels/spill.ts';
 import type { Delivery, Published } from '../engine/engine.ts';
-import { formatPosition, messageIdOf, senderPatienceMs, travellingHeaders } from '../protocol/frame.ts';
+import { formatPosition, messageIdOf, senderTimeoutMs, travellingHeaders } from '../protocol/frame.ts';
 import { type RefusalCode, refuse } from './answer.ts';
 import { addressOf, channelInLogs, isEngineUnavailable, limitKeyOf, type RelayParts } from './relay-parts.ts';
 
 /** However long the body took to arrive, the engine gets this much time. */
-const LEAST_PATIENCE_MS = 500;
+const LEAST_TIMEOUT_MS = 500;
 const MAX_BODY_BYTES = 25 * 1024 * 1024;
 
 type Refused = { code: RefusalCode; waitMs?: number };
@@ -49,8 +49,8 @@ export function createTakeDelivery(parts: RelayParts): TakeDelivery {
     const address = limitKeyOf(request, settings);
     const refused = early(request, address, receivedAt);
     if (refused !== undefined) return refused;
-    const patienceMs = senderPatienceMs(request.headers);
-    if ((await engine.findChannel(channel, patienceMs)) === undefined) return { code: 'unknown-channel' };
+    const timeoutMs = senderTimeoutMs(request.headers);
+    if ((await engine.findChannel(channel, timeoutMs)) === undefined) return { code: 'unknown-channel' };
     const waitMs = limits.delivery(channel, receivedAt);
     if (waitMs > 0) return { code: 'rate-limited', waitMs };
     if (awaited) response.writeContinue();
@@ -66,7 +66,7 @@ export function createTakeDelivery(parts: RelayParts): TakeDelivery {
     try {
       const published = await (spill ?? engine).publish(channel, delivery, {
         messageId: messageIdOf(request.headers),
-        deadlineMs: Math.max(LEAST_PATIENCE_MS, patienceMs - (now() - receivedAt)),
+        deadlineMs: Math.max(LEAST_TIMEOUT_MS, timeoutMs - (now() - receivedAt)),
       });
       metrics.bytes.posted += 'duplicate' in published && published.duplicate ? 0 : body.length;
       metrics.postSeconds.observe((now() - receivedAt) / 1000);

@@ -44,19 +44,19 @@ export function checkOf(messageId: string): string {
 }
 
 /** The tracker gives up after 5 s, the code host after 10 s: each is answered before that. */
-const TRACKER_PATIENCE_MS = 3000;
-const OTHER_PATIENCE_MS = 8000;
+const TRACKER_TIMEOUT_MS = 3000;
+const OTHER_TIMEOUT_MS = 8000;
 const MAX_ID_CHARACTERS = 200;
 /** Names under which other senders give the id of a delivery. */
 const otherIds = ['webhook-id', 'svix-id', 'x-gitlab-event-uuid'];
 
 /** How long the relay may take to answer, from the arrival of the request. */
-export function senderPatienceMs(headers: ReceivedHeaders): number {
+export function senderTimeoutMs(headers: ReceivedHeaders): number {
   const tracker =
     headerValue(headers, 'Tracker-Delivery') ??
     headerValue(headers, 'Tracker-Signature') ??
     headerValue(headers, 'Tracker-Event');
-  return tracker === undefined ? OTHER_PATIENCE_MS : TRACKER_PATIENCE_MS;
+  return tracker === undefined ? OTHER_TIMEOUT_MS : TRACKER_TIMEOUT_MS;
 }
 
 /**

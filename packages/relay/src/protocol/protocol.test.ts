@@ -7,7 +7,7 @@ import {
   messageIdOf,
   newChannelId,
   parsePosition,
-  senderPatienceMs,
+  senderTimeoutMs,
   travellingHeaders,
 } from './frame.ts';
 
@@ -70,10 +70,10 @@ test('headers of the connection, of proxies and of identity stay', () => {
 
 describe('senders', () => {
   test('patience', () => {
-    expect(senderPatienceMs({ 'x-github-delivery': 'a' })).toBe(8000);
-    expect(senderPatienceMs({ 'linear-delivery': 'a' })).toBe(3000);
-    expect(senderPatienceMs({ 'linear-signature': 'a' })).toBe(3000);
-    expect(senderPatienceMs({})).toBe(8000);
+    expect(senderTimeoutMs({ 'x-github-delivery': 'a' })).toBe(8000);
+    expect(senderTimeoutMs({ 'linear-delivery': 'a' })).toBe(3000);
+    expect(senderTimeoutMs({ 'linear-signature': 'a' })).toBe(3000);
+    expect(senderTimeoutMs({})).toBe(8000);
   });
 
   test('ids', () => {

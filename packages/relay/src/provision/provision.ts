@@ -45,7 +45,7 @@ const remedies: Readonly<Record<number, string>> = {
   10074: 'Replicas need a NATS cluster: give 1, or connect to one.',
 };
 /** A cluster that has just started needs some seconds to agree on a leader. */
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 /** Room for the largest delivery, and for another one while it is stored. */
 const LEAST_SHARD_BYTES = 64 * 1024 * 1024;
 
@@ -125,7 +125,7 @@ async function keepLayout(
     return { what: 'layout', done: 'unchanged', details: [] };
   const messageId = `layout:${Date.now()}`;
   const payload = Buffer.from(text);
-  await publisher?.publish({ subject: names.layout, payload, messageId, deadlineMs: PATIENCE_MS });
+  await publisher?.publish({ subject: names.layout, payload, messageId, deadlineMs: TIMEOUT_MS });
   return { what: 'layout', done: present === undefined ? 'created' : 'changed', details: [text] };
 }
 
@@ -168,7 +168,7 @@ function change(name: string, work: () => Promise<unknown>): Promise<void> {
 }
 
 async function patiently<T>(work: () => Promise<T>): Promise<T> {
-  for (const end = performance.now() + PATIENCE_MS; ; await sleep(500)) {
+  for (const end = performance.now() + TIMEOUT_MS; ; await sleep(500)) {
     try {
       return await work();
     } catch (error) {

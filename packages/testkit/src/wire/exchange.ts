@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WAIT_MS } from '../waiting.ts';
 
-/** `closed`: the connection ended without an answer. `silent`: nothing came within the patience. */
+/** `closed`: the connection ended without an answer. `silent`: nothing came within the timeout. */
 export type Reply = RawResponse | 'closed' | 'silent';
 
 export type Sending = {
@@ -17,9 +17,9 @@ export type Sending = {
 
 const END_LATER_MS = 5_000;
 
-export async function exchange(port: number, sending: Sending, patienceMs = WAIT_MS): Promise<Reply> {
+export async function exchange(port: number, sending: Sending, timeoutMs = WAIT_MS): Promise<Reply> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
-  const reply = firstReply(socket, patienceMs);
+  const reply = firstReply(socket, timeoutMs);
   try {
     await write(socket, sending);
     if (sending.after === 'end') socket.end();
@@ -51,11 +51,11 @@ function drained(socket: Socket): Promise<void> {
   });
 }
 
-function firstReply(socket: Socket, patienceMs: number): Promise<Reply> {
+function firstReply(socket: Socket, timeoutMs: number): Promise<Reply> {
   return new Promise((resolve) => {
-    const patience = setTimeout(() => resolve('silent'), patienceMs);
+    const timer = setTimeout(() => resolve('silent'), timeoutMs);
     const settle = (reply: Reply): void => {
-      clearTimeout(patience);
+      clearTimeout(timer);
       resolve(reply);
     };
     socket.on('data', createResponseReader(settle));
@@ -71,7 +71,7 @@ export type KeptConnection = {
 };
 
 /** One request after another on the same connection, on a new one when the other side has closed it. */
-export function keepConnection(port: number, patienceMs = WAIT_MS): KeptConnection {
+export function keepConnection(port: number, timeoutMs = WAIT_MS): KeptConnection {
   let current: { socket: Socket; settle: (reply: Reply) => void } | undefined;
 
   function open() {
@@ -97,9 +97,9 @@ export function keepConnection(port: number, patienceMs = WAIT_MS): KeptConnecti
     exchange(pieces) {
       return new Promise((resolve) => {
         const connection = (current ??= open());
-        const patience = setTimeout(() => connection.settle('silent'), patienceMs);
+        const timer = setTimeout(() => connection.settle('silent'), timeoutMs);
         connection.settle = (reply) => {
-          clearTimeout(patience);
+          clearTimeout(timer);
           resolve(reply);
         };
         for (const piece of pieces) connection.socket.write(piece);

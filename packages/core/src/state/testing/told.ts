@@ -1,7 +1,7 @@
 // Lines for tests, with only what matters to them.
 import { typedLine } from '../../log/typed-line.ts';
 import type { FoldedLine } from '../board.ts';
-import type { LineOf } from '../turn.ts';
+import type { LineOf } from '../fold-context.ts';
 
 export type Told = Partial<Omit<FoldedLine, 'event'>>;
 

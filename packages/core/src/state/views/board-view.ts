@@ -7,7 +7,7 @@ import { isEnded } from '../../deploy/standing.ts';
 import { pullRequestKey } from '../board-entities.ts';
 import type { Board, PullRequest, Ticket, Worker } from '../board-types.ts';
 import { mergeReadiness } from '../fold-pull-request.ts';
-import { contradictionsIn } from './doubts.ts';
+import { contradictionsIn } from './inconsistencies.ts';
 import { ruleOf, waitOf } from './rule.ts';
 import { createLookup, nameOfPullRequest, type Subject } from './subject.ts';
 

@@ -5,7 +5,7 @@ import type { DeployProgress } from '../../api/deploy.ts';
 import type { Receipt } from '../../api/workers.ts';
 import type { Board, PullRequest, Worker } from '../board-types.ts';
 import { ALL_CHECKS, standingOf } from '../reduce-pull-request.ts';
-import { contradictionsIn } from './doubts.ts';
+import { contradictionsIn } from './inconsistencies.ts';
 import { nameOf } from './rule.ts';
 import { createLookup, type Subject, shortSha } from './subject.ts';
 import { evidenceOf } from './why.ts';

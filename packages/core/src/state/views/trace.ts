@@ -11,7 +11,7 @@ import { WorkerStatus } from '../../runs/signal-file.ts';
 import { isOlder, pullRequestKey, short } from '../board-entities.ts';
 import type { FoldedLine } from '../board-types.ts';
 
-import type { LineOf } from '../turn.ts';
+import type { LineOf } from '../fold-context.ts';
 import { foldIdle } from './trace-axis.ts';
 import { createSpanList, momentOf, type SpanList, type TraceState } from './trace-span.ts';
 

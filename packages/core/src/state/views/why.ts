@@ -6,7 +6,7 @@ import { isInLifecycle } from '../../deploy/standing.ts';
 import { inOneLine } from '../../orchestrate/agent-output.ts';
 import type { Board, Deployment, Worker } from '../board-types.ts';
 import { ALL_CHECKS } from '../reduce-pull-request.ts';
-import { contradictionsIn, unknownsIn } from './doubts.ts';
+import { contradictionsIn, unknownsIn } from './inconsistencies.ts';
 import { nameOf, ruleOf, waitOf } from './rule.ts';
 import { createLookup, type Subject, shortSha } from './subject.ts';
 

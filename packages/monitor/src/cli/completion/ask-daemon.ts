@@ -10,20 +10,20 @@ import { plainText } from '../text.ts';
 import type { Offered } from './find-place.ts';
 import type { DaemonKind } from './value-kinds.ts';
 
-const PATIENCE_MS = 300;
+const TIMEOUT_MS = 300;
 const MOST_BYTES = 8 * 1024 * 1024;
 const LONGEST_DESCRIPTION = 100;
 
 export async function askDaemon(
   dataDir: string,
   kind: DaemonKind,
-  patienceMs: number = PATIENCE_MS,
+  timeoutMs: number = TIMEOUT_MS,
 ): Promise<Offered[]> {
   const record = readRecord(dataDir);
   if (record === undefined || !isHeld(dataDir)) return [];
   const { port } = record;
   const token = readToken(dataDir);
-  const signal = AbortSignal.timeout(patienceMs);
+  const signal = AbortSignal.timeout(timeoutMs);
   const client = createClient(`http://127.0.0.1:${port}`, {
     fetch: askLoopback,
     headers: authorization(token),

@@ -22,7 +22,7 @@ import { createTrackerClient, type TrackerClient, TrackerError } from '../../tra
 import type { Terminal } from '../terminal.ts';
 
 /** Somebody is waiting at a terminal. */
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 export type Checkout = { root: string | undefined; repository: string | undefined };
 
@@ -49,20 +49,20 @@ export function createLookups(
   const { environment, interrupted: signal } = terminal;
   const now = (): number => terminal.now().getTime();
   const git = createGit({ run, environment, secretNames: [] });
-  const gh = createGh({ environment, run, now, signal, timeoutMs: PATIENCE_MS });
+  const gh = createGh({ environment, run, now, signal, timeoutMs: TIMEOUT_MS });
   const tracker = (token: string): TrackerClient =>
     createTrackerClient({
       token,
       apiUrl: trackerApiUrl,
       fetch,
       clock: { now },
-      timeoutMs: PATIENCE_MS,
+      timeoutMs: TIMEOUT_MS,
       signal,
     });
 
   return {
     async checkout(folder) {
-      const options = { timeoutMs: PATIENCE_MS, signal };
+      const options = { timeoutMs: TIMEOUT_MS, signal };
       try {
         const top = await git.ask(folder, ['rev-parse', '--show-toplevel'], options);
         const root = top.stdout.replace(/\n$/, '');

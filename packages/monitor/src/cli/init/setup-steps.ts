@@ -48,7 +48,7 @@ async function digestOf(file: string): Promise<string | undefined> {
 // A daemon that has just started needs a moment to connect to the relay and to make its hooks. What it says of
 // itself before that would be no verdict.
 
-const PATIENCE_MS = 15_000;
+const TIMEOUT_MS = 15_000;
 const POLL_MS = 200;
 const ASK_MS = 5_000;
 
@@ -56,10 +56,10 @@ const ASK_MS = 5_000;
 async function untilFeedsSettle(
   machine: Machine,
   url: string,
-  { interrupted, patienceMs = PATIENCE_MS }: { interrupted: AbortSignal; patienceMs?: number },
+  { interrupted, timeoutMs = TIMEOUT_MS }: { interrupted: AbortSignal; timeoutMs?: number },
 ): Promise<boolean> {
   const daemon = daemonAt(machine, url, ASK_MS);
-  const deadline = performance.now() + patienceMs;
+  const deadline = performance.now() + timeoutMs;
   for (;;) {
     if (areSettled(await daemon.get('/api/feeds'))) return true;
     if (interrupted.aborted || performance.now() > deadline) return false;

@@ -213,7 +213,7 @@ export async function installedService(
 }
 
 /** Of one start, or for tests: they are not this machine's. */
-const passing = new Set(['SVC_ORCHESTRATE_PATIENCE']);
+const passing = new Set(['SVC_ORCHESTRATE_TIMINGS']);
 
 export function factsFor(
   program: readonly string[],

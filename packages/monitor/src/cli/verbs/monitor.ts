@@ -98,7 +98,7 @@ async function answering(
   { logsCommand }: ServiceManager,
 ): Promise<string> {
   const found = await waitForDaemon(machine.dataDir, ({ state }) => state === 'running', {
-    patienceMs: ANSWER_WITHIN_MS,
+    timeoutMs: ANSWER_WITHIN_MS,
     interrupted: terminal.interrupted,
   });
   if (found.state === 'running') return `Running: pid ${found.daemon.pid}, ${found.daemon.url}`;

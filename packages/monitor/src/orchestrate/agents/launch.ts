@@ -136,8 +136,8 @@ export async function endAgent({
 
 const LAUNCHER = 'set -C; echo $$ > "$1" || exit 75; shift; exec "$@"';
 const REFUSED = 75;
-const START_PATIENCE_MS = 10_000;
-const WRITE_PATIENCE_MS = 1_000;
+const START_TIMEOUT_MS = 10_000;
+const WRITE_TIMEOUT_MS = 1_000;
 const LOOK_MS = 5;
 const GRACE_MS = 5_000;
 const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
@@ -267,14 +267,14 @@ async function hasBegun(
     if (hasEnded && child.exitCode === REFUSED && written?.pid)
       return { state: 'already-started', pid: written.pid };
     // Another start may be about to write.
-    const mayBeWritten = written !== null && performance.now() < begunAt + WRITE_PATIENCE_MS;
+    const mayBeWritten = written !== null && performance.now() < begunAt + WRITE_TIMEOUT_MS;
     if (hasEnded && !mayBeWritten)
       return {
         state: 'failed',
         problem: `The pid file ${pidFile} could not be written (${endText(child)}).`,
       };
-    if (performance.now() > begunAt + START_PATIENCE_MS)
-      return { state: 'failed', problem: `The agent did not begin within ${START_PATIENCE_MS / 1000} s.` };
+    if (performance.now() > begunAt + START_TIMEOUT_MS)
+      return { state: 'failed', problem: `The agent did not begin within ${START_TIMEOUT_MS / 1000} s.` };
     await sleep(LOOK_MS);
   }
 }
@@ -296,7 +296,7 @@ function endText({ exitCode, signalCode }: ChildProcess): string {
 // environment that would start the agent.
 
 const ASK = 'cd "$1" || exit 1; exec "$2" --version';
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 const MOST_ANSWER_BYTES = 1024 * 1024;
 const remedy =
   "Install it, or name a program in svc.orchestration.agent, with its full path if it is not in the daemon's PATH. After a change of PATH: svc-monitor.sh restart";
@@ -327,7 +327,7 @@ export async function checkProgram({
     file: '/bin/sh',
     args: ['-c', ASK, 'svc-agent', folder, program],
     environment,
-    timeoutMs: PATIENCE_MS,
+    timeoutMs: TIMEOUT_MS,
     maxBytes: MOST_ANSWER_BYTES,
   });
   if (end.ended === 'too-large' || (end.ended === 'exit' && !cannotStart(end.exitCode))) return;
@@ -339,7 +339,7 @@ export async function checkProgram({
 }
 
 function problemOf(end: Awaited<ReturnType<RunCommand>>): string {
-  if (end.ended === 'timeout') return `it did not answer to --version within ${PATIENCE_MS / 1000} s`;
+  if (end.ended === 'timeout') return `it did not answer to --version within ${TIMEOUT_MS / 1000} s`;
   if (end.ended === 'not-started') return `the shell that starts it is missing (${end.reason})`;
   if (end.ended !== 'exit') return 'it was ended by a signal when it was asked for its --version';
   const said = inOneLine(errorTail(end.stderr));

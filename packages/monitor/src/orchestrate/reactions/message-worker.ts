@@ -100,7 +100,7 @@ function recalled({ key, orchestrator, ticket, repo, pr, cause, number }: Messag
 export type MessageWorker = Extract<Effect, { kind: 'message-worker' }>;
 type AskedGh = Pick<Gh, 'request' | 'text'>;
 
-const PATIENCE_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 const LONGEST_LOG_BYTES = 8 * 1024;
 const LONGEST_SUMMARY = 1_000;
 const LONGEST_NAME = 200;
@@ -109,11 +109,11 @@ const MOST_COMMENTS = 20;
 const commit = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
 /** Parts of a message, each in its fence; none when nothing is known within the time. */
-async function gatherFailure(gh: AskedGh, effect: MessageWorker, patienceMs = PATIENCE_MS): Promise<string[]> {
+async function gatherFailure(gh: AskedGh, effect: MessageWorker, timeoutMs = TIMEOUT_MS): Promise<string[]> {
   if (repoNameIn(effect.repo) === undefined) return [];
   const parts: string[] = [];
   const asked = effect.cause === 'checks' ? ofChecks(gh, effect, parts) : ofReview(gh, effect, parts);
-  await within(asked, patienceMs, () => undefined);
+  await within(asked, timeoutMs, () => undefined);
   return [...parts];
 }
 

@@ -12,7 +12,7 @@ import {
   foldLine,
   resolveConfig,
   type Topic,
-  usualPatience,
+  defaultTimings,
   type Worker,
 } from '@svc/core';
 import { temporaryFolder, until, WAIT_MS } from '@svc/testkit';
@@ -106,7 +106,7 @@ async function setUp() {
   const { board, append, state, tells } = logInMemory();
   const signals = createSignalStore({
     runsDir,
-    locks: createFileLocks({ folder: join(folder, 'locks'), patienceMs: WAIT_MS }),
+    locks: createFileLocks({ folder: join(folder, 'locks'), timeoutMs: WAIT_MS }),
     now,
   });
   const watcher = watchSignals({
@@ -138,7 +138,7 @@ async function setUp() {
     askModel: async () => null,
     logger: pino({ level: 'silent' }),
     now,
-    patience: { ...usualPatience, revivalDelaysSec: [] },
+    timings: { ...defaultTimings, revivalDelaysSec: [] },
     everyMs: 50,
   });
   onTestFinished(async () => {

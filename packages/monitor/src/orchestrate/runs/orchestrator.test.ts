@@ -30,7 +30,7 @@ function conduct(world: RunWorld, onStart: (wish: StartWish) => Promise<void> = 
       await onStart(wish);
       return 'already-started';
     },
-    patience: { revivalDelaysSec: [1, 1], settleSec: 1, claimSec: 60, afterEndSec: 10 },
+    timings: { revivalDelaysSec: [1, 1], settleSec: 1, claimSec: 60, afterEndSec: 10 },
     everyMs: 20,
   });
   onTestFinished(() => orchestrator.stop());

@@ -7,8 +7,8 @@ import {
   type AgentStream,
   type EventDraft,
   nextActs,
-  type Patience,
-  usualPatience,
+  type RunTimings,
+  defaultTimings,
   workerKey,
 } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
@@ -175,10 +175,10 @@ export function createOrchestrator(options: {
   askModel: AskModel;
   logger: Logger;
   now: () => Date;
-  patience?: Patience;
+  timings?: RunTimings;
   everyMs?: number;
 }): Orchestrator {
-  const { state, append, projects, signals, logger, patience = usualPatience } = options;
+  const { state, append, projects, signals, logger, timings = defaultTimings } = options;
   const memory = emptyMemory();
   const stopping = new AbortController();
   const observe = createObserver(options);
@@ -219,7 +219,7 @@ export function createOrchestrator(options: {
 
   async function lookOnce(): Promise<void> {
     const seen = await observe(state.board(), memory);
-    const acts = nextActs(seen.world, patience);
+    const acts = nextActs(seen.world, timings);
     last = { observed: seen, acts };
     costs.follow(seen.agents);
     leftovers.end(seen.agents);
@@ -268,7 +268,7 @@ export function createOrchestrator(options: {
       const launched = last?.observed.world.revivals.get(workerKey(orchestrator, ticket));
       // Not launched since a person said retry: it waits for its turn.
       if (launched === undefined) return true;
-      return launched.lastEnd !== 'unstartable' && launched.count < patience.revivalDelaysSec.length;
+      return launched.lastEnd !== 'unstartable' && launched.count < timings.revivalDelaysSec.length;
     },
     running: () => last?.observed.world.processes.size ?? 0,
     problem: () => problem,

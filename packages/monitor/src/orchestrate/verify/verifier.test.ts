@@ -71,7 +71,7 @@ function world(
   const told: EventDraft[] = [];
   const signals = createSignalStore({
     runsDir,
-    locks: createFileLocks({ folder: join(root, 'locks'), patienceMs: WAIT_MS }),
+    locks: createFileLocks({ folder: join(root, 'locks'), timeoutMs: WAIT_MS }),
     now: () => new Date(time),
   });
   const verifier = () =>

@@ -26,7 +26,7 @@ import type { ReadProcessStarts } from '../../runs/processes.ts';
 import { type Git, type GitWorktree, gitWorktrees, plain } from './git.ts';
 import type { Trust } from './trust.ts';
 
-const HOLD_PATIENCE_MS = 500;
+const HOLD_TIMEOUT_MS = 500;
 
 export type WorktreeContext = {
   git: Git;
@@ -53,7 +53,7 @@ export const logFile = (place: Place, name: string): string => join(place.base, 
 
 /** Alone with a name, between processes too; undefined when somebody else is at it. */
 export async function holdName(context: WorktreeContext, name: string): Promise<Hold | undefined> {
-  const deadline = performance.now() + HOLD_PATIENCE_MS;
+  const deadline = performance.now() + HOLD_TIMEOUT_MS;
   for (;;) {
     const hold = tryHold(lockFileOf(context, name));
     if (hold !== undefined || performance.now() > deadline) return hold;

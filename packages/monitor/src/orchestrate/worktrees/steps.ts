@@ -87,8 +87,8 @@ export async function endGroup(leader: number, graceMs: number): Promise<void> {
   await isGone(leader, AFTER_KILL_MS);
 }
 
-async function isGone(leader: number, patienceMs: number): Promise<boolean> {
-  const deadline = performance.now() + patienceMs;
+async function isGone(leader: number, timeoutMs: number): Promise<boolean> {
+  const deadline = performance.now() + timeoutMs;
   while (signalGroup(leader, 0)) {
     if (performance.now() > deadline) return false;
     await sleep(LOOK_MS);

@@ -8,7 +8,7 @@ import { hurry } from './testing/hurry.ts';
 import { createTrust } from './trust.ts';
 
 function trustIn(home: string, agent: string[] = ['claude']) {
-  const locks = createFileLocks({ folder: join(home, 'locks'), patienceMs: WAIT_MS });
+  const locks = createFileLocks({ folder: join(home, 'locks'), timeoutMs: WAIT_MS });
   const config = Config.parse({ svc: { orchestration: { agent } } });
   return { file: join(home, '.claude.json'), trust: createTrust({ home, config, locks }) };
 }

@@ -19,7 +19,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const ATTEMPTS = 5;
 /** The agents renew their lock more often; an older one was left by a crash. */
 const STALE_LOCK_MS = 10_000;
-const LOCK_PATIENCE_MS = 3_000;
+const LOCK_TIMEOUT_MS = 3_000;
 
 export type Trust = {
   /** A warning when it could not be told; everything else goes on without it. */
@@ -97,7 +97,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 async function withAgentsLock<T>(folder: string, work: () => Promise<T>): Promise<T> {
-  const deadline = performance.now() + LOCK_PATIENCE_MS;
+  const deadline = performance.now() + LOCK_TIMEOUT_MS;
   while (!(await takeFolder(folder))) {
     if (performance.now() > deadline) throw new Failure('file-busy', 'the agent is changing it.');
     await sleep(50);

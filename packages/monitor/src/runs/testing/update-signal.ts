@@ -4,9 +4,9 @@ import { writeSync } from 'node:fs';
 import { createFileLocks } from '../../disk/lock.ts';
 import { createSignalStore } from '../signal-store.ts';
 
-const [runsDir = '', locksDir = '', orchestrator = '', ticket = '', times = '0', patienceMs = ''] =
+const [runsDir = '', locksDir = '', orchestrator = '', ticket = '', times = '0', timeoutMs = ''] =
   process.argv.slice(2);
-const locks = createFileLocks({ folder: locksDir, patienceMs: Number(patienceMs) });
+const locks = createFileLocks({ folder: locksDir, timeoutMs: Number(timeoutMs) });
 const store = createSignalStore({ runsDir, locks, now: () => new Date() });
 const limit = Number(times) || Infinity;
 for (let done = 1; done <= limit; done += 1) {

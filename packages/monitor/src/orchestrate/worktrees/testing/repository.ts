@@ -99,7 +99,7 @@ export function testRepository(root: string, options: Options = {}): TestReposit
         home,
         dataDir,
         locksDir,
-        locks: createFileLocks({ folder: locksDir, patienceMs: WAIT_MS }),
+        locks: createFileLocks({ folder: locksDir, timeoutMs: WAIT_MS }),
         findings: noFindings,
         environment: { ...environment, ...options.environment, ...given.environment },
         now: given.now ?? options.now ?? (() => new Date()),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isPatienceOver, LONGEST_RETRY_WAIT_MS, retryWaitMs } from './outbox.ts';
+import { isTimeToGiveUp, LONGEST_RETRY_WAIT_MS, retryWaitMs } from './outbox.ts';
 
 const DAY = 24 * 60 * 60_000;
 
@@ -47,5 +47,5 @@ test.each([
   [11, 10 * DAY, false],
   [500, DAY - 1, false],
 ])('after %i attempts and %i ms patience is over: %s', (attempts, age, over) => {
-  expect(isPatienceOver({ attempts, createdAt: 1_000 }, 1_000 + age)).toBe(over);
+  expect(isTimeToGiveUp({ attempts, createdAt: 1_000 }, 1_000 + age)).toBe(over);
 });

@@ -7,20 +7,20 @@ import type { Effect } from './effect.ts';
 /** A line with the detail of its topic. */
 export type LineOf<Name extends Topic = Topic> = TypedLine<FoldedLine, Name>;
 
-export type Turn<Name extends Topic = Topic> = { board: Board; line: LineOf<Name>; effects: Effect[] };
+export type FoldContext<Name extends Topic = Topic> = { board: Board; line: LineOf<Name>; effects: Effect[] };
 
 /** A method, because a fold takes the lines of its own topics only: `foldLine` hands it no others. */
-export type Fold = { topics: readonly Topic[]; fold(turn: Turn): void };
+export type Fold = { topics: readonly Topic[]; fold(context: FoldContext): void };
 
-/** `on(['orchestrator.wave.started'], (turn) => … turn.line.detail.wave …)` */
-export function on<Name extends Topic>(topics: readonly Name[], fold: (turn: Turn<Name>) => void): Fold {
+/** `on(['orchestrator.wave.started'], (context) => … context.line.detail.wave …)` */
+export function on<Name extends Topic>(topics: readonly Name[], fold: (context: FoldContext<Name>) => void): Fold {
   return { topics, fold };
 }
 
 type Unkeyed<Kind> = Kind extends unknown ? Omit<Kind, 'key' | 'seq'> : never;
 
 /** Asks for something; what is asked twice of one subject by one line is done once, as it was asked last. */
-export function ask({ line, effects }: Turn, subject: string, effect: Unkeyed<Effect>): void {
+export function ask({ line, effects }: FoldContext, subject: string, effect: Unkeyed<Effect>): void {
   const key = `${line.seq}:${effect.kind}:${subject}`;
   const index = effects.findIndex((other) => other.key === key);
   if (index >= 0) effects.splice(index, 1);

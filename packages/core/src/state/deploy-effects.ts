@@ -5,53 +5,53 @@ import { onlyKnown } from '../receive/payload-fields.ts';
 import { pullRequestKey, pullRequestOfWorker } from './board-entities.ts';
 
 import type { Worker } from './board-types.ts';
-import { ask, type Turn } from './turn.ts';
+import { ask, type FoldContext } from './fold-context.ts';
 import { raise, resolve, scopeOfWorker } from './worker-attention.ts';
 
 const PROOFS_KEPT = 100;
 
 /** The worker after the fact; the same object when that changed nothing. It is not put on the board. */
-export function withFact(turn: Turn, before: Worker, fact: DeployFact): Worker {
+export function withFact(context: FoldContext, before: Worker, fact: DeployFact): Worker {
   const step = deployStep(before, fact);
   let worker = step.worker;
   if (worker !== before) {
-    const { seq, ts } = turn.line;
+    const { seq, ts } = context.line;
     const hasMoved = worker.status !== before.status;
     const since = hasMoved ? { statusSince: fact.at, statusSeq: seq } : undefined;
     worker = { ...worker, ...since, lastSeq: seq, lastAt: ts };
   }
-  for (const effect of step.effects) worker = withEffect(turn, worker, effect, fact);
+  for (const effect of step.effects) worker = withEffect(context, worker, effect, fact);
   return worker;
 }
 
-function withEffect(turn: Turn, worker: Worker, effect: DeployEffect, fact: DeployFact): Worker {
+function withEffect(context: FoldContext, worker: Worker, effect: DeployEffect, fact: DeployFact): Worker {
   switch (effect.kind) {
     case 'raise':
-      return raise(turn, worker, effect.reason, effect, fact.seq);
+      return raise(context, worker, effect.reason, effect, fact.seq);
     case 'resolve':
-      return resolve(turn, worker, effect.reason);
+      return resolve(context, worker, effect.reason);
     case 'prove':
-      return withProofAsked(turn, worker, effect.sha);
+      return withProofAsked(context, worker, effect.sha);
     case 'write-signal':
-      writeSignal(turn, worker);
+      writeSignal(context, worker);
       return worker;
     case 'move-ticket':
-      ask(turn, worker.ticket, { kind: 'move-ticket', ticket: worker.ticket, phase: effect.phase });
+      ask(context, worker.ticket, { kind: 'move-ticket', ticket: worker.ticket, phase: effect.phase });
       return worker;
     case 'tell':
-      tell(turn, worker, effect.topic, fact);
+      tell(context, worker, effect.topic, fact);
       return worker;
     case 'refresh-pull-request':
-      refreshPullRequest(turn, worker);
+      refreshPullRequest(context, worker);
       return worker;
   }
 }
 
-function writeSignal(turn: Turn, worker: Worker): void {
+function writeSignal(context: FoldContext, worker: Worker): void {
   if (worker.removed) return;
   const { key, orchestrator, ticket, status, merge, deploy } = worker;
   // One that was found by its branch is named in the file from now on.
-  const { number, url = null } = pullRequestOfWorker(turn.board, worker) ?? worker.pr ?? {};
+  const { number, url = null } = pullRequestOfWorker(context.board, worker) ?? worker.pr ?? {};
   const pr = merge && {
     ...(number !== undefined && { number }),
     ...(url !== null && { url }),
@@ -59,32 +59,32 @@ function writeSignal(turn: Turn, worker: Worker): void {
     mergedAt: merge.at,
     ...(merge.sha !== null && { mergeSha: merge.sha }),
   };
-  ask(turn, key, { kind: 'write-signal', orchestrator, ticket, status, pr, deploy });
+  ask(context, key, { kind: 'write-signal', orchestrator, ticket, status, pr, deploy });
 }
 
 /** Each commit is asked about once per worker: whether it contains the merge does not change. */
-function withProofAsked(turn: Turn, worker: Worker, sha: string): Worker {
+function withProofAsked(context: FoldContext, worker: Worker, sha: string): Worker {
   const { repo, merge, signal } = worker;
   const mergeSha = merge?.sha ?? null;
   if (repo === null || mergeSha === null || worker.proofsAsked.includes(sha)) return worker;
   const worktreePath = typeof signal?.worktreePath === 'string' ? signal.worktreePath : null;
   const subject = `${mergeSha}..${sha}`;
-  ask(turn, subject, { kind: 'prove-descendant', repo, mergeSha, sha, worktreePath });
+  ask(context, subject, { kind: 'prove-descendant', repo, mergeSha, sha, worktreePath });
   return { ...worker, proofsAsked: [...worker.proofsAsked, sha].slice(-PROOFS_KEPT) };
 }
 
-function refreshPullRequest(turn: Turn, worker: Worker): void {
-  const number = worker.pr?.number ?? pullRequestOfWorker(turn.board, worker)?.number;
+function refreshPullRequest(context: FoldContext, worker: Worker): void {
+  const number = worker.pr?.number ?? pullRequestOfWorker(context.board, worker)?.number;
   const { repo } = worker;
   if (repo === null || number === undefined) return;
-  ask(turn, pullRequestKey(repo, number), { kind: 'refresh-pull-request', repo, pr: number });
+  ask(context, pullRequestKey(repo, number), { kind: 'refresh-pull-request', repo, pr: number });
 }
 
-function tell(turn: Turn, worker: Worker, topic: 'started' | 'succeeded' | 'failed', fact: DeployFact): void {
+function tell(context: FoldContext, worker: Worker, topic: 'started' | 'succeeded' | 'failed', fact: DeployFact): void {
   const { deploy, policy } = worker;
   const event = `orchestrator.deploy.${topic}` as const;
   const deployment = fact.kind === 'deployment' ? fact : undefined;
-  ask(turn, `${event}:${worker.key}`, {
+  ask(context, `${event}:${worker.key}`, {
     kind: 'append',
     draft: {
       event,

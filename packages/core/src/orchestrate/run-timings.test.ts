@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { defaultTimings } from './acts.ts';
+import { readTimings } from './run-timings.ts';
+
+test('nothing is the usual; what is named is taken', () => {
+  expect(readTimings('')).toEqual(defaultTimings);
+  expect(readTimings('{}')).toEqual(defaultTimings);
+  expect(readTimings('{"revivalDelaysSec":[1,2],"settleSec":0}')).toEqual({
+    ...defaultTimings,
+    revivalDelaysSec: [1, 2],
+    settleSec: 0,
+  });
+});
+
+test.each([
+  '{',
+  '[]',
+  '{"settle":1}',
+  '{"claimSec":-1}',
+  '{"revivalDelaysSec":["1"]}',
+  '{"afterEndSec":1e9}',
+])('not understood: %s', (text) => {
+  expect(readTimings(text)).toBeUndefined();
+});
