@@ -24,7 +24,7 @@ const policy = {
 };
 
 export function* workerLines(subject: Subject, random: Random, world: World): Generator<EventFields> {
-  const worker = createWorkerTeller(subject, world);
+  const worker = createWorkerLines(subject, world);
   yield tracker('created', subject, 'Todo');
   yield worker.tell('dispatched', 'dispatched', { command: `work on ${subject.ticket}` });
   yield tracker('state_changed', subject, 'In Progress');
@@ -69,7 +69,7 @@ export function* workerLines(subject: Subject, random: Random, world: World): Ge
 }
 
 /** The signal file grows as the worker goes on; each line carries it as it stands. */
-function createWorkerTeller(subject: Subject, { now }: World) {
+function createWorkerLines(subject: Subject, { now }: World) {
   const startedAt = new Date(now()).toISOString();
   let status = 'dispatched';
   let writes = 0;

@@ -17,7 +17,7 @@ import { extname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'rolldown';
 import { type Bundled, bundledIn, NOTICES, noticesText, readBundled } from '../../release/notices.ts';
-import { VOCABULARY_FILE } from './src/cli/completion/find-place.ts';
+import { VOCABULARY_FILE } from './src/cli/completion/find-completions.ts';
 import { makeVocabulary } from './src/cli/completion/make-vocabulary.ts';
 
 const here = import.meta.dirname;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { temporaryFolder, until } from '@svc/testkit';
 import { build } from 'rolldown';
 import { onTestFinished } from 'vitest';
-import { VOCABULARY_FILE } from '../src/cli/completion/find-place.ts';
+import { VOCABULARY_FILE } from '../src/cli/completion/find-completions.ts';
 import { makeVocabulary } from '../src/cli/completion/make-vocabulary.ts';
 import { completionScript, type Shell } from '../src/cli/completion/scripts.ts';
 

@@ -85,13 +85,13 @@ export function runRoutes(options: {
     await seeFiles(run);
     await orchestrator.lookNow();
     await cancelUnbegun(run);
-    if (run.plan === null) await cancelUnconducted(run);
+    if (run.plan === null) await cancelUnmanaged(run);
     await seeFiles(run);
     return viewOf(runOf(run.orchestrator));
   }
 
   /** Nobody here started its agents, nor can end them; its files say what the person said. */
-  async function cancelUnconducted(run: Run): Promise<void> {
+  async function cancelUnmanaged(run: Run): Promise<void> {
     for (const worker of boardOf(state).workers.values())
       if (worker.orchestrator === run.orchestrator && endsWithItsRun(worker))
         await setStatus(run, worker.ticket, 'canceled');

@@ -12,14 +12,14 @@ import { type OutboxFigures, type OutboxRow, type OutboxStore, outboxFigures } f
 // An effect that was given up needs a person, and the log has to say so. The row remembers that it was not
 // told yet, so that a kill between giving up and telling only delays it. Telling twice is the same as once.
 
-type GivenUpTeller = {
+type GivenUpReporter = {
   /** Sends all that is unsent, or joins the round that is under way. */
-  tell: () => void;
+  report: () => void;
   /** Stops telling, and resolves when the round that is under way has ended. */
   stop: () => Promise<void>;
 };
 
-function createGivenUpTeller({
+function createGivenUpReporter({
   store,
   clock,
   random,
@@ -32,14 +32,14 @@ function createGivenUpTeller({
   onGaveUp: (row: OutboxRow, error: string) => Promise<void>;
   /** Why telling fails, and null when it works. */
   onTrouble: (reason: string | null) => void;
-}): GivenUpTeller {
+}): GivenUpReporter {
   let round: Promise<void> | null = null;
   let again = false;
   let stopped = false;
   let failures = 0;
   let cancelRetry: (() => void) | null = null;
 
-  async function tellAll(): Promise<void> {
+  async function reportAll(): Promise<void> {
     for (;;) {
       const [row] = stopped ? [] : store.unsent(1);
       if (row === undefined) return;
@@ -50,17 +50,17 @@ function createGivenUpTeller({
 
   async function run(): Promise<void> {
     try {
-      await tellAll();
+      await reportAll();
       failures = 0;
       onTrouble(null);
     } catch (error) {
       failures += 1;
       onTrouble(`an effect was given up and could not be told: ${messageOf(error)}`);
-      if (!stopped) cancelRetry = clock.after(retryWaitMs(failures, random()), tell);
+      if (!stopped) cancelRetry = clock.after(retryWaitMs(failures, random()), report);
     }
   }
 
-  function tell(): void {
+  function report(): void {
     if (stopped) return;
     if (round !== null) {
       again = true;
@@ -73,12 +73,12 @@ function createGivenUpTeller({
       if (!again) return;
       again = false;
       // After a failure its own timer goes on.
-      if (failures === 0) tell();
+      if (failures === 0) report();
     });
   }
 
   return {
-    tell,
+    report,
     async stop() {
       stopped = true;
       cancelRetry?.();
@@ -136,7 +136,7 @@ export function createOutboxRunner({
   const held = new Set<string>();
   const waiters = createWaiters(clock.after);
   const troubles: { store: string | null; telling: string | null } = { store: null, telling: null };
-  const teller = createGivenUpTeller({
+  const reporter = createGivenUpReporter({
     store,
     clock,
     random,
@@ -245,7 +245,7 @@ export function createOutboxRunner({
     }
     if (permanent || isTimeToGiveUp({ attempts: ended, createdAt }, now)) {
       store.giveUp(key, failed);
-      teller.tell();
+      reporter.report();
       return { state: 'given-up', error: failed };
     }
     store.retry(key, failed, now + waitMs(ended, random(), retryAfterMs));
@@ -256,7 +256,7 @@ export function createOutboxRunner({
     start() {
       if (mode !== 'new') return;
       mode = 'at work';
-      teller.tell();
+      reporter.report();
       wake();
     },
     wake,
@@ -274,7 +274,7 @@ export function createOutboxRunner({
       const ends = [...running.values()].map(({ settled }) => settled);
       const late = new Promise<void>((resolve) => {
         const cancel = clock.after(stopMs, resolve);
-        void Promise.all([...ends, teller.stop()])
+        void Promise.all([...ends, reporter.stop()])
           .finally(cancel)
           .then(() => resolve());
       });

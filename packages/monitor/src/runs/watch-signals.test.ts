@@ -14,7 +14,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type EventDraft, type EventFields, parseEventDraft, type SignalFile } from '@svc/core';
 import { temporaryFolder } from '@svc/testkit';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { KnownSignal } from './signal-looks.ts';
+import type { KnownSignal } from './signal-reads.ts';
 import { putSignal, sampleSignal } from './testing/sample-signal.ts';
 import { type WatchSignalsOptions, watchSignals } from './watch-signals.ts';
 

@@ -17,11 +17,11 @@ import {
   signalPath,
 } from './signal-folder.ts';
 import {
-  createSignalLooks,
-  createSignalTeller,
+  createSignalReads,
+  createSignalReporter,
   type KnownSignal,
-  type TellerOptions,
-} from './signal-looks.ts';
+  type ReporterOptions,
+} from './signal-reads.ts';
 
 // The system's notices for a set of folders that come and go. A notice is only a hint: folders that cannot be
 // watched (no more watches to be had, a file system without notices) are left to whoever polls.
@@ -111,7 +111,7 @@ const CHEAP_SCAN_MS = 20;
 /** Folders may appear while the watches of their parents begin. */
 const MOST_ROUNDS = 5;
 
-export type WatchSignalsOptions = TellerOptions & {
+export type WatchSignalsOptions = ReporterOptions & {
   runsDir: string;
   /** All workers that the log knows, so that a file that went while nobody watched is missed. */
   knownWorkers?: () => Iterable<KnownSignal & { orchestrator: string; ticket: string }>;
@@ -157,8 +157,8 @@ export function watchSignals(options: WatchSignalsOptions): SignalWatcher {
   let scanTimer: NodeJS.Timeout | null = null;
   let stopped = false;
 
-  const looks = createSignalLooks({
-    teller: createSignalTeller(options),
+  const looks = createSignalReads({
+    reporter: createSignalReporter(options),
     debounceMs,
     graceMs,
     retryMs: pollMs,

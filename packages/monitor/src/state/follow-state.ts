@@ -16,8 +16,8 @@ import type { LogEntry } from '../log/log-entry.ts';
 import { type BoardRules, boardRules, foldOrSkip } from './board-rules.ts';
 import { type BoardAndPlace, loadBoard, type SnapshotMark, type SnapshotStore } from './snapshot-store.ts';
 import {
-  createHandOver,
-  type HandOver,
+  createEffectQueue,
+  type EffectQueue,
   type StateChange,
   type StateFollower,
   type StateOptions,
@@ -101,12 +101,12 @@ export function followState(options: StateOptions): StateFollower {
   /** Below 0 until it is known where the folding starts. */
   const folded = createProgress(-1, 'The state is not followed any more');
   const listeners = new Set<(change: StateChange) => void>();
-  const startOfLife = log.lastSeq();
+  const lastSeqAtStart = log.lastSeq();
   let place: BoardAndPlace = { board: rules.emptyBoard(), seq: 0 };
   let last: EventLine | null = null;
   let brokenLines = 0;
   let failing: string | null = null;
-  let handOver: HandOver | null = null;
+  let queue: EffectQueue | null = null;
   let taker: SnapshotTaker | null = null;
   let isLive = false;
 
@@ -134,7 +134,7 @@ export function followState(options: StateOptions): StateFollower {
     if (stopped.signal.aborted) return;
     place = loaded;
     const { retryMs, mostWaiting } = options;
-    handOver = createHandOver({
+    queue = createEffectQueue({
       outbox,
       from: cursor,
       onFailure,
@@ -164,7 +164,7 @@ export function followState(options: StateOptions): StateFollower {
       fold(entries);
       failing = null;
       tell(entries);
-      await handOver?.room();
+      await queue?.waitForSpace();
       await snapshotIfDue();
       if (signal.aborted) return;
     }
@@ -174,16 +174,16 @@ export function followState(options: StateOptions): StateFollower {
     let lines = 0;
     let began = performance.now();
     for (const { line } of entries) {
-      handOver?.add(foldOrSkip(rules, place.board, line, noteBroken), line.seq);
+      queue?.add(foldOrSkip(rules, place.board, line, noteBroken), line.seq);
       place.seq = line.seq;
       last = line;
       lines += 1;
       if (lines < BATCH_LINES && performance.now() - began < BATCH_MS) continue;
-      handOver?.flush();
+      queue?.flush();
       lines = 0;
       began = performance.now();
     }
-    handOver?.flush();
+    queue?.flush();
     folded.reach(place.seq);
   }
 
@@ -193,7 +193,7 @@ export function followState(options: StateOptions): StateFollower {
   }
 
   function tell(entries: readonly LogEntry[]): void {
-    isLive ||= place.seq >= startOfLife;
+    isLive ||= place.seq >= lastSeqAtStart;
     if (!isLive || listeners.size === 0) return;
     const change = { board: place.board, lines: entries.map(({ line }) => line) };
     for (const listener of listeners) {
@@ -213,8 +213,8 @@ export function followState(options: StateOptions): StateFollower {
 
   /** Only of lines whose effects the outbox has: a start never uses another. */
   function snapshot(): void {
-    handOver?.flush(true);
-    if (last === null || handOver === null || handOver.cursor() < place.seq) return;
+    queue?.flush(true);
+    if (last === null || queue === null || queue.cursor() < place.seq) return;
     taker?.take(place.board, { seq: place.seq, at: last.ts, lineId: last.id });
   }
 
@@ -224,7 +224,7 @@ export function followState(options: StateOptions): StateFollower {
   }
 
   const running = run();
-  const ready = folded.reached(startOfLife);
+  const ready = folded.reached(lastSeqAtStart);
   // Whoever does not wait for it has no use for the rejection.
   ready.catch(() => undefined);
 
@@ -235,12 +235,12 @@ export function followState(options: StateOptions): StateFollower {
     progress: () => ({
       seq: place.seq,
       of: log.lastSeq(),
-      ready: place.seq >= startOfLife && handOver !== null,
-      cursor: handOver?.cursor() ?? 0,
-      backlog: handOver?.backlog() ?? 0,
+      ready: place.seq >= lastSeqAtStart && queue !== null,
+      cursor: queue?.cursor() ?? 0,
+      backlog: queue?.backlog() ?? 0,
       snapshotSeq: taker?.lastSeq() ?? 0,
       brokenLines,
-      degraded: failing ?? handOver?.failing() ?? taker?.failing() ?? null,
+      degraded: failing ?? queue?.failing() ?? taker?.failing() ?? null,
     }),
     onChange(listener) {
       listeners.add(listener);
@@ -248,10 +248,10 @@ export function followState(options: StateOptions): StateFollower {
     },
     async stop() {
       stopped.abort();
-      handOver?.stop();
+      queue?.stop();
       await running;
       folded.close();
-      handOver?.stop();
+      queue?.stop();
       if (taker !== null && place.seq - taker.lastSeq() >= Math.min(every, WORTH_A_SNAPSHOT)) snapshot();
       await taker?.idle();
     },

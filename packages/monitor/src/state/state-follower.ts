@@ -55,7 +55,7 @@ export type StateOptions = {
 // Its modes:
 // - working: what lines asked for is handed over a batch at a time.
 // - failing: the outbox could not store a batch. It is tried again, ever less often; what lines ask for
-//   meanwhile waits in memory, up to a bound at which whoever folds has to wait (`room`).
+//   meanwhile waits in memory, up to a bound at which whoever folds has to wait (`waitForSpace`).
 
 export type EffectTaker = {
   /** Stores the effects and the cursor, both or neither; throws when it cannot. */
@@ -64,12 +64,12 @@ export type EffectTaker = {
   cursor: () => number;
 };
 
-export type HandOver = {
+export type EffectQueue = {
   add: (effects: readonly Effect[], seq: number) => void;
   /** Hands over what waits. Moves a cursor that has nothing to bring only now and then, unless it must. */
   flush: (must?: boolean) => void;
-  /** Resolves when there is room for more effects. */
-  room: () => Promise<void>;
+  /** Resolves when there is space for more effects. */
+  waitForSpace: () => Promise<void>;
   /** The last line whose effects are handed over. */
   cursor: () => number;
   backlog: () => number;
@@ -83,7 +83,7 @@ const MOST_WAITING = 4_096;
 /** Lines without effects after which the cursor moves all the same: so many are folded twice at most. */
 const IDLE_LINES = 1_024;
 
-export function createHandOver({
+export function createEffectQueue({
   outbox,
   from,
   onFailure,
@@ -96,7 +96,7 @@ export function createHandOver({
   onFailure: (error: unknown) => void;
   mostWaiting?: number;
   retryMs?: (failures: number) => number;
-}): HandOver {
+}): EffectQueue {
   let cursor = from;
   let waiting: Effect[] = [];
   let waitingTo = from;
@@ -104,7 +104,7 @@ export function createHandOver({
   let failures = 0;
   let retry: NodeJS.Timeout | null = null;
   let stopped = false;
-  let inRoom: (() => void)[] = [];
+  let waiters: (() => void)[] = [];
 
   function attempt(): void {
     retry = null;
@@ -121,8 +121,8 @@ export function createHandOver({
     waiting = [];
     failing = null;
     failures = 0;
-    for (const resolve of inRoom) resolve();
-    inRoom = [];
+    for (const resolve of waiters) resolve();
+    waiters = [];
   }
 
   return {
@@ -135,10 +135,10 @@ export function createHandOver({
       if (retry !== null || waitingTo === cursor) return;
       if (must || waiting.length > 0 || waitingTo - cursor >= IDLE_LINES) attempt();
     },
-    room: () =>
+    waitForSpace: () =>
       stopped || waiting.length < mostWaiting
         ? Promise.resolve()
-        : new Promise((resolve) => inRoom.push(resolve)),
+        : new Promise((resolve) => waiters.push(resolve)),
     cursor: () => cursor,
     backlog: () => waiting.length,
     failing: () => failing,
@@ -146,8 +146,8 @@ export function createHandOver({
       stopped = true;
       if (retry !== null) clearTimeout(retry);
       if (waitingTo > cursor) attempt();
-      for (const resolve of inRoom) resolve();
-      inRoom = [];
+      for (const resolve of waiters) resolve();
+      waiters = [];
     },
   };
 }

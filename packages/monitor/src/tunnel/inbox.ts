@@ -5,7 +5,7 @@ import { type FeedConditions, isRelayPosition, SELF_TEST_HEADER } from '@svc/cor
 import type { Clock } from '@svc/lib/clock';
 import type { Logger } from 'pino';
 import { type Receive, readDelivery, type TunnelDelivery } from './delivery.ts';
-import { createHandOver, type Settled } from './hand-over.ts';
+import { createDeliveryQueue, type Settled } from './delivery-queue.ts';
 
 // How often something happened within the last hour, in sixty slots: a flood takes no memory.
 
@@ -111,7 +111,7 @@ export type Inbox = {
   /** Everything up to here is settled. */
   completeTo: () => string | null;
   isFull: () => boolean;
-  room: (signal: AbortSignal) => Promise<void>;
+  waitForSpace: (signal: AbortSignal) => Promise<void>;
   drain: (timeoutMs: number) => Promise<void>;
   conditions: () => FeedConditions;
   report: () => InboxReport;
@@ -132,12 +132,12 @@ export function createInbox(options: {
   const figures = createFigures(clock.now);
   let waiting: string | null = null;
   let arrivedTo: string | null = null;
-  const handOver = createHandOver({
+  const queue = createDeliveryQueue({
     channel: options.channelKey,
     receive: options.receive,
     clock,
     random: options.random,
-    onHeld(why) {
+    onWaiting(why) {
       waiting = why;
       onChange();
     },
@@ -147,7 +147,7 @@ export function createInbox(options: {
   function pass(position: string | null): void {
     if (position === null) return;
     arrivedTo = position;
-    handOver.pass(position);
+    queue.pass(position);
   }
 
   function take(data: string, id: string | undefined): void {
@@ -166,7 +166,7 @@ export function createInbox(options: {
       return pass(position);
     }
     arrivedTo = position ?? arrivedTo;
-    handOver.push(delivery, position, (how) => {
+    queue.push(delivery, position, (how) => {
       if (how === 'unauthorised') figures.noteUnauthorised(exact);
       else figures.note(how);
       onChange();
@@ -177,11 +177,11 @@ export function createInbox(options: {
     take,
     beginAfter: pass,
     arrivedTo: () => arrivedTo,
-    completeTo: handOver.completeTo,
-    isFull: handOver.isFull,
-    room: handOver.room,
-    drain: handOver.drain,
+    completeTo: queue.completeTo,
+    isFull: queue.isFull,
+    waitForSpace: queue.waitForSpace,
+    drain: queue.drain,
     conditions: () => ({ waiting, unauthorised: figures.unauthorised() }),
-    report: () => ({ ...figures.report(), waiting: handOver.waiting() }),
+    report: () => ({ ...figures.report(), waiting: queue.waiting() }),
   };
 }

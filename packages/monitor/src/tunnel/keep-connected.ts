@@ -53,7 +53,7 @@ export function keepConnected(options: {
   /** How many deliveries were new and genuine so far. */
   accepted: () => number;
   isFull: () => boolean;
-  room: (signal: AbortSignal) => Promise<void>;
+  waitForSpace: (signal: AbortSignal) => Promise<void>;
   onFrame: (frame: StreamFrame, connection: Connection) => void;
   onEvent: (event: TunnelEvent) => void;
   /** Called regularly, so that time alone can change what is shown. */
@@ -118,7 +118,7 @@ export function keepConnected(options: {
         heardAt = clock.monotonic();
         onEvent({ type: 'heard', at: clock.now() });
       },
-      room: (signal) => (options.isFull() ? waitForRoom(signal) : undefined),
+      waitForSpace: (signal) => (options.isFull() ? whenNotFull(signal) : undefined),
     });
     const ending = await session.ended;
     session = null;
@@ -135,9 +135,9 @@ export function keepConnected(options: {
     connection = { relayKeeps, resumed: relayKeeps && after !== null, since: clock.now() };
   }
 
-  async function waitForRoom(signal: AbortSignal): Promise<void> {
+  async function whenNotFull(signal: AbortSignal): Promise<void> {
     blocked = true;
-    await options.room(signal);
+    await options.waitForSpace(signal);
     blocked = false;
     heardAt = clock.monotonic();
   }

@@ -149,7 +149,7 @@ export function openSession(options: {
   onFrame: (frame: StreamFrame) => void;
   onSignOfLife: () => void;
   /** Resolves when more can be read. */
-  room: (signal: AbortSignal) => Promise<void> | undefined;
+  waitForSpace: (signal: AbortSignal) => Promise<void> | undefined;
 }): Session {
   const { connect, clock, ours } = options;
   const abort = new AbortController();
@@ -194,7 +194,7 @@ export function openSession(options: {
     for await (const chunk of body) {
       if (!stream.feed(chunk))
         return { kind: 'lost', why: `the relay sent more than ${maxFrameBytes} bytes in one frame` };
-      await options.room(abort.signal);
+      await options.waitForSpace(abort.signal);
       if (ending !== null) return ending;
     }
     return ending ?? { kind: 'lost', why: 'the relay closed the connection' };

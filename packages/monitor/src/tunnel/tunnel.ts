@@ -209,7 +209,7 @@ export function createTunnel(options: TunnelOptions): Tunnel {
       resumeAfter: () => inbox.arrivedTo() ?? cursorOf(channelKey),
       accepted: () => inbox.report().deliveries.accepted,
       isFull: inbox.isFull,
-      room: inbox.room,
+      waitForSpace: inbox.waitForSpace,
       onFrame,
       onEvent: step,
       onLook: regrade,

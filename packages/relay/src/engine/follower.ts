@@ -138,7 +138,7 @@ export function createFollowing(
     if (live === undefined) return false;
     for (const { stored } of live) {
       if (!is(me, 'reading')) return true;
-      handOver(me, stored);
+      deliver(me, stored);
     }
     if (is(me, 'reading')) goLive(me);
     return true;
@@ -161,7 +161,7 @@ export function createFollowing(
     const { parts, body, ...rest } = frame;
     const position = { epoch: me.epoch, seq: message.seq, check: message.check };
     if (parts === null) {
-      handOver(me, { position, delivery: { ...rest, body } });
+      deliver(me, { position, delivery: { ...rest, body } });
       return undefined;
     }
     const prefix = names.partsPrefix(me.feed.shard, me.feed.channelId);
@@ -169,11 +169,11 @@ export function createFollowing(
       const whole = await readParts(store, me.feed.stream, prefix, parts);
       if (!is(me, 'reading')) return;
       if (whole === undefined) passOver(me, message.seq);
-      else handOver(me, { position, delivery: { ...rest, body: whole } });
+      else deliver(me, { position, delivery: { ...rest, body: whole } });
     });
   }
 
-  function handOver(me: FollowerState, stored: StoredDelivery): void {
+  function deliver(me: FollowerState, stored: StoredDelivery): void {
     moveTo(me, stored.position.seq, stored.position.check);
     me.anchorNeeded = true;
     try {
@@ -210,7 +210,7 @@ export function createFollowing(
     offer(me: FollowerState, { seq, previous, stored }: Offer): void {
       if (!is(me, 'live') || seq <= me.cursor) return;
       if (previous > me.cursor || stored === null) readAgain(me);
-      else handOver(me, stored);
+      else deliver(me, stored);
     },
     readAgain,
     /** The stream was made anew. */

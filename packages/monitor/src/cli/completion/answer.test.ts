@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { answerCompletion } from './answer.ts';
-import type { Offered } from './find-place.ts';
+import type { Offered } from './find-completions.ts';
 import { makeVocabulary } from './make-vocabulary.ts';
 import type { DaemonKind } from './value-kinds.ts';
 

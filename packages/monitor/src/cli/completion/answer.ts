@@ -4,7 +4,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findPlace, type Offered, VOCABULARY_FILE, type Vocabulary } from './find-place.ts';
+import { findCompletions, type Offered, VOCABULARY_FILE, type Vocabulary } from './find-completions.ts';
 import {
   type DaemonKind,
   daemonKinds,
@@ -35,7 +35,7 @@ export async function answerCompletion(
   known: Vocabulary,
   ask: (kind: DaemonKind) => Promise<readonly Offered[]>,
 ): Promise<string[]> {
-  const { typed, offered, kind } = findPlace(known.program, words);
+  const { typed, offered, kind } = findCompletions(known.program, words);
   const looked = kind === undefined ? [] : await lookUp(kind, known, ask);
   const lines = new Map<string, string>();
   for (const { value, description } of [...offered, ...looked])

@@ -7,7 +7,7 @@ import { readMachine } from '../../config/environment.ts';
 import { isHeld, isOurs, readRecord } from '../../control/instance.ts';
 import { Failure } from '../../errors.ts';
 import { plainText } from '../text.ts';
-import type { Offered } from './find-place.ts';
+import type { Offered } from './find-completions.ts';
 import type { DaemonKind } from './value-kinds.ts';
 
 const TIMEOUT_MS = 300;

@@ -10,7 +10,7 @@ import {
   topics,
 } from '@svc/core';
 import { describeSvc } from '../describe-svc.ts';
-import type { Offered, Vocabulary } from './find-place.ts';
+import type { Offered, Vocabulary } from './find-completions.ts';
 
 export function makeVocabulary(): Vocabulary {
   return {

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { everyVerb } from '../describe-program.ts';
 import { describeSvc } from '../describe-svc.ts';
 import { readVocabulary } from './answer.ts';
-import { VOCABULARY_FILE } from './find-place.ts';
+import { VOCABULARY_FILE } from './find-completions.ts';
 import { isPlainValue } from './value-kinds.ts';
 
 test('a build’s file is read as it is', async () => {

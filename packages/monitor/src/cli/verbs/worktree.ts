@@ -31,7 +31,7 @@ function createVerb(terminal: Terminal): CommandUnknownOpts {
     .action(async (name, options) => {
       const worktrees = await open(terminal);
       const made = await orInterrupted(terminal, () =>
-        worktrees.create(name, { base: options.base, tell: teller(terminal), signal: terminal.interrupted }),
+        worktrees.create(name, { base: options.base, tell: progressTo(terminal), signal: terminal.interrupted }),
       );
       if (options.json) printJson(terminal, made);
       else terminal.out(made.path);
@@ -76,7 +76,7 @@ function removeVerb(terminal: Terminal): CommandUnknownOpts {
         worktrees.remove(name, {
           force: options.force,
           currentFolder: terminal.folder,
-          tell: teller(terminal),
+          tell: progressTo(terminal),
           signal: terminal.interrupted,
         }),
       );
@@ -92,7 +92,7 @@ async function open(terminal: Terminal): Promise<Worktrees> {
 }
 
 /** Progress goes to the error stream, so that the path can be used by a script. */
-function teller(terminal: Terminal): Tell {
+function progressTo(terminal: Terminal): Tell {
   return (news) => {
     switch (news.kind) {
       case 'step':

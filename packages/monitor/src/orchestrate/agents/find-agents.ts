@@ -99,9 +99,9 @@ function stateOf(file: PidFile, starts: ReadonlyMap<number, ProcessStart>, now: 
 const GRACE_MS = 5_000;
 
 /** Not shown: there is a group, and whose it is cannot be seen. */
-export type LeftBehind = 'none' | 'ended' | 'not-shown';
+export type Leftovers = 'none' | 'ended' | 'not-shown';
 
-export async function endLeftBehind({
+export async function endLeftovers({
   pid,
   orchestrator,
   ticket,
@@ -112,7 +112,7 @@ export async function endLeftBehind({
   orchestrator: string;
   ticket: string;
   graceMs?: number;
-}): Promise<LeftBehind> {
+}): Promise<Leftovers> {
   if (!groupIsThere(pid)) return 'none';
   const members = await membersOf(pid);
   const wanted = [`SVC_ORCHESTRATOR=${orchestrator}`, `SVC_TICKET=${ticket}`];

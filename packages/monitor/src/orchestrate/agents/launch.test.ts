@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { temporaryFolder, until, WAIT_MS } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { processStartsOf } from '../../runs/processes.ts';
-import { endLeftBehind, findAgents, nextAttempt } from './find-agents.ts';
+import { endLeftovers, findAgents, nextAttempt } from './find-agents.ts';
 import { agentFiles, endAgent, type Launch, type LaunchedAgent, launchAgent } from './launch.ts';
 import { type AgentPlace, agentPlace, killGroup, lives, textIn } from './testing/scripted-agent.ts';
 
@@ -283,14 +283,14 @@ describe.skipIf(process.platform !== 'linux')('what was left behind', () => {
   test('by an agent whose end nobody saw is ended', async () => {
     const { pid, left } = await orphans(agentPlace(temporaryFolder()));
     const whose = { pid, orchestrator: 'run-1', ticket: 'ENG-1', graceMs: 500 };
-    expect(await endLeftBehind(whose)).toBe('ended');
+    expect(await endLeftovers(whose)).toBe('ended');
     await until(() => !lives(left));
-    expect(await endLeftBehind(whose)).toBe('none');
+    expect(await endLeftovers(whose)).toBe('none');
   });
 
   test('by somebody else is not touched', async () => {
     const { pid, left } = await orphans(agentPlace(temporaryFolder()));
-    expect(await endLeftBehind({ pid, orchestrator: 'run-1', ticket: 'ENG-2' })).toBe('not-shown');
+    expect(await endLeftovers({ pid, orchestrator: 'run-1', ticket: 'ENG-2' })).toBe('not-shown');
     expect(lives(left)).toBe(true);
   });
 });

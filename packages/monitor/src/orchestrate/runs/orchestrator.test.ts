@@ -6,7 +6,7 @@ import { createOrchestrator } from './orchestrator.ts';
 import type { StartWish } from './start-agent.ts';
 import { ownLine, RUN, type RunWorld, runWorld } from './testing/run-world.ts';
 
-function conduct(world: RunWorld, onStart: (wish: StartWish) => Promise<void> = async () => undefined) {
+function startOrchestrator(world: RunWorld, onStart: (wish: StartWish) => Promise<void> = async () => undefined) {
   const wishes: StartWish[] = [];
   const listeners = new Set<() => void>();
   const orchestrator = createOrchestrator({
@@ -42,7 +42,7 @@ test('as many agents as there are slots, and one more when one has gone', async 
   const world = runWorld();
   world.begin([['ABC-1', 'ABC-2', 'ABC-3', 'ABC-4', 'ABC-5']]);
   const pidOf = (ticket: string): number => 4_000_000 + Number(ticket.split('-')[1]);
-  const { orchestrator, wishes } = conduct(world, async ({ ticket, attempt }) => {
+  const { orchestrator, wishes } = startOrchestrator(world, async ({ ticket, attempt }) => {
     world.launched(ticket, attempt, pidOf(ticket));
     world.tell(world.signal(ticket));
   });
@@ -67,7 +67,7 @@ test('whether a worker is started again', async () => {
   for (const ticket of ['ABC-1', 'ABC-2']) world.tell(world.signal(ticket));
   for (const attempt of [1, 2, 3]) world.launched('ABC-1', attempt, 4_000_000 + attempt, { lives: false });
   world.launched('ABC-2', 1, 4_000_009, { lives: false });
-  const { orchestrator } = conduct(world);
+  const { orchestrator } = startOrchestrator(world);
   await until(() => orchestrator.holds(RUN).length > 0);
   const willRevive = (ticket: string, of = RUN) => orchestrator.willRevive({ orchestrator: of, ticket });
   expect([willRevive('ABC-1'), willRevive('ABC-2'), willRevive('ABC-1', 'foreign')]).toEqual([
@@ -88,7 +88,7 @@ test('a project that cannot be read is a problem, until it can', async () => {
   world.begin([['ABC-1']]);
   const { of } = world.projects;
   world.projects.of = () => Promise.reject(new Error('svc.projectKey: expected text'));
-  const { orchestrator, wishes } = conduct(world);
+  const { orchestrator, wishes } = startOrchestrator(world);
   await until(() => orchestrator.problem());
   expect(orchestrator.problem()).toBe('svc.projectKey: expected text');
   expect(wishes).toEqual([]);
@@ -101,7 +101,7 @@ test('stopping waits for what is under way, and starts nothing more', async () =
   const world = runWorld();
   world.begin([['ABC-1']]);
   const free = Promise.withResolvers<void>();
-  const { orchestrator, wishes } = conduct(world, () => free.promise);
+  const { orchestrator, wishes } = startOrchestrator(world, () => free.promise);
   await until(() => wishes.length > 0);
   const stopping = orchestrator.stop();
   const first = Promise.race([stopping.then(() => 'stopped'), free.promise.then(() => 'free')]);

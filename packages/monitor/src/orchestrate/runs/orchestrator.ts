@@ -17,7 +17,7 @@ import type { Logger } from 'pino';
 import type { ReadProcessStarts } from '../../runs/processes.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
 import type { StateFollower } from '../../state/state-follower.ts';
-import { endLeftBehind, type FoundAgent } from '../agents/find-agents.ts';
+import { endLeftovers, type FoundAgent } from '../agents/find-agents.ts';
 import { agentFiles } from '../agents/launch.ts';
 import { type OutputWatch, watchOutput } from '../agents/output.ts';
 import { createCarryOut } from './carry-out.ts';
@@ -38,7 +38,7 @@ function createLeftovers({ logger }: { logger: Logger }): Leftovers {
   async function endOf({ orchestrator, ticket, attempt }: FoundAgent, pid: number): Promise<void> {
     const worker = workerKey(orchestrator, ticket);
     try {
-      const left = await endLeftBehind({ pid, orchestrator, ticket });
+      const left = await endLeftovers({ pid, orchestrator, ticket });
       if (left !== 'none') logger.warn({ worker, attempt, pid, left }, 'an agent left processes behind');
     } catch (error) {
       logger.error({ err: error, worker, attempt, pid }, 'what an agent left behind cannot be ended');

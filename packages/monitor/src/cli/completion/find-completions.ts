@@ -10,7 +10,7 @@ import { kindAt, type StaticKind, type ValueKind } from './value-kinds.ts';
 
 export type Offered = { value: string; description: string };
 
-export type Place = {
+export type Completions = {
   /** What of the word that is being typed counts: of `--layer=pro` only `pro`. */
   typed: string;
   /** Verbs, options and closed lists. */
@@ -30,17 +30,17 @@ type Reading = {
 };
 
 /** `words` are those behind `svc`; the last one is being typed, and may be empty. */
-export function findPlace(program: DescribedVerb, words: readonly string[]): Place {
+export function findCompletions(program: DescribedVerb, words: readonly string[]): Completions {
   const start: Reading = { verb: program, given: 0, open: undefined, plain: false };
   const { verb, given, open, plain } = words.slice(0, -1).reduce(readWord, start);
   const typed = words.at(-1) ?? '';
   const isDashed = !plain && typed.startsWith('-');
-  if (open !== undefined && (open.must || !isDashed)) return valuePlace(verb, open.option, typed);
-  if (isDashed) return optionPlace(verb, typed);
+  if (open !== undefined && (open.must || !isDashed)) return valueCompletions(verb, open.option, typed);
+  if (isDashed) return optionCompletions(verb, typed);
   const argument = verb.arguments[given] ?? lastIfVariadic(verb);
   const verbs = given === 0 ? verb.verbs : [];
   // Where nothing else can follow, the options do.
-  if (argument === undefined && verbs.length === 0 && !plain) return optionPlace(verb, typed);
+  if (argument === undefined && verbs.length === 0 && !plain) return optionCompletions(verb, typed);
   return {
     typed,
     offered: [
@@ -69,13 +69,13 @@ function opened(verb: DescribedVerb, name: string): Reading['open'] {
 }
 
 /** The name of an option, or behind `--name=` its value. */
-function optionPlace(verb: DescribedVerb, typed: string): Place {
+function optionCompletions(verb: DescribedVerb, typed: string): Completions {
   const end = typed.indexOf('=');
   if (end === -1) return { typed, offered: verb.options.flatMap(namesOf), kind: undefined };
-  return valuePlace(verb, optionNamed(verb, typed.slice(0, end)), typed.slice(end + 1));
+  return valueCompletions(verb, optionNamed(verb, typed.slice(0, end)), typed.slice(end + 1));
 }
 
-function valuePlace(verb: DescribedVerb, option: DescribedOption | undefined, typed: string): Place {
+function valueCompletions(verb: DescribedVerb, option: DescribedOption | undefined, typed: string): Completions {
   const value = option?.value ?? undefined;
   const kind = value && kindOf(verb, option?.long ?? option?.short ?? '', value);
   return { typed, offered: choicesOf(value), kind };

@@ -2,7 +2,7 @@ import { createArgument, createCommand, Option } from '@commander-js/extra-typin
 import { expect, test } from 'vitest';
 import { describeProgram } from '../describe-program.ts';
 import { verb, verbGroup } from '../verb.ts';
-import { findPlace } from './find-place.ts';
+import { findCompletions } from './find-completions.ts';
 
 const words = (summary: string) => ({ summary, example: 'svc …' });
 
@@ -88,11 +88,11 @@ test.each<[string, string[], { offered?: string[]; kind?: string; typed?: string
   ['a name of a verb as an argument', ['why', 'config', ''], { offered: ['--help', '-h'] }],
   ['behind a verb that is not there', ['nothing', ''], { offered: ['--version', '-V', '--help', '-h'] }],
 ])('%s', (_, given, { offered = [], kind, typed = '' }) => {
-  const place = findPlace(program, given);
-  expect({ ...place, offered: place.offered.map(({ value }) => value) }).toEqual({ typed, offered, kind });
+  const found = findCompletions(program, given);
+  expect({ ...found, offered: found.offered.map(({ value }) => value) }).toEqual({ typed, offered, kind });
 });
 
 test('verbs and options come with what they do', () => {
-  expect(findPlace(program, ['b']).offered[0]).toEqual({ value: 'board', description: 'The board' });
-  expect(findPlace(program, ['board', '-']).offered[0]).toEqual({ value: '--json', description: 'as JSON' });
+  expect(findCompletions(program, ['b']).offered[0]).toEqual({ value: 'board', description: 'The board' });
+  expect(findCompletions(program, ['board', '-']).offered[0]).toEqual({ value: '--json', description: 'as JSON' });
 });

@@ -36,7 +36,7 @@ type FileState = {
   corrupt: boolean;
 };
 
-export type SignalLooks = {
+export type SignalReads = {
   /** After the debounce; further calls until then add nothing. */
   soon: (place: SignalPlace) => void;
   now: (place: SignalPlace) => Promise<void>;
@@ -45,21 +45,21 @@ export type SignalLooks = {
   stop: () => Promise<void>;
 };
 
-export function createSignalLooks({
-  teller,
+export function createSignalReads({
+  reporter,
   debounceMs,
   graceMs,
   retryMs,
   onSignal,
   onFailure,
 }: {
-  teller: SignalTeller;
+  reporter: SignalReporter;
   debounceMs: number;
   graceMs: number;
   retryMs: number;
   onSignal: (signal: SignalFile) => void;
   onFailure: (error: unknown) => void;
-}): SignalLooks {
+}): SignalReads {
   const states = new Map<string, FileState>();
   const limit = createLimit(AT_ONCE);
   let stopped = false;
@@ -119,11 +119,11 @@ export function createSignalLooks({
     if (stopped) return;
     const { place, content } = state;
     const unchanged = content?.identity && content.identity === (await identityNow(place.path));
-    if (unchanged && teller.isTold(place, content)) return;
+    if (unchanged && reporter.isReported(place, content)) return;
     const reading = await readSignal(place);
     if (reading.state === 'ok') {
       state.content = null;
-      const told = await teller.tellOk(place, reading.signal);
+      const told = await reporter.reportOk(place, reading.signal);
       Object.assign(state, { unreadable: null, missingSince: null, corrupt: false });
       state.content = { identity: reading.identity, ...told };
       onSignal(reading.signal);
@@ -136,7 +136,7 @@ export function createSignalLooks({
     state.missingSince ??= now;
     const left = state.missingSince + graceMs - now;
     if (left > 0) return lookIn(state, left);
-    await teller.tellRemoved(state.place);
+    await reporter.reportRemoved(state.place);
     states.delete(state.place.path);
   }
 
@@ -153,7 +153,7 @@ export function createSignalLooks({
     const left = Math.min(last + graceMs, since + MOST_GRACES * graceMs) - now;
     if (left > 0) return lookIn(state, left);
     state.content = null;
-    await teller.tellCorrupt(state.place, reading);
+    await reporter.reportCorrupt(state.place, reading);
     state.corrupt = true;
   }
 
@@ -186,7 +186,7 @@ export type KnownSignal = {
   lastSeq: number;
 };
 
-export type TellerOptions = {
+export type ReporterOptions = {
   known: (orchestrator: string, ticket: string) => KnownSignal | null;
   append: (draft: EventDraft) => Promise<{ seq: number }>;
   now: () => Date;
@@ -198,15 +198,15 @@ const OLD_NEWS_MS = 30 * 86_400_000;
 type Worker = Pick<SignalPlace, 'orchestrator' | 'ticket'>;
 type Unreadable = Extract<SignalReading, { state: 'corrupt' }>;
 
-export type SignalTeller = {
+export type SignalReporter = {
   /** Whether the log already has a file with this content, and nothing else is to be told of it. */
-  isTold: (worker: Worker, content: { hash: string; repo: string | undefined }) => boolean;
-  tellOk: (worker: Worker, signal: SignalFile) => Promise<{ hash: string; repo: string | undefined }>;
-  tellCorrupt: (worker: Worker, reading: Unreadable) => Promise<void>;
-  tellRemoved: (worker: Worker) => Promise<void>;
+  isReported: (worker: Worker, content: { hash: string; repo: string | undefined }) => boolean;
+  reportOk: (worker: Worker, signal: SignalFile) => Promise<{ hash: string; repo: string | undefined }>;
+  reportCorrupt: (worker: Worker, reading: Unreadable) => Promise<void>;
+  reportRemoved: (worker: Worker) => Promise<void>;
 };
 
-export function createSignalTeller({ known, append, now }: TellerOptions): SignalTeller {
+export function createSignalReporter({ known, append, now }: ReporterOptions): SignalReporter {
   const notFolded = new Map<string, KnownSignal>();
   /** Hashes that the log has, whether or not the state still knows the worker. */
   const hashesInLog = new Map<string, string>();
@@ -237,13 +237,13 @@ export function createSignalTeller({ known, append, now }: TellerOptions): Signa
   const isLost = (state: KnownSignal): boolean => Boolean(state.corrupt) || state.removed === true;
 
   return {
-    isTold(worker, { hash }) {
+    isReported(worker, { hash }) {
       const state = inLog(worker);
       if (state === null) return isForgotten(worker, hash);
       return state.hash === hash && !isLost(state);
     },
 
-    async tellOk(worker, signal) {
+    async reportOk(worker, signal) {
       const hash = signalHash(signal);
       const repo = repoOfSignal(signal);
       const state = inLog(worker);
@@ -265,7 +265,7 @@ export function createSignalTeller({ known, append, now }: TellerOptions): Signa
       return { hash, repo };
     },
 
-    async tellCorrupt(worker, reading) {
+    async reportCorrupt(worker, reading) {
       const state = inLog(worker);
       const problem = problemText(reading.problem);
       if (state?.corrupt?.problem === problem && !state.removed) return;
@@ -274,7 +274,7 @@ export function createSignalTeller({ known, append, now }: TellerOptions): Signa
       await tell(worker, draft, { hash, signal, corrupt: { problem }, removed: false });
     },
 
-    async tellRemoved(worker) {
+    async reportRemoved(worker) {
       const state = inLog(worker);
       if (state === null || state.removed) return;
       const { hash, signal, corrupt = null } = state;

@@ -2,7 +2,7 @@ import { createManualClock } from '@svc/testkit';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ReceiverAnswer, TunnelDelivery } from './delivery.ts';
-import { createHandOver, type Settled } from './hand-over.ts';
+import { createDeliveryQueue, type Settled } from './delivery-queue.ts';
 
 const accepted: ReceiverAnswer = { status: 200, outcome: 'accepted' };
 const notWritable: ReceiverAnswer = { status: 503, outcome: 'log-not-writable' };
@@ -18,12 +18,12 @@ function setUp(answerAtOnce?: (name: string) => ReceiverAnswer) {
   const settled: [string, Settled][] = [];
   const held: (string | null)[] = [];
   const failed: unknown[] = [];
-  const handOver = createHandOver({
+  const queue = createDeliveryQueue({
     atOnce: 8,
     channel: 'c',
     clock,
     random: () => 0.5,
-    onHeld: (why) => void held.push(why),
+    onWaiting: (why) => void held.push(why),
     onFailed: (error) => void failed.push(error),
     receive: ({ body, relay }: TunnelDelivery) =>
       new Promise((resolve, reject) => {
@@ -35,7 +35,7 @@ function setUp(answerAtOnce?: (name: string) => ReceiverAnswer) {
       }),
   });
   const push = (name: string, position: string | null = null): void =>
-    handOver.push(
+    queue.push(
       { headers: {}, body: Buffer.from(name) },
       position,
       (how) => void settled.push([name, how]),
@@ -45,20 +45,20 @@ function setUp(answerAtOnce?: (name: string) => ReceiverAnswer) {
     calls.findLast((call) => call.name === name)?.answer(given);
     await clock.settle();
   };
-  return { clock, calls, names, settled, held, failed, handOver, push, answer };
+  return { clock, calls, names, settled, held, failed, queue, push, answer };
 }
 
 const many = (count: number): string[] => Array.from({ length: count }, (_, index) => String(index + 1));
 
 test('at most eight are under way, started in the order of arrival', async () => {
-  const { push, names, answer, handOver } = setUp();
+  const { push, names, answer, queue } = setUp();
   for (const name of many(12)) push(name);
   expect(names()).toEqual(many(8));
   await answer('3');
   expect(names()).toEqual(many(9));
   for (const name of many(12)) await answer(name);
   expect(names()).toEqual(many(12));
-  expect(handOver.waiting()).toBe(0);
+  expect(queue.waiting()).toBe(0);
 });
 
 test.each<[ReceiverAnswer, Settled]>([
@@ -77,7 +77,7 @@ test.each<[ReceiverAnswer, Settled]>([
 
 test('while the log is not writable everything waits, and then goes on in order', async () => {
   let works = false;
-  const { clock, push, names, settled, held, handOver } = setUp(() => (works ? accepted : notWritable));
+  const { clock, push, names, settled, held, queue } = setUp(() => (works ? accepted : notWritable));
   for (const name of many(20)) push(name);
   await clock.advance(60_000);
   expect(settled).toEqual([]);
@@ -89,44 +89,44 @@ test('while the log is not writable everything waits, and then goes on in order'
   await clock.advance(15_000);
   expect(settled.map(([name]) => name)).toEqual(many(20));
   expect(held).toEqual(['the event log is not writable', null]);
-  expect(handOver.waiting()).toBe(0);
+  expect(queue.waiting()).toBe(0);
 });
 
 test('a delivery carries its own position only when all before it are settled', async () => {
-  const { push, calls, answer, handOver } = setUp();
-  handOver.pass('e.0');
+  const { push, calls, answer, queue } = setUp();
+  queue.pass('e.0');
   push('1', 'e.1');
   push('2', 'e.2');
   push('3', 'e.3');
   expect(calls.map(({ position }) => position)).toEqual(['e.1', 'e.0', 'e.0']);
   await answer('2');
-  expect(handOver.completeTo()).toBe('e.0');
+  expect(queue.completeTo()).toBe('e.0');
   await answer('1');
-  expect(handOver.completeTo()).toBe('e.2');
+  expect(queue.completeTo()).toBe('e.2');
   push('4', 'e.4');
   expect(calls.at(-1)?.position).toBe('e.2');
   await answer('4');
   await answer('3');
-  expect(handOver.completeTo()).toBe('e.4');
-  handOver.pass('e.9');
+  expect(queue.completeTo()).toBe('e.4');
+  queue.pass('e.9');
   push('10', 'e.10');
   expect(calls.at(-1)?.position).toBe('e.10');
-  expect(handOver.completeTo()).toBe('e.9');
+  expect(queue.completeTo()).toBe('e.9');
 });
 
 test('what failed while a later one was written does not count as read', async () => {
-  const { clock, push, calls, answer, handOver } = setUp();
-  handOver.pass('e.0');
+  const { clock, push, calls, answer, queue } = setUp();
+  queue.pass('e.0');
   push('1', 'e.1');
   push('2', 'e.2');
   await answer('1', notWritable);
   await answer('2');
   // A crash now would leave e.0 as the newest position in the log, and both would come again.
   expect(calls.map(({ position }) => position)).toEqual(['e.1', 'e.0']);
-  expect(handOver.completeTo()).toBe('e.0');
+  expect(queue.completeTo()).toBe('e.0');
   await clock.advance(1000);
   await answer('1');
-  expect(handOver.completeTo()).toBe('e.2');
+  expect(queue.completeTo()).toBe('e.2');
 });
 
 test('a receiver that fails is asked three times, and the next delivery gets its turn', async () => {
@@ -154,54 +154,54 @@ test('a receiver that fails is asked three times, and the next delivery gets its
   expect(failed).toHaveLength(3);
 });
 
-test('it is full when too much waits, and tells when there is room', async () => {
-  const { handOver, push, answer, clock } = setUp();
+test('it is full when too much waits, and tells when there is space', async () => {
+  const { queue, push, answer, clock } = setUp();
   const never = new AbortController().signal;
-  await handOver.room(never);
+  await queue.waitForSpace(never);
   for (const name of many(1000)) push(name);
-  expect(handOver.isFull()).toBe(true);
-  let room = false;
-  void handOver.room(never).then(() => (room = true));
+  expect(queue.isFull()).toBe(true);
+  let hasSpace = false;
+  void queue.waitForSpace(never).then(() => (hasSpace = true));
   await clock.settle();
-  expect(room).toBe(false);
+  expect(hasSpace).toBe(false);
   await answer('1');
-  expect(room).toBe(true);
+  expect(hasSpace).toBe(true);
 });
 
 test('large bodies fill it too, and an end of waiting can be asked for', async () => {
-  const { handOver } = setUp();
-  handOver.push({ headers: {}, body: Buffer.alloc(32 * 1024 * 1024) }, null, () => undefined);
-  expect(handOver.isFull()).toBe(true);
+  const { queue } = setUp();
+  queue.push({ headers: {}, body: Buffer.alloc(32 * 1024 * 1024) }, null, () => undefined);
+  expect(queue.isFull()).toBe(true);
   const abort = new AbortController();
-  const waiting = handOver.room(abort.signal);
+  const waiting = queue.waitForSpace(abort.signal);
   abort.abort();
   await waiting;
-  await handOver.room(abort.signal);
+  await queue.waitForSpace(abort.signal);
 });
 
 test('at the end what has arrived is handed over', async () => {
-  const { handOver, push, settled } = setUp(() => accepted);
+  const { queue, push, settled } = setUp(() => accepted);
   for (const name of many(30)) push(name);
-  await handOver.drain(5000);
+  await queue.drain(5000);
   expect(settled).toHaveLength(30);
-  await handOver.drain(5000);
+  await queue.drain(5000);
 });
 
 test('at the end a log that takes nothing is not waited for, and nothing behind is written', async () => {
-  const { handOver, push, names, clock } = setUp((name) => (name === '1' ? notWritable : accepted));
+  const { queue, push, names, clock } = setUp((name) => (name === '1' ? notWritable : accepted));
   for (const name of many(30)) push(name);
   await clock.settle();
   const before = names().length;
-  await handOver.drain(5000);
+  await queue.drain(5000);
   await clock.advance(60_000);
   expect(names()).toHaveLength(before);
 });
 
 test('at the end a receiver that hangs is not waited for longer than said', async () => {
-  const { handOver, push, clock } = setUp();
+  const { queue, push, clock } = setUp();
   push('1');
   let drained = false;
-  void handOver.drain(5000).then(() => (drained = true));
+  void queue.drain(5000).then(() => (drained = true));
   await clock.advance(4900);
   expect(drained).toBe(false);
   await clock.advance(200);
@@ -217,10 +217,10 @@ test('a crash at any moment loses nothing: all up to the newest position in the 
       }),
       fc.array(fc.nat(7), { minLength: 80, maxLength: 80 }),
       async (fates, choices) => {
-        const { clock, calls, push, handOver } = setUp();
+        const { clock, calls, push, queue } = setUp();
         const log: { name: number; position: number }[] = [];
         const known = new Set<number>();
-        handOver.pass('e.0');
+        queue.pass('e.0');
         for (const name of many(30)) push(name, `e.${name}`);
         for (const [index, fate] of fates.entries()) {
           const call = calls.splice((choices[index] ?? 0) % Math.max(1, calls.length), 1)[0];

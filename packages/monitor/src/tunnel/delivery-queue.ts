@@ -11,13 +11,13 @@ import type { Receive, ReceiverAnswer, TunnelDelivery } from './delivery.ts';
 
 export type Settled = 'accepted' | 'duplicate' | 'unauthorised' | 'refused' | 'failed';
 
-export type HandOver = {
+export type DeliveryQueue = {
   push: (delivery: TunnelDelivery, position: string | null, onSettled: (how: Settled) => void) => void;
   /** Takes note of a position with nothing to hand over. */
   pass: (position: string) => void;
   isFull: () => boolean;
-  /** Resolves when there is room again, or at once when the signal is aborted. */
-  room: (signal: AbortSignal) => Promise<void>;
+  /** Resolves when there is space again, or at once when the signal is aborted. */
+  waitForSpace: (signal: AbortSignal) => Promise<void>;
   /** Everything up to here is settled; null when nothing was yet. */
   completeTo: () => string | null;
   waiting: () => number;
@@ -43,19 +43,19 @@ const LONGEST_WAIT_MS = 2000;
 /** A receiver that fails without saying why gets a delivery so often, and no more. */
 const MAX_FAILURES = 3;
 
-export function createHandOver(options: {
+export function createDeliveryQueue(options: {
   channel: string;
   receive: Receive;
   clock: Clock;
   random: () => number;
   atOnce?: number;
   /** Called with the reason when deliveries have to wait, and with null when they go on. */
-  onHeld: (why: string | null) => void;
+  onWaiting: (why: string | null) => void;
   onFailed: (error: unknown) => void;
-}): HandOver {
-  const { channel, receive, clock, random, atOnce = AT_ONCE, onHeld, onFailed } = options;
+}): DeliveryQueue {
+  const { channel, receive, clock, random, atOnce = AT_ONCE, onWaiting, onFailed } = options;
   const entries: Entry[] = [];
-  const waitingForRoom = new Set<() => void>();
+  const waitingForSpace = new Set<() => void>();
   let bytes = 0;
   let running = 0;
   let completeTo: string | null = null;
@@ -105,7 +105,7 @@ export function createHandOver(options: {
   function keep(entry: Entry, why: string): void {
     entry.state = 'waiting';
     if (draining) return abandon();
-    if (refusals === 0) onHeld(why);
+    if (refusals === 0) onWaiting(why);
     if (cancelRetry !== null) return;
     cancelRetry = clock.after(Math.min(backoffMs(refusals, random()), LONGEST_WAIT_MS), () => {
       cancelRetry = null;
@@ -121,7 +121,7 @@ export function createHandOver(options: {
     entry.onSettled(how);
     const works = how === 'accepted' || how === 'duplicate' || entries.length === 0;
     if (refusals > 0 && works) release();
-    if (!isFull()) for (const tell of waitingForRoom) tell();
+    if (!isFull()) for (const tell of waitingForSpace) tell();
     if (entries.length === 0) drained?.();
   }
 
@@ -131,7 +131,7 @@ export function createHandOver(options: {
 
   function release(): void {
     refusals = 0;
-    onHeld(null);
+    onWaiting(null);
   }
 
   function abandon(): void {
@@ -158,15 +158,15 @@ export function createHandOver(options: {
       sweep();
     },
     isFull,
-    async room(signal) {
+    async waitForSpace(signal) {
       if (!isFull() || signal.aborted) return;
       await new Promise<void>((resolve) => {
         const tell = (): void => {
-          waitingForRoom.delete(tell);
+          waitingForSpace.delete(tell);
           signal.removeEventListener('abort', tell);
           resolve();
         };
-        waitingForRoom.add(tell);
+        waitingForSpace.add(tell);
         signal.addEventListener('abort', tell);
       });
     },
