@@ -253,7 +253,7 @@ test('figures: deliveries, commits, calls', async () => {
   for (const id of ['one', 'two', 'three']) expect((await deliver(daemon, id)).status).toBe(200);
   await daemon.post('/api/webhook', '{}');
   const { deliveries, commits, lines } = await get<Figures>(daemon, '/api/figures');
-  expect(deliveries).toMatchObject({ count: 3, of: 3 });
+  expect(deliveries).toMatchObject({ count: 3, sampled: 3 });
   expect(deliveries.p50Ms).toBeGreaterThan(0);
   expect(deliveries.p99Ms).toBeGreaterThanOrEqual(deliveries.p50Ms ?? 0);
   expect(commits.count).toBeGreaterThan(0);

@@ -5,7 +5,7 @@ import { apiRoute, Time } from './route.ts';
 export type RecentTimes = z.infer<typeof Times>;
 const Times = z.object({
   count: z.int().describe('All since the start'),
-  of: z.int().describe('How many of the newest the percentiles are of'),
+  sampled: z.int().describe('How many of the newest the percentiles cover'),
   p50Ms: z.number().nullable(),
   p99Ms: z.number().nullable(),
 });

@@ -63,7 +63,7 @@ const StateHealth = z.object({
   ...part,
   state: z.enum(['live', 'connecting', 'degraded']),
   seq: Seq,
-  of: Seq,
+  logSeq: Seq.describe('The last line of the log'),
   ready: z.boolean(),
   cursor: Seq,
   backlog: z.int(),

@@ -11,8 +11,8 @@ export const RuleFollower = z.object({
 });
 
 const ListedRule = Rule.extend({
-  fires: z.string().describe('When, in words'),
-  does: z.array(z.string()),
+  trigger: z.string().describe('When it fires'),
+  actions: z.array(z.string()).describe('What it does'),
   since: Seq.nullable().describe('The line that switched it on; null while it is off'),
   fired: z.int(),
   last: z.object({ line: Seq, at: Time, ticket: z.string().nullable() }).nullable(),
@@ -39,7 +39,7 @@ const BackTest = z
             ticket: z.string().nullable(),
             repo: z.string().nullable(),
             outcome: z.enum(['fires', 'limited', 'failed']),
-            would: z.array(z.string()).describe('What it would have done; empty when its limit was reached'),
+            actions: z.array(z.string()).describe('What it would have done; empty when its limit was reached'),
             problem: z.string().exactOptional(),
           }),
         ),

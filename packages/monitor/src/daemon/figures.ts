@@ -114,8 +114,8 @@ function exposeLog(metrics: Metrics, stats: () => LogStats): void {
 
 function exposeFolding(metrics: Metrics, { figures }: DaemonBoard): void {
   observe(metrics, 'svc_state_lag_lines', 'Durable lines that the board has not folded', () => {
-    const { seq, of } = figures();
-    return of - seq;
+    const { seq, logSeq } = figures();
+    return logSeq - seq;
   });
   observe(metrics, 'svc_snapshots', 'Snapshots of the state', () => figures().snapshots.count);
   observe(metrics, 'svc_snapshots_bytes', 'Size of the snapshots', () => figures().snapshots.bytes);

@@ -15,7 +15,7 @@ export type WouldFire = {
   repo: string | null;
   outcome: Verdict['verdict'];
   /** What it would have done; empty when its limit was reached. */
-  would: string[];
+  actions: string[];
   problem?: string;
 };
 
@@ -108,7 +108,7 @@ function note(test: RuleTested, verdict: Verdict): void {
     ticket: scope.ticket ?? null,
     repo: scope.repo ?? null,
     outcome,
-    would: outcome === 'fires' ? whatItDoes(askedFor(rule, entry.line)) : [],
+    actions: outcome === 'fires' ? whatItDoes(askedFor(rule, entry.line)) : [],
     ...(verdict.verdict === 'failed' && { problem: verdict.problem }),
   });
 }

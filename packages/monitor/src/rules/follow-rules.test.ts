@@ -290,5 +290,5 @@ test('the real jq decides, in the back-test as in the daemon', async () => {
   });
   expect(complete).toBe(true);
   expect(rules).toMatchObject([{ name: 'large', enabled: false, fires: 2, limited: 0 }]);
-  expect(rules[0]?.times.map(({ would }) => would)).toEqual([['run note'], ['run note']]);
+  expect(rules[0]?.times.map(({ actions }) => actions)).toEqual([['run note'], ['run note']]);
 });

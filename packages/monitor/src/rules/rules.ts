@@ -72,7 +72,7 @@ export async function createRules(options: {
     list: () => ({
       rules: configured.map((rule) => {
         const { definition, since, fired, last } = follower.record(rule.name);
-        const words = { fires: whenItFires(rule.when), does: whatItDoes(rule.then) };
+        const words = { trigger: whenItFires(rule.when), actions: whatItDoes(rule.then) };
         return { ...rule, ...words, since: definition === null ? null : since, fired, last };
       }),
       follower: follower.report(),

@@ -39,7 +39,7 @@ test('folds what is there and what comes, and hands over each effect', async () 
   expect(state.board()).toEqual(board);
   expect(files.keys()).toEqual(keys);
   await expect.poll(() => changes.flatMap((change) => change.lines)).toEqual(lines.slice(300));
-  expect(state.progress()).toMatchObject({ seq: 500, of: 500, ready: true, backlog: 0, degraded: null });
+  expect(state.progress()).toMatchObject({ seq: 500, logSeq: 500, ready: true, backlog: 0, degraded: null });
   await state.stop();
   expect(files.outbox.cursor()).toBe(500);
   expect(files.snapshots.newest({ seq: 1_000 })?.seq).toBe(500);

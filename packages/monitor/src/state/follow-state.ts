@@ -234,7 +234,7 @@ export function followState(options: StateOptions): StateFollower {
     reached: folded.reached,
     progress: () => ({
       seq: place.seq,
-      of: log.lastSeq(),
+      logSeq: log.lastSeq(),
       ready: place.seq >= lastSeqAtStart && queue !== null,
       cursor: queue?.cursor() ?? 0,
       backlog: queue?.backlog() ?? 0,

@@ -8,7 +8,7 @@ import type { SnapshotStore } from './snapshot-store.ts';
 type StateProgress = {
   /** The last line folded, and the log's last. */
   seq: number;
-  of: number;
+  logSeq: number;
   ready: boolean;
   /** The last line whose effects the outbox has, and how many wait to be handed over. */
   cursor: number;

@@ -3,9 +3,9 @@ import { createRecentTimes } from './recent-times.ts';
 
 test('none, one, and the newest of many', () => {
   const times = createRecentTimes(100);
-  expect(times.figures()).toEqual({ count: 0, of: 0, p50Ms: null, p99Ms: null });
+  expect(times.figures()).toEqual({ count: 0, sampled: 0, p50Ms: null, p99Ms: null });
   times.note(7.00049);
-  expect(times.figures()).toEqual({ count: 1, of: 1, p50Ms: 7, p99Ms: 7 });
+  expect(times.figures()).toEqual({ count: 1, sampled: 1, p50Ms: 7, p99Ms: 7 });
   for (let time = 1; time <= 250; time += 1) times.note(time);
-  expect(times.figures()).toEqual({ count: 251, of: 100, p50Ms: 200, p99Ms: 249 });
+  expect(times.figures()).toEqual({ count: 251, sampled: 100, p50Ms: 200, p99Ms: 249 });
 });

@@ -12,14 +12,14 @@ export function createRecentTimes(kept = KEPT) {
       count += 1;
     },
     figures(): RecentTimes {
-      const of = Math.min(count, kept);
-      const sorted = times.slice(0, of).toSorted();
+      const sampled = Math.min(count, kept);
+      const sorted = times.slice(0, sampled).toSorted();
       /** The time that so large a part did not exceed. */
       const at = (part: number): number | null => {
-        const time = sorted[Math.max(0, Math.ceil(part * of) - 1)];
+        const time = sorted[Math.max(0, Math.ceil(part * sampled) - 1)];
         return time === undefined ? null : Math.round(time * 1000) / 1000;
       };
-      return { count, of, p50Ms: at(0.5), p99Ms: at(0.99) };
+      return { count, sampled, p50Ms: at(0.5), p99Ms: at(0.99) };
     },
   };
 }

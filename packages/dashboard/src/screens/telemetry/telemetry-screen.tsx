@@ -40,7 +40,7 @@ export function OwnFigures() {
         </dl>
         <p className="mt-3 text-tiny text-muted">
           {deliveries.count.toLocaleString('en-GB')} deliveries accepted; percentiles over the newest{' '}
-          {deliveries.of.toLocaleString('en-GB')}.
+          {deliveries.sampled.toLocaleString('en-GB')}.
         </p>
       </Panel>
       <Panel title="Code host calls">

@@ -105,9 +105,9 @@ function print(terminal: Terminal, result: BackTest, rules: readonly Rule[]): vo
 }
 
 function timeRow(terminal: Terminal, time: WouldFire): string[] {
-  const { at, line, event, ticket, repo, outcome, would, problem } = time;
+  const { at, line, event, ticket, repo, outcome, actions, problem } = time;
   const said = {
-    fires: plainText(would.join('; ')),
+    fires: plainText(actions.join('; ')),
     limited: paint(terminal, 'dim', 'held back by the limit'),
     failed: paint(terminal, 'red', plainText(problem ?? 'failed')),
   }[outcome];
@@ -152,8 +152,8 @@ function listVerb(terminal: Terminal): CommandUnknownOpts {
         rules.map((rule) => [
           paint(terminal, rule.enabled ? 'green' : 'dim', rule.enabled ? 'on ' : 'off'),
           plainText(rule.name),
-          plainText(rule.fires),
-          plainText(rule.does.join('; ')),
+          plainText(rule.trigger),
+          plainText(rule.actions.join('; ')),
           lastText(rule, terminal.now()),
         ]),
       );
@@ -170,8 +170,8 @@ async function knownRules(terminal: Terminal): Promise<Shown[]> {
   return config.svc.rules.map(({ name, enabled, when, then }) => ({
     name,
     enabled,
-    fires: whenItFires(when),
-    does: whatItDoes(then),
+    trigger: whenItFires(when),
+    actions: whatItDoes(then),
     fired: null,
     last: null,
   }));

@@ -77,6 +77,6 @@ function figuresVerb(terminal: Terminal): CommandUnknownOpts {
     });
 }
 
-function recentText({ count, of, p50Ms, p99Ms }: RecentTimes): string {
-  return p50Ms === null ? `${count}` : `${count}; of the last ${of}: p50 ${p50Ms} ms, p99 ${p99Ms} ms`;
+function recentText({ count, sampled, p50Ms, p99Ms }: RecentTimes): string {
+  return p50Ms === null ? `${count}` : `${count}; of the last ${sampled}: p50 ${p50Ms} ms, p99 ${p99Ms} ms`;
 }
