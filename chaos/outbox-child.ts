@@ -214,9 +214,9 @@ function withKillPoints(real: OutboxStore): OutboxStore {
       });
       pass('after-give-up');
     },
-    told(key) {
-      real.told(key);
-      pass('after-told');
+    sent(key) {
+      real.sent(key);
+      pass('after-sent');
     },
   };
 }

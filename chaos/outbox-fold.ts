@@ -117,7 +117,7 @@ const passages = {
   'inside-give-up': 2,
   'after-give-up': 2,
   'after-attention': 2,
-  'after-told': 2,
+  'after-sent': 2,
   /** Killed from outside, when it has said so often that it wrote a line. */
   'any-moment': 12,
 } as const;

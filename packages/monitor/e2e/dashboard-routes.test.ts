@@ -76,11 +76,14 @@ test('a line comes as a change, and once more to nobody', async () => {
   const query = `after=${first.seq}&instanceId=${first.instanceId}&atLeast=${String(body['seq'])}`;
   const next = await get<BoardChanges>(daemon, `/api/board/changes?${query}`);
   expect(next).toMatchObject({ full: false, workers: [{ key: 'run-1/ENG-1', status: 'implementing' }] });
-  const last = await get<BoardChanges>(daemon, `/api/board/changes?after=${next.seq}&instanceId=${first.instanceId}`);
-  expect(last).toMatchObject({ full: false, workers: [] });
-  expect((await get<BoardChanges>(daemon, `/api/board/changes?after=${next.seq}&instanceId=other`)).full).toBe(
-    true,
+  const last = await get<BoardChanges>(
+    daemon,
+    `/api/board/changes?after=${next.seq}&instanceId=${first.instanceId}`,
   );
+  expect(last).toMatchObject({ full: false, workers: [] });
+  expect(
+    (await get<BoardChanges>(daemon, `/api/board/changes?after=${next.seq}&instanceId=other`)).full,
+  ).toBe(true);
 });
 
 test('the way of a ticket, as JSON and as bars', async () => {

@@ -21,13 +21,7 @@ test('our relay keeps to every clause', async () => {
     '--channel-rate=1',
     '--channel-burst=400',
   );
-  const { code, out, err } = await runRelay([
-    'conform',
-    relay.url,
-    '--create-key-file',
-    keyFile,
-    ...timeout,
-  ]);
+  const { code, out, err } = await runRelay(['conform', relay.url, '--create-key-file', keyFile, ...timeout]);
   expect([code, err, out]).toEqual([
     0,
     '',

@@ -39,7 +39,9 @@ const BackTest = z
             ticket: z.string().nullable(),
             repo: z.string().nullable(),
             outcome: z.enum(['fires', 'limited', 'failed']),
-            actions: z.array(z.string()).describe('What it would have done; empty when its limit was reached'),
+            actions: z
+              .array(z.string())
+              .describe('What it would have done; empty when its limit was reached'),
             problem: z.string().exactOptional(),
           }),
         ),

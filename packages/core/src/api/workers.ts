@@ -164,7 +164,7 @@ export const workerRoutes = {
     ...ofWorker,
     method: 'POST',
     path: '/api/workers/{ticket}/deploy',
-    summary: "Retry or accept a deploy",
+    summary: 'Retry or accept a deploy',
     description: 'retry: try again, with a new budget and deadline. accept: it is done, by this decision.',
     verbs: ['svc deploy retry', 'svc deploy accept'],
     body: z.strictObject({

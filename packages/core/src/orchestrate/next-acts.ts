@@ -8,11 +8,11 @@ import type { Worker } from '../state/board-types.ts';
 import { workerKey } from '../state/reduce-worker.ts';
 import {
   type Act,
+  defaultTimings,
   type LiveAgent,
-  type RunTimings,
   type PlannedRun,
   type Revivals,
-  defaultTimings,
+  type RunTimings,
   type World,
 } from './acts.ts';
 import { later, type Standing, standingOfTicket } from './wave-standing.ts';
@@ -30,7 +30,10 @@ export function nextActs(given: World, timings: RunTimings = defaultTimings): Ac
   const waves = world.runs
     .toSorted((one, other) => order(one) - order(other) || (name(one) < name(other) ? -1 : 1))
     .map(
-      (planned): RunWave => ({ planned, wave: isOpen(planned) ? currentWave(world, planned, timings) : null }),
+      (planned): RunWave => ({
+        planned,
+        wave: isOpen(planned) ? currentWave(world, planned, timings) : null,
+      }),
     );
   return [
     ...waves.flatMap(({ planned }) => agentEnds(world, planned, timings)),

@@ -4,8 +4,8 @@
 import { cutText } from '../log/cut-text.ts';
 import { short } from '../state/board-entities.ts';
 import type { PullRequest } from '../state/board-types.ts';
-import { standingOf } from '../state/reduce-pull-request.ts';
 import type { LineOf } from '../state/fold-context.ts';
+import { standingOf } from '../state/reduce-pull-request.ts';
 import { MOST_REACTIONS, type ReactionCause, type Reactions, reactionCauses } from './reaction-causes.ts';
 
 export type Reaction = {

@@ -1,6 +1,6 @@
 // The patience of the run loop as a text: machines that try runs out have less of it than people.
 import { z } from 'zod';
-import { type RunTimings, defaultTimings } from './acts.ts';
+import { defaultTimings, type RunTimings } from './acts.ts';
 
 const seconds = z.number().min(0).max(86_400);
 const GivenTimings = z.strictObject({

@@ -4,7 +4,7 @@ import { isBudgetExhausted, isPreMerge } from '../deploy/standing.ts';
 import { type WorkerStatus } from '../runs/signal-file.ts';
 import { isAgentsWork } from '../runs/worker-statuses.ts';
 import type { Worker } from '../state/board-types.ts';
-import type { LiveAgent, RunTimings, ProjectLimits, Revivals, Verification } from './acts.ts';
+import type { LiveAgent, ProjectLimits, Revivals, RunTimings, Verification } from './acts.ts';
 import type { ReactionCause } from './reaction-causes.ts';
 
 export type Standing =

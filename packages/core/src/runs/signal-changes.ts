@@ -90,11 +90,19 @@ export type WorkerProcess = {
   stderr?: string;
 };
 
-export function workerDied(worker: WorkerName, process: WorkerProcess, signal: SignalFile | null): EventDraft {
+export function workerDied(
+  worker: WorkerName,
+  process: WorkerProcess,
+  signal: SignalFile | null,
+): EventDraft {
   return draft('orchestrator.worker.died', scopeOf(worker, signal), { ...process }, ours);
 }
 
-export function workerRevived(worker: WorkerName, process: WorkerProcess, signal: SignalFile | null): EventDraft {
+export function workerRevived(
+  worker: WorkerName,
+  process: WorkerProcess,
+  signal: SignalFile | null,
+): EventDraft {
   return draft('orchestrator.worker.revived', scopeOf(worker, signal), { ...process }, ours);
 }
 

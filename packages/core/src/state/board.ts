@@ -19,11 +19,11 @@ import type {
   Worker,
 } from './board-types.ts';
 import type { Effect } from './effect.ts';
+import { ask, type Fold, type FoldContext, on } from './fold-context.ts';
 import { deploymentFolds } from './fold-deployment.ts';
 import { pullRequestFolds } from './fold-pull-request.ts';
 import { subjectFolds } from './fold-tickets.ts';
 import { workerFolds } from './fold-worker.ts';
-import { ask, type Fold, on, type FoldContext } from './fold-context.ts';
 import { isOver } from './worker-attention.ts';
 
 // Lines of rules that fired: each asks for what the line itself says, so that a changed configuration changes no past.

@@ -80,7 +80,12 @@ function refreshPullRequest(context: FoldContext, worker: Worker): void {
   ask(context, pullRequestKey(repo, number), { kind: 'refresh-pull-request', repo, pr: number });
 }
 
-function tell(context: FoldContext, worker: Worker, topic: 'started' | 'succeeded' | 'failed', fact: DeployFact): void {
+function tell(
+  context: FoldContext,
+  worker: Worker,
+  topic: 'started' | 'succeeded' | 'failed',
+  fact: DeployFact,
+): void {
   const { deploy, policy } = worker;
   const event = `orchestrator.deploy.${topic}` as const;
   const deployment = fact.kind === 'deployment' ? fact : undefined;

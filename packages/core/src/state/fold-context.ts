@@ -13,7 +13,10 @@ export type FoldContext<Name extends Topic = Topic> = { board: Board; line: Line
 export type Fold = { topics: readonly Topic[]; fold(context: FoldContext): void };
 
 /** `on(['orchestrator.wave.started'], (context) => … context.line.detail.wave …)` */
-export function on<Name extends Topic>(topics: readonly Name[], fold: (context: FoldContext<Name>) => void): Fold {
+export function on<Name extends Topic>(
+  topics: readonly Name[],
+  fold: (context: FoldContext<Name>) => void,
+): Fold {
   return { topics, fold };
 }
 

@@ -20,11 +20,10 @@ import {
 
 import type { Deployment, Worker } from './board-types.ts';
 import { withFact } from './deploy-effects.ts';
+import { type Fold, type FoldContext, type LineOf, on } from './fold-context.ts';
 import { deploymentFact, withDeploymentsOf, withKnownDeployments } from './known-facts.ts';
-
 import { withPreviewOf } from './reduce-pull-request.ts';
 import { workerKey } from './reduce-worker.ts';
-import { type Fold, type LineOf, on, type FoldContext } from './fold-context.ts';
 import { withOwnAttention } from './worker-attention.ts';
 
 // A deployment after one more line of its own. Each state is kept once; the newest by its own time counts,
@@ -174,7 +173,9 @@ function foldTimeout(context: FoldContext): void {
   if (worker) change(context, worker, { kind: 'time', seq: context.line.seq, at: context.line.ts });
 }
 
-function foldWord(context: FoldContext<'orchestrator.deploy.retried' | 'orchestrator.deploy.accepted'>): void {
+function foldWord(
+  context: FoldContext<'orchestrator.deploy.retried' | 'orchestrator.deploy.accepted'>,
+): void {
   const worker = workerOf(context);
   if (worker === undefined) return;
   const { line } = context;

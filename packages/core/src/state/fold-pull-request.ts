@@ -19,6 +19,7 @@ import {
 } from './board-entities.ts';
 import type { MergeReadiness, PullRequest } from './board-types.ts';
 import { withFact } from './deploy-effects.ts';
+import { ask, type Fold, type FoldContext, on } from './fold-context.ts';
 import { reactToJudgement, reactToPush } from './fold-reactions.ts';
 import { withKnownDeployments } from './known-facts.ts';
 import {
@@ -29,7 +30,6 @@ import {
   standingOf,
   withKnownPreviews,
 } from './reduce-pull-request.ts';
-import { ask, type Fold, on, type FoldContext } from './fold-context.ts';
 import { isOver, withOwnAttention } from './worker-attention.ts';
 
 function foldPullRequest(context: FoldContext<OwnLine['event']>): void {
@@ -47,7 +47,8 @@ function foldPullRequest(context: FoldContext<OwnLine['event']>): void {
   const near = workersNear(board, next);
   if (near.length === 0 && before.length === 0) return;
   if (known !== undefined && next.headSha !== known.headSha) reactToPush(context, next);
-  if (next.merge !== null && (isLinkedAnew || next.merge !== known?.merge)) tellMerge(context, next, next.merge);
+  if (next.merge !== null && (isLinkedAnew || next.merge !== known?.merge))
+    tellMerge(context, next, next.merge);
   if (next.state === known?.state && !isLinkedAnew) return;
   for (const key of new Set([...before, ...near])) {
     const worker = board.workers.get(key);
@@ -56,10 +57,15 @@ function foldPullRequest(context: FoldContext<OwnLine['event']>): void {
   }
 }
 
-function tellMerge(context: FoldContext, pullRequest: PullRequest, merge: NonNullable<PullRequest['merge']>): void {
+function tellMerge(
+  context: FoldContext,
+  pullRequest: PullRequest,
+  merge: NonNullable<PullRequest['merge']>,
+): void {
   for (const worker of workersOfPullRequest(context.board, pullRequest)) {
     const merged = withFact(context, worker, { kind: 'merged', ...merge });
-    if (merged !== worker) putWorker(context.board, withOwnAttention(context, withKnownDeployments(context, merged)));
+    if (merged !== worker)
+      putWorker(context.board, withOwnAttention(context, withKnownDeployments(context, merged)));
   }
 }
 

@@ -7,12 +7,15 @@ import { type Reaction, reactionText, reactionTo, reactionToChecks } from '../or
 import { pullRequestKey, pullRequestOfWorker, putWorker, workersOfPullRequest } from './board-entities.ts';
 
 import type { Board, PullRequest, Worker } from './board-types.ts';
-import type { JudgementLine } from './reduce-pull-request.ts';
 import { ask, type FoldContext } from './fold-context.ts';
+import type { JudgementLine } from './reduce-pull-request.ts';
 import { withOwnAttention } from './worker-attention.ts';
 
 /** After a line of a review or a check that changed the pull request. */
-export function reactToJudgement(context: FoldContext<JudgementLine['event']>, pullRequest: PullRequest): void {
+export function reactToJudgement(
+  context: FoldContext<JudgementLine['event']>,
+  pullRequest: PullRequest,
+): void {
   const { board, line } = context;
   if (!isIn(line, 'codehost.check_suite') && !isIn(line, 'codehost.pr_review')) return;
   for (const worker of workersOfPullRequest(board, pullRequest)) {

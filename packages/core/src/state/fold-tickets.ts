@@ -7,10 +7,9 @@ import { issueActions } from '../log/tracker-details.ts';
 import { isOlder, later, putWorker, short, upstreamTime } from './board-entities.ts';
 import type { FeedState, Ticket } from './board-types.ts';
 import { type TicketPhase, ticketPhases } from './effect.ts';
-
+import { ask, type Fold, type FoldContext, type LineOf, on } from './fold-context.ts';
 import { type AttentionLine, attentionIdOf, attentionTopics, reduceAttention } from './reduce-attention.ts';
 import { workerKey } from './reduce-worker.ts';
-import { ask, type Fold, type LineOf, on, type FoldContext } from './fold-context.ts';
 import { causeHolds, resolve } from './worker-attention.ts';
 
 const MOST_LABELS = 50;

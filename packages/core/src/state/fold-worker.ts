@@ -10,11 +10,10 @@ import type { WorkerStatus } from '../runs/signal-file.ts';
 import { putWorker, short, textsIn, timeOf, withEntry } from './board-entities.ts';
 import type { Board, Run, Worker } from './board-types.ts';
 import { withFact } from './deploy-effects.ts';
+import { ask, type Fold, type FoldContext, type LineOf, on } from './fold-context.ts';
 import { withKnownReactions } from './fold-reactions.ts';
 import { withKnownFacts } from './known-facts.ts';
-
 import { claimedStatus, reduceWorker, type WorkerTopic, workerKey } from './reduce-worker.ts';
-import { ask, type Fold, type LineOf, on, type FoldContext } from './fold-context.ts';
 import { resolve, withOwnAttention } from './worker-attention.ts';
 
 // A run after one more line: its own, one of its waves, or the first of a worker that nobody had announced.
@@ -213,7 +212,9 @@ function withWords(context: FoldContext<WorkerTopic>, worker: Worker, known: Wor
   if (status === undefined) return know(worker);
   const old = isOldFile(known, worker, line);
   const claimed: DeployFact = { kind: 'claimed', status, at: timeOf(line), seq: line.seq, old };
-  return shipped.has(status) ? withFact(context, know(worker), claimed) : know(withFact(context, worker, claimed));
+  return shipped.has(status)
+    ? withFact(context, know(worker), claimed)
+    : know(withFact(context, worker, claimed));
 }
 
 /** The first that is told of the file, long after it was written: it lay there before anybody watched. */

@@ -23,7 +23,9 @@ export function withKnownDeployments(context: FoldContext, worker: Worker): Work
   const { repo, merge, deploy } = worker;
   if (repo === null || deploy === null || worker.status === 'done' || typeof merge?.sha !== 'string')
     return worker;
-  const counted = [merge.sha, ...deploy.containedIn].flatMap((sha) => factsOfCommit(context.board, repo, sha));
+  const counted = [merge.sha, ...deploy.containedIn].flatMap((sha) =>
+    factsOfCommit(context.board, repo, sha),
+  );
   counted.sort((one, other) => one.seq - other.seq);
   let next = worker;
   for (const fact of counted) next = withFact(context, next, fact);

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { defaultDeployPolicy } from '../deploy/policy.ts';
 import type { FoldedLine } from './board.ts';
+import type { LineOf } from './fold-context.ts';
 import { claimedStatus, reduceWorker, type WorkerTopic } from './reduce-worker.ts';
 import { moment, reduced, told } from './testing/told.ts';
-import type { LineOf } from './fold-context.ts';
 
 const scope = { orchestrator: 'run-1', ticket: 'ENG-42' };
 const signal = {

@@ -123,7 +123,8 @@ function processAfter(worker: Worker, line: LineOf<FileTopic>): Worker['process'
   if (line.event !== 'orchestrator.worker.died' && line.event !== 'orchestrator.worker.revived')
     return worker.process;
   const state = line.event === 'orchestrator.worker.died' ? 'dead' : 'alive';
-  const { since, seq } = worker.process.state === state ? worker.process : { since: timeOf(line), seq: line.seq };
+  const { since, seq } =
+    worker.process.state === state ? worker.process : { since: timeOf(line), seq: line.seq };
   if (state === 'alive') return { state, since, seq };
   const { willRevive: reviving } = line.detail;
   const stderr = short(line.detail.stderr);

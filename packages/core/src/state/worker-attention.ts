@@ -9,8 +9,8 @@ import { onlyKnown } from '../receive/payload-fields.ts';
 import { isAgentsWork } from '../runs/worker-statuses.ts';
 import { pullRequestOfWorker } from './board-entities.ts';
 import type { Board, Worker } from './board-types.ts';
-import { attentionId } from './reduce-attention.ts';
 import { ask, type FoldContext } from './fold-context.ts';
+import { attentionId } from './reduce-attention.ts';
 
 type Raised = Pick<Extract<DeployEffect, { kind: 'raise' }>, 'message' | 'severity' | 'remedy'>;
 
@@ -45,7 +45,8 @@ function deadProcess(_board: Board, worker: Worker): Raised | undefined {
   const wasGivenUp = status === 'failed' && process.seq < statusSeq;
   if (removed || !(isAgentsWork(status) || wasGivenUp)) return undefined;
   if (worker.process.state !== 'dead' || worker.process.reviving === true) return undefined;
-  const errors = process.stderr === undefined ? '' : `. Its standard error ends with: ${inOneLine(process.stderr)}`;
+  const errors =
+    process.stderr === undefined ? '' : `. Its standard error ends with: ${inOneLine(process.stderr)}`;
   const message = `The process of the worker is gone; its last status is ${worker.status}${errors}`;
   return { message, severity: 'high', remedy: 'svc why' };
 }
@@ -107,7 +108,13 @@ export function withOwnAttention(context: FoldContext, worker: Worker): Worker {
   return next;
 }
 
-export function raise(context: FoldContext, worker: Worker, reason: string, what: Raised, evidence: number): Worker {
+export function raise(
+  context: FoldContext,
+  worker: Worker,
+  reason: string,
+  what: Raised,
+  evidence: number,
+): Worker {
   const { message, severity, remedy } = what;
   const id = attentionId({ ...worker, reason });
   ask(context, id, {

@@ -237,7 +237,13 @@ export function gradeFeed(state: TunnelState, conditions: FeedConditions, now: n
   if (mode.mode === 'idle')
     return grade('disabled', null, 'stopped', 'the tunnel is not running', 'Run: svc-monitor.sh start');
   if (conditions.waiting !== null)
-    return grade('degraded', null, 'deliveries-waiting', conditions.waiting, 'Free disk space; it goes on by itself.');
+    return grade(
+      'degraded',
+      null,
+      'deliveries-waiting',
+      conditions.waiting,
+      'Free disk space; it goes on by itself.',
+    );
 
   const silentFor = now - Math.max(state.met ? (state.heardAt ?? 0) : 0, state.expectedSince);
   const why = state.failure?.why ?? null;

@@ -52,8 +52,12 @@ describe('GET /api/board/changes', () => {
   test('what another process said does not count', async () => {
     const { get } = await serve({ board: sampleBoard({ workers: [sampleWorker()] }) });
     await get('/api/board/changes');
-    expect((await get('/api/board/changes?after=100&instanceId=instance-0')).body).toMatchObject({ full: true });
-    expect((await get('/api/board/changes?after=100&instanceId=instance-1')).body).toMatchObject({ full: false });
+    expect((await get('/api/board/changes?after=100&instanceId=instance-0')).body).toMatchObject({
+      full: true,
+    });
+    expect((await get('/api/board/changes?after=100&instanceId=instance-1')).body).toMatchObject({
+      full: false,
+    });
   });
 });
 
@@ -81,7 +85,10 @@ describe('GET /api/board', () => {
     });
     expect((await get('/api/board')).body['workers']).toHaveLength(1);
     expect((await get('/api/board?settled=48h')).body['workers']).toHaveLength(1);
-    expect((await get('/api/board?settled=24h')).body).toMatchObject({ instanceId: 'instance-1', workers: [] });
+    expect((await get('/api/board?settled=24h')).body).toMatchObject({
+      instanceId: 'instance-1',
+      workers: [],
+    });
   });
 
   test.each([
@@ -299,7 +306,12 @@ describe('workers', () => {
       body: { error: 'No run has a worker for ENG-3.' },
     });
     expect(await post('/api/workers/ENG-9/deploy', { action: 'accept' })).toMatchObject({ status: 404 });
-    for (const body of [{}, { action: 'later' }, { action: 'retry', force: true }, { action: 'retry', note: 5 }])
+    for (const body of [
+      {},
+      { action: 'later' },
+      { action: 'retry', force: true },
+      { action: 'retry', note: 5 },
+    ])
       expect(await post('/api/workers/ENG-1/deploy', body)).toMatchObject({ status: 400 });
     expect(said).toEqual([]);
   });

@@ -12,7 +12,7 @@ const draft: EventDraft = {
 };
 const state = (reached: () => Promise<void>) => ({
   board: () => sampleBoard(),
-  progress: () => ({ ready: true, seq: 1, of: 1 }),
+  progress: () => ({ ready: true, seq: 1, logSeq: 1 }),
   reached,
 });
 

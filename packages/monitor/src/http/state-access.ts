@@ -8,7 +8,7 @@ import { Failure } from '../errors.ts';
 export type StateAccess = {
   board: () => Board;
   reached: (seq: number) => Promise<void>;
-  progress: () => { ready: boolean; seq: number; of: number };
+  progress: () => { ready: boolean; seq: number; logSeq: number };
 };
 
 /** Resolves when the line is durable. */
@@ -18,11 +18,11 @@ const TIMEOUT_MS = 5_000;
 
 /** Half of the log folded is half of the truth: nothing is answered from it. */
 export function boardOf(state: StateAccess): Board {
-  const { ready, seq, of } = state.progress();
+  const { ready, seq, logSeq } = state.progress();
   if (ready) return state.board();
   throw new Failure(
     'state-not-ready',
-    `The log is still being read (line ${seq} of ${of}).`,
+    `The log is still being read (line ${seq} of ${logSeq}).`,
     'Wait a moment and ask again.',
   );
 }

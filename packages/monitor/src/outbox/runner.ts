@@ -260,10 +260,10 @@ export function createOutboxRunner({
       wake();
     },
     wake,
-    async settled(key, timeoutMs) {
+    async settled(key, withinMs) {
       const before = settledOf(store.find(key));
       if (before.state === 'done' || before.state === 'given-up' || mode === 'stopping') return before;
-      await waiters.wait(key, timeoutMs);
+      await waiters.wait(key, withinMs);
       return isStopped() ? before : settledOf(store.find(key));
     },
     figures: () => outboxFigures(store, { running: running.size, failing: failing(), now: clock.now() }),

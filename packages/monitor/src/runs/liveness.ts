@@ -131,7 +131,10 @@ export function createLiveness({
   ): Promise<void> {
     if (memory.told && memory.told.seq <= worker.lastSeq) memory.told = null;
     const believed = memory.told?.state ?? worker.process.state;
-    const process: WorkerProcess = { pid: worker.pid, ...(memory.lastSeenAt && { lastSeenAt: memory.lastSeenAt }) };
+    const process: WorkerProcess = {
+      pid: worker.pid,
+      ...(memory.lastSeenAt && { lastSeenAt: memory.lastSeenAt }),
+    };
     if (finding.alive) {
       memory.goneSince = null;
       if (believed !== 'dead') return;

@@ -35,11 +35,7 @@ function setUp(answerAtOnce?: (name: string) => ReceiverAnswer) {
       }),
   });
   const push = (name: string, position: string | null = null): void =>
-    queue.push(
-      { headers: {}, body: Buffer.from(name) },
-      position,
-      (how) => void settled.push([name, how]),
-    );
+    queue.push({ headers: {}, body: Buffer.from(name) }, position, (how) => void settled.push([name, how]));
   const names = (): string[] => calls.map(({ name }) => name);
   const answer = async (name: string, given: ReceiverAnswer | Error = accepted): Promise<void> => {
     calls.findLast((call) => call.name === name)?.answer(given);

@@ -1,7 +1,7 @@
 // A world of runs, agents and people that carries out acts as the run loop would, and does by chance what worlds
 // do: agents die, hang, lie and succeed, the daemon is killed, people pause, retry and cancel.
 import type { Run, Worker } from '../../state/board-types.ts';
-import type { Act, LiveAgent, RunTimings, PlannedRun, Revivals, Verification, World } from '../acts.ts';
+import type { Act, LiveAgent, PlannedRun, Revivals, RunTimings, Verification, World } from '../acts.ts';
 
 export type SimulatedRun = { id: string; project: string; waves: string[][]; most: number };
 export type NewWorker = (orchestrator: string, ticket: string, now: string) => Worker;
@@ -132,8 +132,7 @@ export function simulateRuns({
         if (act.notBefore > now()) problems.push(`${key} was revived too early`);
         begin(key, id, act.ticket);
         if (known !== undefined) revivals.set(key, { ...known, count: act.attempt });
-        if (act.attempt > quickTimings.revivalDelaysSec.length)
-          problems.push(`${key} was revived too often`);
+        if (act.attempt > quickTimings.revivalDelaysSec.length) problems.push(`${key} was revived too often`);
         return;
       }
       case 'recall':

@@ -94,5 +94,8 @@ test.each<[string, string[], { offered?: string[]; kind?: string; typed?: string
 
 test('verbs and options come with what they do', () => {
   expect(findCompletions(program, ['b']).offered[0]).toEqual({ value: 'board', description: 'The board' });
-  expect(findCompletions(program, ['board', '-']).offered[0]).toEqual({ value: '--json', description: 'as JSON' });
+  expect(findCompletions(program, ['board', '-']).offered[0]).toEqual({
+    value: '--json',
+    description: 'as JSON',
+  });
 });

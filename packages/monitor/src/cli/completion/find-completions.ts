@@ -75,7 +75,11 @@ function optionCompletions(verb: DescribedVerb, typed: string): Completions {
   return valueCompletions(verb, optionNamed(verb, typed.slice(0, end)), typed.slice(end + 1));
 }
 
-function valueCompletions(verb: DescribedVerb, option: DescribedOption | undefined, typed: string): Completions {
+function valueCompletions(
+  verb: DescribedVerb,
+  option: DescribedOption | undefined,
+  typed: string,
+): Completions {
   const value = option?.value ?? undefined;
   const kind = value && kindOf(verb, option?.long ?? option?.short ?? '', value);
   return { typed, offered: choicesOf(value), kind };

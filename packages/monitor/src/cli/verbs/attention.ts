@@ -38,7 +38,7 @@ function listVerb(terminal: Terminal): CommandUnknownOpts {
 }
 
 function actionVerb(terminal: Terminal, action: 'ack' | 'resolve', summary: string): CommandUnknownOpts {
-  return verb(word, {
+  return verb(action, {
     summary,
     example: `svc attention ${action} run-1/ABC-12/deploy-timeout`,
     route: `POST /api/attention/${action}`,

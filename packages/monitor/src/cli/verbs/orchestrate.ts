@@ -159,7 +159,7 @@ function costText(usd: number | null): string {
 }
 
 function actionVerb(terminal: Terminal, action: 'pause' | 'resume', summary: string): CommandUnknownOpts {
-  return verb(word, {
+  return verb(action, {
     summary,
     example: `svc orchestrate ${action} web-20260102-030405`,
     route: `POST /api/runs/:run/${action}`,

@@ -120,7 +120,7 @@ function totals({ fires, limited, failed, leftOut }: RuleTested): string {
   return `would have fired ${fires} times, held back ${limited} times${broken}${rest}`;
 }
 
-type Shown = Pick<RuleList['rules'][number], 'name' | 'enabled' | 'fires' | 'does'> & {
+type Shown = Pick<RuleList['rules'][number], 'name' | 'enabled' | 'trigger' | 'actions'> & {
   fired: number | null;
   last: RuleList['rules'][number]['last'];
 };

@@ -31,7 +31,11 @@ function createVerb(terminal: Terminal): CommandUnknownOpts {
     .action(async (name, options) => {
       const worktrees = await open(terminal);
       const made = await orInterrupted(terminal, () =>
-        worktrees.create(name, { base: options.base, tell: progressTo(terminal), signal: terminal.interrupted }),
+        worktrees.create(name, {
+          base: options.base,
+          tell: progressTo(terminal),
+          signal: terminal.interrupted,
+        }),
       );
       if (options.json) printJson(terminal, made);
       else terminal.out(made.path);

@@ -24,7 +24,7 @@ export async function startRunServer(
   const state = {
     board: () => world.board,
     reached: async () => undefined,
-    progress: () => ({ ready: given.ready?.() ?? true, seq: 12, of: 99 }),
+    progress: () => ({ ready: given.ready?.() ?? true, seq: 12, logSeq: 99 }),
   };
   const append = async (draft: EventDraft): Promise<{ seq: number }> => {
     await world.say(draft);

@@ -24,7 +24,7 @@ export async function startStateServer(options: StateServerOptions) {
   const state = {
     board: () => board,
     reached: async () => undefined,
-    progress: () => ({ ready: options.ready?.() ?? true, seq: 12, of: 99 }),
+    progress: () => ({ ready: options.ready?.() ?? true, seq: 12, logSeq: 99 }),
   };
   const append = async (draft: EventDraft): Promise<{ seq: number }> => {
     said.push(draft);

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type DraftOf,
+  defaultTimings,
   draft,
   type Effect,
   type EventDraft,
@@ -12,7 +13,6 @@ import {
   foldLine,
   resolveConfig,
   type Topic,
-  defaultTimings,
   type Worker,
 } from '@svc/core';
 import { temporaryFolder, until, WAIT_MS } from '@svc/testkit';

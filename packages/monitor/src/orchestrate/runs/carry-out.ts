@@ -249,7 +249,7 @@ export function createCarryOut(options: {
   /** Told before it is written: a restart in between says it again, and nothing is missed. */
   async function giveUp(act: Of<'fail'>, { world, agents }: Observation): Promise<void> {
     const { orchestrator, ticket, message } = act;
-    const { process: agent, signal = null } = world.workers.get(workerKey(orchestrator, ticket)) ?? {};
+    const { process: known, signal = null } = world.workers.get(workerKey(orchestrator, ticket)) ?? {};
     const last = agents.findLast((agent) => agent.orchestrator === orchestrator && agent.ticket === ticket);
     const stderr = await readErrors({
       runsDir: options.runsDir,
@@ -257,7 +257,7 @@ export function createCarryOut(options: {
       ticket,
       since: last?.launchedAt,
     });
-    if (act.reason === 'worker-dead' && (agent?.state !== 'dead' || agent.reviving === true)) {
+    if (act.reason === 'worker-dead' && (known?.state !== 'dead' || known.reviving === true)) {
       const died = { pid: signal?.pid ?? 0, reason: message, ...(stderr !== '' && { stderr }) };
       await say(workerDied({ orchestrator, ticket }, died, signal));
     }

@@ -6,7 +6,10 @@ import { createOrchestrator } from './orchestrator.ts';
 import type { StartWish } from './start-agent.ts';
 import { ownLine, RUN, type RunWorld, runWorld } from './testing/run-world.ts';
 
-function startOrchestrator(world: RunWorld, onStart: (wish: StartWish) => Promise<void> = async () => undefined) {
+function startOrchestrator(
+  world: RunWorld,
+  onStart: (wish: StartWish) => Promise<void> = async () => undefined,
+) {
   const wishes: StartWish[] = [];
   const listeners = new Set<() => void>();
   const orchestrator = createOrchestrator({

@@ -5,10 +5,10 @@
 import {
   type Act,
   type AgentStream,
+  defaultTimings,
   type EventDraft,
   nextActs,
   type RunTimings,
-  defaultTimings,
   workerKey,
 } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';

@@ -70,7 +70,7 @@ export async function startSummaryServer(options: SummaryServerOptions) {
       boardOf({
         board: () => board,
         reached: async () => undefined,
-        progress: () => ({ ready, seq: 1, of: 2 }),
+        progress: () => ({ ready, seq: 1, logSeq: 2 }),
       }),
     async fetch(...request) {
       const answer = await callProvider(...request);
