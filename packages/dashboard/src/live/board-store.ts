@@ -35,7 +35,13 @@ export const emptyLiveBoard: LiveBoard = {
 /** Applies the changes. Collections in which nothing changed stay the same objects. */
 export function applyChanges(board: LiveBoard, changes: BoardChanges): LiveBoard {
   const changed = new Set<string>();
-  const next: LiveBoard = { ...board, seq: changes.seq, at: changes.at, instanceId: changes.instanceId, changed };
+  const next: LiveBoard = {
+    ...board,
+    seq: changes.seq,
+    at: changes.at,
+    instanceId: changes.instanceId,
+    changed,
+  };
   for (const kind of boardKinds) {
     const gone = changes.gone[kind];
     const news: readonly { key: string }[] = changes[kind];
@@ -103,7 +109,11 @@ export function createBoardStore(pull: (from: PullFrom) => Promise<BoardChanges>
     try {
       do {
         again = false;
-        const changes = await pull({ after: board.seq ?? 0, instanceId: board.instanceId, atLeast: newestEvent });
+        const changes = await pull({
+          after: board.seq ?? 0,
+          instanceId: board.instanceId,
+          atLeast: newestEvent,
+        });
         if (closed.signal.aborted) return;
         // A restarted daemon may have a different log: do not wait for an event that it may not have.
         if (board.instanceId !== null && changes.instanceId !== board.instanceId) newestEvent = changes.seq;

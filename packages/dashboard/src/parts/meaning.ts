@@ -44,7 +44,10 @@ export const edgeOf: Record<Meaning, string> = {
 
 export type StateLabel = { meaning: Meaning; words: string };
 type WorkerRow = BoardView['workers'][number];
-export type LabelledWorker = Pick<WorkerRow, 'status' | 'deploy' | 'merge' | 'process' | 'attempts' | 'budget'>;
+export type LabelledWorker = Pick<
+  WorkerRow,
+  'status' | 'deploy' | 'merge' | 'process' | 'attempts' | 'budget'
+>;
 
 const statusMeanings: Record<WorkerStatus, Meaning> = {
   dispatched: 'motion',
