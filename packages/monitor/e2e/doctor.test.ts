@@ -311,16 +311,12 @@ const rows: Row[] = [
     given: reports({
       health: { log: { ...well.health.log, state: 'degraded', missing: [{ from: 31, to: 60 }] } },
     }),
-    says: [
-      /^broken +log +lines 31 to 60 are missing from the event log\n.*svc events reindex --accept-missing/m,
-    ],
+    says: [/^broken +log +events 31 to 60 are missing from the log\n.*svc events reindex --accept-missing/m],
   },
   {
     fault: 'log file changed by another program',
     given: reports({ health: { log: { ...well.health.log, state: 'degraded', fileChanged: true } } }),
-    says: [
-      /^broken +log +the newest file of the event log was removed, cut or replaced .*\n +Run: svc monitor restart/m,
-    ],
+    says: [/^broken +log +another program removed, truncated or replaced .*\n +Run: svc monitor restart/m],
   },
   {
     fault: 'database damaged',

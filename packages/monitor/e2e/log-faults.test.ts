@@ -77,7 +77,7 @@ describe('a clock that was ahead', () => {
     expect(daemon.lines().at(-1)?.ts).toBe(late);
     const { status, clock: reported } = await healthOf(daemon);
     expect({ status, ...reported }).toMatchObject({ status: 'degraded', state: 'degraded', lateUntil: late });
-    expect(reported.why).toContain(`383 h 59 min behind the newest line`);
+    expect(reported.why).toContain(`383 h 59 min behind the newest event`);
     expect(reported.remedy).toContain('svc monitor restart');
     expect((await runDoctor({ home: daemon.home })).printed).toMatch(
       /^broken +clock +this machine's clock is .* behind .*\n +Check the clock .*svc monitor restart/m,
@@ -172,10 +172,10 @@ describe('lines that go missing', () => {
     truncateSync(path, Buffer.byteLength(`${lines.slice(0, 10).join('\n')}\n`) + 20);
     const cut = await healthOf(daemon);
     expect(cut).toMatchObject({ status: 'degraded', log: { state: 'degraded' } });
-    expect(cut.log.why).toContain('removed, cut or replaced');
+    expect(cut.log.why).toContain('removed, truncated or replaced');
 
     expect((await fact(daemon)).status).toBe(200);
-    const said = `lines 11 to ${lastSeq} are missing from the event log`;
+    const said = `events 11 to ${lastSeq} are missing from the log`;
     expect((await healthOf(daemon)).log).toMatchObject({ state: 'degraded', why: said });
     expect((await runDoctor({ home: daemon.home })).printed).toMatch(
       new RegExp(`^broken +log +${said}\\n.*svc events reindex --accept-missing`, 'm'),
@@ -198,7 +198,7 @@ describe('lines that go missing', () => {
     const { status, body } = await fact(daemon);
     expect([status, body['seq']]).toEqual([200, lastSeq + 1]);
     expect(readFileSync(monthFile(daemon, file), 'utf8')).toContain(`"seq":${lastSeq + 1},`);
-    const said = `lines 1 to ${lastSeq} are missing from the event log`;
+    const said = `events 1 to ${lastSeq} are missing from the log`;
     expect((await healthOf(daemon)).log).toMatchObject({ state: 'degraded', why: said });
     await acceptMissing(daemon);
   });
@@ -212,7 +212,7 @@ describe('lines that go missing', () => {
     const last = lines.length - 1;
     truncateSync(path, Buffer.byteLength(`${lines.slice(0, 4).join('\n')}\n`));
     const again = await startInProcess({ home: daemon.home, now });
-    const said = `lines 5 to ${last} are missing from the event log`;
+    const said = `events 5 to ${last} are missing from the log`;
     expect((await healthOf(again)).log).toMatchObject({ state: 'degraded', why: said });
     expect(again.lines().every(({ seq }) => seq <= 4 || seq > last)).toBe(true);
     await acceptMissing(again);
@@ -232,7 +232,7 @@ describe('lines that go missing', () => {
     await facts(second, 5);
     expect(await healthOf(second)).toMatchObject({ status: 'ok' });
     renameSync(monthFile(second, file), join(home, file));
-    const said = `lines 1 to ${lastOfNovember} are missing from the event log`;
+    const said = `events 1 to ${lastOfNovember} are missing from the log`;
     expect((await healthOf(second)).log).toMatchObject({ state: 'degraded', why: said });
     await second.close();
 

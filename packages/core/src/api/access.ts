@@ -1,4 +1,4 @@
-// How a page gets its key where the daemon asks for a token.
+// How a browser page gets its key when the daemon requires a token.
 import { z } from 'zod';
 import { apiRoute, noFields, Time, text } from './route.ts';
 
@@ -7,7 +7,7 @@ export const accessRoutes = {
     method: 'POST',
     path: '/api/access/code',
     tag: 'access',
-    summary: 'A code that opens the dashboard once, within a minute',
+    summary: 'Create a code that opens the dashboard once, within a minute',
     verbs: ['svc open'],
     body: noFields,
     answer: z.object({ code: z.string(), expiresAt: Time }),
@@ -17,7 +17,7 @@ export const accessRoutes = {
     method: 'POST',
     path: '/api/access/key',
     tag: 'access',
-    summary: 'Exchange the code for the key that a page sends as its token until the daemon ends',
+    summary: 'Exchange the code for a key; the page sends it as its token until the daemon stops',
     body: z.strictObject({ code: text(200) }),
     answer: z.object({ key: z.string() }),
     failures: ['usage', 'unknown-code'],

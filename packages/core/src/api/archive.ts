@@ -6,7 +6,7 @@ import { apiRoute, RunName, Time, text } from './route.ts';
 export type ArchiveList = z.infer<typeof ArchiveList>;
 const ArchiveList = z
   .object({
-    root: z.string().describe('The folder of the archive'),
+    root: z.string().describe('The archive folder'),
     runs: z.array(
       z.object({
         orchestrator: z.string(),
@@ -17,8 +17,8 @@ const ArchiveList = z
         storedBytes: z.int(),
       }),
     ),
-    next: z.string().nullable().describe('The name to go on behind; null at the end'),
-    unindexed: z.int().describe('Archives that the index does not know; a sweep mends it'),
+    next: z.string().nullable().describe('Pass as `after` for the next page; null on the last page'),
+    unindexed: z.int().describe('Archives missing from the index; `svc archive sweep` adds them'),
   })
   .meta({ id: 'ArchiveList' });
 
@@ -27,10 +27,10 @@ export const archiveRoutes = {
     method: 'GET',
     path: '/api/archive',
     tag: 'archive',
-    summary: 'The archived runs, a page at a time',
+    summary: 'List archived runs, page by page',
     query: z.strictObject({
       limit: z.int().min(1).max(500).default(100).describe('default: 100'),
-      after: text(120).optional().describe('`next` of the last answer'),
+      after: text(120).optional().describe('`next` of the previous page'),
       state: Manifest.shape.state.optional(),
     }),
     answer: ArchiveList,
@@ -40,8 +40,8 @@ export const archiveRoutes = {
     method: 'GET',
     path: '/api/archive/{run}',
     tag: 'archive',
-    summary: 'The manifest of an archived run',
-    params: z.strictObject({ run: RunName.describe('The name of the run') }),
+    summary: 'Show the manifest of an archived run',
+    params: z.strictObject({ run: RunName.describe('The run name') }),
     query: z.strictObject({}),
     answer: Manifest.meta({ id: 'ArchiveManifest' }),
     failures: ['usage', 'unknown-run', 'file-unusable'],

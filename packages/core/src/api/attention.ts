@@ -1,4 +1,4 @@
-// What needs a person, and a person's word on it.
+// Attention items: what needs a person, and what that person decides about it.
 import { z } from 'zod';
 import { AttentionEntry, AttentionItem } from './entities.ts';
 import { apiRoute, by, duration, text } from './route.ts';
@@ -7,18 +7,18 @@ export type AttentionView = z.infer<typeof AttentionView>;
 const AttentionView = z
   .object({
     open: z.array(AttentionEntry).describe('Most urgent first'),
-    snoozed: z.array(AttentionEntry).describe('Put off until later'),
+    snoozed: z.array(AttentionEntry).describe('Hidden until `snoozedUntil`'),
   })
   .meta({ id: 'AttentionView' });
 
 const AttentionAnswer = z
   .object({
     ok: z.literal(true),
-    item: AttentionItem.nullable().describe('As it stands afterwards; null when it is resolved'),
+    item: AttentionItem.nullable().describe('The item after the change; null when it is resolved'),
   })
   .meta({ id: 'AttentionAnswer' });
 
-const id = text(500).describe('the id of the item');
+const id = text(500).describe('the item id');
 const SNOOZE = 'a duration of at most 30d, like 2h';
 const snooze = duration(SNOOZE, { least: 1, most: 30 * 86_400_000 }).describe(SNOOZE);
 
@@ -34,7 +34,7 @@ export const attentionRoutes = {
     method: 'GET',
     path: '/api/attention',
     tag: 'attention',
-    summary: 'What needs a person, most urgent first',
+    summary: 'List what needs a person, most urgent first',
     verbs: ['svc attention', 'svc attention list', 'svc monitor status'],
     query: z.strictObject({}),
     answer: AttentionView,
@@ -43,28 +43,28 @@ export const attentionRoutes = {
   acknowledgeAttention: apiRoute({
     ...action,
     path: '/api/attention/ack',
-    summary: 'Somebody has seen it and is at it',
+    summary: 'Acknowledge an item: someone has seen it and is working on it',
     verbs: ['svc attention ack'],
     body: z.strictObject({ id, by }),
   }),
   snoozeAttention: apiRoute({
     ...action,
     path: '/api/attention/snooze',
-    summary: 'Put it off until later',
+    summary: 'Hide an item until later',
     verbs: ['svc attention snooze'],
     body: z.strictObject({ id, by, for: snooze }),
   }),
   handOverAttention: apiRoute({
     ...action,
     path: '/api/attention/hand-over',
-    summary: 'Give it to somebody',
+    summary: 'Hand an item over to someone',
     verbs: ['svc attention hand-over'],
     body: z.strictObject({ id, by, to: z.string().trim().min(1).max(100), note: text(1_000).optional() }),
   }),
   resolveAttention: apiRoute({
     ...action,
     path: '/api/attention/resolve',
-    summary: 'A person says that its cause is gone',
+    summary: 'Resolve an item: its cause is gone',
     verbs: ['svc attention resolve'],
     body: z.strictObject({ id, by }),
   }),

@@ -1,18 +1,18 @@
-// The board: the state of now or of any past moment, and what of it changed.
+// The board: the current state, the state at any past time, and what changed.
 import { z } from 'zod';
 import { AttentionOnBoard, Deployment, Feed, PullRequest, Run, Ticket, Worker } from './entities.ts';
 import { apiRoute, duration, Seq, Time, text } from './route.ts';
 
 const settled = duration('a duration, like 24h')
   .optional()
-  .describe('for how long what has settled is still shown: a duration like 24h; default: 7d');
+  .describe('how long finished work stays on the board: a duration like 24h; default: 7d');
 const instanceId = z
   .string()
-  .describe('Names the process that answered: after a restart the whole board is asked for again');
+  .describe('The daemon process that answered; when it changes, fetch the whole board again');
 
 const shown = {
-  seq: Seq.describe('The last line that the board knows'),
-  at: Time.nullable().describe('When that line was accepted; null while there is none'),
+  seq: Seq.describe('The last event on the board'),
+  at: Time.nullable().describe('When that event was accepted; null while the log is empty'),
   workers: z.array(Worker),
   pullRequests: z.array(PullRequest),
   deployments: z.array(Deployment),
@@ -23,10 +23,10 @@ const shown = {
 };
 const keys = z.array(z.string());
 
-/** Without the name of the process that answers. */
+/** Without the id of the process that answers. */
 export type BoardView = Omit<z.infer<typeof Board>, 'instanceId'>;
 const Board = z
-  .object({ instanceId: instanceId.optional().describe('Only of the board of now'), ...shown })
+  .object({ instanceId: instanceId.optional().describe('Only on the live board'), ...shown })
   .meta({ id: 'Board' });
 
 export type BoardChanges = Omit<z.infer<typeof BoardChanges>, 'instanceId'>;
@@ -34,7 +34,7 @@ const BoardChanges = z
   .object({
     instanceId,
     ...shown,
-    full: z.boolean().describe('Everything is here: what the reader had before does not count any more'),
+    full: z.boolean().describe('This is the whole board: discard what you had before'),
     gone: z
       .object({
         workers: keys,
@@ -45,7 +45,7 @@ const BoardChanges = z
         attention: keys,
         feeds: keys,
       })
-      .describe('Keys of what is no longer shown'),
+      .describe('Keys of entities that are no longer shown'),
   })
   .meta({ id: 'BoardChanges' });
 
@@ -54,17 +54,20 @@ export const boardRoutes = {
     method: 'GET',
     path: '/api/board',
     tag: 'board',
-    summary: 'The state of now, or of any past moment',
+    summary: 'Show the board, live or at any past time',
     verbs: ['svc board'],
     query: z
       .strictObject({
         at: text(40).optional().describe('a seq, an ISO time, or how long ago, like 2h; default: now'),
-        all: z.enum(['1', '0'], 'expected 1 or 0').optional().describe('1: also what has settled long ago'),
+        all: z
+          .enum(['1', '0'], 'expected 1 or 0')
+          .optional()
+          .describe('1: include all finished work, however old'),
         settled,
       })
       .refine(
         ({ all, settled: given }) => all !== '1' || given === undefined,
-        'all and settled: one of them leaves out what the other asks for',
+        'all and settled cannot be combined',
       ),
     answer: Board,
     failures: ['usage', 'state-not-ready'],
@@ -73,12 +76,14 @@ export const boardRoutes = {
     method: 'GET',
     path: '/api/board/changes',
     tag: 'board',
-    summary: 'What of the board changed since a line, for whoever follows it',
+    summary: 'Show what changed on the board since an event',
     query: z.strictObject({
-      after: Seq.optional().describe('the `seq` of the last answer; without it everything is told'),
-      instanceId: text(100).optional().describe('the `instanceId` of the last answer'),
+      after: Seq.optional().describe(
+        'the `seq` of the previous answer; without it, the whole board is returned',
+      ),
+      instanceId: text(100).optional().describe('the `instanceId` of the previous answer'),
       settled,
-      atLeast: Seq.optional().describe('waits a second for this line to be on the board'),
+      atLeast: Seq.optional().describe('wait up to a second until the board includes this event'),
     }),
     answer: BoardChanges,
     failures: ['usage', 'state-not-ready'],

@@ -1,4 +1,4 @@
-// The configuration as the daemon uses it, and the projects that the daemon serves.
+// The configuration in use, and the projects that the daemon serves.
 import { z } from 'zod';
 import { apiRoute, text } from './route.ts';
 
@@ -19,7 +19,7 @@ export const ConfigProblem = z
   .object({
     severity: z
       .enum(['error', 'ignored', 'deprecated'])
-      .describe('ignored: nothing reads the key; deprecated: it is read under a name that will go'),
+      .describe('ignored: nothing reads the key; deprecated: the key still works but will be removed'),
     file: z.string().describe('The file, or `environment`'),
     text: z.string(),
     remedy: z.string(),
@@ -30,15 +30,13 @@ export type ConfigReport = z.infer<typeof ConfigReport>;
 export type ConfigEntry = ConfigReport['values'][number];
 const ConfigReport = z
   .object({
-    project: z.string().nullable().describe('The project that it is of; null outside of any'),
+    project: z.string().nullable().describe('The project; null outside of any project'),
     projects: z.array(Project),
     files: z.object({ project: z.string().nullable(), secrets: z.string(), global: z.string() }),
     values: z.array(
       z.object({
         key: z.string(),
-        value: z
-          .unknown()
-          .describe('Masked where it is a secret or opens something; null when it is not set'),
+        value: z.unknown().describe('Masked when it is a secret or grants access; null when it is not set'),
         isSet: z.boolean(),
         isSecret: z.boolean(),
         source: z.object({
@@ -51,10 +49,13 @@ const ConfigReport = z
         default: z.unknown(),
         description: z.string(),
         expects: z.string(),
-        env: z.string().nullable().describe('The environment variable that wins over every file'),
-        layers: z.array(z.string()).readonly().describe('The files that may hold it'),
+        env: z.string().nullable().describe('The environment variable that overrides every file'),
+        layers: z.array(z.string()).readonly().describe('The files that may set it'),
         deprecated: z.string().nullable(),
-        differs: z.string().nullable().describe('Why what the file gives is not used; null when it is'),
+        differs: z
+          .string()
+          .nullable()
+          .describe('Why the value in the file is not used; null when it is used'),
       }),
     ),
     machine: z
@@ -66,7 +67,7 @@ const ConfigReport = z
           description: z.string(),
         }),
       )
-      .describe('Settings of the machine, which only the environment gives'),
+      .describe('Machine settings, which can only be set by environment variables'),
     problems: z.array(ConfigProblem),
   })
   .meta({ id: 'ConfigReport' });
@@ -76,7 +77,7 @@ export const configurationRoutes = {
     method: 'GET',
     path: '/api/projects',
     tag: 'configuration',
-    summary: 'The projects that the daemon serves',
+    summary: 'List the projects that the daemon serves',
     query: z.strictObject({}),
     answer: z.object({ projects: z.array(Project) }),
     failures: ['usage', 'file-unusable'],
@@ -85,12 +86,12 @@ export const configurationRoutes = {
     method: 'GET',
     path: '/api/config',
     tag: 'configuration',
-    summary: 'Every value of the configuration, its source and its default; secrets are masked',
+    summary: 'Show every configuration value with its source and default; secrets are masked',
     verbs: ['svc config show', 'svc config explain'],
     query: z.strictObject({
       project: text(4_096)
         .optional()
-        .describe('the id of a project; default: the one the daemon was started in'),
+        .describe('a project id; default: the project that the daemon was started in'),
     }),
     answer: ConfigReport,
     failures: ['usage', 'unknown-project', 'file-unusable'],

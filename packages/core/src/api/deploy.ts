@@ -1,4 +1,4 @@
-// What the deploy lifecycle knows of a worker, and the states of a deployment.
+// What the deploy lifecycle knows about a worker, and the states of a deployment.
 import { z } from 'zod';
 import { deploymentStates } from '../log/codehost-details.ts';
 import { WorkerStatus } from '../runs/signal-file.ts';
@@ -13,7 +13,7 @@ const DeployPolicy = z
     skipDeployVerification: z.boolean().nullable().describe('null while the configuration cannot be read'),
     acceptDescendants: z.boolean(),
   })
-  .describe('How a merge of its repository is proven');
+  .describe('How deployments of its repository are verified');
 
 export type DeployProgress = z.infer<typeof DeployProgress>;
 const DeployProgress = z.object({
@@ -31,12 +31,12 @@ const DeployProgress = z.object({
   retried: z
     .object({ times: z.int(), failedUpTo: z.int().nullable() })
     .exactOptional()
-    .describe("A person's retries; absent while there was none"),
+    .describe('Retries by a person; absent if there were none'),
   startedAt: Time.nullable(),
-  deadline: Time.describe('When it is given up as stalled'),
+  deadline: Time.describe('When the worker becomes stalled'),
   completedAt: Time.nullable(),
   result: z.enum(['success', 'accepted', 'budget-exhausted', 'timeout']).nullable(),
-  containedIn: z.array(z.string()).describe('Commits that were proven to contain the merge, newest last'),
+  containedIn: z.array(z.string()).describe('Commits proven to contain the merge, newest last'),
   provenBy: z.object({ deploymentId: z.int(), sha: z.string() }).nullable(),
 });
 
@@ -44,7 +44,7 @@ const Claim = z.object({ status: WorkerStatus, at: Time, seq: Seq, old: z.litera
 
 export const deployFields = {
   status: WorkerStatus,
-  claim: Claim.nullable().describe('What its signal file says, where it is not believed'),
+  claim: Claim.nullable().describe('The status in its signal file, when it is not accepted'),
   policy: DeployPolicy,
   merge: z.object({ sha: z.string().nullable(), at: Time, seq: Seq }).nullable(),
   deploy: DeployProgress.nullable(),

@@ -1,4 +1,4 @@
-// The description of all routes, which is itself one.
+// The route that describes all routes.
 import { z } from 'zod';
 import { apiRoute } from './route.ts';
 
@@ -7,7 +7,7 @@ export const descriptionRoutes = {
     method: 'GET',
     path: '/openapi.json',
     tag: 'api',
-    summary: 'This description: OpenAPI 3.1',
+    summary: 'Show this OpenAPI 3.1 document',
     answer: z.looseObject({ openapi: z.string(), info: z.looseObject({ version: z.string() }) }),
     failures: [],
   }),

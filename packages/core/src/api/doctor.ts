@@ -1,4 +1,4 @@
-// The self-check of the daemon, and all checks of `svc doctor`.
+// The daemon's self-check, and all checks of `svc doctor`.
 import { z } from 'zod';
 import { type CheckVerdict, checkGrades, type DoctorFinding, doctorParts } from '../checks/finding.ts';
 import { apiRoute, noFields, Seq, text } from './route.ts';
@@ -46,10 +46,10 @@ const DoctorReport = z
         what: z.string(),
         evidence: z.string().nullable(),
         remedy: z.string().nullable(),
-        fixable: z.boolean().describe('`svc doctor --fix` mends it'),
+        fixable: z.boolean().describe('`svc doctor --fix` can fix it'),
       }),
     ),
-    fixed: z.array(Fixed).describe('What --fix mended; the daemon only looks'),
+    fixed: z.array(Fixed).describe('What `--fix` fixed; empty when the daemon runs the checks'),
   })
   .meta({ id: 'DoctorReport' }) satisfies z.ZodType<CheckVerdict & { findings: DoctorFinding[] }>;
 
@@ -58,9 +58,9 @@ export const doctorRoutes = {
     method: 'POST',
     path: '/api/doctor',
     tag: 'doctor',
-    summary: 'The daemon tries itself: a line written and read back, a delivery to each receiver',
+    summary: 'Check the daemon itself: write an event and read it back, send each receiver a delivery',
     verbs: ['svc doctor', 'svc init'],
-    body: z.strictObject({ by: text(100).optional().describe('who asks for it') }),
+    body: z.strictObject({ by: text(100).optional().describe('who runs the check') }),
     answer: SelfCheck,
     failures: ['usage'],
   }),
@@ -68,7 +68,7 @@ export const doctorRoutes = {
     method: 'POST',
     path: '/api/doctor/run',
     tag: 'doctor',
-    summary: 'Everything that `svc doctor` looks at, as it prints it',
+    summary: 'Run every check of `svc doctor` and return its report',
     body: noFields,
     answer: DoctorReport,
     failures: ['usage', 'busy', 'start-failed', 'not-in-this-version'],

@@ -1,4 +1,4 @@
-// What is on the board, as answers show it: workers, pull requests, deployments, tickets, runs, attention, feeds. The
+// The board's entities as the API returns them: workers, pull requests, deployments, tickets, runs, attention, feeds. The
 // board's own types (state/board-types.ts) follow from these.
 import { z } from 'zod';
 import { EventVia } from '../log/event-line.ts';
@@ -8,10 +8,8 @@ import { ticketPhases } from '../state/effect.ts';
 import { DeploymentState, deployFields } from './deploy.ts';
 import { Seq, Time } from './route.ts';
 
-const key = z
-  .string()
-  .describe('Its name on the board: unique among its kind, and the same for as long as it lives');
-const last = { lastSeq: Seq.describe('The last line that told of it'), lastAt: Time };
+const key = z.string().describe('Unique among entities of its kind, and stable');
+const last = { lastSeq: Seq.describe('The last event about it'), lastAt: Time };
 const ReactionCause = z.enum(reactionCauses);
 
 export type WorkerView = z.infer<typeof Worker>;
@@ -22,7 +20,7 @@ export const Worker = z
     ticket: z.string(),
     name: z.string(),
     statusSince: Time,
-    statusSeq: Seq.describe('The line that made the status what it is'),
+    statusSeq: Seq.describe('The event that set the status'),
     ...deployFields,
     phase: WorkerPhase.nullable(),
     repo: z.string().nullable().describe('owner/name'),
@@ -34,35 +32,38 @@ export const Worker = z
         state: z.enum(['alive', 'dead', 'unknown']),
         since: Time,
         seq: Seq,
-        reviving: z.literal(true).exactOptional().describe('A new process is about to be started for it'),
-        stderr: z.string().exactOptional().describe('Of a dead one: the last lines of its standard error'),
+        reviving: z.literal(true).exactOptional().describe('A new process is about to start'),
+        stderr: z
+          .string()
+          .exactOptional()
+          .describe('For a dead process: the last lines of its standard error'),
       })
-      .describe('Of its process'),
+      .describe('The state of its process'),
     corrupt: z
       .object({ path: z.string(), problem: z.string(), seq: Seq })
       .nullable()
-      .describe('Its signal file cannot be read'),
-    removed: z.boolean().describe('Its signal file is gone'),
+      .describe('Set while its signal file cannot be read'),
+    removed: z.boolean().describe('Its signal file was deleted'),
     verification: z
       .object({
         state: z.enum(['running', 'passed', 'failed']),
         sha: z.string().nullable(),
         summary: z.string().nullable(),
-        advisory: z.boolean().describe('A failure that blocks nothing'),
-        remediation: z.string().nullable().describe('What was filed about a failure'),
+        advisory: z.boolean().describe('True: a failure does not block anything'),
+        remediation: z.string().nullable().describe('The ticket or finding filed about a failure'),
         seq: Seq,
       })
       .nullable()
-      .describe('Of its merged commit'),
-    retriedAt: Time.nullable().describe('When a person last said that it is to be started anew'),
+      .describe('The verification of its merge commit'),
+    retriedAt: Time.nullable().describe('When a person last restarted it'),
     reactions: z
       .object({ checks: z.array(z.string()).readonly(), review: z.array(z.string()).readonly() })
       .readonly()
-      .describe('What it was told of its pull request'),
+      .describe('Ids of the failed checks and reviews that were reported to it'),
     recall: z
       .object({ cause: ReactionCause, at: Time, seq: Seq })
       .nullable()
-      .describe('An agent is to be started for what it was told'),
+      .describe('Set while an agent has to be started to handle a failed check or a review'),
     recalls: z.int(),
     error: z.string().nullable(),
     cost: z
@@ -73,10 +74,10 @@ export const Worker = z
       })
       .nullable(),
     attempts: z.int().describe('Failed deployments'),
-    budget: z.int().describe('How many there may be'),
+    budget: z.int().describe('How many may fail before a person has to decide'),
     pullRequest: z.string().nullable().describe('The linked pull request, owner/name#number'),
-    pullRequestKey: z.string().nullable().describe('The same by its key in pullRequests'),
-    rule: z.string().describe('Why it is in its status, in words'),
+    pullRequestKey: z.string().nullable().describe('Its key in pullRequests'),
+    rule: z.string().describe('Why it has this status, as a sentence'),
     waitsFor: z.string().nullable(),
     until: Time.nullable(),
     contradictions: z.array(z.string()).describe('Where the facts disagree'),
@@ -107,7 +108,7 @@ export const PullRequest = z
       z.object({
         name: z.string(),
         suiteId: z.int().nullable(),
-        conclusion: z.string().nullable().describe('Null while it runs'),
+        conclusion: z.string().nullable().describe('Null while it is running'),
         at: Time.nullable(),
         seq: Seq,
       }),
@@ -115,7 +116,7 @@ export const PullRequest = z
     reviews: z.array(z.object({ reviewer: z.string(), state: z.string(), at: Time.nullable(), seq: Seq })),
     reviewDecision: z.enum(['approved', 'changes_requested']).nullable(),
     unresolvedThreads: z.array(z.string()),
-    previews: z.array(z.string()).describe('Addresses of preview deployments'),
+    previews: z.array(z.string()).describe('URLs of preview deployments'),
     openedAt: Time.nullable(),
     merge: z.object({ sha: z.string().nullable(), at: Time, seq: Seq, via: z.string() }).nullable(),
     closedAt: Time.nullable(),
@@ -124,7 +125,7 @@ export const PullRequest = z
     via: EventVia,
     readiness: z
       .object({ ready: z.boolean().nullable(), reasons: z.array(z.string()) })
-      .describe('Whether it could be merged now; null is unknown'),
+      .describe('Whether it can be merged now; null: unknown'),
     ...last,
   })
   .meta({ id: 'PullRequest' });
@@ -159,14 +160,14 @@ export const Ticket = z
     state: z
       .object({ id: z.string().nullable(), name: z.string().nullable(), type: z.string().nullable() })
       .nullable()
-      .describe("The tracker's"),
+      .describe('The state in the tracker'),
     assignee: z.string().nullable(),
     priority: z.number().nullable(),
     labels: z.array(z.string()),
     phase: z
       .object({ phase: z.enum(ticketPhases), at: Time, seq: Seq })
       .nullable()
-      .describe('Of our workflow'),
+      .describe('The workflow phase'),
     removed: z.boolean(),
     reportedAt: Time.nullable(),
     via: EventVia,
@@ -194,7 +195,7 @@ export const Run = z
         maxParallel: z.int(),
       })
       .nullable()
-      .describe('Null for a run that somebody else conducts'),
+      .describe('Null for a run that svc does not orchestrate'),
     blockedBy: z.record(z.string(), z.array(z.string())).nullable(),
     maxParallel: z.int().nullable(),
     waves: z.array(
@@ -220,13 +221,13 @@ const attentionFields = {
   severity: z.string(),
   openedAt: Time,
   openedSeq: Seq,
-  evidence: z.array(Seq).describe('The lines that raised it, newest last, at most 20'),
+  evidence: z.array(Seq).describe('The events that raised it, newest last, at most 20'),
   times: z.int(),
   acknowledged: z.object({ by: z.string(), at: Time }).nullable(),
   snoozedUntil: Time.nullable(),
   reportedBy: z
     .enum(['svc', 'helper'])
-    .describe('helper: a program of the user reported it, and svc has not checked it'),
+    .describe('helper: another program reported it, and svc has not verified it'),
   handedOver: z.object({ to: z.string(), by: z.string(), at: Time, note: z.string().nullable() }).nullable(),
 };
 

@@ -1,4 +1,4 @@
-// The event log: its lines by the index, how many there are, as they come; and facts of helpers.
+// The event log: list, count and stream events, and append events of helpers.
 import { z } from 'zod';
 import { eventFamilies } from '../log/event-filter.ts';
 import { EventFields, EventLine as EventLineSchema } from '../log/event-line.ts';
@@ -7,28 +7,28 @@ import { apiRoute, Seq, Time } from './route.ts';
 const EventLine = EventLineSchema.meta({ id: 'EventLine' });
 
 const POINT = 'a seq, an ISO time, or how long ago, like 15m';
-/** An empty condition is refused: ignoring it would return lines that were not asked for. */
+/** An empty condition is refused: ignoring it would return events that were not asked for. */
 const given = z.string().min(1).optional();
 const conditions = {
   event: given.describe('a topic, or a glob of topics: codehost.pr.*'),
   ticket: given,
   repo: given.describe('owner/name'),
   pr: z.int().min(1).max(Number.MAX_SAFE_INTEGER).optional(),
-  since: given.describe(`${POINT}; lines after it`),
+  since: given.describe(`${POINT}; events after it`),
 };
 const more = {
   sha: given.describe('a commit'),
   orchestrator: given.describe('a run'),
-  until: given.describe(`${POINT}; lines before it`),
+  until: given.describe(`${POINT}; events before it`),
 };
-const filter = given.describe('a jq filter; true for the lines that are meant');
+const filter = given.describe('a jq filter; events for which it returns true match');
 
 const EventPage = z
   .object({
     events: z.array(EventLine),
-    next: Seq.nullable().describe('The seq to go on from, as `until` or `since`; null at the end'),
-    indexedTo: Seq.describe('The last line that the index knows'),
-    scanned: z.int().describe('How many lines were looked at'),
+    next: Seq.nullable().describe('Pass as `until` or `since` for the next page; null on the last page'),
+    indexedTo: Seq.describe('The last indexed event'),
+    scanned: z.int().describe('How many events were read'),
   })
   .meta({ id: 'EventPage' });
 
@@ -47,13 +47,13 @@ const EventCounts = z
           families: z.partialRecord(z.enum(eventFamilies), z.int()),
         }),
       )
-      .describe('Oldest first, without a gap'),
+      .describe('Oldest first, without gaps'),
     indexedTo: Seq,
-    complete: z.boolean().describe('False: counting took too long, and the oldest buckets are short'),
+    complete: z.boolean().describe('False: counting took too long, so the oldest buckets are incomplete'),
   })
   .meta({ id: 'EventCounts' });
 
-/** What a helper leaves out is said for it: from `cli`, `local`, about nothing in particular. */
+/** Defaults for what a helper leaves out: source `cli`, via `local`, an empty scope. */
 const HelperFact = EventFields.partial({ source: true, via: true, scope: true, detail: true }).strict();
 
 const filtered = ['usage', 'filter-too-slow', 'filter-too-large', 'busy'] as const;
@@ -63,7 +63,7 @@ export const eventRoutes = {
     method: 'GET',
     path: '/api/events',
     tag: 'events',
-    summary: 'Lines of the log that meet conditions, a page at a time',
+    summary: 'List matching events, page by page',
     verbs: ['svc events list'],
     query: z.strictObject({
       ...conditions,
@@ -82,12 +82,12 @@ export const eventRoutes = {
     method: 'GET',
     path: '/api/events/counts',
     tag: 'events',
-    summary: 'How many lines there are over time, by family of topic',
+    summary: 'Count events over time, by topic family',
     verbs: ['svc events counts'],
     query: z.strictObject({
       ...conditions,
       ...more,
-      buckets: z.int().min(1).max(200).default(60).describe('how many parts; default: 60'),
+      buckets: z.int().min(1).max(200).default(60).describe('how many buckets; default: 60'),
     }),
     answer: EventCounts,
     failures: ['usage'],
@@ -96,13 +96,13 @@ export const eventRoutes = {
     method: 'GET',
     path: '/api/events/stream',
     tag: 'events',
-    summary: 'Lines as they become durable, as server-sent events',
+    summary: 'Stream events as they become durable (server-sent events)',
     description:
-      'Frames without a name are lines: `id` is the seq, `data` the line as JSON (EventLine). Others are `ready` ({after}), `position` (the id of the newest line that the filter has read, while it lets nothing through), `disconnected` ({resumeAfter}: the reader was too slow) and `filter-failed` (a failure). A comment comes every 15 seconds. Whoever comes back with Last-Event-ID goes on without a gap.',
+      'Unnamed messages are events: `id` is the seq, `data` the event as JSON (EventLine). Named messages: `ready` ({after}), `position` (how far a filter has read without a match), `disconnected` ({resumeAfter}: the client was too slow) and `filter-failed` (a failure). A comment is sent every 15 seconds. A client that reconnects with Last-Event-ID resumes without a gap.',
     verbs: ['svc events tail', 'svc events wait-for'],
     query: z.strictObject({ ...conditions, filter }),
     headers: z.strictObject({
-      'Last-Event-ID': Seq.optional().describe('the last line seen; goes before `since`'),
+      'Last-Event-ID': Seq.optional().describe('the last event received; overrides `since`'),
     }),
     answer: z.string(),
     answerType: 'text/event-stream',
@@ -112,9 +112,9 @@ export const eventRoutes = {
     method: 'POST',
     path: '/api/events',
     tag: 'events',
-    summary: 'A fact of a helper, for the log',
+    summary: 'Append an event of a helper to the log',
     description:
-      'Answered when the line is durable. What only a delivery, the daemon or a person can tell is refused, and so is a run with a project: POST /api/runs begins one.',
+      'The answer is sent once the event is durable. Topics that only a delivery, the daemon or a person may write are refused, and so is a run with a project: use POST /api/runs to start one.',
     verbs: [
       'svc events append',
       'svc add-finding',
@@ -127,7 +127,7 @@ export const eventRoutes = {
     answer: z.object({
       ok: z.literal(true),
       event: z.string().optional(),
-      duplicate: z.literal(true).optional().describe('The log had it already'),
+      duplicate: z.literal(true).optional().describe('The log already has this event'),
       id: z.string(),
       seq: Seq,
     }),
@@ -137,13 +137,13 @@ export const eventRoutes = {
     method: 'POST',
     path: '/api/events/reindex',
     tag: 'events',
-    summary: 'Build the index anew from the files of the log',
+    summary: 'Rebuild the index from the log files',
     verbs: ['svc events reindex'],
     body: z.strictObject({
       acceptMissing: z
         .boolean()
         .default(false)
-        .describe('Accept that lines which are missing from the log are gone: health reports them no more'),
+        .describe('Accept that events missing from the log are lost: health stops reporting them'),
     }),
     answer: z.object({ ok: z.literal(true), lines: Seq, seconds: z.number() }),
     failures: ['usage'],

@@ -44,8 +44,8 @@ export type ApiFailureCode = keyof typeof apiFailureStatus;
 /** The body of every error answer. */
 export const ApiFailure = z
   .object({
-    error: z.string().describe('What is wrong, in words'),
-    code: z.string().describe('For programs; the same for the same reason'),
-    remedy: z.string().optional().describe('What mends it, where something does; often a command'),
+    error: z.string().describe('What is wrong, as a sentence'),
+    code: z.string().describe('For programs: a stable code for the reason'),
+    remedy: z.string().optional().describe('How to fix it, if there is a way; often a command'),
   })
   .meta({ id: 'Failure' });

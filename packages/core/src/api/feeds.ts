@@ -1,4 +1,4 @@
-// Feeds: what each is doing, what it missed, and whether a delivery comes through.
+// Feeds: the state of each, what it missed, and whether a delivery arrives.
 import { z } from 'zod';
 import type { ReportedFeeds } from '../checks/judge-feeds.ts';
 import { feedGrades } from '../log/own-details.ts';
@@ -11,12 +11,12 @@ const coded = { code: z.string().nullable(), ...trouble };
 const mode = z.enum(['disabled', 'starting', 'polling', 'failing']);
 const twoKinds = z
   .object({ exact: z.int(), reserialised: z.int() })
-  .describe("exact: over the sender's bytes; reserialised: the relay wrote the JSON anew");
+  .describe("exact: signature over the sender's bytes; reserialised: the relay rewrote the JSON");
 
 const Tunnel = z
   .object({
     feeds: z.array(FeedName),
-    channel: z.string().describe('A fingerprint: the address itself is a secret'),
+    channel: z.string().describe('A fingerprint: the URL itself is a secret'),
     grade: z.enum(feedGrades),
     since: milliseconds.nullable(),
     ...coded,
@@ -31,7 +31,7 @@ const Tunnel = z
       selfTest: z.int(),
     }),
     unauthorisedLastHour: twoKinds,
-    waiting: z.int().describe('Deliveries that are not handed over yet'),
+    waiting: z.int().describe('Deliveries that are not processed yet'),
     connectedSince: milliseconds.nullable(),
     lastReceivedAt: milliseconds.nullable(),
     lastPingAt: milliseconds.nullable(),
@@ -39,7 +39,7 @@ const Tunnel = z
     reconnects: z.int(),
     gaps: z.int(),
     lastError: z.object({ at: milliseconds, why: z.string() }).nullable(),
-    cursor: z.string().nullable().describe('Everything up to here is settled'),
+    cursor: z.string().nullable().describe('Everything up to here is processed'),
   })
   .meta({ id: 'Tunnel' });
 
@@ -57,7 +57,7 @@ const quota = { limit: z.int(), remaining: z.int() };
 export const FeedsReport = z
   .object({
     tunnels: z.array(Tunnel),
-    repos: z.array(Coverage).describe('What covers each watched repository'),
+    repos: z.array(Coverage).describe('How each watched repository is covered'),
     codehost: z.object({
       state: mode,
       lastAt: Time.nullable(),
@@ -65,7 +65,7 @@ export const FeedsReport = z
       clock: z
         .object({ aheadMs: z.number(), why: z.string(), remedy: z.string() })
         .nullable()
-        .describe("Set when our clock is off the code host's"),
+        .describe("Set when this machine's clock differs from the code host's"),
       calls: z.object({ made: z.int(), avoided: z.int() }),
       budget: z.object({
         calls: z.int(),
@@ -104,7 +104,7 @@ export const feedRoutes = {
     method: 'GET',
     path: '/api/feeds',
     tag: 'feeds',
-    summary: 'Every feed with its grade, the reason and what mends it',
+    summary: 'Show every feed with its grade, the reason and the fix',
     verbs: ['svc feeds', 'svc doctor', 'svc init'],
     answer: FeedsReport,
     failures: [],
@@ -113,7 +113,7 @@ export const feedRoutes = {
     method: 'POST',
     path: '/api/feeds/check',
     tag: 'feeds',
-    summary: "The code host's list of what it sent, held against the log, and repaired where asked",
+    summary: "Compare the code host's list of deliveries with the log, and optionally repair gaps",
     verbs: ['svc feeds check'],
     body: z.strictObject({
       // The code host keeps deliveries for 3 days.
@@ -141,7 +141,7 @@ export const feedRoutes = {
     method: 'POST',
     path: '/api/feeds/ping',
     tag: 'feeds',
-    summary: 'A signed delivery of our own through every live feed',
+    summary: 'Send a signed test delivery through every live feed',
     verbs: ['svc feeds ping'],
     body: z.strictObject({
       timeout: duration('a duration from 1s to 60s', { least: 1, most: 60_000 })

@@ -1,11 +1,11 @@
-// The daemon's own figures.
+// The daemon's own metrics.
 import { z } from 'zod';
 import { apiRoute, Time } from './route.ts';
 
 export type RecentTimes = z.infer<typeof Times>;
 const Times = z.object({
-  count: z.int().describe('All since the start'),
-  sampled: z.int().describe('How many of the newest the percentiles cover'),
+  count: z.int().describe('All since the daemon started'),
+  sampled: z.int().describe('How many of the newest samples the percentiles cover'),
   p50Ms: z.number().nullable(),
   p99Ms: z.number().nullable(),
 });
@@ -13,19 +13,19 @@ const Times = z.object({
 export type Figures = z.infer<typeof Figures>;
 const Figures = z
   .object({
-    since: Time.describe('When the daemon started; counts begin there'),
+    since: Time.describe('When the daemon started; counts start there'),
     codehost: z.object({
       calls: z.int(),
       callsInLastHour: z.int(),
-      callsPerHour: z.int().describe('How many it allows itself'),
-      avoided: z.int().describe('Calls that asking for everything every 30 seconds would have made on top'),
+      callsPerHour: z.int().describe('The limit that svc sets itself'),
+      avoided: z.int().describe('Calls that polling everything every 30 seconds would have added'),
       quotas: z.record(z.string(), z.object({ limit: z.int(), remaining: z.int(), resetsAt: Time })),
       pausedUntil: Time.nullable(),
     }),
     tracker: z.object({ poll: z.int(), move: z.int() }),
     deliveries: Times.describe('Accepted deliveries, from the request to the answer'),
     commits: Times.describe('Group commits of the event log'),
-    lines: z.int().describe('Lines made durable'),
+    lines: z.int().describe('Events written to the log'),
   })
   .meta({ id: 'Figures' });
 
@@ -34,7 +34,7 @@ export const figuresRoutes = {
     method: 'GET',
     path: '/api/figures',
     tag: 'telemetry',
-    summary: 'Calls to the code host and those that were avoided, its quotas, how long deliveries take',
+    summary: 'Show code host calls made and avoided, quotas, and delivery times',
     verbs: ['svc telemetry figures'],
     query: z.strictObject({}),
     answer: Figures,
@@ -44,7 +44,7 @@ export const figuresRoutes = {
     method: 'GET',
     path: '/metrics',
     tag: 'telemetry',
-    summary: 'The same and more, for a metrics backend',
+    summary: 'Show all metrics in the Prometheus text format',
     answer: z.string(),
     answerType: 'text/plain',
     failures: [],

@@ -1,4 +1,4 @@
-// What works and what does not.
+// The health of every component.
 import { z } from 'zod';
 import type { ReportedHealth } from '../checks/judge-daemon.ts';
 import { DaemonIdentity } from '../daemon/daemon-record.ts';
@@ -16,15 +16,13 @@ const trouble = {
 const part = { state: z.enum(['live', 'degraded']), ...trouble };
 
 const Receiver = z.object({
-  receiver: z
-    .enum(['ready', 'disabled', 'degraded'])
-    .describe('degraded: a secret is set that cannot be used'),
+  receiver: z.enum(['ready', 'disabled', 'degraded']).describe('degraded: the secret cannot be used'),
   ...trouble,
   lastAcceptedAt: Time.nullable(),
-  outcomes: z.record(z.string(), z.int()).describe('Deliveries by what became of them'),
+  outcomes: z.record(z.string(), z.int()).describe('Deliveries by outcome'),
 });
 
-/** Each kind has fields of its own. */
+/** Each kind has its own fields. */
 const LogNotice = z.looseObject({ kind: z.string(), at: Time });
 
 const LogHealth = z.object({
@@ -46,24 +44,26 @@ const LogHealth = z.object({
   recentDeliveries: z.int(),
   tailReaders: z.int(),
   corruptLines: z.int(),
-  fileChanged: z.boolean().describe('The file is not as the last commit left it'),
+  fileChanged: z.boolean().describe('The file changed since the last commit'),
   missing: z
     .array(z.object({ from: Seq, to: Seq }))
-    .describe('Lines that the log had and has no more, as far as nobody has accepted that'),
+    .describe('Events lost from the log, until a person accepts the loss'),
   indexLag: z.int(),
   notices: z.array(LogNotice),
 });
 
 const ClockHealth = z.object({
   ...part,
-  lateUntil: Time.nullable().describe('Until then lines carry this time, because the clock was set back'),
+  lateUntil: Time.nullable().describe(
+    'The clock was set back: events get this time until the clock reaches it',
+  ),
 });
 
 const StateHealth = z.object({
   ...part,
   state: z.enum(['live', 'connecting', 'degraded']),
   seq: Seq,
-  logSeq: Seq.describe('The last line of the log'),
+  logSeq: Seq.describe('The last event in the log'),
   ready: z.boolean(),
   cursor: Seq,
   backlog: z.int(),
@@ -75,7 +75,7 @@ const StateHealth = z.object({
 
 const SignalsHealth = z.object({
   ...part,
-  files: z.int().exactOptional().describe('Absent until the folder of runs is watched'),
+  files: z.int().exactOptional().describe('Absent until the runs folder is watched'),
   corrupt: z.int().exactOptional(),
   ignored: z.int().exactOptional(),
   lastScanAt: Time.nullable().exactOptional(),
@@ -86,11 +86,9 @@ const AccessHealth = z.object({
   by: z
     .enum(['owner', 'token'])
     .describe(
-      'owner: connections of the daemon’s user and of root are answered; token: requests that send it',
+      'owner: only connections of the daemon’s user and root are accepted; token: only requests with the token',
     ),
-  refused: z
-    .record(z.string(), z.int())
-    .describe('Connections, or requests without the token, by the reason'),
+  refused: z.record(z.string(), z.int()).describe('Refused connections and requests, by reason'),
 });
 
 const Health = DaemonIdentity.extend({
@@ -117,7 +115,7 @@ export const healthRoutes = {
     method: 'GET',
     path: '/api/health',
     tag: 'health',
-    summary: 'What works and what does not: each part with its state, the reason and the remedy',
+    summary: 'Show the health of every component, with the reason and the fix',
     verbs: [
       'svc monitor start',
       'svc monitor stop',

@@ -14,19 +14,19 @@ type Parameter = { name: string; in: string; required: boolean; schema: object }
 const parametersOf = ({ parameters = [] }: OpenapiOperation) => parameters as Parameter[];
 
 describe('the document', () => {
-  test('is OpenAPI 3.1 with the version that it is given', () => {
+  test('is OpenAPI 3.1 with the given version', () => {
     expect(document.openapi).toMatch(/^3\.1\.\d+$/);
     expect(document.info).toMatchObject({ title: expect.any(String), version: '1.2.3' });
     expect(JSON.parse(text)).toEqual(document);
   });
 
-  test('has every route of the table, by its name', () => {
+  test('has every route of the table, by name', () => {
     const named = operations.map(({ operation }) => operation.operationId);
     expect(named.toSorted()).toEqual(Object.keys(api).toSorted());
     expect(new Set(named).size).toBe(named.length);
   });
 
-  test('refers only to what is there, and keeps nothing that nobody refers to', () => {
+  test('every reference resolves, and every component is referenced', () => {
     const referred = new Set([...text.matchAll(/"#\/components\/(\w+\/\w+)"/g)].map(([, name = '']) => name));
     const { schemas, responses } = document.components;
     const present = [
@@ -62,7 +62,7 @@ describe('the document', () => {
       }
   });
 
-  test('what a summary is refused with has two shapes where it has no code', () => {
+  test('a refused summary has two shapes, one without a code', () => {
     expect(document.paths['/api/summarize']?.['post']?.responses['503']).toMatchObject({
       content: {
         'application/json': {
@@ -73,10 +73,10 @@ describe('the document', () => {
   });
 });
 
-describe('what is read by hand has the fields that are described', () => {
+describe('requests that are read by hand have the described fields', () => {
   test.each([
-    ['a question of metrics', api.postMetricsQuery.body, readMetricsRequest],
-    ['a question of logs', api.postLogsQuery.body, readLogsRequest],
+    ['a metrics query', api.postMetricsQuery.body, readMetricsRequest],
+    ['a log query', api.postLogsQuery.body, readLogsRequest],
   ])('%s', (_, described, read) => {
     const answer = read({ nothing: 1 });
     expect(answer.ok ? '' : answer.problem).toContain(

@@ -46,10 +46,10 @@ export function openapiDocument({ version }: { version: string }): OpenapiDocume
     info: {
       title: 'svc',
       version,
-      summary: 'What every coding agent, pull request, deploy and ticket is doing',
+      summary: 'The state of every coding agent, pull request, deploy and ticket',
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: 'http://127.0.0.1:7400', description: 'The daemon of this machine' }],
+    servers: [{ url: 'http://127.0.0.1:7400', description: 'The daemon on this machine' }],
     tags: [...new Set(Object.values<ApiRoute>(api).map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
     components: {
@@ -57,7 +57,7 @@ export function openapiDocument({ version }: { version: string }): OpenapiDocume
       responses: {
         Failure: {
           description:
-            'Any other failure: 401 where the daemon asks for a token, 403 for a foreign Host, Origin or site and for another user of the machine, 404 for no such route, 413 for a body that is too large, 500 when the daemon failed.',
+            'Any other failure: 401 when the token is missing or wrong, 403 for a foreign Host, Origin or site or for another user of the machine, 404 for an unknown route, 413 for a body that is too large, 500 for an internal error.',
           content: { [JSON_TYPE]: { schema: failure } },
         },
       },
@@ -90,7 +90,7 @@ function operationOf(operationId: string, route: ApiRoute, schemas: Schemas): Op
 }
 
 function parametersOf(
-  place: 'path' | 'query' | 'header',
+  location: 'path' | 'query' | 'header',
   fields: ApiFields | undefined,
   schemas: Schemas,
 ): object[] {
@@ -99,7 +99,7 @@ function parametersOf(
   const required = new Set(Array.isArray(whole['required']) ? whole['required'] : []);
   return Object.entries((whole['properties'] ?? {}) as Schemas).map(([name, { description, ...schema }]) => ({
     name,
-    in: place,
+    in: location,
     required: required.has(name),
     ...(description !== undefined && { description }),
     schema,
@@ -138,14 +138,14 @@ function responsesOf(route: ApiRoute, schemas: Schemas): Record<string, object> 
 }
 
 const retryAfter = {
-  'Retry-After': { description: 'Seconds after which to come again', schema: { type: 'integer' } },
+  'Retry-After': { description: 'Seconds to wait before retrying', schema: { type: 'integer' } },
 };
 
 function contentOf(types: readonly string[], schema: JsonSchema): Record<string, { schema: JsonSchema }> {
   return Object.fromEntries(types.map((type) => [type, { schema }]));
 }
 
-/** A schema that has a name goes to the components, and is referred to. */
+/** A schema with a name goes to the components and is referenced. */
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output', schemas: Schemas): JsonSchema {
   const whole: unknown = z.toJSONSchema(z.object({ it: schema }), {
     io,
@@ -153,9 +153,9 @@ function jsonSchema(schema: z.ZodType, io: 'input' | 'output', schemas: Schemas)
       delete made.id;
       delete made.readOnly;
       delete made.propertyNames;
-      // The format says the same, in one word.
+      // The format says the same.
       if (made.format !== undefined) delete made.pattern;
-      // What only says that a number is a number.
+      // Limits that every number has.
       if (made.maximum === Number.MAX_SAFE_INTEGER) delete made.maximum;
       if (made.minimum === Number.MIN_SAFE_INTEGER) delete made.minimum;
     },

@@ -1,4 +1,4 @@
-// The metrics and the log backend, asked through the daemon.
+// Queries to the metrics and log backends, through the daemon.
 import { z } from 'zod';
 import { apiRoute } from './route.ts';
 
@@ -23,8 +23,8 @@ const value = z.union([z.string().max(64), z.number()]).optional();
 const query = z.string().min(1).describe('at most 16 KiB');
 const metricsFields = z.strictObject({
   query: query.describe('PromQL, at most 16 KiB'),
-  time: value.describe('one moment: seconds since 1970 or an ISO time'),
-  start: value.describe('a range: with end and step'),
+  time: value.describe('a point in time: seconds since 1970 or an ISO time'),
+  start: value.describe('start of a range; needs end and step'),
   end: value,
   step: value.describe('seconds, or a duration like 15s'),
 });
@@ -41,7 +41,7 @@ const logsFields = z.strictObject({
 
 const answer = z
   .looseObject({ data: z.looseObject({ result: z.array(z.unknown()).optional() }).optional() })
-  .describe("The backend's own answer, and its own status");
+  .describe("The backend's own answer and status");
 const failures = ['usage', 'not-configured', 'backend-failed', 'backend-slow'] as const;
 const bodyTypes = ['application/json', 'application/x-www-form-urlencoded'];
 const proxied = { tag: 'telemetry', answer, failures } as const;
@@ -51,14 +51,14 @@ export const otelRoutes = {
     ...proxied,
     method: 'GET',
     path: '/api/otel/query',
-    summary: 'A question to the metrics backend',
+    summary: 'Query the metrics backend',
     query: metricsFields,
   }),
   postMetricsQuery: apiRoute({
     ...proxied,
     method: 'POST',
     path: '/api/otel/query',
-    summary: 'The same, with the question in the body',
+    summary: 'Query the metrics backend, with the query in the body',
     body: metricsFields,
     bodyTypes,
   }),
@@ -66,14 +66,14 @@ export const otelRoutes = {
     ...proxied,
     method: 'GET',
     path: '/api/otel/logs',
-    summary: 'A question to the log backend',
+    summary: 'Query the log backend',
     query: logsFields,
   }),
   postLogsQuery: apiRoute({
     ...proxied,
     method: 'POST',
     path: '/api/otel/logs',
-    summary: 'The same, with the question in the body',
+    summary: 'Query the log backend, with the query in the body',
     body: logsFields,
     bodyTypes,
   }),
@@ -81,7 +81,7 @@ export const otelRoutes = {
     method: 'GET',
     path: '/api/otel/status',
     tag: 'telemetry',
-    summary: 'Whether the backends are there, and whether spans are sent',
+    summary: 'Show the state of the metrics and log backends',
     query: z.strictObject({}),
     answer: Telemetry,
     failures: ['usage'],

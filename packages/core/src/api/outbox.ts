@@ -1,9 +1,11 @@
-// What is to be done, what was done, and what was given up.
+// Pending, completed and given-up effects.
 import { z } from 'zod';
 import { apiRoute, Seq, text } from './route.ts';
 
 export const OutboxFigures = z.object({
-  started: z.enum(['fresh', 'resumed']).describe("fresh: began at the log's end, without memory of before"),
+  started: z
+    .enum(['fresh', 'resumed'])
+    .describe('fresh: started at the end of the log, without its earlier state'),
   pending: z.int(),
   running: z.int(),
   oldestPendingMs: z.number().nullable(),
@@ -18,12 +20,12 @@ export const OutboxFigures = z.object({
         nextAt: z.number(),
       }),
     )
-    .describe('The first of those that have failed'),
+    .describe('The first effects that failed and will be retried'),
   givenUp: z.int(),
   failing: z.string().nullable().describe('Why the outbox itself cannot work'),
 });
 
-/** The effect itself has a shape for each kind; `kind` and `key` are what a reader needs of it. */
+/** Each kind of effect has its own shape; clients need only `kind` and `key`. */
 const Effect = z.looseObject({ key: z.string(), seq: Seq, kind: z.string() });
 const milliseconds = z.number().describe('Milliseconds since 1970');
 
@@ -32,8 +34,8 @@ const OutboxEffect = z
     key: z.string().describe('<seq of the cause>:<kind>:<subject>'),
     seq: Seq,
     kind: z.string(),
-    orderKey: z.string().nullable().describe('Effects of one order key are carried out one after the other'),
-    effect: Effect.nullable().describe('Null when what was stored cannot be read'),
+    orderKey: z.string().nullable().describe('Effects with the same order key run one after another'),
+    effect: Effect.nullable().describe('Null when the stored effect cannot be read'),
     state: z.enum(['pending', 'done', 'given-up']),
     attempts: z.int(),
     nextAt: milliseconds,
@@ -49,7 +51,7 @@ export const outboxRoutes = {
     method: 'GET',
     path: '/api/outbox',
     tag: 'outbox',
-    summary: 'What is to be done, what was done and what was given up; the newest 200',
+    summary: 'List the newest 200 effects: pending, done and given up',
     verbs: ['svc outbox'],
     query: z.strictObject({}),
     answer: z.object({ figures: OutboxFigures, effects: z.array(OutboxEffect) }).meta({ id: 'Outbox' }),
@@ -59,7 +61,7 @@ export const outboxRoutes = {
     method: 'POST',
     path: '/api/outbox/retry',
     tag: 'outbox',
-    summary: 'Try again what was given up',
+    summary: 'Retry an effect that was given up',
     verbs: ['svc outbox retry'],
     body: z.strictObject({ key: text(500) }),
     answer: z.object({ ok: z.literal(true) }),

@@ -23,7 +23,7 @@ test('defaults are filled in, and durations are milliseconds', () => {
   expect(readFields(schema, { name: 'x', wait: '2s' })).toMatchObject({ fields: { wait: 2_000 } });
 });
 
-test('in a query a number is text, and no other text becomes a number', () => {
+test('in a query, digits become a number where a number is expected, and no other text does', () => {
   expect(readQuery(schema, { name: '7', count: '5' })).toMatchObject({ fields: { name: '7', count: 5 } });
   for (const count of ['', ' 5', '5.0', '0x5', '-1', '1e2', ['5', '6']])
     expect(readQuery(schema, { name: 'x', count })).toEqual({
@@ -33,39 +33,39 @@ test('in a query a number is text, and no other text becomes a number', () => {
 });
 
 test.each<[string, unknown, string]>([
-  ['nothing at all', undefined, 'name is needed.'],
-  ['null', null, 'name is needed.'],
+  ['nothing at all', undefined, 'name is required.'],
+  ['null', null, 'name is required.'],
   ['a list', [], 'The body must be a JSON object.'],
   ['a text', 'x', 'The body must be a JSON object.'],
   [
-    'a field that is misspelt',
+    'a misspelt field',
     { nme: 'x' },
-    `There is no "nme"; there are ${Object.keys(schema.shape).join(', ')}.`,
+    `Unknown field "nme"; allowed: ${Object.keys(schema.shape).join(', ')}.`,
   ],
   ['an empty text', { name: '' }, 'name: expected a text of at most 10 characters.'],
   ['a text that is too long', { name: 'x'.repeat(11) }, 'name: expected a text of at most 10 characters.'],
-  ['no text', { name: 7 }, 'name: expected a text of at most 10 characters.'],
-  ['no text, without a bound', { name: 'x', note: {} }, 'note: expected a text.'],
-  ['null for what may be missing', { name: 'x', note: null }, 'note: expected a text.'],
+  ['not a text', { name: 7 }, 'name: expected a text of at most 10 characters.'],
+  ['not a text, without a limit', { name: 'x', note: {} }, 'note: expected a text.'],
+  ['null for an optional field', { name: 'x', note: null }, 'note: expected a text.'],
   ['a number that is too large', { name: 'x', count: 201 }, 'count: expected a whole number from 1 to 200.'],
-  ['half a number', { name: 'x', count: 1.5 }, 'count: expected a whole number from 1 to 200.'],
+  ['a fraction', { name: 'x', count: 1.5 }, 'count: expected a whole number from 1 to 200.'],
   ['one of two', { name: 'x', order: 'left' }, 'order: expected up or down.'],
   ['one of many', { name: 'x', kind: 'd' }, 'kind: expected one of a, b, c.'],
-  ['no flag', { name: 'x', isNew: 'yes' }, 'isNew: expected true or false.'],
-  ['no duration', { name: 'x', wait: 'long' }, 'wait: expected a duration from 1s to 60s.'],
+  ['not a boolean', { name: 'x', isNew: 'yes' }, 'isNew: expected true or false.'],
+  ['not a duration', { name: 'x', wait: 'long' }, 'wait: expected a duration from 1s to 60s.'],
   ['too long a duration', { name: 'x', wait: '2m' }, 'wait: expected a duration from 1s to 60s.'],
-  ['words of the schema', { name: 'x', tickets: 'A-1' }, 'tickets: is not a list of tickets.'],
+  ['a message in the schema', { name: 'x', tickets: 'A-1' }, 'tickets: is not a list of tickets.'],
   [
     'inside a list',
     { name: 'x', tickets: ['A-1', 5] },
     'tickets[1]: expected a text of at most 5 characters.',
   ],
-  ['inside an object', { name: 'x', rule: { when: {} } }, 'rule.when.event is needed.'],
-  ['no object', { name: 'x', rule: 5 }, 'rule: expected an object.'],
+  ['inside an object', { name: 'x', rule: { when: {} } }, 'rule.when.event is required.'],
+  ['not an object', { name: 'x', rule: 5 }, 'rule: expected an object.'],
   [
-    'an unknown name inside',
+    'an unknown field inside',
     { name: 'x', rule: { when: { event: 'a', x: 1 } } },
-    'rule.when: There is no "x"; there is event.',
+    'rule.when: Unknown field "x"; allowed: event.',
   ],
 ])('refused: %s', (_, given, problem) => {
   expect(readFields(schema, given)).toEqual({ ok: false, problem });

@@ -1,5 +1,5 @@
-// Reads the parameters, the query or the body of a request by the schema that describes them. A problem names the
-// field and what is expected there.
+// Reads the parameters, query or body of a request with the schema that documents them. A problem names the field and
+// the expected value.
 import { z } from 'zod';
 import type { ApiFields } from './route.ts';
 
@@ -7,13 +7,13 @@ export type ReadFields<Schema extends ApiFields> =
   | { ok: true; fields: z.output<Schema> }
   | { ok: false; problem: string };
 
-/** No body is an empty one. */
+/** A missing body counts as an empty one. */
 export function readFields<Schema extends ApiFields>(schema: Schema, given: unknown): ReadFields<Schema> {
-  // A message that stands in the schema is used; zod's own are not.
+  // Messages in the schema are used, zod's own messages are not.
   const read = schema.safeParse(given ?? {}, { error: () => '', reportInput: true });
   if (read.success) return { ok: true, fields: read.data };
   const { issues } = read.error;
-  // A field that is misspelt is also missing: its name comes first.
+  // A misspelt field is also missing: report the misspelling.
   const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0];
   return {
     ok: false,
@@ -21,7 +21,7 @@ export function readFields<Schema extends ApiFields>(schema: Schema, given: unkn
   };
 }
 
-/** In an address every value is text; what is described as a number is read as one. */
+/** In a URL every value is text; a field described as a number is converted. */
 export function readQuery<Schema extends ApiFields>(schema: Schema, given: object): ReadFields<Schema> {
   const values = Object.entries(given).map(([name, value]: [string, unknown]) => {
     const isNumber = plainSchema(schema.shape[name]) instanceof z.ZodNumber;
@@ -37,16 +37,16 @@ function problemOf(schema: ApiFields, issue: z.core.$ZodIssue): string {
     const known = field instanceof z.ZodObject ? Object.keys(field.shape) : [];
     const [unknown = ''] = issue.keys;
     const where = name === '' ? '' : `${name}: `;
-    return `${where}There is no ${JSON.stringify(unknown.slice(0, 60))}; ${listed(known)}.`;
+    return `${where}Unknown field ${JSON.stringify(unknown.slice(0, 60))}; ${listed(known)}.`;
   }
   if (name === '') return issue.message === '' ? 'The body must be a JSON object.' : `${issue.message}.`;
   if (issue.message !== '') return `${name}: ${issue.message}.`;
-  return issue.input === undefined ? `${name} is needed.` : `${name}: expected ${expectedIn(field)}.`;
+  return issue.input === undefined ? `${name} is required.` : `${name}: expected ${expectedIn(field)}.`;
 }
 
 function listed(names: readonly string[]): string {
-  if (names.length === 0) return 'nothing can be given here';
-  return names.length === 1 ? `there is ${names[0]}` : `there are ${names.join(', ')}`;
+  if (names.length === 0) return 'no fields are allowed here';
+  return `allowed: ${names.join(', ')}`;
 }
 
 function fieldAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): z.core.$ZodType | undefined {
@@ -59,7 +59,7 @@ function fieldAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): z.core.
   return field;
 }
 
-/** Without what says that it may be missing or how it is read further. */
+/** Without the wrappers that make a field optional, give it a default or transform it. */
 function plainSchema(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined {
   if (
     schema instanceof z.ZodOptional ||

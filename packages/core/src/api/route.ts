@@ -1,5 +1,5 @@
-// A route of the daemon as data: what it is called with, what it answers, and by which codes it refuses. The routes
-// themselves, the OpenAPI description and the typed client are all made from it.
+// A route of the daemon as data: its request, its answer and its failure codes. The routes, the OpenAPI document and the
+// typed client are all built from it.
 import { z } from 'zod';
 import { durationMs } from '../log/event-filter.ts';
 import { safeSegment } from '../runs/signal-file.ts';
@@ -10,55 +10,55 @@ export type ApiFields = z.ZodObject;
 
 export type ApiRoute = {
   method: 'GET' | 'POST';
-  /** A parameter stands in braces: `/api/runs/{run}`. */
+  /** Parameters are in braces: `/api/runs/{run}`. */
   path: string;
   tag: string;
   summary: string;
   description?: string;
-  /** The verbs of the command line that call it. */
+  /** The CLI commands that call it. */
   verbs?: readonly string[];
   params?: ApiFields;
   query?: ApiFields;
   headers?: ApiFields;
   body?: ApiFields;
-  /** How the body is written; JSON unless said otherwise. */
+  /** Content types of the body; default: JSON. */
   bodyTypes?: readonly string[];
   answer: z.ZodType;
-  /** How the answer is written; JSON unless said otherwise. */
+  /** Content type of the answer; default: JSON. */
   answerType?: string;
   failures: readonly ApiFailureCode[];
-  /** An error answer that is not of the usual shape, by its status. */
+  /** Error answers of another shape, by status. */
   otherFailures?: Readonly<Record<number, z.ZodType>>;
 };
 
-/** Keeps the types of the schemas, so that handlers and answers are checked by them. */
+/** Keeps the types of the schemas, which handlers and answers are checked against. */
 export function apiRoute<const Route extends ApiRoute>(route: Route): Route {
   return route;
 }
 
-/** What a route answers with. */
+/** The answer of a route. */
 export type ApiAnswer<Route extends Pick<ApiRoute, 'answer'>> = z.output<Route['answer']>;
 
-/** What a caller gives for a part of a request; undefined where the route has no such part. */
+/** What a caller passes for a part of a request; undefined when the route has no such part. */
 export type ApiGiven<Route, Part extends 'params' | 'query' | 'body'> = Route extends {
   [Key in Part]: infer Schema extends z.ZodType;
 }
   ? z.input<Schema>
   : undefined;
 
-/** A moment, ISO 8601. */
+/** A time, ISO 8601. */
 export const Time = z.iso.datetime({ offset: true });
 
-const SEQ = 'expected the seq of a line';
-/** The place of a line in the log. */
+const SEQ = 'expected the seq of an event';
+/** The position of an event in the log. */
 export const Seq = z.int(SEQ).nonnegative(SEQ);
 
-/** A text of a request: not empty, and bounded. */
+/** A text in a request: not empty, and limited in length. */
 export function text(longest: number): z.ZodString {
   return z.string().min(1).max(longest);
 }
 
-/** A duration of a request, like 24h; handlers get milliseconds. */
+/** A duration in a request, like 24h; handlers get milliseconds. */
 export function duration(expected: string, { least = 0, most = Number.POSITIVE_INFINITY } = {}) {
   const message = `expected ${expected}`;
   return z.string(message).transform((given, context) => {
@@ -69,11 +69,11 @@ export function duration(expected: string, { least = 0, most = Number.POSITIVE_I
   });
 }
 
-/** The name of a run, where it becomes part of a path. */
+/** A run name that becomes part of a file path. */
 export const RunName = z.string().refine(safeSegment, 'expected the name of a run');
 
 export const noFields = z.strictObject({});
-export const by = text(100).prefault('a person').describe('who says it; default: a person');
+export const by = text(100).prefault('a person').describe('who does this; default: a person');
 export const TICKET = 'expected a ticket like ABC-12';
 export const TicketParams = z.strictObject({
   ticket: z

@@ -1,4 +1,4 @@
-// Every route of the daemon, by the name of its operation.
+// Every route of the daemon, by operation id.
 import { accessRoutes } from './access.ts';
 import { archiveRoutes } from './archive.ts';
 import { attentionRoutes } from './attention.ts';

@@ -1,19 +1,19 @@
-// Rules: what is done when a line of a kind comes, and when they would have fired.
+// Rules: actions on matching events, and tests of rules against the log.
 import { z } from 'zod';
 import { Rule } from '../config/schema/rules.ts';
 import { apiRoute, Seq, Time, text } from './route.ts';
 
 export const RuleFollower = z.object({
   mode: z.enum(['off', 'reading', 'following']),
-  active: z.int().describe('Rules that are on'),
-  behind: z.int().describe('Durable lines that were not looked at yet'),
+  active: z.int().describe('How many rules are enabled'),
+  behind: z.int().describe('Durable events that were not checked yet'),
   problem: z.string().nullable(),
 });
 
 const ListedRule = Rule.extend({
-  trigger: z.string().describe('When it fires'),
+  trigger: z.string().describe('When it fires, as a sentence'),
   actions: z.array(z.string()).describe('What it does'),
-  since: Seq.nullable().describe('The line that switched it on; null while it is off'),
+  since: Seq.nullable().describe('The event that enabled it; null while it is disabled'),
   fired: z.int(),
   last: z.object({ line: Seq, at: Time, ticket: z.string().nullable() }).nullable(),
 });
@@ -23,7 +23,7 @@ const BackTest = z
     lines: z.int(),
     from: Time.nullable(),
     to: Time.nullable(),
-    complete: z.boolean().describe('False: it ended at the most lines that it may read'),
+    complete: z.boolean().describe('False: the test stopped at its limit of events'),
     rules: z.array(
       z.object({
         name: z.string(),
@@ -41,7 +41,7 @@ const BackTest = z
             outcome: z.enum(['fires', 'limited', 'failed']),
             actions: z
               .array(z.string())
-              .describe('What it would have done; empty when its limit was reached'),
+              .describe('What it would have done; empty when its rate limit suppressed it'),
             problem: z.string().exactOptional(),
           }),
         ),
@@ -56,7 +56,7 @@ export const rulesRoutes = {
     method: 'GET',
     path: '/api/rules',
     tag: 'rules',
-    summary: 'The rules of this machine, and when each fired last',
+    summary: 'List the rules and when each last fired',
     verbs: ['svc rules list'],
     query: z.strictObject({}),
     answer: z.object({ rules: z.array(ListedRule), follower: RuleFollower }).meta({ id: 'RuleList' }),
@@ -66,10 +66,10 @@ export const rulesRoutes = {
     method: 'POST',
     path: '/api/rules/test',
     tag: 'rules',
-    summary: 'When rules would have fired on the log, also those that are off',
+    summary: 'Test rules, enabled or not, against past events',
     body: z.strictObject({
       name: text(100).optional().describe('one rule; default: all'),
-      rule: Rule.optional().describe('a rule that stands in no configuration yet'),
+      rule: Rule.optional().describe('a rule that is not in the configuration yet'),
       since: text(100).prefault('14d').describe('a seq, an ISO time, or how long ago; default: 14d'),
     }),
     answer: BackTest,

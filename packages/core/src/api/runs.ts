@@ -1,4 +1,4 @@
-// Runs: many tickets at once, in waves.
+// Runs: many tickets in parallel, in waves.
 import { z } from 'zod';
 import { MOST_TICKETS, MOST_WAVES } from '../orchestrate/plan.ts';
 import { apiRoute, by, Time, text } from './route.ts';
@@ -14,7 +14,7 @@ const Why = z.enum([
   'merge-commit-unknown',
 ]);
 
-/** What the board knows of it; what holds it up comes from the orchestrator. */
+/** The part that comes from the board; `holds` come from the orchestrator. */
 export type RunView = Omit<z.infer<typeof RunDetail>, 'holds'>;
 const RunDetail = z
   .object({
@@ -33,7 +33,7 @@ const RunDetail = z
           z.object({
             ticket: z.string(),
             title: z.string().nullable(),
-            status: z.string().nullable().describe('Null until it was dispatched'),
+            status: z.string().nullable().describe('Null until it is dispatched'),
             since: Time.nullable(),
             pr: z.object({ number: z.int(), url: z.string().nullable() }).nullable(),
             verification: z.string().nullable(),
@@ -47,28 +47,28 @@ const RunDetail = z
     tickets: z.int(),
     costUsd: z.number().nullable(),
     waited: z.object({
-      hours: z.number().describe('That its workers waited on people'),
-      waiting: z.int().describe('How many wait now'),
+      hours: z.number().describe('How long its workers waited for people, in total'),
+      waiting: z.int().describe('How many are waiting now'),
     }),
     holds: z
       .array(
         z.object({ ticket: z.string().nullable(), why: Why, message: z.string(), until: Time.nullable() }),
       )
-      .describe('Why what does not go on does not'),
+      .describe('Why tickets or the run are not progressing'),
   })
   .meta({ id: 'RunDetail' });
 
-/** A blocker that is not among the tickets and not done: nobody here takes it out of the way. */
+/** A blocker that is not done and not in the run, so the run cannot clear it. */
 export type OutsideBlocker = z.infer<typeof Blocker>;
 const Blocker = z.object({ ticket: z.string(), blocker: z.string(), state: z.string() });
 const StartedRun = RunDetail.extend({
-  outsideBlockers: z.array(Blocker).describe('Tickets of no run that block some of this one'),
+  outsideBlockers: z.array(Blocker).describe('Open tickets outside the run that block tickets of the run'),
 }).meta({ id: 'StartedRun' });
 
-const params = z.strictObject({ run: z.string().describe('The name of the run') });
+const params = z.strictObject({ run: z.string().describe('The run name') });
 const name = text(120);
 const ofTicket = name.describe('a ticket of the run');
-const said = ['usage', 'unknown-run', 'not-allowed-now', 'state-not-ready', 'log-not-writable'] as const;
+const refusals = ['usage', 'unknown-run', 'not-allowed-now', 'state-not-ready', 'log-not-writable'] as const;
 const action = { method: 'POST', tag: 'runs', params, answer: RunDetail } as const;
 
 export const runRoutes = {
@@ -76,7 +76,7 @@ export const runRoutes = {
     method: 'POST',
     path: '/api/runs',
     tag: 'runs',
-    summary: 'Begin a run; it goes on in the daemon',
+    summary: 'Start a run; it continues in the daemon',
     verbs: ['svc orchestrate start'],
     body: z
       .strictObject({
@@ -85,25 +85,25 @@ export const runRoutes = {
           .array(z.string(), 'is not a list of tickets')
           .max(MOST_TICKETS)
           .optional()
-          .describe('one of tickets, waves and plan is needed'),
+          .describe('exactly one of tickets, waves and plan is required'),
         waves: z.array(z.array(z.string())).max(MOST_WAVES).optional(),
         plan: z.unknown().optional().describe('a plan file, see docs/guide/orchestration.md'),
         dependencies: z
           .boolean()
           .default(false)
-          .describe('in the order that the tracker tells; with tickets only'),
+          .describe('order the tickets by their blockers in the tracker; only with tickets'),
         name: name.optional(),
         maxParallel: z.int().min(1).max(100).optional(),
-        base: name.optional().describe('the branch that worktrees are made from'),
+        base: name.optional().describe('the branch that worktrees start from'),
         by,
       })
       .refine(
         ({ tickets, waves, plan }) => [tickets, waves, plan].filter((one) => one !== undefined).length === 1,
-        'One of tickets, waves and plan is needed',
+        'Exactly one of tickets, waves and plan is required',
       )
       .refine(
         ({ tickets, dependencies }) => !dependencies || tickets !== undefined,
-        'Only tickets can be put in the order of their dependencies',
+        'dependencies can only be used with tickets',
       ),
     answer: StartedRun,
     failures: [
@@ -125,7 +125,7 @@ export const runRoutes = {
     method: 'GET',
     path: '/api/runs',
     tag: 'runs',
-    summary: 'Every run that the board knows, the newest first',
+    summary: 'List all runs, newest first',
     verbs: ['svc orchestrate status'],
     query: z.strictObject({}),
     answer: z.object({ runs: z.array(RunDetail) }),
@@ -135,7 +135,7 @@ export const runRoutes = {
     method: 'GET',
     path: '/api/runs/{run}',
     tag: 'runs',
-    summary: 'One run: its waves, the standing of each ticket, what holds it up',
+    summary: 'Show one run: its waves, the state of each ticket, and what is blocking',
     verbs: ['svc orchestrate status'],
     params,
     answer: RunDetail,
@@ -144,33 +144,33 @@ export const runRoutes = {
   pauseRun: apiRoute({
     ...action,
     path: '/api/runs/{run}/pause',
-    summary: 'Start nothing more; what runs goes on',
+    summary: 'Pause a run: start no more tickets; running ones continue',
     verbs: ['svc orchestrate pause'],
     body: z.strictObject({ by }),
-    failures: said,
+    failures: refusals,
   }),
   resumeRun: apiRoute({
     ...action,
     path: '/api/runs/{run}/resume',
-    summary: 'Go on after a pause',
+    summary: 'Resume a paused run',
     verbs: ['svc orchestrate resume'],
     body: z.strictObject({ by }),
-    failures: said,
+    failures: refusals,
   }),
   cancelRun: apiRoute({
     ...action,
     path: '/api/runs/{run}/cancel',
-    summary: 'End a run, or take one ticket out of it',
+    summary: 'Cancel a run, or one ticket of it',
     verbs: ['svc orchestrate cancel'],
     body: z.strictObject({ by, ticket: ofTicket.optional() }),
-    failures: [...said, 'unknown-ticket'],
+    failures: [...refusals, 'unknown-ticket'],
   }),
   retryTicket: apiRoute({
     ...action,
     path: '/api/runs/{run}/retry',
-    summary: 'Start one ticket of a run again; a run that is over goes on',
+    summary: 'Restart one ticket of a run; a finished run resumes',
     verbs: ['svc orchestrate retry'],
     body: z.strictObject({ by, ticket: ofTicket }),
-    failures: [...said, 'unknown-ticket', 'config-invalid', 'start-failed'],
+    failures: [...refusals, 'unknown-ticket', 'config-invalid', 'start-failed'],
   }),
 };

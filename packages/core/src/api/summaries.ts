@@ -1,12 +1,12 @@
-// Texts that a model writes: the summary of a run, and the briefing.
+// Texts written by a model: run summaries and the briefing.
 import { z } from 'zod';
 import { providerNames } from '../summarize/providers.ts';
 import { summaryTemplates } from '../summarize/summary-prompt.ts';
 import { neutralProvider, realProvider } from '../vendor-names.ts';
 import { apiRoute, noFields, Time } from './route.ts';
 
-const orchId = 'expected the name of a run: letters, digits, dots, dashes, underscores';
-const model = 'expected the id of a model, of at most 120 characters';
+const orchId = 'expected a run name: letters, digits, dots, dashes, underscores';
+const model = 'expected a model id of at most 120 characters';
 const realNames = providerNames.flatMap((name) => realProvider(name) ?? []);
 
 export type SuggestedLabel = z.infer<typeof Label>;
@@ -14,7 +14,7 @@ const Label = z.object({ ticket: z.string(), label: z.string() });
 const Briefing = z
   .object({
     enabled: z.boolean(),
-    briefing: z.string().nullable().describe('Null until the first one is written'),
+    briefing: z.string().nullable().describe('Null until the first briefing is written'),
     suggestedLabels: z.array(Label),
     generatedAt: Time.nullable(),
   })
@@ -25,7 +25,7 @@ const SummaryRequest = z.strictObject({
   orchId: z
     .string(orchId)
     .regex(/^[A-Za-z0-9._-]{1,120}$/, orchId)
-    .describe('the name of the run'),
+    .describe('the run name'),
   template: z.enum(summaryTemplates).default('run-summary').describe('default: run-summary'),
   provider: z
     .enum([...providerNames, ...realNames])
@@ -42,9 +42,9 @@ export const summaryRoutes = {
     method: 'POST',
     path: '/api/summarize',
     tag: 'summaries',
-    summary: 'A run in words, written by a model provider',
+    summary: 'Summarise a run with a model provider',
     description:
-      'Refused in this order: AI off, a request that cannot be read, a provider without a key, an unknown run. A kept summary is answered before the limit of calls.',
+      'Refused in this order: AI is off, the request is invalid, the provider has no key, the run is unknown. A cached summary is returned before the rate limit is checked.',
     verbs: ['svc summarize'],
     body: SummaryRequest,
     answer: z
@@ -52,7 +52,7 @@ export const summaryRoutes = {
         summary: z.string(),
         provider: z.enum(providerNames),
         model: z.string(),
-        cost: z.number().nullable().describe('In US dollars; null when the price of the model is not known'),
+        cost: z.number().nullable().describe('In US dollars; null when the price of the model is unknown'),
         tokens: z.int(),
         cached: z.boolean(),
         generatedAt: Time,
@@ -73,7 +73,7 @@ export const summaryRoutes = {
     method: 'GET',
     path: '/api/briefing',
     tag: 'summaries',
-    summary: 'The last briefing; nobody is called',
+    summary: 'Show the last briefing, without calling a model',
     verbs: ['svc briefing'],
     answer: Briefing,
     failures: [],
@@ -82,7 +82,7 @@ export const summaryRoutes = {
     method: 'POST',
     path: '/api/briefing',
     tag: 'summaries',
-    summary: 'A fresh briefing',
+    summary: 'Write a new briefing',
     verbs: ['svc briefing'],
     body: noFields,
     answer: Briefing,

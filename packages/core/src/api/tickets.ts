@@ -11,8 +11,9 @@ export const ticketRoutes = {
     method: 'POST',
     path: '/api/tickets/{ticket}/phase',
     tag: 'tickets',
-    summary: 'The phase of a ticket changed: it is written down, and the tracker is told',
-    description: 'The answer waits up to 15 seconds for the tracker; what takes longer goes on by itself.',
+    summary: 'Set the workflow phase of a ticket and update the tracker',
+    description:
+      'The answer waits up to 15 seconds for the tracker; a slower update continues in the background.',
     verbs: ['svc ticket phase'],
     params: z.strictObject({
       ticket: z
@@ -24,8 +25,8 @@ export const ticketRoutes = {
     }),
     body: z.strictObject({
       phase: z
-        .string('expected the name of a phase or of a skill')
-        .describe(`${ticketPhases.join(', ')}; or the skill that begins one: ${skills.join(', ')}`),
+        .string('expected the name of a phase or a skill')
+        .describe(`${ticketPhases.join(', ')}; or the skill that starts one: ${skills.join(', ')}`),
     }),
     answer: z
       .object({
@@ -33,8 +34,11 @@ export const ticketRoutes = {
         phase: z.string(),
         outcome: z
           .enum(['moved', 'already', 'skipped', 'pending'])
-          .describe('pending: it was not over in time, and goes on by itself'),
-        from: z.string().nullable().describe("The tracker's state before; null where it was not asked"),
+          .describe('pending: the update continues in the background'),
+        from: z
+          .string()
+          .nullable()
+          .describe("The tracker's state before the change; null if the tracker was not asked"),
         to: z.string().nullable(),
         why: z.string(),
         remedy: z.string().nullable(),

@@ -1,4 +1,4 @@
-// The two receivers. Who sends to them is the code host, the tracker, or the tunnel on their behalf.
+// The two receivers, called by the code host, by the tracker, or by the tunnel on their behalf.
 import { z } from 'zod';
 import { apiRoute } from './route.ts';
 
@@ -30,25 +30,25 @@ export const webhookRoutes = {
   receiveCodehost: apiRoute({
     ...received,
     path: '/api/webhook',
-    summary: 'A delivery of the code host',
-    description: "Answered with 2xx when its line is durable. The vendor's own header names work too.",
+    summary: 'Receive a delivery of the code host',
+    description: "The answer is 2xx once the event is durable. The vendor's own header names work too.",
     bodyTypes: ['application/json', 'application/x-www-form-urlencoded'],
     headers: z.strictObject({
       'X-Hub-Signature-256': z.string().describe('sha256=<HMAC-SHA-256 of the raw body>'),
       'X-Codehost-Delivery': z.string(),
-      'X-Codehost-Event': z.string().optional().describe('told from the payload when it is missing'),
+      'X-Codehost-Event': z.string().optional().describe('derived from the payload when it is missing'),
     }),
   }),
   receiveTracker: apiRoute({
     ...received,
     path: '/api/webhook/tracker',
-    summary: 'A delivery of the issue tracker',
+    summary: 'Receive a delivery of the issue tracker',
     description:
-      "Answered with 2xx when its line is durable. The vendor's own path and header names work too.",
+      "The answer is 2xx once the event is durable. The vendor's own path and header names work too.",
     headers: z.strictObject({
       'Tracker-Signature': z.string().describe('HMAC-SHA-256 of the raw body'),
       'Tracker-Delivery': z.string(),
-      'Tracker-Event': z.string().optional().describe('told from the payload when it is missing'),
+      'Tracker-Event': z.string().optional().describe('derived from the payload when it is missing'),
     }),
   }),
 };

@@ -1,5 +1,5 @@
-// One ticket: why it is in its state, whether it shipped, its way through time, what its agent said; and a person's
-// decision on its deploy.
+// One ticket: why it is in its state, whether it shipped, its timeline, its agent's output, and a person's decision on
+// its deploy.
 import { z } from 'zod';
 import { WorkerStatus } from '../runs/signal-file.ts';
 import { apiRoute, by, OfRun, RunName, Seq, TicketParams, Time, text } from './route.ts';
@@ -9,9 +9,11 @@ const Why = z
   .object({
     ticket: z.string(),
     orchestrator: z.string().nullable(),
-    status: z.enum([...WorkerStatus.options, 'unknown']).describe('unknown: no run has a worker for it'),
+    status: z
+      .enum([...WorkerStatus.options, 'unknown'])
+      .describe('unknown: no run has a worker for this ticket'),
     since: Time.nullable(),
-    rule: z.string().describe('The rule that made the state, in words'),
+    rule: z.string().describe('The rule behind the status, as a sentence'),
     facts: z.array(
       z.object({
         at: Time.nullable(),
@@ -23,7 +25,7 @@ const Why = z
     waitsFor: z.string().nullable(),
     until: Time.nullable(),
     contradictions: z.array(z.string()),
-    unknown: z.array(z.string()).describe('What nobody knows'),
+    unknown: z.array(z.string()).describe('What is not known'),
   })
   .meta({ id: 'Why' });
 
@@ -39,14 +41,16 @@ const Receipt = z
         value: z.string().nullable(),
         grade: z
           .enum(['observed', 'fetched', 'claimed', 'missing', 'not-required'])
-          .describe('How it is known'),
+          .describe(
+            'How it is known: seen in a delivery, fetched by a poll, or only claimed in the signal file',
+          ),
         at: Time.nullable(),
         seq: Seq.nullable(),
         url: z.string().exactOptional(),
       }),
     ),
-    shipped: z.boolean().nullable().describe('Null: nobody can tell'),
-    flagged: z.array(z.string()).describe('What a reader should know before taking the answer for proof'),
+    shipped: z.boolean().nullable().describe('Null: unknown'),
+    flagged: z.array(z.string()).describe('Reasons not to accept this receipt as proof'),
   })
   .meta({ id: 'Receipt' });
 
@@ -58,8 +62,8 @@ const Trace = z
     now: Time,
     from: Time.nullable(),
     to: Time.nullable(),
-    lines: z.int().describe('How many lines it was made from'),
-    cut: z.boolean().describe('There are older lines, which were left out'),
+    lines: z.int().describe('How many events it is built from'),
+    cut: z.boolean().describe('Older events were left out'),
     spans: z.array(
       z.object({
         id: z.string(),
@@ -76,7 +80,7 @@ const Trace = z
         label: z.string(),
         state: z.enum(['running', 'succeeded', 'failed', 'ended']),
         start: Time,
-        end: Time.nullable().describe('Null while it goes on'),
+        end: Time.nullable().describe('Null while it is running'),
         startSeq: Seq,
         endSeq: Seq.nullable(),
         reason: z.string().nullable(),
@@ -85,7 +89,7 @@ const Trace = z
     ),
     axis: z
       .array(z.object({ from: Time, to: Time, folded: z.boolean() }))
-      .describe('The time axis; folded where nothing happened for hours'),
+      .describe('The time axis; idle hours are folded'),
   })
   .meta({ id: 'Trace' });
 
@@ -96,10 +100,10 @@ const WorkerOutput = z
     orchestrator: z.string(),
     exists: z.boolean(),
     file: z.string(),
-    size: z.int().describe('Of the file, in bytes'),
-    from: z.int().describe('Where the lines begin in it'),
-    to: z.int().describe('Where they end; ask again after this'),
-    restarted: z.boolean().describe('The file has become shorter: it is read from its start'),
+    size: z.int().describe('Size of the file in bytes'),
+    from: z.int().describe('Byte offset of the first returned line'),
+    to: z.int().describe('Byte offset after the last line; pass as `after` to continue'),
+    restarted: z.boolean().describe('The file became shorter, so it was read from its start'),
     lines: z.array(
       z.object({
         offset: z.int(),
@@ -109,7 +113,7 @@ const WorkerOutput = z
         cut: z.boolean(),
       }),
     ),
-    errors: z.string().describe('The last lines of its standard error, as plain text'),
+    errors: z.string().describe('The last lines of its standard error as plain text'),
   })
   .meta({ id: 'WorkerOutput' });
 
@@ -120,7 +124,7 @@ export const workerRoutes = {
   getWhy: apiRoute({
     ...asked,
     path: '/api/workers/{ticket}/why',
-    summary: 'Why a ticket is in its state: the rule, the facts, what it waits for, what is not known',
+    summary: 'Explain the state of a ticket: the rule, the facts, what it waits for, what is not known',
     verbs: ['svc why'],
     answer: Why,
     failures: ['usage', 'unknown-ticket', 'state-not-ready'],
@@ -128,7 +132,7 @@ export const workerRoutes = {
   getReceipt: apiRoute({
     ...asked,
     path: '/api/workers/{ticket}/receipt',
-    summary: 'Whether a ticket shipped, link by link, and how each is known',
+    summary: 'Show whether a ticket shipped, link by link, and how each link is known',
     verbs: ['svc receipt'],
     answer: Receipt,
     failures: ['usage', 'unknown-ticket', 'state-not-ready'],
@@ -136,7 +140,7 @@ export const workerRoutes = {
   getTrace: apiRoute({
     ...asked,
     path: '/api/workers/{ticket}/trace',
-    summary: 'The way of a ticket through time',
+    summary: 'Show the timeline of a ticket',
     verbs: ['svc trace'],
     answer: Trace,
     failures: ['usage', 'unknown-ticket', 'state-not-ready'],
@@ -145,7 +149,7 @@ export const workerRoutes = {
     ...ofWorker,
     method: 'GET',
     path: '/api/workers/{ticket}/output',
-    summary: 'What the agent of a ticket said: the newest lines, then on from a byte',
+    summary: "Show a ticket's agent output: the newest lines, or from a byte offset",
     verbs: ['svc worker output'],
     query: z.strictObject({
       orchestrator: RunName.optional().describe('the worker of this run; default: the newest'),
@@ -154,7 +158,7 @@ export const workerRoutes = {
         .min(0)
         .max(Number.MAX_SAFE_INTEGER)
         .optional()
-        .describe('the byte to go on from: `to` of the last answer'),
+        .describe('the byte offset to continue from: `to` of the previous answer'),
       limit: z.int().min(1).max(1_000).default(200).describe('lines; default: 200'),
     }),
     answer: WorkerOutput,
@@ -165,7 +169,8 @@ export const workerRoutes = {
     method: 'POST',
     path: '/api/workers/{ticket}/deploy',
     summary: 'Retry or accept a deploy',
-    description: 'retry: try again, with a new budget and deadline. accept: it is done, by this decision.',
+    description:
+      'retry: wait for another deployment, with a new budget and deadline. accept: mark the ticket as done without proof.',
     verbs: ['svc deploy retry', 'svc deploy accept'],
     body: z.strictObject({
       action: z.enum(['retry', 'accept']),

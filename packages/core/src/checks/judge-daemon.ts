@@ -8,7 +8,7 @@ import {
   FILE_CHANGED_REMEDY,
   MISSING_REMEDY,
   type MissingLines,
-  missingWords,
+  missingText,
 } from '../log/missing-lines.ts';
 import { type DoctorFinding, type DoctorPart, doctorFinding } from './finding.ts';
 
@@ -121,7 +121,7 @@ function judgeClock({ why, remedy }: Part): DoctorFinding {
 
 function judgeLog(log: NonNullable<ReportedHealth['log']>): DoctorFinding[] {
   const found: DoctorFinding[] = [];
-  const missing = missingWords(log.missing ?? []);
+  const missing = missingText(log.missing ?? []);
   if (log.failing !== null)
     found.push(
       doctorFinding('log', 'broken', `the event log cannot be written: ${log.why ?? ''}`, {

@@ -1,14 +1,14 @@
-// What the deploy lifecycle knows of a worker, the facts that move it, and what a move asks for.
+// The facts that the deploy lifecycle handles, and the effects of its transitions.
 import type { DeploymentState, DeployProgress, DeployWorker } from '../api/deploy.ts';
 import type { WorkerStatus } from '../runs/signal-file.ts';
 
 /** Failed deployments that exhaust the budget. */
 export const DEPLOY_BUDGET = 3;
 
-/** One failed deployment id. It counts once, however often its failure is reported. */
+/** A failed deployment. It counts once, however often its failure is reported. */
 export type FailedDeployment = DeployProgress['attempts'][number];
 
-/** `at` is when it happened upstream where that is known, else when the daemon accepted it. */
+/** `at` is when it happened upstream, if known, else when the daemon accepted it. */
 export type DeployFact = { seq: number; at: string } & (
   | { kind: 'merged'; sha: string | null }
   | {
@@ -22,17 +22,17 @@ export type DeployFact = { seq: number; at: string } & (
     }
   /** Git proved that `sha` contains the merge. */
   | { kind: 'contains'; sha: string }
-  /** It is `at` now. */
+  /** The current time is `at`. */
   | { kind: 'time' }
   | { kind: 'person'; action: 'retry' | 'accept'; by: string }
-  /** What the worker's signal file says; `old` when it was written long before it was first seen. */
+  /** The status in the worker's signal file; `old` if it was written long before it was first seen. */
   | { kind: 'claimed'; status: WorkerStatus; old?: boolean }
 );
 
-/** What a person is asked to look at while the worker stands as it does. */
+/** Why a person has to look at the worker. */
 export type DeployReason = 'deploy-timeout' | 'deploy-budget-exhausted' | 'deploy-failed' | 'done-unproven';
 
-/** What a transition asks for; `state/` gives it the worker's names, the outbox carries it out. */
+/** Effects of a transition; `state/` adds the worker's names, the outbox runs them. */
 export type DeployEffect =
   | { kind: 'write-signal' }
   | { kind: 'move-ticket'; phase: 'done' }
@@ -41,14 +41,14 @@ export type DeployEffect =
       reason: DeployReason;
       message: string;
       severity: 'low' | 'medium' | 'high';
-      /** The verb that mends it, without the ticket: `svc deploy retry`. */
+      /** The command that fixes it, without the ticket: `svc deploy retry`. */
       remedy: string;
     }
   | { kind: 'resolve'; reason: DeployReason }
-  | { kind: 'tell'; topic: 'started' | 'succeeded' | 'failed' }
-  /** A deployment of another commit in the gating environment: does it contain the merge? */
+  | { kind: 'report'; topic: 'started' | 'succeeded' | 'failed' }
+  /** A deployment of another commit to the gating environment: check whether it contains the merge. */
   | { kind: 'prove'; sha: string }
-  /** The merge commit is not known: ask the code host for the pull request. */
+  /** The merge commit is unknown: fetch the pull request from the code host. */
   | { kind: 'refresh-pull-request' };
 
 export type DeployStep<W extends DeployWorker = DeployWorker> = { worker: W; effects: DeployEffect[] };

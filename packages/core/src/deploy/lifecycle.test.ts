@@ -6,7 +6,7 @@ import {
   claimed,
   contains,
   deployment,
-  inWords,
+  effectText,
   merged,
   minute,
   newWorker,
@@ -17,7 +17,7 @@ import {
   verified,
 } from './model/plain-facts.ts';
 
-/** A fact, with the minute at which it happens where that matters: one minute after another otherwise. */
+/** A fact, with its minute if that matters; otherwise one minute after the other. */
 type Timed = PlainFact | [PlainFact, number];
 type Row = [name: string, before: Timed[], fact: Timed, status: DeployWorker['status'], effects: string[]];
 
@@ -27,12 +27,12 @@ function after(policy: DeployPolicy, facts: Timed[]) {
     const [fact, at] = Array.isArray(timed) ? timed : [timed, index];
     step = deployStep(step.worker, { ...fact, seq: index + 2, at: minute(at) });
   }
-  return { ...step, words: step.effects.map(inWords) };
+  return { ...step, texts: step.effects.map(effectText) };
 }
 
 function outcome(policy: DeployPolicy, before: Timed[], fact: Timed) {
-  const { worker, words } = after(policy, [...before, fact]);
-  return { status: worker.status, effects: words };
+  const { worker, texts } = after(policy, [...before, fact]);
+  return { status: worker.status, effects: texts };
 }
 
 const isOpen: Timed[] = [claimed('pr-created')];
@@ -44,13 +44,13 @@ const isExhausted: Timed[] = [...failedTwice, deployment(3, 'failure')];
 const isTimedOut: Timed[] = [...isDeploying, [time, 31]];
 const isDone: Timed[] = [...isDeploying, deployment(1, 'success')];
 
-const toDeploying = ['tell started', 'write-signal'];
-const toDone = ['write-signal', 'move-ticket done', 'tell succeeded'];
-const toFailed = ['tell failed', 'write-signal', 'raise deploy-failed medium'];
-const toExhausted = ['tell failed', 'write-signal', 'raise deploy-budget-exhausted high'];
+const toDeploying = ['report started', 'write-signal'];
+const toDone = ['write-signal', 'move-ticket done', 'report succeeded'];
+const toFailed = ['report failed', 'write-signal', 'raise deploy-failed medium'];
+const toExhausted = ['report failed', 'write-signal', 'raise deploy-budget-exhausted high'];
 const toStalled = ['write-signal', 'raise deploy-timeout high'];
 
-test('the spec: a merged pull request goes straight to done where the proof is skipped', () => {
+test('the spec: a merged pull request goes straight to done if the verification is skipped', () => {
   const effects = ['write-signal', 'move-ticket done'];
   expect(outcome(skipped, isOpen, merged())).toEqual({ status: 'done', effects });
 });
@@ -86,7 +86,7 @@ test.each<Row>([
     'deploying',
     [...toDeploying, 'resolve deploy-failed'],
   ],
-  ['… not when the failed one is told again', failedTwice, deployment(2, 'created'), 'deploy-failed', []],
+  ['… not when the failed one is reported again', failedTwice, deployment(2, 'created'), 'deploy-failed', []],
   ['… nor an older one', failedTwice, deployment(1, 'in_progress'), 'deploy-failed', []],
   [
     '… nor in another environment',
@@ -96,9 +96,9 @@ test.each<Row>([
     [],
   ],
   ['… nor when three have failed', isExhausted, deployment(4, 'created'), 'deploy-failed', []],
-  ['a repeated status is no attempt', failedOnce, deployment(1, 'failure'), 'deploy-failed', []],
-  ['… whatever its word', failedOnce, deployment(1, 'error'), 'deploy-failed', []],
-  ['a success seen in merged', isMerged, deployment(1, 'success'), 'done', ['tell started', ...toDone]],
+  ['a repeated status is not an attempt', failedOnce, deployment(1, 'failure'), 'deploy-failed', []],
+  ['… whether failure or error', failedOnce, deployment(1, 'error'), 'deploy-failed', []],
+  ['a success seen in merged', isMerged, deployment(1, 'success'), 'done', ['report started', ...toDone]],
   ['the clock starts at the merge: not yet', isDeploying, [time, 30.99], 'deploying', []],
   ['the clock starts at the merge: now', isDeploying, [time, 31], 'stalled', toStalled],
   [
@@ -123,7 +123,7 @@ test.each<Row>([
     ['write-signal', 'move-ticket done', 'resolve deploy-budget-exhausted'],
   ],
   [
-    'another SHA asks for a proof',
+    'another SHA requests a proof',
     isDeploying,
     deployment(2, 'success', 'later'),
     'deploying',
@@ -148,8 +148,8 @@ test.each<Row>([
 });
 
 test.each<Row>([
-  ['neither asks', isDeploying, deployment(2, 'success', 'later'), 'deploying', []],
-  ['nor counts', [...isDeploying, contains('later')], deployment(2, 'success', 'later'), 'deploying', []],
+  ['requests no proof', isDeploying, deployment(2, 'success', 'later'), 'deploying', []],
+  ['does not count', [...isDeploying, contains('later')], deployment(2, 'success', 'later'), 'deploying', []],
 ])('the design: without acceptDescendants another SHA %s', (_, before, fact, status, effects) => {
   expect(outcome({ ...verified, acceptDescendants: false }, before, fact)).toEqual({ status, effects });
 });
@@ -157,7 +157,7 @@ test.each<Row>([
 test.each<Row>([
   ['queued is a start', isMerged, deployment(1, 'queued'), 'deploying', toDeploying],
   ['waiting is a start', isMerged, deployment(1, 'waiting'), 'deploying', toDeploying],
-  ['inactive is nothing', isDeploying, deployment(1, 'inactive'), 'deploying', []],
+  ['inactive changes nothing', isDeploying, deployment(1, 'inactive'), 'deploying', []],
   ['a failure seen in merged', isMerged, deployment(1, 'failure'), 'deploy-failed', toFailed],
   ['a failure whose start was missed', failedOnce, deployment(2, 'failure'), 'deploy-failed', toFailed],
   [
@@ -167,17 +167,17 @@ test.each<Row>([
     'done',
     [...toDone, 'resolve deploy-failed'],
   ],
-  ['a state told twice', isDeploying, deployment(1, 'created'), 'deploying', []],
+  ['a state reported twice', isDeploying, deployment(1, 'created'), 'deploying', []],
   ['a newer deployment', isDeploying, deployment(2, 'created'), 'deploying', toDeploying],
   [
-    'the late failure of an overtaken deployment is counted only',
+    'the late failure of an overtaken deployment is only counted',
     [...isDeploying, deployment(2, 'created')],
     deployment(1, 'failure'),
     'deploying',
-    ['tell failed', 'write-signal'],
+    ['report failed', 'write-signal'],
   ],
   [
-    '… but the third one ends it',
+    '… but the third one exhausts the budget',
     [...failedTwice, deployment(4, 'created')],
     deployment(3, 'failure'),
     'deploy-failed',
@@ -191,7 +191,7 @@ test.each<Row>([
     toDone,
   ],
   [
-    'names of environments compare without case',
+    'environment names are case-insensitive',
     isDeploying,
     deployment(1, 'success', 'merge', 'Production'),
     'done',
@@ -205,31 +205,31 @@ test.each<Row>([
     [],
   ],
   ['before the merge nothing counts', isOpen, deployment(1, 'success'), 'pr-created', []],
-  ['nor is anything proven', isOpen, contains('later'), 'pr-created', []],
+  ['… and nothing is proven', isOpen, contains('later'), 'pr-created', []],
 ])('deployments: %s', (_, before, fact, status, effects) => {
   expect(outcome(verified, before, fact)).toEqual({ status, effects });
 });
 
 const shaUnknown: Timed[] = [...isOpen, merged(null)];
 test.each<Row>([
-  ['an unknown SHA is asked for', isOpen, merged(null), 'merged', ['write-signal', 'refresh-pull-request']],
+  ['an unknown SHA is requested', isOpen, merged(null), 'merged', ['write-signal', 'refresh-pull-request']],
   ['until then nothing counts', shaUnknown, deployment(1, 'success'), 'merged', []],
   ['it is filled in', shaUnknown, merged(), 'merged', ['write-signal']],
   ['… and counts', [...shaUnknown, merged()], deployment(1, 'created'), 'deploying', toDeploying],
   ['a second merge is ignored', isDeploying, merged('other'), 'deploying', []],
-  ['a merge is news to a failed worker', [claimed('failed')], merged(), 'merged', ['write-signal']],
-  ['… and to one that stalled before', [claimed('stalled')], merged(), 'merged', ['write-signal']],
-  ['a canceled worker stays', [claimed('canceled')], merged(), 'canceled', []],
-  ['… until it is taken up again', [claimed('canceled'), merged()], claimed('shipping'), 'shipping', []],
+  ['a failed worker becomes merged', [claimed('failed')], merged(), 'merged', ['write-signal']],
+  ['… and so does a stalled one', [claimed('stalled')], merged(), 'merged', ['write-signal']],
+  ['a canceled worker stays canceled', [claimed('canceled')], merged(), 'canceled', []],
+  ['… until it is resumed', [claimed('canceled'), merged()], claimed('shipping'), 'shipping', []],
   [
-    '… and says that it merged',
+    '… and reports that it merged',
     [claimed('canceled'), merged(), claimed('shipping')],
     claimed('merged'),
     'merged',
     ['write-signal'],
   ],
   [
-    '… or is told again',
+    '… or the merge is reported again',
     [claimed('canceled'), merged(), claimed('shipping')],
     merged(),
     'merged',
@@ -240,14 +240,14 @@ test.each<Row>([
 });
 
 test.each<Row>([
-  ['it did ship', isTimedOut, deployment(1, 'success'), 'done', [...toDone, 'resolve deploy-timeout']],
+  ['it ships late', isTimedOut, deployment(1, 'success'), 'done', [...toDone, 'resolve deploy-timeout']],
   ['a start does not move it', isTimedOut, deployment(2, 'created'), 'stalled', []],
   [
     'a failure is only counted',
     isTimedOut,
     deployment(1, 'failure'),
     'stalled',
-    ['tell failed', 'write-signal'],
+    ['report failed', 'write-signal'],
   ],
   [
     '… and never more than three',
@@ -256,7 +256,7 @@ test.each<Row>([
     'stalled',
     [],
   ],
-  ['another SHA asks for a proof', isTimedOut, deployment(2, 'success', 'later'), 'stalled', ['prove later']],
+  ['another SHA requests a proof', isTimedOut, deployment(2, 'success', 'later'), 'stalled', ['prove later']],
   ['a person retries', isTimedOut, retry, 'merged', ['write-signal', 'resolve deploy-timeout']],
   [
     'a person accepts',
@@ -265,7 +265,7 @@ test.each<Row>([
     'done',
     ['write-signal', 'move-ticket done', 'resolve deploy-timeout'],
   ],
-  ['the deadline told again', isTimedOut, [time, 900], 'stalled', []],
+  ['the deadline again', isTimedOut, [time, 900], 'stalled', []],
 ])('stalled by timeout: %s', (_, before, fact, status, effects) => {
   expect(outcome(verified, before, fact)).toEqual({ status, effects });
 });
@@ -276,64 +276,70 @@ test.each<Row>([
   ['not while it waits', isDeploying, retry, 'deploying', []],
   ['not before the merge', isOpen, retry, 'pr-created', []],
   ['not a worker that stalled before the merge', [claimed('stalled')], retry, 'stalled', []],
-  ['an old start is none', retried, deployment(3, 'in_progress'), 'merged', []],
+  ['an old start does not count', retried, deployment(3, 'in_progress'), 'merged', []],
   ['an old failure does not spend the new budget', retried, deployment(2, 'failure'), 'merged', []],
   ['a newer start', retried, deployment(4, 'created'), 'deploying', toDeploying],
   [
-    'one that runs since before may fail',
+    'a deployment from before the retry may fail',
     [...isTimedOut, retry],
     deployment(1, 'failure'),
     'deploy-failed',
     toFailed,
   ],
-  ['the deadline counts from it: not yet', retried, [time, 69], 'merged', []],
-  ['the deadline counts from it: now', retried, [time, 70], 'stalled', toStalled],
+  ['the deadline counts from the retry: not yet', retried, [time, 69], 'merged', []],
+  ['the deadline counts from the retry: now', retried, [time, 70], 'stalled', toStalled],
   ['accept while it waits', isMerged, accept, 'done', ['write-signal', 'move-ticket done']],
   ['accept without a claim or a merge', isOpen, accept, 'pr-created', []],
 ])('a person: %s', (_, before, fact, status, effects) => {
   expect(outcome(verified, before, fact)).toEqual({ status, effects });
 });
 
-const saysDone: Timed[] = [...isOpen, claimed('done')];
+const claimsDone: Timed[] = [...isOpen, claimed('done')];
 const oldClaim: PlainFact = { kind: 'claimed', status: 'done', old: true };
 const unproven = ['refresh-pull-request', 'raise done-unproven medium'];
 test.each<Row>([
-  ['the way to a merge is believed', isOpen, claimed('merging'), 'merging', []],
-  ['failed is believed', isOpen, claimed('failed'), 'failed', []],
-  ['stalled is believed', isOpen, claimed('stalled'), 'stalled', []],
-  ['canceled is believed', isOpen, claimed('canceled'), 'canceled', []],
-  ['merged is asked after', isOpen, claimed('merged'), 'pr-created', ['refresh-pull-request']],
-  ['deploying is asked after', isOpen, claimed('deploying'), 'pr-created', ['refresh-pull-request']],
-  ['deploy-failed is asked after', isOpen, claimed('deploy-failed'), 'pr-created', ['refresh-pull-request']],
-  ['done is asked after, and shown', isOpen, claimed('done'), 'pr-created', unproven],
-  ['done, written long before anybody looked', isOpen, oldClaim, 'pr-created', ['refresh-pull-request']],
-  ['done once more', saysDone, claimed('done'), 'pr-created', []],
-  ['done taken back', saysDone, claimed('merging'), 'merging', ['resolve done-unproven']],
+  ['a status before the merge is accepted', isOpen, claimed('merging'), 'merging', []],
+  ['failed is accepted', isOpen, claimed('failed'), 'failed', []],
+  ['stalled is accepted', isOpen, claimed('stalled'), 'stalled', []],
+  ['canceled is accepted', isOpen, claimed('canceled'), 'canceled', []],
+  ['merged is checked', isOpen, claimed('merged'), 'pr-created', ['refresh-pull-request']],
+  ['deploying is checked', isOpen, claimed('deploying'), 'pr-created', ['refresh-pull-request']],
+  ['deploy-failed is checked', isOpen, claimed('deploy-failed'), 'pr-created', ['refresh-pull-request']],
+  ['done is checked, and shown', isOpen, claimed('done'), 'pr-created', unproven],
+  ['done, written long before it was first seen', isOpen, oldClaim, 'pr-created', ['refresh-pull-request']],
+  ['done again', claimsDone, claimed('done'), 'pr-created', []],
+  ['done withdrawn', claimsDone, claimed('merging'), 'merging', ['resolve done-unproven']],
   [
-    'done taken back to what is known',
-    saysDone,
+    'done withdrawn, back to the known status',
+    claimsDone,
     claimed('pr-created'),
     'pr-created',
     ['resolve done-unproven'],
   ],
-  ['done, then merged: not resolved yet', saysDone, merged(), 'merged', ['write-signal']],
+  ['done, then merged: not resolved yet', claimsDone, merged(), 'merged', ['write-signal']],
   [
-    '… but when it shipped',
-    [...saysDone, merged()],
+    '… but once it shipped',
+    [...claimsDone, merged()],
     deployment(1, 'success'),
     'done',
-    ['tell started', ...toDone, 'resolve done-unproven'],
+    ['report started', ...toDone, 'resolve done-unproven'],
   ],
-  ['done, accepted', saysDone, accept, 'done', ['write-signal', 'move-ticket done', 'resolve done-unproven']],
-  ['from the merge on none is believed', isDeploying, claimed('done'), 'deploying', []],
+  [
+    'done, accepted',
+    claimsDone,
+    accept,
+    'done',
+    ['write-signal', 'move-ticket done', 'resolve done-unproven'],
+  ],
+  ['after the merge none is accepted', isDeploying, claimed('done'), 'deploying', []],
   ['… not even canceled', isDeploying, claimed('canceled'), 'deploying', []],
 ])('claims: %s', (_, before, fact, status, effects) => {
   expect(outcome(verified, before, fact)).toEqual({ status, effects });
 });
 
-test('a claim of done is resolved by a merge that needs no proof', () => {
+test('a claim of done is resolved by a merge without verification', () => {
   const effects = ['write-signal', 'move-ticket done', 'resolve done-unproven'];
-  expect(outcome(skipped, saysDone, merged())).toEqual({ status: 'done', effects });
+  expect(outcome(skipped, claimsDone, merged())).toEqual({ status: 'done', effects });
 });
 
 test.each<[string, Timed]>([
@@ -353,7 +359,7 @@ test.each<[string, Timed]>([
   expect(step.worker).toBe(worker);
 });
 
-test('a contradicting claim is kept beside what is known, and dropped when it comes true', () => {
+test('a contradicting claim is kept beside the known status, and dropped when it comes true', () => {
   const contradicted = after(verified, [...isDone, claimed('implementing')]).worker;
   expect(contradicted).toMatchObject({ status: 'done', claim: { status: 'implementing', seq: 6 } });
   expect(after(verified, [...isDone, claimed('implementing'), claimed('done')]).worker.claim).toBeNull();
@@ -363,7 +369,7 @@ test('a contradicting claim is kept beside what is known, and dropped when it co
   ).toBeNull();
 });
 
-test('what is known of the deploy at each point', () => {
+test('what is known about the deploy at each point', () => {
   expect(after(verified, isMerged).worker.deploy).toEqual({
     environment: 'production',
     deploymentId: null,
@@ -400,7 +406,7 @@ test('what is known of the deploy at each point', () => {
     completedAt: minute(5),
     provenBy: { deploymentId: 7, sha: 'later' },
   });
-  expect(after(verified, [...saysDone, accept]).worker).toMatchObject({
+  expect(after(verified, [...claimsDone, accept]).worker).toMatchObject({
     status: 'done',
     merge: null,
     claim: null,
@@ -408,22 +414,22 @@ test('what is known of the deploy at each point', () => {
   });
 });
 
-test('a merge that comes while canceled, or after an acceptance, is noted', () => {
+test('a merge while canceled, or after an acceptance, is noted', () => {
   const merge = { sha: 'merge', at: minute(1), seq: 3 };
   expect(after(verified, [claimed('canceled'), merged()]).worker).toMatchObject({ merge, deploy: null });
-  const accepted = after(verified, [...saysDone, accept, merged()]);
+  const accepted = after(verified, [...claimsDone, accept, merged()]);
   expect(accepted.worker).toMatchObject({ status: 'done', merge: { sha: 'merge' } });
-  expect(accepted.words).toEqual([]);
+  expect(accepted.texts).toEqual([]);
 });
 
-test('a retry reads the environment anew', () => {
+test('a retry reads the environment again', () => {
   const { worker } = after(verified, isTimedOut);
-  const mended = { ...worker, policy: { ...verified, productionEnvironment: 'live', timeoutSec: 60 } };
-  const step = deployStep(mended, { ...retry, seq: 50, at: minute(40) });
+  const fixed = { ...worker, policy: { ...verified, productionEnvironment: 'live', timeoutSec: 60 } };
+  const step = deployStep(fixed, { ...retry, seq: 50, at: minute(40) });
   expect(step.worker.deploy).toMatchObject({ environment: 'live', deadline: minute(41) });
 });
 
-test('a failure keeps its description and log, and says so to the person', () => {
+test('a failure keeps its description and log, and the attention item shows them', () => {
   const { worker } = after(verified, isDeploying);
   const { effects, worker: failed } = deployStep(worker, {
     kind: 'deployment',
@@ -448,13 +454,13 @@ test('a failure keeps its description and log, and says so to the person', () =>
   expect(effects).toContainEqual({
     kind: 'raise',
     reason: 'deploy-failed',
-    message: 'Deployment 1 to production failed, 1 of 3: no space',
+    message: 'Deployment 1 to production failed (1 of 3): no space',
     severity: 'medium',
     remedy: 'svc deploy retry',
   });
 });
 
-test('the timeout and the environment are those that are configured', () => {
+test('uses the configured timeout and environment', () => {
   const own = { ...verified, timeoutSec: 120, productionEnvironment: 'live' };
   expect(outcome(own, isMerged, [time, 2]).status).toBe('merged');
   expect(outcome(own, isMerged, [time, 3]).status).toBe('stalled');
@@ -463,19 +469,19 @@ test('the timeout and the environment are those that are configured', () => {
   expect(outcome(own, isMerged, deployment(1, 'success', 'merge', 'live')).status).toBe('done');
 });
 
-test('a timeout of any size gives a deadline that can be written', () => {
-  const patient = { ...verified, timeoutSec: Number.MAX_SAFE_INTEGER };
-  expect(after(patient, isMerged).worker.deploy?.deadline).toBe('9999-12-31T23:59:59.999Z');
+test('a timeout of any size gives a valid deadline', () => {
+  const slow = { ...verified, timeoutSec: Number.MAX_SAFE_INTEGER };
+  expect(after(slow, isMerged).worker.deploy?.deadline).toBe('9999-12-31T23:59:59.999Z');
 });
 
-test('the proofs that are kept are bounded', () => {
+test('the number of kept proofs is limited', () => {
   const proofs = Array.from({ length: 130 }, (_, index) => contains(`later-${index}`));
   const kept = after(verified, [...isMerged, ...proofs]).worker.deploy?.containedIn;
   expect(kept).toHaveLength(100);
   expect(kept?.at(-1)).toBe('later-129');
 });
 
-test('the rest of a worker passes through', () => {
+test('other fields of a worker stay', () => {
   const worker = { ...newWorker(verified), ticket: 'ABC-1' };
   const step = deployStep(worker, { ...merged(), seq: 1, at: minute(0) });
   expect(step.worker.ticket).toBe('ABC-1');

@@ -13,22 +13,22 @@ import { isInLifecycle, isTimedOut, isWaitingForDeploy, openReasons, waitsForPol
 /**
  * How a worker's merge becomes done: the only implementation. A worker is in one of these modes:
  *
- * before the merge: `dispatched` up to `merging`, and `failed` or `stalled` as the worker says of itself
- *   entered by: its signal file, which is believed here
- *   left by:    a merged pull request, to `merged`, or to `done` where the policy skips the proof;
+ * before the merge: `dispatched` up to `merging`, and `failed` or `stalled` as reported by the worker itself
+ *   entered by: its signal file, which is accepted here
+ *   left by:    a merged pull request, to `merged`, or to `done` if the policy skips the verification;
  *               a person who accepts its unproven claim to be done, to `done`
- * `canceled`: a person's word
+ * `canceled`: a person's decision
  *   entered by: the signal file, before the merge
  *   left by:    the signal file, back before the merge; a merge is only noted
- * `merged` without a deploy: nobody knows whether the merge has to be proven, because the configuration cannot be read
+ * `merged` without a deploy: the policy is unknown, because the configuration cannot be read
  *   entered by: the merge, while the policy is unknown
- *   left by:    the merge told again under a known policy: `merged` with a deploy, or `done`; a person's accept, to `done`
+ *   left by:    the merge reported again under a known policy: `merged` with a deploy, or `done`; a person's accept, to `done`
  * `merged`: waiting for a deployment to start
  *   entered by: the merge, or a person's retry
  *   left by:    a start, to `deploying`; a success, through `deploying` to `done`; a failure, to
  *               `deploy-failed`; the deadline, to `stalled`; a person's accept, to `done`
  * `deploying`: waiting for a deployment to succeed
- *   entered by: the start of a deployment newer than all that were seen
+ *   entered by: the start of a deployment newer than all seen before
  *   left by:    a success of any deployment, to `done`; a failure of the newest one, or the third failure, to
  *               `deploy-failed`; the deadline, to `stalled`; a person's accept, to `done`
  * `deploy-failed` within the budget: waiting for another deployment
@@ -40,22 +40,22 @@ import { isInLifecycle, isTimedOut, isWaitingForDeploy, openReasons, waitsForPol
  *   left by:    a person alone: retry, to `merged`; accept, to `done`
  * `stalled` after a merge: the deadline passed
  *   entered by: time, from every mode that waits
- *   left by:    a success, to `done`, for it did ship; a person's retry, to `merged`, or accept, to `done`
+ *   left by:    a success, to `done`, because it did ship; a person's retry, to `merged`, or accept, to `done`
  * `done`
  *   entered by: a success, a person's accept, or a merge that needs no proof
  *   left by:    nothing
  *
  * A deployment counts when it is in the policy's production environment and of the merge commit, or of a
  * commit that git proved to contain it. An attempt is a failed deployment, however often that is reported.
- * From the merge on the signal file moves nothing; where it says otherwise, that is kept as `claim`.
+ * After the merge the signal file changes nothing; a different status in it is kept as `claim`.
  *
- * The answer to a fact that changes nothing is the same worker object. It asks for nothing either, with one
- * exception: a deployment of an unknown commit asks for its proof each time that it is told.
+ * A fact that changes nothing returns the same worker object and no effects, with one exception: a deployment of an
+ * unknown commit requests its proof each time it is reported.
  *
  *     deployStep(merged, { kind: 'deployment', state: 'success', … }).worker.status // 'done'
  */
 export function deployStep<W extends DeployWorker>(worker: W, fact: DeployFact): DeployStep<W> {
-  // Every answer is the given worker, or a copy of it with other fields of DeployWorker.
+  // Every step returns the given worker, or a copy with other values for fields of DeployWorker.
   return answer(worker, fact) as DeployStep<W>;
 }
 
@@ -76,24 +76,24 @@ function answer(worker: DeployWorker, fact: DeployFact): DeployStep {
   }
 }
 
-// The pull request was merged: the lifecycle begins, or is over at once where nothing has to be proven.
+// The pull request was merged: the lifecycle starts, or ends at once if no verification is needed.
 
-/** The last moment that is written with four digits of the year. */
+/** The last time with a four-digit year. */
 const END_OF_TIME = Date.parse('9999-12-31T23:59:59.999Z');
 
 export function onMerged(worker: DeployWorker, fact: Extract<DeployFact, { kind: 'merged' }>): DeployStep {
   const { sha, at, seq } = fact;
   if (waitsForPolicy(worker))
-    return beginLifecycle(worker, { ...worker.merge, sha: worker.merge.sha ?? sha });
-  if (!isInLifecycle(worker) && worker.status !== 'canceled') return beginLifecycle(worker, { sha, at, seq });
+    return startLifecycle(worker, { ...worker.merge, sha: worker.merge.sha ?? sha });
+  if (!isInLifecycle(worker) && worker.status !== 'canceled') return startLifecycle(worker, { sha, at, seq });
   if (worker.merge === null) return moved(worker, { ...worker, merge: { sha, at, seq } }, []);
   if (worker.merge.sha !== null || sha === null) return unmoved(worker);
   const known = { ...worker, merge: { ...worker.merge, sha } };
-  const tellsTheFile = worker.deploy !== null && worker.status !== 'done';
-  return moved(worker, known, tellsTheFile ? [{ kind: 'write-signal' }] : []);
+  const isFileOutdated = worker.deploy !== null && worker.status !== 'done';
+  return moved(worker, known, isFileOutdated ? [{ kind: 'write-signal' }] : []);
 }
 
-export function beginLifecycle(
+export function startLifecycle(
   worker: DeployWorker,
   merge: NonNullable<DeployWorker['merge']>,
   claim = worker.claim,
@@ -131,14 +131,14 @@ export function deadlineAfter(at: string, { timeoutSec }: DeployPolicy): string 
   return new Date(Math.min(Date.parse(at) + timeoutSec * 1000, END_OF_TIME)).toISOString();
 }
 
-// A deployment was created or changed its state, or git proved what a deployed commit contains.
+// A deployment was created or changed its state, or git proved that a deployed commit contains the merge.
 
-type Told = Extract<DeployFact, { kind: 'deployment' }>;
+type DeploymentFact = Extract<DeployFact, { kind: 'deployment' }>;
 
-/** A worker that timed out is asked about for ever; what was proven long ago can be proven again. */
+/** A worker that timed out collects commits without end; an old proof can be made again. */
 const CONTAINING_COMMITS_KEPT = 100;
 
-export function onDeployment(worker: DeployWorker, fact: Told): DeployStep {
+export function onDeployment(worker: DeployWorker, fact: DeploymentFact): DeployStep {
   const { deploy, merge, policy } = worker;
   if (deploy === null || !(isWaitingForDeploy(worker) || isTimedOut(worker))) return unmoved(worker);
   if (!isSameEnvironment(fact.environment, deploy.environment) || fact.state === 'inactive')
@@ -167,17 +167,21 @@ export function onContains(
   return moved(worker, { ...worker, deploy: { ...deploy, containedIn } }, []);
 }
 
-/** Only a deployment newer than all that were seen is a start: states arrive late and out of order. */
-function started(worker: DeployWorker, deploy: DeployProgress, { id, at }: Told): DeployStep {
+/** Only a deployment newer than all seen before is a start: states arrive late and out of order. */
+function started(worker: DeployWorker, deploy: DeployProgress, { id, at }: DeploymentFact): DeployStep {
   if (isTimedOut(worker) || !isNewest(deploy, id)) return unmoved(worker);
   return moved(
     worker,
     { ...worker, status: 'deploying', deploy: { ...deploy, deploymentId: id, startedAt: at } },
-    [{ kind: 'tell', topic: 'started' }, { kind: 'write-signal' }],
+    [{ kind: 'report', topic: 'started' }, { kind: 'write-signal' }],
   );
 }
 
-function succeeded(worker: DeployWorker, deploy: DeployProgress, { id, sha, at }: Told): DeployStep {
+function succeeded(
+  worker: DeployWorker,
+  deploy: DeployProgress,
+  { id, sha, at }: DeploymentFact,
+): DeployStep {
   const startWasMissed = worker.status === 'merged' && isNewest(deploy, id);
   const shipped: DeployProgress = {
     ...deploy,
@@ -188,30 +192,30 @@ function succeeded(worker: DeployWorker, deploy: DeployProgress, { id, sha, at }
     provenBy: { deploymentId: id, sha },
   };
   return moved(worker, { ...worker, status: 'done', deploy: shipped }, [
-    ...(startWasMissed ? [{ kind: 'tell', topic: 'started' } as const] : []),
+    ...(startWasMissed ? [{ kind: 'report', topic: 'started' } as const] : []),
     { kind: 'write-signal' },
     { kind: 'move-ticket', phase: 'done' },
-    { kind: 'tell', topic: 'succeeded' },
+    { kind: 'report', topic: 'succeeded' },
   ]);
 }
 
 function afterFailure(
   worker: DeployWorker,
   deploy: DeployProgress,
-  fact: Told,
+  fact: DeploymentFact,
   state: FailedDeployment['state'],
 ): DeployStep {
   if (!isNewAttempt(deploy, fact.id)) return unmoved(worker);
   const attempts = [...deploy.attempts, failedDeployment(fact, state)];
   const counted = { ...deploy, attempts, deploymentId: newest(deploy, fact.id) };
-  const told: DeployEffect[] = [{ kind: 'tell', topic: 'failed' }, { kind: 'write-signal' }];
+  const effects: DeployEffect[] = [{ kind: 'report', topic: 'failed' }, { kind: 'write-signal' }];
   const isOvertaken = worker.status === 'deploying' && fact.id < (deploy.deploymentId ?? fact.id);
 
-  if (isTimedOut(worker)) return moved(worker, { ...worker, deploy: counted }, told);
+  if (isTimedOut(worker)) return moved(worker, { ...worker, deploy: counted }, effects);
   if (attempts.length >= DEPLOY_BUDGET) {
     const exhausted: DeployProgress = { ...counted, result: 'budget-exhausted' };
     return moved(worker, { ...worker, status: 'deploy-failed', deploy: exhausted }, [
-      ...told,
+      ...effects,
       {
         kind: 'raise',
         reason: 'deploy-budget-exhausted',
@@ -221,13 +225,13 @@ function afterFailure(
       },
     ]);
   }
-  if (isOvertaken) return moved(worker, { ...worker, deploy: counted }, told);
+  if (isOvertaken) return moved(worker, { ...worker, deploy: counted }, effects);
   return moved(worker, { ...worker, status: 'deploy-failed', deploy: counted }, [
-    ...told,
+    ...effects,
     {
       kind: 'raise',
       reason: 'deploy-failed',
-      message: `Deployment ${fact.id} to ${deploy.environment} failed, ${attempts.length} of ${DEPLOY_BUDGET}${because(fact)}`,
+      message: `Deployment ${fact.id} to ${deploy.environment} failed (${attempts.length} of ${DEPLOY_BUDGET})${because(fact)}`,
       severity: 'medium',
       remedy: 'svc deploy retry',
     },
@@ -239,7 +243,7 @@ function isNewAttempt({ attempts, retried }: DeployProgress, id: number): boolea
   return attempts.every(({ deploymentId }) => deploymentId !== id);
 }
 
-function failedDeployment(fact: Told, state: FailedDeployment['state']): FailedDeployment {
+function failedDeployment(fact: DeploymentFact, state: FailedDeployment['state']): FailedDeployment {
   const { id, at, description, logUrl } = fact;
   return {
     deploymentId: id,
@@ -258,12 +262,12 @@ function newest(deploy: DeployProgress, id: number): number {
   return isNewest(deploy, id) ? id : (deploy.deploymentId ?? id);
 }
 
-function because({ description }: Told): string {
+function because({ description }: DeploymentFact): string {
   return description ? `: ${description}` : '';
 }
 
-// What the worker's signal file says. It is believed on the way to a merge, and never on the merge itself nor
-// on what shipped: there it is kept beside what is known, so that the contradiction can be shown.
+// The status in the worker's signal file. Before the merge it is accepted. The merge itself and what shipped need proof:
+// there it is kept beside the known state, so the contradiction can be shown.
 
 const needProof: ReadonlySet<WorkerStatus> = new Set(['merged', 'deploying', 'deploy-failed', 'done']);
 
@@ -275,28 +279,28 @@ export function onClaimed(worker: DeployWorker, fact: Extract<DeployFact, { kind
   const claim = { status, at, seq, ...(old && { old }) };
   if (isInLifecycle(worker)) return moved(worker, { ...worker, claim }, []);
   if (!needProof.has(status)) return moved(worker, { ...worker, status, claim: null }, []);
-  // The merge came while the worker was canceled, and it was taken up again since.
+  // The merge came while the worker was canceled, and the worker was resumed since.
   if (worker.merge !== null && worker.status !== 'canceled')
-    return beginLifecycle(worker, worker.merge, claim);
+    return startLifecycle(worker, worker.merge, claim);
   const effects: DeployEffect[] = [{ kind: 'refresh-pull-request' }];
   if (status === 'done' && !old)
     effects.push({
       kind: 'raise',
       reason: 'done-unproven',
-      message: 'The worker says that it is done, but no merged pull request is known',
+      message: 'The worker reports done, but no merged pull request was found',
       severity: 'medium',
       remedy: 'svc deploy accept',
     });
   return moved(worker, { ...worker, claim }, effects);
 }
 
-// A person said that a deploy gets another chance, or that the work is done.
+// A person retried the deploy or accepted the work as done.
 
 export function onPerson(worker: DeployWorker, fact: Extract<DeployFact, { kind: 'person' }>): DeployStep {
   return fact.action === 'retry' ? retry(worker, fact.at) : accept(worker, fact.at);
 }
 
-/** The environment is read anew: a wrong name in the configuration may be what was mended. */
+/** The environment is read again: the fix may have been its name in the configuration. */
 function retry(worker: DeployWorker, at: string): DeployStep {
   const { deploy, policy, status } = worker;
   if (deploy === null || !(status === 'deploy-failed' || isTimedOut(worker))) return unmoved(worker);
@@ -329,7 +333,7 @@ function newestFailed({ attempts, retried }: DeployProgress): number | null {
   return failed.length === 0 ? null : Math.max(...failed);
 }
 
-// It is later now: a worker that waits beyond its deadline is given up as stalled.
+// Time has passed: a worker that waits beyond its deadline becomes stalled.
 
 export function onTime(worker: DeployWorker, { at }: Extract<DeployFact, { kind: 'time' }>): DeployStep {
   const { deploy } = worker;
@@ -347,13 +351,13 @@ export function onTime(worker: DeployWorker, { at }: Extract<DeployFact, { kind:
   ]);
 }
 
-// The two answers of a step: nothing happened, or the worker moved.
+// The two results of a step: nothing happened, or the worker moved.
 
 export function unmoved(worker: DeployWorker): DeployStep {
   return { worker, effects: [] };
 }
 
-/** A claim that came true is none any more, and what was open for a person before and is not now is resolved. */
+/** Drops a claim that came true, and resolves the reasons for attention that are no longer open. */
 export function moved(before: DeployWorker, after: DeployWorker, effects: DeployEffect[]): DeployStep {
   const worker = after.claim?.status === after.status ? { ...after, claim: null } : after;
   const open = openReasons(worker);

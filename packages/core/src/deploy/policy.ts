@@ -1,6 +1,6 @@
-// How a merge in a repository is proven, by `svc.deploy.<owner/repo>`. A repository without an entry skips
-// the proof: its merged pull request is done. Where the configuration that would say so cannot be read, nobody knows:
-// the merge waits.
+// How deployments of a repository are verified, by `svc.deploy.<owner/repo>`. A repository without an entry skips the
+// verification: a merged pull request is done. If the configuration cannot be read, the policy is unknown and the merge
+// waits.
 import type { DeployPolicy } from '../api/deploy.ts';
 import type { ResolvedValue } from '../config/resolved-value.ts';
 import type { Config } from '../config/schema/config.ts';
@@ -15,15 +15,15 @@ export const defaultDeployPolicy: DeployPolicy = {
 
 export const unknownDeployPolicy: DeployPolicy = { ...defaultDeployPolicy, skipDeployVerification: null };
 
-/** Names of environments compare without case, as the code host compares them. */
+/** Environment names are case-insensitive, as on the code host. */
 export function isSameEnvironment(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }
 
-/** What one project says: its repositories, and whether it may mean others that cannot be read. */
+/** The policies of one project; `others` is unknown if part of its configuration cannot be read. */
 export type ProjectPolicies = { deploy: Record<string, DeployPolicy>; others: 'default' | 'unknown' };
 
-/** Of a project's configuration as it was resolved. An entry of which anything is uncertain is unknown as a whole. */
+/** From a project's resolved configuration. An entry with any uncertain value is unknown as a whole. */
 export function policiesOf(
   config: Pick<Config, 'svc'>,
   values: readonly Pick<ResolvedValue, 'path' | 'uncertain'>[],
@@ -41,7 +41,7 @@ export function policiesOf(
   return { deploy: Object.fromEntries(deploy), others };
 }
 
-/** The first project that names the repository decides; owner and name compare without case. */
+/** The first project that names the repository decides; owner and name are case-insensitive. */
 export function deployPolicyFor(
   projects: Iterable<ProjectPolicies>,
   repo: string | null | undefined,

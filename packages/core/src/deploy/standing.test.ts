@@ -18,13 +18,13 @@ const progress = (failures: number): DeployProgress => ({
   ...newProgress(verified, failedAt),
   attempts: Array.from({ length: failures }, (_, id) => ({ deploymentId: id, state: 'error', failedAt })),
 });
-const standing = (status: DeployWorker['status'], deploy: DeployProgress | null): DeployWorker => ({
+const workerWith = (status: DeployWorker['status'], deploy: DeployProgress | null): DeployWorker => ({
   ...newWorker(verified),
   status,
   deploy,
 });
 
-test('statuses before the merge, and at the end', () => {
+test('statuses before the merge, and ended ones', () => {
   expect(workerStatuses.filter(isPreMerge)).toEqual([
     'dispatched',
     'researching',
@@ -39,16 +39,16 @@ test('statuses before the merge, and at the end', () => {
 });
 
 test.each<[string, DeployWorker, string]>([
-  ['implementing', standing('implementing', null), ''],
-  ['merged', standing('merged', progress(0)), 'lifecycle waiting'],
-  ['deploying', standing('deploying', progress(2)), 'lifecycle waiting'],
-  ['deploy-failed', standing('deploy-failed', progress(2)), 'lifecycle waiting deploy-failed'],
-  ['exhausted', standing('deploy-failed', progress(3)), 'lifecycle exhausted deploy-budget-exhausted'],
-  ['timed out', standing('stalled', progress(3)), 'lifecycle timed-out deploy-timeout'],
-  ['stalled by itself', standing('stalled', null), ''],
-  ['done', standing('done', progress(0)), 'lifecycle'],
-  ['done without proof', standing('done', null), 'lifecycle'],
-])('%s', (_, worker, words) => {
+  ['implementing', workerWith('implementing', null), ''],
+  ['merged', workerWith('merged', progress(0)), 'lifecycle waiting'],
+  ['deploying', workerWith('deploying', progress(2)), 'lifecycle waiting'],
+  ['deploy-failed', workerWith('deploy-failed', progress(2)), 'lifecycle waiting deploy-failed'],
+  ['exhausted', workerWith('deploy-failed', progress(3)), 'lifecycle exhausted deploy-budget-exhausted'],
+  ['timed out', workerWith('stalled', progress(3)), 'lifecycle timed-out deploy-timeout'],
+  ['stalled before a merge', workerWith('stalled', null), ''],
+  ['done', workerWith('done', progress(0)), 'lifecycle'],
+  ['done without verification', workerWith('done', null), 'lifecycle'],
+])('%s', (_, worker, expected) => {
   const found = [
     isInLifecycle(worker) && 'lifecycle',
     isWaitingForDeploy(worker) && 'waiting',
@@ -56,5 +56,5 @@ test.each<[string, DeployWorker, string]>([
     isTimedOut(worker) && 'timed-out',
     ...openReasons(worker),
   ];
-  expect(found.filter((word) => word !== false).join(' ')).toBe(words);
+  expect(found.filter((name) => name !== false).join(' ')).toBe(expected);
 });

@@ -12,19 +12,19 @@ test.each([
   expect(lateLines(behindMs, NOW)?.until ?? null).toBe(until);
 });
 
-test('what is wrong is said with the distance, the moment and the fix', () => {
+test('the problem names the difference, the time and the fix', () => {
   expect(lateLines(7_500_000, NOW)).toMatchObject({
     why: expect.stringMatching(
-      /2 h 5 min behind the newest line .* carry the time 2026-11-15T14:05:00.000Z until/,
+      /2 h 5 min behind the newest event .* get the time 2026-11-15T14:05:00.000Z until/,
     ),
     remedy: expect.stringContaining('svc monitor restart'),
   });
 });
 
 test.each([
-  ['a line of the past', NOW - 1, NOW - 1],
-  ['an ordinary correction of the clock', NOW + 120_000, NOW + 120_000],
-  ['a line of the future', NOW + 120_001, 0],
+  ['a line in the past', NOW - 1, NOW - 1],
+  ['an ordinary clock correction', NOW + 120_000, NOW + 120_000],
+  ['a line in the future', NOW + 120_001, 0],
 ])('a start after %s', (_, newestLine, from) => {
   expect(timeToStartFrom(newestLine, NOW)).toBe(from);
 });

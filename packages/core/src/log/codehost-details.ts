@@ -1,5 +1,5 @@
-// What is told about a code-host event: the published actions and states of the ten subscribed types,
-// and the fields kept from each. All fields are optional: a payload's gap must never lose the event.
+// The detail of code-host events: the published actions and states of the ten subscribed types, and the fields kept
+// from each. All fields are optional: a missing field in a payload must never lose the event.
 import { z } from 'zod';
 import { Detail, topicFamily } from './topic-family.ts';
 
@@ -26,7 +26,7 @@ export const pullRequestActions = [
   'unlabeled',
   'unlocked',
 ] as const;
-/** Besides the published actions: a merge, and what a poll found of its mergeability. */
+/** Our own actions: a merge, and the mergeability that a poll found. */
 export const ownPullRequestActions = ['merged', 'refreshed'] as const;
 export const reviewActions = ['submitted', 'edited', 'dismissed'] as const;
 export const reviewThreadActions = ['resolved', 'unresolved'] as const;
@@ -62,7 +62,7 @@ export const PullRequestDetail = Detail.extend({
   mergeableState: text,
   autoMerge: flag,
   author: text,
-  base: text.describe('branch that it is to be merged into'),
+  base: text.describe('the target branch'),
   headRepo: text,
   labels: texts,
   requestedReviewers: texts,
@@ -73,7 +73,7 @@ export const PullRequestDetail = Detail.extend({
   changedFiles: whole,
   label: text.describe('the label that was added or removed'),
   assignee: text,
-  requestedReviewer: text.describe('the person or team just asked, or no longer asked'),
+  requestedReviewer: text.describe('the person or team whose review was requested, or no longer is'),
   before: text,
   after: text,
   changed: texts.describe('what an edit changed: title, body, base'),
@@ -93,7 +93,7 @@ export const ReviewDetail = Detail.extend({
 export const ReviewThreadDetail = Detail.extend({
   threadId: text,
   resolved: flag,
-  comments: whole.describe('how many'),
+  comments: whole.describe('count'),
   path: text,
   line: whole,
   url: text,
@@ -118,7 +118,7 @@ export const IssueCommentDetail = Detail.extend({
   body: text,
   url: text,
   title: text,
-  issue: whole.describe('number of the issue or pull request'),
+  issue: whole.describe('the issue or pull request number'),
   onPullRequest: flag,
 });
 
@@ -145,14 +145,14 @@ export const CommitStatusDetail = Detail.extend({
 export const PushDetail = Detail.extend({
   before: text,
   after: text,
-  commits: whole.describe('how many'),
+  commits: whole.describe('count'),
   forced: flag,
   created: flag,
   deleted: flag,
   tag: text,
   base: text,
   url: text,
-  message: text.describe('of the head commit'),
+  message: text.describe('the message of the head commit'),
   pusher: text,
 });
 
@@ -178,7 +178,7 @@ export const DeploymentStatusDetail = Detail.extend({
   deploymentCreatedAt: time,
 });
 
-/** An accepted delivery outside the published types and actions: kept, not understood. */
+/** An accepted delivery outside the published types and actions: kept, but not interpreted. */
 export const OtherDetail = Detail.extend({ type: text, action: text });
 
 export const codehostTopics = {

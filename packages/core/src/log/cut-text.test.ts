@@ -9,7 +9,7 @@ const anyText = fc
   })
   .map((parts) => parts.join(''));
 
-test('a cut text keeps to the limit, keeps its beginning and says how much is gone', () => {
+test('a cut text is within the limit, keeps its start and shows how much is missing', () => {
   expect(cutText('short', 100)).toBe('short');
   expect(cutText('x'.repeat(100), 52)).toBe(`${'x'.repeat(20)}…[cut 80 characters]`);
 });
@@ -24,7 +24,7 @@ test('a surrogate pair is never split', () => {
   );
 });
 
-test('the length in UTF-8 is that of the encoder, also for broken pairs', () => {
+test('the UTF-8 length equals that of the encoder, also for unpaired surrogates', () => {
   const units = fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 50 });
   const brokenText = units.map((codes) => String.fromCharCode(...codes));
   fc.assert(

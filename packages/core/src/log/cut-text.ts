@@ -1,9 +1,9 @@
-// Long texts are cut and marked, so that nobody takes a part for the whole.
+// Cuts long texts and marks the cut, so it is clear that the text is incomplete.
 
-/** Room for the mark; a limit below it leaves next to nothing of the text. */
+/** Space for the mark; a limit below this leaves almost none of the text. */
 const MARK_LENGTH = 32;
 
-/** The text, or its beginning and a mark of what was cut; at most `limit` UTF-16 units, no pair split. */
+/** The text, or its start and a mark; at most `limit` UTF-16 units, without splitting a surrogate pair. */
 export function cutText(text: string, limit: number): string {
   if (text.length <= limit) return text;
   let kept = Math.max(0, limit - MARK_LENGTH);
@@ -11,7 +11,7 @@ export function cutText(text: string, limit: number): string {
   return `${text.slice(0, kept)}…[cut ${text.length - kept} characters]`;
 }
 
-/** Length in UTF-8 bytes; a surrogate without its partner counts as the three bytes of its replacement. */
+/** Length in UTF-8 bytes; an unpaired surrogate counts as the three bytes of its replacement. */
 export function utf8Length(text: string): number {
   let bytes = text.length;
   for (let index = 0; index < text.length; index += 1) {

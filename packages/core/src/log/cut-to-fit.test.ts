@@ -25,14 +25,14 @@ const about = (detail: EventLine['detail'], more: Partial<EventLine> = {}): Even
 });
 const bytesOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length;
 
-test('a line that fits is given back as it is, not copied', () => {
+test('a line that fits is returned as it is, not copied', () => {
   expect(cutToFit(line)).toBe(line);
   const nearlyFull = about({ body: 'x'.repeat(65_000) });
   expect(bytesOf(nearlyFull)).toBeLessThanOrEqual(MAX_EVENT_LINE_BYTES);
   expect(cutToFit(nearlyFull)).toBe(nearlyFull);
 });
 
-test('the longest text is cut and named, the others stay', () => {
+test('the longest text is cut and listed, the others stay', () => {
   const other = 'y'.repeat(10_000);
   const cut = cutToFit(about({ body: 'x'.repeat(200_000), other }));
   expect(cut.detail).toEqual({
@@ -43,7 +43,7 @@ test('the longest text is cut and named, the others stay', () => {
   expect(bytesOf(cut)).toBeGreaterThan(MAX_EVENT_LINE_BYTES - 200);
 });
 
-test('what was cut before stays named', () => {
+test('fields that were cut before stay listed', () => {
   const cut = cutToFit(about({ body: 'x'.repeat(200_000), title: 'short', cut: ['detail.title'] }));
   expect(cut.detail['cut']).toEqual(['detail.title', 'detail.body']);
 });
@@ -69,7 +69,7 @@ function nested(depth: number): unknown {
 
 const control = '\u0001'.repeat(70_000);
 
-describe('a detail that cannot be made to fit goes as a whole', () => {
+describe('a detail that cannot be made to fit is dropped as a whole', () => {
   test.each<[string, EventLine]>([
     ['huge list', about({ list: Array.from({ length: 100_000 }, () => 0) })],
     ['many short texts', about({ list: Array.from({ length: 2000 }, () => 'x'.repeat(200)) })],
@@ -87,7 +87,7 @@ describe('a detail that cannot be made to fit goes as a whole', () => {
     expect(parseEventLine(cut).ok).toBe(true);
   });
 
-  test('with hostile texts everywhere else, at their costliest', () => {
+  test('with the largest hostile texts everywhere else', () => {
     const scope = {
       repo: control,
       ticket: control,
@@ -119,7 +119,7 @@ describe('a detail that cannot be made to fit goes as a whole', () => {
   });
 });
 
-test('any line fits afterwards, still parses, and is changed only if it has to be', () => {
+test('any line fits afterwards, still parses, and is changed only if necessary', () => {
   const text = fc.oneof(
     fc.string({ unit: 'grapheme', maxLength: 50 }),
     fc

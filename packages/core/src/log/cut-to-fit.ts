@@ -1,30 +1,30 @@
-// Makes a line fit its limit: the longest texts are cut first, marked, and named in `detail.cut`.
-// When that is not enough (a huge list, huge keys), the whole detail goes and `detail.cut` says `detail`.
+// Makes a line fit its limit: the longest texts are cut first, marked, and listed in `detail.cut`.
+// If that is not enough (a huge list, huge keys), the whole detail is dropped and `detail.cut` lists `detail`.
 import { cutText, utf8Length } from './cut-text.ts';
 import { type EventFields, MAX_EVENT_LINE_BYTES } from './event-line.ts';
 
-/** A text this short is never cut before the detail as a whole is given up. */
+/** A text this short is not cut; the whole detail is dropped instead. */
 const SHORTEST_CUT = 256;
 /** The last resort for texts outside the detail; 20 such texts and the fixed fields stay below 4 KiB. */
 const LAST_CUT = 48;
-/** Steps of the search for the longest text that can be kept: the line may end up this much below the limit. */
+/** Precision of the search for the longest text that fits: the line may end up this much below the limit. */
 const SEARCH_STEP = 64;
-/** A detail beyond these could be folded only by deep recursion or could not fit anyway. */
+/** A larger detail would need deep recursion, or would not fit anyway. */
 const MAX_DEPTH = 32;
 const MAX_VALUES = 20_000;
-/** Fields with a format of their own: a cut one would no longer parse. */
+/** Fields with a fixed format: a cut value would no longer parse. */
 const fixedFields = new Set(['event', 'source', 'via', 'ts', 'occurredAt']);
 const LONGEST_TIME = 40;
 
 /**
- * The line itself when it fits, else a copy that does. `maxBytes` counts the UTF-8 bytes of its JSON and
- * has to be 4 KiB or more. The detail must be JSON (no cycles, dates or functions).
+ * The line itself if it fits, else a copy that does. `maxBytes` counts the UTF-8 bytes of its JSON and must be at least
+ * 4 KiB. The detail must be JSON (no cycles, dates or functions).
  */
 export function cutToFit<Line extends EventFields>(
   line: Line,
   maxBytes: number = MAX_EVENT_LINE_BYTES,
 ): Line {
-  if (roomLeft(line, maxBytes, 0) >= 0) return line;
+  if (bytesLeft(line, maxBytes, 0) >= 0) return line;
   if (isFoldable(line)) {
     if (fits(line, maxBytes)) return line;
     const cut = withLongestTexts(line, maxBytes);
@@ -33,22 +33,22 @@ export function cutToFit<Line extends EventFields>(
   return withoutDetail(line, maxBytes);
 }
 
-/** Room that surely remains, counting every character at its worst: `\u001f`, six bytes. */
-function roomLeft(value: unknown, room: number, depth: number): number {
-  if (typeof value === 'string') return room - 6 * value.length - 3;
-  if (!isObject(value)) return room - 26;
+/** A lower bound of the bytes left, counting every character at its worst: `\u001f`, six bytes. */
+function bytesLeft(value: unknown, bytes: number, depth: number): number {
+  if (typeof value === 'string') return bytes - 6 * value.length - 3;
+  if (!isObject(value)) return bytes - 26;
   if (depth > MAX_DEPTH) return -1;
-  let left = room - 3;
+  let left = bytes - 3;
   if (Array.isArray(value)) {
     for (const item of value) {
       if (left < 0) return left;
-      left = roomLeft(item, left, depth + 1);
+      left = bytesLeft(item, left, depth + 1);
     }
     return left;
   }
   for (const key in value) {
     if (left < 0) return left;
-    left = roomLeft(value[key], left - 6 * key.length - 3, depth + 1);
+    left = bytesLeft(value[key], left - 6 * key.length - 3, depth + 1);
   }
   return left;
 }
@@ -69,7 +69,7 @@ function fits(line: EventFields, maxBytes: number): boolean {
   return text.length * 3 <= maxBytes || (text.length <= maxBytes && utf8Length(text) <= maxBytes);
 }
 
-/** Cuts all texts to one length, the greatest that fits: only texts longer than it lose anything. */
+/** Cuts all texts to one length, the largest that fits: shorter texts stay as they are. */
 function withLongestTexts<Line extends EventFields>(line: Line, maxBytes: number): Line | undefined {
   let best = cutAllTo(line, SHORTEST_CUT);
   if (!fits(best, maxBytes)) return undefined;
@@ -100,7 +100,7 @@ function cutAllTo<Line extends EventFields>(line: Line, limit: number): Line {
   return cut.size === 0 ? shorter : { ...shorter, detail: { ...shorter.detail, cut: [...cut] } };
 }
 
-/** A copy in which every text keeps to the limit; the paths of those that did not are added to `cut`. */
+/** A copy in which every text is within the limit; the paths of the cut texts are added to `cut`. */
 function copyCut<Value>(value: Value, path: string, limit: number, cut: Set<string>): Value;
 function copyCut(value: unknown, path: string, limit: number, cut: Set<string>): unknown {
   if (typeof value === 'string') {

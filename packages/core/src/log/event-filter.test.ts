@@ -16,7 +16,7 @@ test.each([
   expect(matchesFilter(line, filter)).toBe(wanted);
 });
 
-describe('topics that cannot exist are refused', () => {
+describe('topics that do not exist are refused', () => {
   test('a glob, with the likely topic', () => {
     expect(topicsOfGlob('codehost.pr.megred')).toEqual({
       ok: false,

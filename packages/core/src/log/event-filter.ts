@@ -1,10 +1,10 @@
-// Which lines somebody asks for: the plain conditions that need no filter language. A condition that no
-// line can ever meet is refused, because waiting for it would be waiting for ever.
+// Which lines a client asks for: plain conditions that need no filter language. A condition that no line can ever meet
+// is refused, because waiting for it would never end.
 import type { EventLine } from './event-line.ts';
 import { suggestTopic, type Topic, topicsMatching } from './topics.ts';
 
 export type EventFilter = {
-  /** A line is of one of these topics. */
+  /** The line has one of these topics. */
   topics?: ReadonlySet<string> | undefined;
   ticket?: string | undefined;
   repo?: string | undefined;
@@ -18,7 +18,7 @@ export type EventFilter = {
 
 export type TopicAnswer = { ok: true; topics: ReadonlySet<Topic> } | { ok: false; message: string };
 
-/** The topics that a glob selects, or why it can select none. */
+/** The topics that a glob matches, or an error if it matches none. */
 export function topicsOfGlob(glob: string): TopicAnswer {
   const topics = topicsMatching(glob);
   if (topics.length > 0) return { ok: true, topics: new Set(topics) };
@@ -43,7 +43,7 @@ export function matchesFilter(
   );
 }
 
-/** Topics written out in a jq filter (`.event == "…"`, `.event | startswith("…")`) that cannot exist. */
+/** The first topic literal in a jq filter (`.event == "…"`, `.event | startswith("…")`) that does not exist. */
 export function impossibleTopicIn(jq: string): string | undefined {
   for (const [, literal = ''] of jq.matchAll(/\.event\s*==\s*"([^"\\]*)"/g)) {
     if (topicsMatching(literal).length === 0) return literal;
@@ -54,7 +54,7 @@ export function impossibleTopicIn(jq: string): string | undefined {
   return undefined;
 }
 
-// How many lines there are over time, by the family of their topic.
+// Topic families, by which events are counted over time.
 
 export const eventFamilies = [
   'codehost',
@@ -69,14 +69,14 @@ export const eventFamilies = [
 
 export type EventFamily = (typeof eventFamilies)[number];
 
-/** `codehost` of `codehost.pr.merged`; undefined for a topic of no family. */
+/** `codehost` for `codehost.pr.merged`; undefined for a topic outside all families. */
 export function familyOf(topic: string): EventFamily | undefined {
   const dot = topic.indexOf('.');
   const name = dot < 0 ? topic : topic.slice(0, dot);
   return eventFamilies.find((family) => family === name);
 }
 
-// A starting point in the log as a person writes it: a seq, a time, or how long ago.
+// A starting point in the log as a user writes it: a seq, a time, or how long ago.
 
 export type Since = { seq: number } | { time: number };
 

@@ -1,4 +1,4 @@
-// One accepted fact as it stands in the event log: one JSON object per line, at most 64 KiB.
+// One accepted event as stored in the log: one JSON object per line, at most 64 KiB.
 // The daemon is the only writer; `seq` is the cursor of every reader.
 import { z } from 'zod';
 import type { DetailOf, Topic } from './topics.ts';
@@ -16,10 +16,10 @@ export const EventSource = z.enum([
   'cli',
 ]);
 
-/** How the fact reached the daemon. */
+/** How the event reached the daemon. */
 export const EventVia = z.enum(['live', 'replay', 'poll', 'local']);
 
-/** What the fact is about: everything known, so that facts of one subject can be found together. */
+/** What the event is about: everything known, so that all events of one subject can be found. */
 export const EventScope = z.object({
   repo: z.string().optional().describe('owner/name'),
   pr: z.int().optional(),
@@ -34,7 +34,7 @@ export const EventScope = z.object({
   deploymentId: z.int().optional(),
 });
 
-/** Who caused it upstream, so that our own writes can be told from a person's. */
+/** Who caused it upstream, to distinguish our own writes from a person's. */
 export const EventActor = z.object({ login: z.string(), type: z.string().optional() });
 
 /** The relay's own position of a delivery; the newest per channel is the tunnel's cursor. */
@@ -51,12 +51,15 @@ export const EventFields = z.object({
     .int()
     .positive()
     .optional()
-    .describe('the line of the same signed bytes under another delivery id; nothing reacts to this one'),
+    .describe('the event with the same signed bytes under another delivery id; nothing reacts to this one'),
   occurredAt: z.iso.datetime({ offset: true }).optional(),
   relay: RelayPosition.optional(),
   scope: EventScope,
   actor: EventActor.optional(),
-  reporter: z.literal('helper').optional().describe('set by the daemon when a program of the user told it'),
+  reporter: z
+    .literal('helper')
+    .optional()
+    .describe('set by the daemon when a program of the user reported the event'),
   detail: z.record(z.string(), z.unknown()),
 });
 
@@ -67,7 +70,7 @@ export const EventLine = EventFields.extend({
   ts: z.iso
     .datetime()
     .describe(
-      'when the daemon accepted it, UTC with milliseconds. The order is `seq`: after a clock that was ahead, a later line can have an earlier time',
+      'when the daemon accepted it, UTC with milliseconds. Order by `seq`: if the clock was ahead, a later event can have an earlier time',
     ),
   id: z.string(),
   schemaVersion: z.literal(EVENT_SCHEMA_VERSION),
@@ -80,7 +83,7 @@ export type EventScope = z.infer<typeof EventScope>;
 export type EventActor = z.infer<typeof EventActor>;
 export type EventFields = z.infer<typeof EventFields>;
 export type EventHost = z.infer<typeof EventHost>;
-/** A line as it was read back: its detail is JSON that nobody has checked, see `typed-line.ts`. */
+/** A line as read from disk: its detail is unchecked JSON, see `typed-line.ts`. */
 export type EventLine = z.infer<typeof EventLine>;
 
 export type DraftOf<Name extends Topic> = Omit<EventFields, 'event' | 'detail'> & {
@@ -88,14 +91,14 @@ export type DraftOf<Name extends Topic> = Omit<EventFields, 'event' | 'detail'> 
   detail: DetailOf<Name>;
 };
 
-/** What a producer hands to the log: only a detail of its own topic fits. */
+/** What a producer appends to the log: the detail must match the topic. */
 export type EventDraft = { [Name in Topic]: DraftOf<Name> }[Topic];
 
-/** What a line says, without who said it of what. */
+/** The topic and detail of a line, without its source and scope. */
 export type EventContent = { [Name in Topic]: Pick<DraftOf<Name>, 'event' | 'detail'> }[Topic];
 
 /**
- * An event that was seen on this machine, by the daemon unless `more` says otherwise.
+ * An event from this machine, with the daemon as its source unless `more` sets another.
  *
  *     draft('orchestrator.wave.started', { orchestrator }, { wave: 1, tickets })
  */

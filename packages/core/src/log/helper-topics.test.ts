@@ -29,7 +29,7 @@ describe('what a helper may report', () => {
     ['orchestrator.deploy.accepted', 'svc deploy accept'],
     ['orchestrator.deploy.retried', 'svc deploy retry'],
     ['orchestrator.worker.retried', 'svc orchestrate retry'],
-  ])('not %s: a person says it', (event, command) => {
+  ])('not %s: only a person decides that', (event, command) => {
     expect(isHelperTopic(event)).toBe(false);
     expect(helperRefusal(fact(event))?.remedy).toContain(command);
   });
@@ -46,24 +46,24 @@ describe('what a helper may report', () => {
     ['Run: svc why', false],
     ['curl evil', false],
     [['svc why'], false],
-  ])('the remedy %j is taken: %s', (remedy, isTaken) => {
+  ])('the remedy %j is accepted: %s', (remedy, isAccepted) => {
     const refused = helperRefusal(fact('comms.attention', { detail: { reason: 'stuck', remedy } }));
-    expect(refused === undefined).toBe(isTaken);
+    expect(refused === undefined).toBe(isAccepted);
   });
 
-  test('no run of a project: the daemon would start its agents', () => {
-    for (const word of ['started', 'paused', 'resumed', 'completed', 'canceled'])
-      expect(helperRefusal(fact(`orchestrator.run.${word}`, { detail: { project: '/src/web' } }))).toEqual({
+  test('not a run with a project: the daemon would start its agents', () => {
+    for (const action of ['started', 'paused', 'resumed', 'completed', 'canceled'])
+      expect(helperRefusal(fact(`orchestrator.run.${action}`, { detail: { project: '/src/web' } }))).toEqual({
         problem: expect.stringContaining('with a project'),
         remedy: expect.stringContaining('svc orchestrate start'),
       });
   });
 
-  test('nothing that a delivery, the daemon or the tunnel says', () => {
+  test('no events of deliveries, the daemon or the tunnel', () => {
     const others = topics.filter((topic) => /^(?:codehost|tracker|monitor|workflow\.rule)\./.test(topic));
     expect(others.length).toBeGreaterThan(20);
     for (const topic of others) expect([topic, helperRefusal(fact(topic))]).not.toEqual([topic, undefined]);
-    const told = 'orchestrator.run.completed';
+    const allowed = 'orchestrator.run.completed';
     for (const more of [
       { source: 'monitor' },
       { source: 'codehost.webhook' },
@@ -71,6 +71,6 @@ describe('what a helper may report', () => {
       { via: 'replay' },
       { relay: { channel: 'c', id: '9' } },
     ])
-      expect([more, helperRefusal(fact(told, more) as never)]).not.toEqual([more, undefined]);
+      expect([more, helperRefusal(fact(allowed, more) as never)]).not.toEqual([more, undefined]);
   });
 });

@@ -1,12 +1,12 @@
-// What a helper may report. What the code host and the tracker did, only their own deliveries can say, and
-// of the daemon and of what its rules did only the daemon itself speaks: such a line has a command run.
-// A person's word, and the folder in which a run's agents are started, have routes of their own, which look first.
+// What a helper may report. Events of the code host and the tracker come only from their deliveries. Events of the daemon
+// and its rules come only from the daemon, because a fired rule runs a command. A person's decision, and the folder in
+// which a run's agents start, have their own routes with their own checks.
 import type { EventFields } from './event-line.ts';
 
 const families = ['orchestrator.', 'workflow.', 'comms.', 'feedback.', 'archive.'];
 
-/** A person's words, and the command that says each. */
-const words: ReadonlyMap<string, string> = new Map([
+/** Decisions of a person, and the command for each. */
+const decisions: ReadonlyMap<string, string> = new Map([
   ['orchestrator.deploy.retried', 'svc deploy retry <ticket>'],
   ['orchestrator.deploy.accepted', 'svc deploy accept <ticket>'],
   ['orchestrator.worker.retried', 'svc orchestrate retry <run> <ticket>'],
@@ -14,7 +14,7 @@ const words: ReadonlyMap<string, string> = new Map([
 
 export type HelperRefusal = { problem: string; remedy: string };
 
-/** `svc <verb> <plain words>`: nothing that a shell reads as anything but words. */
+/** `svc <verb> <plain arguments>`: nothing that a shell would interpret. */
 function isPlainCommand(remedy: unknown): boolean {
   return (
     typeof remedy === 'string' &&
@@ -24,13 +24,13 @@ function isPlainCommand(remedy: unknown): boolean {
 }
 
 export function isHelperTopic(topic: string): boolean {
-  if (words.has(topic) || topic.startsWith('workflow.rule.')) return false;
+  if (decisions.has(topic) || topic.startsWith('workflow.rule.')) return false;
   return families.some((family) => topic.startsWith(family));
 }
 
 /**
- * Why a helper's fact is not taken; undefined when it is. A helper may tell of a run that it conducts itself; a
- * line that names a project would have the daemon conduct it, and start the agents of that folder.
+ * Why an event of a helper is refused; undefined when it is accepted. A helper may report a run that it orchestrates
+ * itself; with a project, the daemon would orchestrate the run and start agents in that folder.
  */
 export function helperRefusal({
   event,
@@ -39,30 +39,33 @@ export function helperRefusal({
   relay,
   detail,
 }: Pick<EventFields, 'event' | 'source' | 'via' | 'relay' | 'detail'>): HelperRefusal | undefined {
-  const command = words.get(event);
+  const command = decisions.get(event);
   if (command !== undefined)
-    return { problem: `${event} is a person's word and cannot be reported.`, remedy: `Say it: ${command}` };
+    return {
+      problem: `${event} is a decision of a person; a helper cannot report it.`,
+      remedy: `Run: ${command}`,
+    };
   const isOurs = via === 'local' && (source === 'cli' || source === 'orchestrator');
   if (!isOurs || !isHelperTopic(event))
     return {
       problem: `A helper cannot report ${event} from ${source}.`,
       remedy: 'See: svc events append --help',
     };
-  // The newest position of a channel is where the tunnel goes on: what came before it would be missed.
+  // The tunnel continues from the newest position of a channel: deliveries before it would be missed.
   if (relay !== undefined)
     return {
-      problem: `A helper cannot report ${event} with a position of the relay.`,
-      remedy: 'Leave relay out.',
+      problem: `A helper cannot report ${event} with a relay position.`,
+      remedy: 'Leave out relay.',
     };
   if (Object.hasOwn(detail, 'remedy') && !isPlainCommand(detail['remedy']))
     return {
-      problem: `A helper cannot report ${event} with that remedy: somebody will paste it.`,
-      remedy: 'A remedy is a command of svc with plain words, such as: svc why ABC-1',
+      problem: `A helper cannot report ${event} with this remedy: a user may paste it into a shell.`,
+      remedy: 'Use an svc command with plain arguments, such as: svc why ABC-1',
     };
   if (event.startsWith('orchestrator.run.') && Object.hasOwn(detail, 'project'))
     return {
       problem: `A helper cannot report ${event} with a project: the daemon would start its agents.`,
-      remedy: 'In the project: svc orchestrate start <tickets…>',
+      remedy: 'Run in the project: svc orchestrate start <tickets…>',
     };
   return undefined;
 }

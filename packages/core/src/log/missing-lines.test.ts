@@ -1,25 +1,25 @@
 import { expect, test } from 'vitest';
-import { joinMissing, missingWords } from './missing-lines.ts';
+import { joinMissing, missingText } from './missing-lines.ts';
 
 test.each([
   [[], undefined],
-  [[{ from: 31, to: 60 }], 'lines 31 to 60 are missing from the event log'],
+  [[{ from: 31, to: 60 }], 'events 31 to 60 are missing from the log'],
   [
     [
       { from: 5, to: 5 },
       { from: 31, to: 60 },
     ],
-    'lines 5, 31 to 60 are missing from the event log',
+    'events 5, 31 to 60 are missing from the log',
   ],
   [
     [1, 3, 5, 7, 9].map((seq) => ({ from: seq, to: seq })),
-    'lines 1, 3, 5, 2 more ranges are missing from the event log',
+    'events 1, 3, 5, 2 more ranges are missing from the log',
   ],
-])('%j: %s', (missing, words) => {
-  expect(missingWords(missing)).toBe(words);
+])('%j: %s', (missing, text) => {
+  expect(missingText(missing)).toBe(text);
 });
 
-test('ranges that touch or overlap are one, in order', () => {
+test('adjacent and overlapping ranges are joined, in order', () => {
   const ranges = [
     { from: 20, to: 30 },
     { from: 1, to: 5 },

@@ -1,5 +1,5 @@
-// What is told about our own events: runs, waves, workers, deploys, verification, tickets, attention,
-// feeds, the daemon, findings and archives. Who and what it is about stands in the line's scope.
+// The detail of our own events: runs, waves, workers, deploys, verification, tickets, attention, feeds, the daemon,
+// findings and archives. What an event is about is in its scope.
 import { z } from 'zod';
 import { FindingSeverity } from '../feedback/findings.ts';
 import { WorkerPhase, WorkerStatus } from '../runs/signal-file.ts';
@@ -15,10 +15,10 @@ export const RunDetail = Detail.extend({
   tickets,
   waves: count,
   plan: z.array(z.array(z.string())).optional().describe('tickets by wave'),
-  blockedBy: z.record(z.string(), z.array(z.string())).optional().describe('what blocks a ticket, by ticket'),
+  blockedBy: z.record(z.string(), z.array(z.string())).optional().describe('the blockers of each ticket'),
   maxParallel: count,
-  project: text.describe('folder of the project'),
-  base: text.describe('branch that worktrees are made from'),
+  project: text.describe('the project folder'),
+  base: text.describe('the branch that worktrees start from'),
   workerCommand: text,
   workerModel: text,
   reason: text,
@@ -27,7 +27,7 @@ export const RunDetail = Detail.extend({
 
 export const WaveDetail = Detail.extend({ wave: z.int().nonnegative(), tickets, reason: text });
 
-/** How a merge in a repository is proven. */
+/** How deployments of a repository are verified. */
 const Policy = z.object({
   timeoutSec: z.int().positive(),
   productionEnvironment: z.string(),
@@ -37,14 +37,14 @@ const Policy = z.object({
 });
 
 /**
- * `signal` is the signal file as it stood after the change, so that a reducer never has to read a file. `hash` tells
- * whether the log has a file's content. `policy` is in older lines; now `monitor.config.applied` has it.
+ * `signal` is the signal file after the change, so a reducer never has to read a file. `hash` identifies its content.
+ * `policy` is only in older lines; now it is in `monitor.config.applied`.
  */
 const WorkerDetail = Detail.extend({
   signal: z.record(z.string(), z.unknown()).optional(),
   hash: text,
   policy: Policy.optional(),
-  changed: z.array(z.string()).optional().describe('fields of the file that changed'),
+  changed: z.array(z.string()).optional().describe('the changed fields of the file'),
   reason: text,
 });
 export const WorkerDispatchedDetail = WorkerDetail.extend({ command: text, model: text, worktreePath: text });
@@ -53,20 +53,20 @@ export const WorkerPhaseDetail = WorkerDetail.extend({ from: WorkerPhase.optiona
 export const WorkerProcessDetail = WorkerDetail.extend({
   pid: z.int().positive().optional(),
   lastSeenAt: time,
-  willRevive: z.boolean().optional().describe('true when a new process is about to be started for it'),
+  willRevive: z.boolean().optional().describe('true when a new process is about to start'),
   stderr: text.describe('the last lines of its standard error'),
 });
-/** A person's word: the worker is to be started anew. */
+/** A person restarts the worker. */
 export const WorkerRetriedDetail = Detail.extend({ by: z.string(), note: text });
-/** Its agent is to be started again for what it was told of its pull request. */
+/** Its agent is started again to handle failed checks or a review. */
 export const WorkerRecallDetail = Detail.extend({
   reason: z.enum(['checks', 'review']),
-  number: count.describe('of its cause, from 1'),
+  number: count.describe('how often for this reason, from 1'),
 });
 export const WorkerCorruptDetail = Detail.extend({ path: z.string(), problem: z.string() });
 
 export const DeployDetail = Detail.extend({
-  state: text.describe('the deployment state that caused it'),
+  state: text.describe('the deployment state that caused the event'),
   attempts: count.describe('failed deployments so far'),
   budget: count,
   timeoutSec: count,
@@ -75,10 +75,10 @@ export const DeployDetail = Detail.extend({
   description: text,
 });
 
-/** A person's word on a deploy that came to its end. */
+/** A person's decision on a failed deploy. */
 export const DeployDecisionDetail = Detail.extend({ by: z.string(), note: text });
 
-/** Whether the deployed commit `scope.sha` contains the merge `scope.mergeSha`, and who was asked. */
+/** Whether the deployed commit `scope.sha` contains the merge `scope.mergeSha`, and how that was checked. */
 export const DescendantDetail = Detail.extend({
   contains: z.boolean(),
   by: z.enum(['git', 'codehost']),
@@ -88,15 +88,15 @@ export const VerificationDetail = Detail.extend({
   summary: text,
   findings: z.array(z.string()).optional(),
   advisory: z.boolean().optional().describe('true when a failure does not block the wave'),
-  blocking: count.describe('findings that fail it'),
+  blocking: count.describe('how many findings block it'),
   testCommand: text,
-  exitCode: z.int().optional().describe('of the test command'),
+  exitCode: z.int().optional().describe('the exit code of the test command'),
   durationMs: count,
-  logPath: text.describe('the whole output'),
+  logPath: text.describe('the file with the complete output'),
   url: text,
 });
 
-/** What was filed about a failed verification, so that it stands in nobody's way any more. */
+/** What was filed about a failed verification, which then no longer blocks. */
 export const RemediationDetail = Detail.extend({
   destination: z.enum(['tracker', 'finding']),
   filedAs: text.describe('ticket id'),
@@ -106,37 +106,37 @@ export const RemediationDetail = Detail.extend({
 export const TicketPhaseDetail = Detail.extend({ from: text, to: z.string(), skill: text });
 export const TicketMoveDetail = Detail.extend({ from: text, to: z.string(), stateId: text, phase: text });
 
-/** The rule as it stands in the configuration from then on, as canonical JSON; it fires on lines after this one. */
+/** `definition` is the configured rule as canonical JSON; it fires on events after this one. */
 export const RuleSwitchedDetail = Detail.extend({ rule: z.string(), definition: text });
-/** Every line up to this one was looked at. */
+/** Every event up to this one was checked. */
 export const RuleScannedDetail = Detail.extend({ line: z.int().positive() });
-/** A rule fired on a line: what it asks for, in the words of that moment. */
+/** A rule fired on an event: the actions as they were configured at that time. */
 export const RuleFiredDetail = Detail.extend({
   rule: z.string(),
   line: z.int().positive(),
   lineId: z.string(),
-  at: z.iso.datetime().describe('when that line was accepted; limits count by it'),
+  at: z.iso.datetime().describe('when that event was accepted; rate limits use this time'),
   topic: z.string(),
   notify: z.object({ message: z.string(), severity: FindingSeverity }).optional(),
   attention: z.object({ message: z.string(), severity: FindingSeverity, remedy: text }).optional(),
-  run: text.describe('name of a command'),
+  run: text.describe('the name of a command'),
 });
-/** A rule that cannot go on: it does nothing until its filter is changed. */
+/** A rule that is stopped until its filter is fixed. */
 export const RuleFailedDetail = Detail.extend({
   rule: z.string(),
   line: z.int().positive(),
   problem: z.string(),
 });
-/** `run` counts how often the command was started for one firing, from 1. */
+/** `run` counts the starts of the command for one firing, from 1. */
 export const RuleCommandDetail = Detail.extend({
   rule: z.string(),
   command: z.string(),
-  key: z.string().describe('of the effect'),
+  key: z.string().describe('the key of the effect'),
   run: z.int().positive(),
 });
 export const ruleCommandEnds = ['ok', 'failed', 'unknown'] as const;
 export const RuleCommandEndedDetail = RuleCommandDetail.extend({
-  outcome: z.enum(ruleCommandEnds).describe('unknown: the daemon ended while it ran'),
+  outcome: z.enum(ruleCommandEnds).describe('unknown: the daemon stopped while the command was running'),
   exitCode: z.int().optional(),
   durationMs: count,
 });
@@ -150,11 +150,11 @@ export const AttentionReason = z
 export const AttentionDetail = Detail.extend({
   reason: AttentionReason,
   message: z.string(),
-  remedy: text.describe('the one command that mends it'),
+  remedy: text.describe('the command that fixes it'),
   severity: FindingSeverity,
   feed: text,
-  evidence: z.array(z.int().positive()).optional().describe('the lines that it was concluded from'),
-  rule: text.describe('the rule that it comes from; no rule fires on it'),
+  evidence: z.array(z.int().positive()).optional().describe('the events that it is based on'),
+  rule: text.describe('the rule that raised it; rules do not fire on such an event'),
 });
 export const AttentionResolvedDetail = Detail.extend({
   reason: AttentionReason,
@@ -171,7 +171,7 @@ export const AttentionSnoozedDetail = AttentionAcknowledgedDetail.extend({
   until: z.iso.datetime({ offset: true }),
 });
 export const AttentionHandedOverDetail = AttentionAcknowledgedDetail.extend({
-  to: z.string().describe('who has it now'),
+  to: z.string().describe('who is responsible now'),
   note: text,
 });
 
@@ -192,18 +192,20 @@ export const DaemonDetail = Detail.extend({
 });
 
 /**
- * The configuration of a project that holds from this line on. The values of keys are not told, but for the policies
- * of deploys: by them a merge is done or waits.
+ * The configuration of a project from this line on. Only the deploy policies are included, because they decide whether a
+ * merge is done or waits; other values are not.
  */
 export const ConfigAppliedDetail = Detail.extend({
-  project: z.string().describe('its folder'),
-  served: z.boolean().describe('false: it is no longer one of the projects of this machine'),
-  keys: z.array(z.string()).describe('what changed since it was applied last; empty at a start'),
+  project: z.string().describe('the project folder'),
+  served: z.boolean().describe('false: the daemon no longer serves this project'),
+  keys: z
+    .array(z.string())
+    .describe('the keys that changed since the configuration was last applied; empty at a start'),
   deploy: z.record(z.string(), Policy).describe('by owner/repo'),
-  others: z.enum(['default', 'unknown']).describe('the policy of repositories that it does not name'),
+  others: z.enum(['default', 'unknown']).describe('the policy for all other repositories'),
 });
 
-/** A line of the doctor: written to be read back, and nothing else. */
+/** Written by the doctor only to be read back. */
 export const DaemonCheckedDetail = Detail.extend({ by: text });
 
 export const FindingDetail = Detail.extend({

@@ -19,7 +19,7 @@ test('a line of a known topic with its detail parses to itself', () => {
   expect(parseEventLine(line)).toEqual({ ok: true, line });
 });
 
-test('fields of the detail that the schema does not know are kept', () => {
+test('unknown fields in the detail are kept', () => {
   const newer = { ...line, detail: { ...line.detail, addedLater: [1] } };
   expect(parseEventLine(newer)).toEqual({ ok: true, line: newer });
 });
@@ -42,7 +42,7 @@ test.each([
   expect(parseEventLine(value)).toEqual({ ok: false, problem: expect.stringContaining(problem) });
 });
 
-test('a detail that had to be cut as a whole still parses', () => {
+test('a line whose whole detail was cut still parses', () => {
   expect(parseEventLine({ ...line, detail: { cut: ['detail'] } }).ok).toBe(true);
 });
 

@@ -1,4 +1,4 @@
-// Whether a value is an event: the base fields, a topic of the closed list, and that topic's own detail.
+// Validates an event: the base fields, a topic of the closed list, and the detail of that topic.
 import { z } from 'zod';
 import { type EventDraft, EventFields, EventLine } from './event-line.ts';
 import { detailSchemaFor, isTopic, suggestTopic, topics } from './topics.ts';
@@ -6,7 +6,7 @@ import { detailSchemaFor, isTopic, suggestTopic, topics } from './topics.ts';
 export type ParsedLine = { ok: true; line: EventLine } | { ok: false; problem: string };
 export type ParsedDraft = { ok: true; draft: EventDraft } | { ok: false; problem: string };
 
-/** Fields of the detail that its schema does not know are kept: a newer version may have written them. */
+/** Unknown fields in the detail are kept: a newer version may have written them. */
 export function parseEventLine(value: unknown): ParsedLine {
   const base = EventLine.safeParse(value);
   if (!base.success) return { ok: false, problem: firstProblem(base.error) };
@@ -14,7 +14,7 @@ export function parseEventLine(value: unknown): ParsedLine {
   return problem === undefined ? { ok: true, line: base.data } : { ok: false, problem };
 }
 
-/** The same for what a producer hands to the log. */
+/** The same for a draft that a producer appends. */
 export function parseEventDraft(value: unknown): ParsedDraft {
   const base = EventFields.safeParse(value);
   if (!base.success) return { ok: false, problem: firstProblem(base.error) };
@@ -50,7 +50,7 @@ function firstProblem(error: z.ZodError): string {
   return path === '' ? issue.message : `${path}: ${issue.message}`;
 }
 
-// The event line as one schema, each family of topics with its own detail: the source of the JSON Schema.
+// The event line as one schema with a variant per topic family: the source of the JSON Schema.
 // Readers use parseEventLine, which is faster.
 
 export function eventLineByTopic(): z.ZodType {

@@ -1,9 +1,9 @@
-// How a family of topics is written down: its names, and the one schema that their details share.
+// A family of topics: its names, and the schema that their details share.
 import { z } from 'zod';
 
-/** The ground of every detail. Unknown fields are allowed: a newer version may have written them. */
+/** The base of every detail. Unknown fields are allowed: a newer version may have written them. */
 export const Detail = z.object({
-  cut: z.array(z.string()).optional().describe('paths of the fields of the line that were cut to fit'),
+  cut: z.array(z.string()).optional().describe('paths of the fields that were cut to fit the size limit'),
 });
 
 export function topicFamily<Prefix extends string, Name extends string, Schema extends z.ZodType>(

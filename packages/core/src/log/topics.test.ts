@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { growthOfCost } from '../testing/growth-of-cost.ts';
 import { detailSchemaFor, isTopic, matchesGlob, suggestTopic, topics, topicsMatching } from './topics.ts';
 
-test('every topic is lower-case words joined by dots, and stands there once', () => {
+test('every topic is lower-case words joined by dots, and listed once', () => {
   for (const topic of topics) expect(topic).toMatch(/^[a-z]+(\.[a-z_]+){1,2}$/);
   expect(new Set(topics).size).toBe(topics.length);
 });
@@ -30,7 +30,7 @@ test.each([
 });
 
 test.each(['__proto__', 'constructor', 'toString', '', 'codehost.pr', 'codehost.pr.*'])(
-  '%j is no topic',
+  '%j is not a topic',
   (text) => {
     expect(isTopic(text)).toBe(false);
   },
@@ -64,7 +64,7 @@ describe('topicsMatching', () => {
     expect(topicsMatching(glob)).toEqual(expected);
   });
 
-  test('a glob of many stars costs no more than its length', () => {
+  test('a glob with many stars takes linear time', () => {
     const match = (length: number) => matchesGlob(`${'*a'.repeat(length / 2)}*b`, 'a'.repeat(length));
     expect(match(10_000)).toBe(false);
     expect(growthOfCost(match, 16_000)).toBeLessThan(6);
@@ -81,7 +81,7 @@ test.each([
   expect(suggestTopic(text)).toBe(expected);
 });
 
-test('a topic has the schema of its own detail', () => {
+test('a topic has its own detail schema', () => {
   const attention = detailSchemaFor('comms.attention');
   const item = {
     reason: 'deploy-timeout',

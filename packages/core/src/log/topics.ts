@@ -1,5 +1,5 @@
-// The closed list of topics. Identifiers are fields of a line, never part of its topic, so that the list
-// can be complete and a filter on a topic that cannot exist can be refused.
+// The closed list of topics. Identifiers are fields of a line, never part of its topic, so the list is complete and a
+// filter on a topic that does not exist can be refused.
 import type { z } from 'zod';
 import { nearest } from '../nearest.ts';
 import { codehostTopics } from './codehost-details.ts';
@@ -7,8 +7,8 @@ import { ownTopics } from './own-details.ts';
 import { trackerTopics } from './tracker-details.ts';
 
 /**
- * Whether a topic fits a glob, in which `*` stands for any characters, dots included.
- * Takes time in proportion to the lengths whatever the glob, which a regular expression would not.
+ * Whether a topic matches a glob, in which `*` stands for any characters, including dots.
+ * Takes linear time for any glob, which a regular expression would not.
  * `matchesGlob('codehost.pr.*', 'codehost.pr.merged')`
  */
 export function matchesGlob(glob: string, topic: string): boolean {
@@ -40,7 +40,7 @@ const detailSchemas = { ...codehostTopics, ...trackerTopics, ...ownTopics };
 
 export type Topic = keyof typeof detailSchemas;
 
-/** The detail of a topic's lines. */
+/** The detail of events with a topic. */
 export type DetailOf<Name extends Topic> = z.infer<(typeof detailSchemas)[Name]>;
 
 export const topics: readonly Topic[] = Object.keys(detailSchemas).filter(isTopic);
@@ -53,12 +53,12 @@ export function detailSchemaFor<Name extends Topic>(topic: Name): (typeof detail
   return detailSchemas[topic];
 }
 
-/** The topics that a glob selects; none means that waiting for it would be waiting for ever. */
+/** The topics that a glob matches; with none, waiting for it would never end. */
 export function topicsMatching(glob: string): Topic[] {
   return topics.filter((topic) => matchesGlob(glob, topic));
 }
 
-/** The topic most likely meant, when the text is only a slip away from one. */
+/** The topic that was probably meant, if the text is only a typo away from one. */
 export function suggestTopic(text: string): Topic | undefined {
   const suggestion = nearest(text, topics);
   return suggestion !== undefined && isTopic(suggestion) ? suggestion : undefined;

@@ -1,5 +1,5 @@
-// What is told about an issue-tracker event: the topics of its entities and the fields kept from each.
-// All fields are optional: a payload's gap must never lose the event.
+// The detail of issue-tracker events: the topics of its entities and the fields kept from each.
+// All fields are optional: a missing field in a payload must never lose the event.
 import { z } from 'zod';
 import { Detail, topicFamily } from './topic-family.ts';
 
@@ -12,10 +12,10 @@ export const PreviousValue = z.union([z.string(), z.number(), z.boolean(), z.nul
 const TrackerDetail = Detail.extend({
   id: text,
   url: text,
-  actorId: text.describe('the tracker id of who did it: names are not unique'),
+  actorId: text.describe("the actor's id in the tracker, because names are not unique"),
   webhookTimestamp: amount.describe('when the tracker sent it, milliseconds since 1970'),
-  changed: z.array(z.string()).optional().describe('fields that an update changed'),
-  previous: z.record(z.string(), PreviousValue).optional().describe('what they were before'),
+  changed: z.array(z.string()).optional().describe('the fields that an update changed'),
+  previous: z.record(z.string(), PreviousValue).optional().describe('their values before the update'),
 });
 
 export const TicketState = z.object({ id: text, name: text, type: text });
@@ -26,7 +26,7 @@ export const TicketDetail = TrackerDetail.extend({
   state: TicketState.optional(),
   priority: amount.describe('0 none, 1 urgent, 2 high, 3 medium, 4 low'),
   priorityLabel: text,
-  assignee: TrackerPerson.nullable().optional().describe('null when nobody is assigned'),
+  assignee: TrackerPerson.nullable().optional().describe('null when the ticket is unassigned'),
   team: text.describe('team key'),
   teamId: text,
   labels: z.array(z.string()).optional(),
@@ -77,7 +77,7 @@ export const ProjectDetail = TrackerDetail.extend({
   targetDate: text,
 });
 
-/** An accepted delivery outside the known types and actions: kept, not understood. */
+/** An accepted delivery outside the known types and actions: kept, but not interpreted. */
 export const TrackerOtherDetail = TrackerDetail.extend({ type: text, action: text });
 
 export const issueActions = [

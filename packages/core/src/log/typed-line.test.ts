@@ -24,25 +24,25 @@ describe('a producer', () => {
     draft('comms.attention', {}, { reason: 'late', message: 'Late', severity: 'dreadful' });
   });
 
-  test('an event of one topic does not take the detail of another', () => {
-    const said = { source: 'cli', via: 'local', scope: {} } as const;
+  test('an event of one topic does not accept the detail of another', () => {
+    const base = { source: 'cli', via: 'local', scope: {} } as const;
     // @ts-expect-error this is the detail of a finding
-    const wrong: EventDraft = { ...said, event: 'orchestrator.wave.started', detail: { title: 'x' } };
+    const wrong: EventDraft = { ...base, event: 'orchestrator.wave.started', detail: { title: 'x' } };
     expect(wrong.event).toBe('orchestrator.wave.started');
   });
 });
 
-describe('a line that was read back', () => {
+describe('a line read from disk', () => {
   const line = (event: string, detail: Record<string, unknown>) => ({ event, detail });
 
-  test('is itself where its detail fits, whatever else stands in it', () => {
+  test('stays the same object if its detail is valid, whatever else is in it', () => {
     const whole = line('comms.attention', { reason: 'late', message: 'Late', severity: 'low', newer: [1] });
     expect(typedLine(whole)).toBe(whole);
     const cut = line('orchestrator.worker.status_changed', { cut: ['detail'] });
     expect(typedLine(cut)).toBe(cut);
   });
 
-  test('loses the fields that do not fit, and no others', () => {
+  test('loses invalid fields, and no others', () => {
     const odd = line('codehost.pr.opened', {
       title: 7,
       url: 'u',
@@ -71,7 +71,7 @@ describe('a line that was read back', () => {
     expect(detailOf(typed, ['orchestrator.worker.status_changed'])?.to).toBe('deploying');
   });
 
-  test('of any detail, what fits is kept and what is kept fits', () => {
+  test('of any detail, exactly the valid parts are kept', () => {
     const names = [...new Set(topics.flatMap((topic) => Object.keys(detailSchemaFor(topic).shape)))];
     const value = fc.oneof(
       fc.jsonValue({ maxDepth: 2 }),

@@ -1,8 +1,7 @@
-// Gives a line that was read back the type of its topic. Events are checked when they are appended, but a log may
-// have been edited by hand or written by another version, and a long detail is cut. So each field of a detail may
-// be absent, and one that does not fit the schema of its topic is left out.
-// All lines of a log are folded at a start, so the checks are made from the schemas once: a parse would cost more
-// than the fold.
+// Gives a line read from disk the type of its topic. Events are checked when they are appended, but a log may have been
+// edited by hand or written by another version, and a long detail is cut. So each field of a detail may be absent, and
+// one that does not match the schema is left out. All lines of a log are folded at a start, so the checks are built from
+// the schemas once: a parse would cost more than the fold.
 import { z } from 'zod';
 import type { EventLine } from './event-line.ts';
 import { type DetailOf, detailSchemaFor, isTopic, type Topic, topics } from './topics.ts';
@@ -18,7 +17,7 @@ type Checks = ReadonlyMap<string, Check>;
 
 const checksOfTopic: ReadonlyMap<string, Checks> = checksByTopic();
 
-/** The line itself where all of its detail fits; undefined for a topic that this version does not know. */
+/** The line itself if its whole detail is valid; undefined for a topic that this version does not know. */
 export function typedLine<Line extends Unchecked>(line: Line): TypedLine<Line> | undefined;
 export function typedLine(line: Unchecked): Unchecked | undefined {
   const { event, detail } = line;
@@ -38,7 +37,7 @@ export function isIn<Line extends { event: Topic }, Family extends string>(
   return line.event.startsWith(`${family}.`);
 }
 
-/** The detail of a line that has one of these topics. */
+/** The detail of a line with one of these topics. */
 export function detailOf<Name extends Topic>(
   line: Unchecked,
   names: readonly Name[],
@@ -55,7 +54,7 @@ function fittingPart(schema: z.ZodObject, detail: EventLine['detail']): EventLin
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
 }
 
-/** Of a list the items, of a record the entries that fit; undefined for anything else that does not. */
+/** The valid items of a list, the valid entries of a record; undefined for any other invalid value. */
 function fitting(schema: z.core.$ZodType, value: unknown): unknown {
   if (schema instanceof z.ZodOptional) return fitting(schema.unwrap(), value);
   if (schema instanceof z.ZodArray && Array.isArray(value))
@@ -67,7 +66,7 @@ function fitting(schema: z.core.$ZodType, value: unknown): unknown {
   return z.safeParse(schema, value).success ? value : undefined;
 }
 
-/** Topics of one family share their schema, and so their checks. */
+/** Topics of one family share their schema and therefore their checks. */
 function checksByTopic(): Map<string, Checks> {
   const known = new Map<z.ZodObject, Checks>();
   const checksOf = (schema: z.ZodObject): Checks => {
@@ -79,7 +78,7 @@ function checksByTopic(): Map<string, Checks> {
   return new Map(topics.map((topic) => [topic, checksOf(detailSchemaFor(topic))]));
 }
 
-/** The plain types by hand, because they are nearly all; the others by their schema. */
+/** Hand-written checks for plain types, which are nearly all fields; the schema for the others. */
 function checkOf(schema: z.core.$ZodType): Check {
   if (schema instanceof z.ZodOptional) return checkOf(schema.unwrap());
   if (schema instanceof z.ZodArray) {

@@ -5,7 +5,7 @@ import { cutText } from '../log/cut-text.ts';
 import { short } from '../state/board-entities.ts';
 import type { PullRequest } from '../state/board-types.ts';
 import type { LineOf } from '../state/fold-context.ts';
-import { standingOf } from '../state/reduce-pull-request.ts';
+import { checkSummary } from '../state/reduce-pull-request.ts';
 import { MOST_REACTIONS, type ReactionCause, type Reactions, reactionCauses } from './reaction-causes.ts';
 
 export type Reaction = {
@@ -33,7 +33,7 @@ export function reactionTo(line: LineOf, pullRequest: PullRequest): Reaction | u
 export function reactionToChecks(pullRequest: PullRequest): Reaction | undefined {
   const { headSha, state, checks, url } = pullRequest;
   if (state !== 'open' || headSha === null) return undefined;
-  const { failed } = standingOf(pullRequest);
+  const { failed } = checkSummary(pullRequest);
   const names = checks
     .filter(({ name, conclusion }) => failing.has(conclusion ?? '') && failed.includes(name))
     .map(({ name }) => name);
@@ -77,7 +77,7 @@ export function exhaustedCause(
     (cause) =>
       reactions[cause].length > MOST_REACTIONS &&
       (cause === 'checks'
-        ? standingOf(pullRequest).failed.length > 0
+        ? checkSummary(pullRequest).failed.length > 0
         : pullRequest.verdict === 'changes_requested'),
   );
 }

@@ -66,7 +66,7 @@ test('the facts of the run and of each ticket, with how each is known', () => {
   expect(shipped).toContain('### ENG-1: Log in ## Forged\n');
   expect(shipped).toContain('- Shipped: yes\n');
   expect(shipped).toMatch(/- Pull request: acme\/web#12 \(observed .*\) https:\/\/codehost/);
-  expect(shipped).toMatch(/- Deployment: 41 of aaaaaaa\S* in production \(observed /);
+  expect(shipped).toMatch(/- Deployment: 41 of aaaaaaa\S* to production \(observed /);
   expect(part(text, '## Needs a person')).toContain('- ENG-2: ');
   expect(part(text, '## Needs a person')).toContain('It stalled (svc why ENG-2)');
 });

@@ -3,7 +3,7 @@
 import type { RunView } from '../api/runs.ts';
 import { type Board, pullRequestOfWorker, workerKey } from '../state/board.ts';
 import type { PullRequest, ReviewVerdict, Run, Worker } from '../state/board-types.ts';
-import { standingOf } from '../state/reduce-pull-request.ts';
+import { checkSummary } from '../state/reduce-pull-request.ts';
 
 export type RunTicketView = RunView['waves'][number]['tickets'][number];
 
@@ -125,7 +125,7 @@ export function waitsForPerson(pullRequest: PullRequest): boolean {
   return (
     pullRequest.state === 'open' &&
     pullRequest.draft !== true &&
-    standingOf(pullRequest).failed.length === 0 &&
+    checkSummary(pullRequest).failed.length === 0 &&
     reviewVerdictOf(pullRequest) === null
   );
 }

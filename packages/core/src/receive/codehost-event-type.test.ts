@@ -10,12 +10,12 @@ test('the header decides, whatever the payload', () => {
   expect(codehostEventType('Not A Type', { deployment_status: {} })).toBeUndefined();
 });
 
-describe('without the header the shape tells', () => {
+describe('without the header the shape decides', () => {
   test.each(codehostExamples())('$name', ({ type, payload }) => {
     expect(codehostEventType(undefined, payload)).toBe(type);
   });
 
-  test('no type outside the ten is taken for one of them', () => {
+  test('no other type is mistaken for one of the ten', () => {
     const others = publishedExamples().filter(({ type }) => !ten.includes(type));
     const mistaken = others.filter(
       ({ type, payload }) => (codehostEventType(undefined, payload) ?? type) !== type,
@@ -34,6 +34,6 @@ test.each([
   { action: 'opened' },
   { pull_request: null, number: 1 },
   { ref: 1, before: 2, after: 3 },
-])('nothing tells the type of %j', (payload) => {
+])('the type of %j is unknown', (payload) => {
   expect(codehostEventType(undefined, payload)).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-// What one family of code-host events gives to the event line; `map-codehost.ts` adds what all share.
+// The part of an event that depends on the type of code-host delivery; `map-codehost.ts` adds the shared part.
 
 import {
   type CheckSuiteDetail,
@@ -36,11 +36,11 @@ import {
 } from './payload-fields.ts';
 
 export type CodehostFact = {
-  /** Undefined for an action outside the closed list: the code host has published a new one. */
+  /** Undefined for an unknown action: the code host has published a new one. */
   content: EventContent | undefined;
   scope: EventScope;
   occurredAt: string | undefined;
-  /** Where a ticket may be named, beside the branch. */
+  /** May name a ticket, like the branch. */
   title?: string | undefined;
 };
 
@@ -56,9 +56,9 @@ function contentOf<Family extends string, Action extends string, Detail extends 
   return known === undefined ? undefined : { event: `${family}.${known}`, detail: knownDetail(detail) };
 }
 
-// `pull_request`: the pull request as it stands after the action. The scope is shared by its reviews.
+// `pull_request`: the pull request after the action. Reviews have the same scope.
 
-/** A poll tells what it found as `refreshed`; a merge is never an action of its own. */
+/** A poll reports its result as `refreshed`. A merge is not an action; it comes as `closed`. */
 const actions = [...pullRequestActions, 'refreshed'] as const;
 
 export function pullRequestFact(payload: Fields, action: string): CodehostFact {
@@ -104,7 +104,7 @@ export function pullRequestFact(payload: Fields, action: string): CodehostFact {
   };
 }
 
-/** The merge commit counts only after the merge: before it, the code host shows its own trial merge there. */
+/** The merge commit counts only after the merge: before it, the field holds the code host's test merge. */
 function pullRequestScope(payload: Fields): EventScope {
   const pullRequest = objectAt(payload, 'pull_request');
   const head = objectAt(pullRequest, 'head');
@@ -116,13 +116,13 @@ function pullRequestScope(payload: Fields): EventScope {
   };
 }
 
-/** Payloads of reviews have no `merged`, only the time of the merge. */
+/** Payloads of reviews have no `merged`, only `merged_at`. */
 function wasMerged(pullRequest: Fields): boolean {
   return flagAt(pullRequest, 'merged') ?? timeAt(pullRequest, 'merged_at') !== undefined;
 }
 
 function timeOfAction(pullRequest: Fields, action: string, mergedNow: boolean): string | undefined {
-  // What a poll finds of the mergeability is of now; the pull request itself may not have changed for days.
+  // The mergeability that a poll finds is current, but the pull request may not have changed for days.
   if (action === 'refreshed') return undefined;
   const own = mergedNow
     ? 'merged_at'
@@ -147,7 +147,7 @@ export function reviewFact(payload: Fields, action: string): CodehostFact {
   const pullRequest = objectAt(payload, 'pull_request');
   const detail: ReviewDetail = {
     reviewId: integerAt(review, 'id'),
-    // The webhook writes it in small letters, the API of the same code host in capitals.
+    // Lower case in webhooks, upper case in the API of the same code host.
     state: textAt(review, 'state')?.toLowerCase(),
     reviewer: loginAt(review, 'user'),
     reviewedSha: textAt(review, 'commit_id'),
@@ -209,7 +209,7 @@ export function reviewCommentFact(payload: Fields, action: string): CodehostFact
   };
 }
 
-// `check_suite` and `status`: what automated checks say of a commit.
+// `check_suite` and `status`: results of automated checks of a commit.
 
 const MOST_PULL_REQUESTS = 100;
 
@@ -238,7 +238,7 @@ export function checkSuiteFact(payload: Fields, action: string): CodehostFact {
   };
 }
 
-/** The code host also lists pull requests of other repositories that share the commit; those are left out. */
+/** Without pull requests of other repositories that share the commit, which the code host lists too. */
 function pullRequestsOf(payload: Fields, suite: Fields): number[] {
   const ours = integerAt(objectAt(payload, 'repository'), 'id');
   const numbers: number[] = [];
@@ -268,7 +268,7 @@ export function commitStatusFact(payload: Fields): CodehostFact {
   };
 }
 
-// `deployment` and `deployment_status`: what tells whether a merged change reached an environment.
+// `deployment` and `deployment_status`: whether a merged change reached an environment.
 
 export function deploymentFact(payload: Fields, action: string): CodehostFact {
   const deployment = objectAt(payload, 'deployment');
@@ -309,7 +309,7 @@ export function deploymentStatusFact(payload: Fields): CodehostFact {
   };
 }
 
-/** `ref` is as the deployer gave it: a branch, a tag or a commit. Only the workflow run says which branch. */
+/** `ref` is whatever the deployer set: a branch, a tag or a commit. Only the workflow run names the branch. */
 function deploymentScope(payload: Fields, environment: string | undefined): EventScope {
   const deployment = objectAt(payload, 'deployment');
   return {
@@ -321,7 +321,7 @@ function deploymentScope(payload: Fields, environment: string | undefined): Even
   };
 }
 
-// `push`: a branch or tag that moved, appeared or went.
+// `push`: a branch or tag was created, moved or deleted.
 
 const noCommit = /^0+$/;
 const LAST_SECOND_OF_2199 = 7_258_118_399;
@@ -357,14 +357,14 @@ function nameBehind(ref: string | undefined, prefix: string): string | undefined
   return ref?.startsWith(prefix) ? ref.slice(prefix.length) || undefined : undefined;
 }
 
-/** Here, and only here, the code host gives seconds since 1970. A commit's own time may be years earlier. */
+/** Only this field is in seconds since 1970. The commit time may be years earlier. */
 function timeOfPush(repository: Fields): string | undefined {
   const seconds = integerAt(repository, 'pushed_at');
   if (seconds === undefined || seconds <= 0 || seconds > LAST_SECOND_OF_2199) return undefined;
   return new Date(seconds * 1000).toISOString();
 }
 
-// `issue_comment`: a comment on an issue or on the conversation of a pull request, where previews are linked.
+// `issue_comment`: a comment on an issue or in the conversation of a pull request, which may link previews.
 
 export function issueCommentFact(payload: Fields, action: string): CodehostFact {
   const comment = objectAt(payload, 'comment');

@@ -1,11 +1,11 @@
-// What the receiver knows of a delivery before it looks at the payload, and what becomes of it.
+// What the receiver knows about a delivery before it reads the payload, and the result of the mapping.
 import type { EventDraft } from '../log/event-line.ts';
 
 export type DeliveryMeta = Required<Pick<EventDraft, 'deliveryId' | 'via'>> & {
   relay?: EventDraft['relay'];
-  /** Ticket prefixes of the configured projects; without them a ticket is found only where it is evident. */
+  /** Ticket prefixes of the configured projects; without them, only obvious ticket ids are found. */
   ticketPrefixes?: readonly string[] | undefined;
 };
 
-/** A payload that is not a JSON object is the one thing that cannot be mapped. */
+/** Only a payload that is not a JSON object cannot be mapped. */
 export type Mapping = { ok: true; draft: EventDraft } | { ok: false; problem: string };

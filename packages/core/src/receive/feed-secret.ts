@@ -1,14 +1,14 @@
-// Whether deliveries of a feed can be verified, and how to fix it where they cannot.
+// Whether deliveries of a feed can be verified, and how to fix it if not.
 
-/** Those that svc makes have 64 characters; anything shorter than this could be guessed. */
+/** svc generates 64 characters; anything shorter than this could be guessed. */
 export const SHORTEST_SECRET = 16;
 
 export type FeedSecrets = {
-  /** The variables that configuration names, of all projects. */
+  /** The variables named in the configuration of all projects. */
   variables: readonly string[];
   /** The values that verify deliveries. */
   values: readonly string[];
-  /** The variables whose value is too short, and therefore not used. */
+  /** The variables whose value is not used because it is too short. */
   short?: readonly string[];
 };
 

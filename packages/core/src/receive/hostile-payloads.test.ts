@@ -1,4 +1,4 @@
-// Whatever a delivery holds, mapping never throws and what comes out can always be written to the log.
+// Whatever a delivery contains, mapping never throws, and its result can always be written to the log.
 import { codehostExamples, trackerExamples } from '@svc/testkit';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -36,7 +36,7 @@ const hostileValue = fc.oneof(
   fc.constant(JSON.parse('{"__proto__":{"login":"mallory","full_name":"x/y"},"number":1}') as unknown),
 );
 
-/** A copy of a real payload in which some value, at some depth, is another one. */
+/** A copy of a real payload in which some values, at some depth, are replaced. */
 const damaged = (payloads: readonly unknown[]) =>
   fc
     .tuple(
@@ -59,7 +59,7 @@ function damage(target: unknown, path: readonly number[], value: unknown): void 
   else damage(Reflect.get(target, key), rest, value);
 }
 
-/** What keeps the event of a mapping out of the log; undefined when nothing does. */
+/** Why the event of a mapping cannot be written to the log; undefined when it can. */
 function obstacle(mapping: Mapping): string | undefined {
   if (!mapping.ok) return undefined;
   const parsed = parseEventDraft(mapping.draft);
@@ -106,7 +106,7 @@ test('tracker: damaged payloads and anything at all', () => {
   );
 });
 
-test('nothing of a payload reaches the prototype of objects', () => {
+test('a payload cannot change the prototype of objects', () => {
   const payload: unknown = JSON.parse(
     '{"__proto__":{"action":"closed","polluted":1},"type":"Issue","action":"update","updatedFrom":{"__proto__":{"polluted":1}}}',
   );

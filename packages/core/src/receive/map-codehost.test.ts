@@ -197,7 +197,7 @@ describe('merged only on the closed action', () => {
     },
   );
 
-  test('an action that calls itself merged is no merge', () => {
+  test('an action named merged is not a merge', () => {
     const draft = mapped('pull_request', { ...payload, action: 'merged' });
     expect(draft).toMatchObject({
       event: 'codehost.other',
@@ -205,7 +205,7 @@ describe('merged only on the closed action', () => {
     });
   });
 
-  test('merged has to be true, not merely something', () => {
+  test('merged must be true, not just truthy', () => {
     const closed = codehostExample('pull_request closed').payload;
     for (const merged of ['true', 1, {}, null]) {
       const pull_request = { merged, number: 42 };
@@ -214,7 +214,7 @@ describe('merged only on the closed action', () => {
   });
 });
 
-describe('what is not known is kept as other', () => {
+describe('an unknown type or action is kept as other', () => {
   test.each([
     ['workflow_run', { action: 'completed' }, { type: 'workflow_run', action: 'completed' }],
     ['ping', { zen: 'Keep it simple' }, { type: 'ping' }],
@@ -229,14 +229,14 @@ describe('what is not known is kept as other', () => {
     expect(parseEventDraft(draft).ok).toBe(true);
   });
 
-  test('with the scope that is known', () => {
+  test('with the known scope', () => {
     const { payload } = codehostExample('pull_request opened');
     expect(mapped('pull_request', { ...payload, action: 'teleported' }).scope).toEqual(pullRequestScope);
   });
 });
 
 test.each([null, undefined, [], [{}], 'text', 1, true])(
-  'a payload that is no object is refused: %j',
+  'a payload that is not an object is refused: %j',
   (payload) => {
     expect(mapCodehost('push', payload, meta)).toEqual({
       ok: false,
@@ -245,7 +245,7 @@ test.each([null, undefined, [], [{}], 'text', 1, true])(
   },
 );
 
-test('a check suite carries the pull requests of its own repository only', () => {
+test('a check suite has only the pull requests of its own repository', () => {
   const { payload } = codehostExample('check_suite success');
   const pull_requests = [
     { number: 42, base: { repo: { id: 4200 } } },
@@ -265,14 +265,14 @@ test('a deleted branch has no commit', () => {
   expect(mapped('push', payload).scope).toEqual({ ref: 'refs/heads/gone', branch: 'gone' });
 });
 
-test('a long body is cut to 4 KB, marked and named', () => {
+test('a long body is cut to 4 KB, marked and listed', () => {
   const { payload } = codehostExample('issue_comment on a pull request');
   const draft = mapped('issue_comment', { ...payload, comment: { body: 'x'.repeat(100_000) } });
   expect(draft.detail['body']).toMatch(/^x{4064}…\[cut 95936 characters\]$/);
   expect(draft.detail['cut']).toEqual(['detail.body']);
 });
 
-test('the delivery is carried along', () => {
+test('the delivery id, via and relay position are kept', () => {
   const relay = { channel: 'channel-1', id: '17' };
   const draft = mapped('push', {}, { via: 'replay', relay });
   expect(draft).toEqual({

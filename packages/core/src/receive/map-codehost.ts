@@ -1,5 +1,5 @@
-// A code-host delivery becomes an event. Nothing is refused but a payload that is no object: an unknown
-// type or action is kept as `codehost.other`, a missing field is left out.
+// Maps a code-host delivery to an event. Only a payload that is not an object is refused: an unknown type or action is
+// kept as `codehost.other`, a missing field is left out.
 import type { EventActor, EventContent, EventDraft } from '../log/event-line.ts';
 import {
   type CodehostFact,
@@ -78,8 +78,8 @@ function otherContent(type: string, action: string): EventContent {
   return { event: 'codehost.other', detail: knownDetail({ type, action: action || undefined }) };
 }
 
-// Which type of code-host event a delivery is. The body does not say; the event header does. When a relay
-// has lost the header, the shape of the payload tells the ten subscribed types apart.
+// The type of a code-host delivery. It is in the event header, not in the body. If a relay lost the header, the shape of
+// the payload distinguishes the ten subscribed types.
 
 export const codehostEventTypes = [
   'pull_request',
@@ -96,7 +96,7 @@ export const codehostEventTypes = [
 
 export type CodehostEventType = (typeof codehostEventTypes)[number];
 
-/** The order matters: each shape holds what tells the next one, so the fuller shape comes first. */
+/** The order matters: a shape may include the fields of a later one, so the larger shape comes first. */
 const shapes: readonly (readonly [CodehostEventType | 'ping', (payload: Fields) => boolean])[] = [
   ['deployment_status', (payload) => hasObject(payload, 'deployment_status')],
   [
@@ -122,7 +122,7 @@ const shapes: readonly (readonly [CodehostEventType | 'ping', (payload: Fields) 
 
 const typeName = /^[a-z][a-z0-9_]{0,63}$/;
 
-/** The type that the header names, else the one that the payload shows; undefined when neither tells. */
+/** The type in the header, else by the shape of the payload; undefined when neither is known. */
 export function codehostEventType(header: string | undefined, payload: unknown): string | undefined {
   if (header !== undefined) return typeName.test(header) ? header : undefined;
   const fields = asFields(payload);
@@ -133,14 +133,14 @@ function isText(payload: Fields, name: string): boolean {
   return typeof payload[name] === 'string';
 }
 
-// Which ticket a branch or a title names. With the prefixes of the configured projects, an id counts wherever
-// it stands by itself. Without them only where an id is evident: at the start of a segment of a branch name
-// (`kim/eng-12-login`), or in capitals at the start of a title or in brackets; and never behind a word
-// that is followed by numbers in everyday use (`utf-8`, `sha-256`, `patch-1`).
+// The ticket that a branch or a title names. With the prefixes of the configured projects, an id counts anywhere as a
+// separate word. Without them, only an obvious id counts: at the start of a segment of a branch name
+// (`kim/eng-12-login`), or in capitals at the start of a title or in brackets; and never after a word that is commonly
+// followed by a number (`utf-8`, `sha-256`, `patch-1`).
 
 const anywhere = /(?<![A-Za-z0-9])([A-Za-z][A-Za-z0-9]{0,19})-(\d{1,7})(?!\.?[A-Za-z0-9])/g;
 const atSegmentStart = /(?:^|\/)([A-Za-z][A-Za-z0-9]{1,9})-(\d{1,7})(?!\.?[A-Za-z0-9])/g;
-const evidentInTitle = /(?:^|[[(])\s*([A-Z][A-Z0-9]{1,9})-(\d{1,7})(?!\.?[A-Za-z0-9])/g;
+const obviousInTitle = /(?:^|[[(])\s*([A-Z][A-Z0-9]{1,9})-(\d{1,7})(?!\.?[A-Za-z0-9])/g;
 
 const everydayWords = new Set(
   (
@@ -149,7 +149,7 @@ const everydayWords = new Set(
   ).split(' '),
 );
 
-const LONGEST_LOOK = 300;
+const LONGEST_SEARCH = 300;
 
 /** The ticket id in capitals, from the branch first. */
 export function ticketNamed(
@@ -159,7 +159,7 @@ export function ticketNamed(
 ): string | undefined {
   if (prefixes.length === 0) {
     const isLikely = (prefix: string): boolean => !everydayWords.has(prefix);
-    return firstTicket(branch, atSegmentStart, isLikely) ?? firstTicket(title, evidentInTitle, isLikely);
+    return firstTicket(branch, atSegmentStart, isLikely) ?? firstTicket(title, obviousInTitle, isLikely);
   }
   const isOurs = (prefix: string): boolean => prefixes.some((ours) => ours.toUpperCase() === prefix);
   return firstTicket(branch, anywhere, isOurs) ?? firstTicket(title, anywhere, isOurs);
@@ -171,7 +171,7 @@ function firstTicket(
   accepts: (prefix: string) => boolean,
 ): string | undefined {
   if (text === undefined || !text.includes('-')) return undefined;
-  for (const [, prefix = '', number = ''] of text.slice(0, LONGEST_LOOK).matchAll(pattern)) {
+  for (const [, prefix = '', number = ''] of text.slice(0, LONGEST_SEARCH).matchAll(pattern)) {
     if (accepts(prefix.toUpperCase())) return `${prefix.toUpperCase()}-${number}`;
   }
   return undefined;

@@ -65,7 +65,7 @@ test.each([
   ['Issue update, state, priority and assignee', 'tracker.issue.state_changed'],
   ['Issue update, priority and assignee', 'tracker.issue.priority_changed'],
   ['Issue update, assignee and title', 'tracker.issue.assignee_changed'],
-])('of several changed fields one decides: %s', (name, topic) => {
+])('one of several changed fields decides: %s', (name, topic) => {
   const example = trackerExamplesOfManyChanges().find((candidate) => candidate.name === name);
   expect(mapped(example?.payload).event).toBe(topic);
 });
@@ -94,7 +94,7 @@ test('what is kept of an issue', () => {
   });
 });
 
-test('previous values keep to plain ones', () => {
+test('only plain previous values are kept', () => {
   const updatedFrom: unknown = JSON.parse(
     '{"__proto__":{"x":1},"labelIds":["a",1],"priority":0,"deep":{"a":1},"title":null,"a b":1}',
   );
@@ -103,12 +103,12 @@ test('previous values keep to plain ones', () => {
   expect(detail['previous']).toEqual({ labelIds: ['a'], priority: 0, title: null });
 });
 
-test('an unassigned issue says so', () => {
+test('an unassigned issue has the assignee null', () => {
   const { detail } = mapped({ type: 'Issue', action: 'update', data: { assigneeId: null } });
   expect(detail['assignee']).toBeNull();
 });
 
-test('an integration acts under its service, an issue without identifier under team and number', () => {
+test('an integration is named by its service, an issue without identifier by team and number', () => {
   const draft = mapped({
     type: 'Issue',
     action: 'create',
@@ -118,6 +118,6 @@ test('an integration acts under its service, an issue without identifier under t
   expect(draft).toMatchObject({ actor: { login: 'chat', type: 'integration' }, scope: { ticket: 'ENG-42' } });
 });
 
-test.each([null, [], 'text', 1])('a payload that is no object is refused: %j', (payload) => {
+test.each([null, [], 'text', 1])('a payload that is not an object is refused: %j', (payload) => {
   expect(mapTracker(payload, meta)).toEqual({ ok: false, problem: 'the payload is not a JSON object' });
 });

@@ -1,5 +1,5 @@
-// An issue-tracker delivery becomes an event. Nothing is refused but a payload that is no object: an unknown
-// type or action is kept as `tracker.other`, a missing field is left out.
+// Maps an issue-tracker delivery to an event. Only a payload that is not an object is refused: an unknown type or action
+// is kept as `tracker.other`, a missing field is left out.
 
 import { cutText } from '../log/cut-text.ts';
 import type { EventActor, EventContent, EventDraft } from '../log/event-line.ts';
@@ -80,8 +80,8 @@ function contentOf(payload: Fields, data: Fields): EventContent {
 }
 
 /**
- * An update that changed several fields has exactly one topic: state before priority before assignee before
- * everything else. `updatedFrom` holds their previous values; a field counts by being there, even if null.
+ * An update of several fields has exactly one topic, in this order: state, priority, assignee, everything else.
+ * `updatedFrom` holds the previous values; a field counts if it is present, even with null.
  */
 function issueTopic(done: 'created' | 'updated' | 'removed', updatedFrom: Fields) {
   if (done !== 'updated') return `tracker.issue.${done}` as const;
@@ -100,7 +100,7 @@ function sharedFields(payload: Fields, data: Fields): TrackerDetail {
   };
 }
 
-/** An issue names itself; everything else names the issue that it belongs to, where it belongs to one. */
+/** An issue's own identifier, or that of the issue that an entity belongs to. */
 function ticketOf(type: string | undefined, data: Fields): string | undefined {
   const issue = type === 'Issue' ? data : objectAt(data, 'issue');
   const identifier = textAt(issue, 'identifier');
@@ -110,13 +110,13 @@ function ticketOf(type: string | undefined, data: Fields): string | undefined {
   return team === undefined || number === undefined ? undefined : `${team}-${number}`;
 }
 
-/** People and applications have a name, integrations only the service that they stand for. */
+/** People and applications have a name, integrations only a service. */
 function actorOf(actor: Fields): EventActor | undefined {
   const login = textAt(actor, 'name') ?? textAt(actor, 'service') ?? textAt(actor, 'id');
   return login === undefined ? undefined : onlyKnown({ login, type: textAt(actor, 'type') });
 }
 
-// The fields worth having of each kind of tracker entity, as it stands after the change.
+// The fields kept from each kind of tracker entity, after the change.
 
 function ticketFields(data: Fields): TicketDetail {
   return {
@@ -204,17 +204,17 @@ function stateAt(data: Fields, name: string): TicketState | undefined {
 
 // What an update changed, from the tracker's `updatedFrom`: the fields, and their previous values.
 
-/** Also keeps out `__proto__`, which as a key of ours would be no field. */
+/** Also excludes `__proto__`, which would not become a field. */
 const fieldName = /^[A-Za-z][A-Za-z0-9]{0,63}$/;
 const MOST_FIELDS = 64;
 const MOST_ITEMS = 100;
 const LONGEST_TEXT = 256;
-/** Changes with every update and so tells nothing. */
+/** Changes with every update. */
 const alwaysChanged = 'updatedAt';
 
 type Changes = { changed?: string[]; previous?: Record<string, PreviousValue> };
 
-/** A previous value that is an object is not kept; its field is still named in `changed`. */
+/** A previous value that is an object is not kept, but its field is listed in `changed`. */
 function changesFrom(updatedFrom: Fields): Changes {
   const changed: string[] = [];
   const previous: Record<string, PreviousValue> = {};

@@ -1,4 +1,4 @@
-// Reads fields of a payload that nobody has checked: what is missing or of another type is simply absent.
+// Reads fields of an unchecked payload: a missing field or a field of another type is absent.
 // Hand-written because it runs for every delivery; a schema would cost more than the rest of the mapping.
 import { z } from 'zod';
 import { cutText } from '../log/cut-text.ts';
@@ -6,7 +6,7 @@ import { cutText } from '../log/cut-text.ts';
 export type Fields = { readonly [name: string]: unknown };
 
 const nothing: Fields = Object.freeze({});
-/** The log's own rule for times, so that what is read here is never refused there. */
+/** The same rule as in the log, so a time read here is never refused there. */
 const dateTime = z.regexes.datetime({ offset: true });
 const LONGEST_TIME = 40;
 const LONGEST_LIST = 100;
@@ -21,12 +21,12 @@ export function hasObject(fields: Fields, name: string): boolean {
   return isFields(fields[name]);
 }
 
-/** The object under a name, or one without any fields, so that a path can be followed without asking. */
+/** The object under a name, or an empty one, so a path can be followed without checks. */
 export function objectAt(fields: Fields, name: string): Fields {
   return asFields(fields[name]) ?? nothing;
 }
 
-/** A text that says something: an empty one is absent. */
+/** An empty text counts as absent. */
 export function textAt(fields: Fields, name: string): string | undefined {
   const value = fields[name];
   return typeof value === 'string' && value !== '' ? value : undefined;
@@ -71,7 +71,7 @@ export function namesAt(fields: Fields, list: string, name: string): string[] | 
   return names;
 }
 
-/** The login of a person of the code host. */
+/** The login of a code host user. */
 export function loginAt(fields: Fields, name: string): string | undefined {
   return textAt(objectAt(fields, name), 'login');
 }
@@ -80,7 +80,7 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The object on a line; undefined when the line is none. */
+/** The JSON object on a line; undefined when the line is not one. */
 export function jsonIn(line: string): Fields | undefined {
   try {
     return asFields(JSON.parse(line));
@@ -90,7 +90,7 @@ export function jsonIn(line: string): Fields | undefined {
   }
 }
 
-// Leaves out what a payload did not say, and cuts what it said at too great a length.
+// Removes undefined fields and cuts texts that are too long.
 
 const LONGEST_TEXT = 4096;
 
@@ -106,7 +106,7 @@ export function onlyKnown(values: Values): Values {
   return known;
 }
 
-/** The same for a detail; texts over 4 KB are cut, marked, and named in `cut`. */
+/** The same for a detail; texts over 4 KB are cut, marked, and listed in `cut`. */
 export function knownDetail<Known extends object>(values: Known): Known;
 export function knownDetail(values: Values): Values {
   const known: Values = {};

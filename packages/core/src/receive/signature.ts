@@ -1,14 +1,14 @@
-// What a signature header holds. Computing and comparing signatures needs a key and is the receiver's work.
+// Parses signature headers. Computing and comparing signatures needs a key and is done by the receiver.
 
 const codehostSignature = /^sha256=([0-9a-f]{64})$/i;
 const trackerSignature = /^[0-9a-f]{64}$/i;
 
-/** The hex digits behind `sha256=`, in small letters; undefined when the header is not of that form. */
+/** The hex digits after `sha256=` in lower case; undefined for any other header. */
 export function parseCodehostSignature(header: string | undefined): string | undefined {
   return codehostSignature.exec(header ?? '')?.[1]?.toLowerCase();
 }
 
-/** The bare hex digits, in small letters; undefined when the header is not of that form. */
+/** The hex digits in lower case; undefined for any other header. */
 export function parseTrackerSignature(header: string | undefined): string | undefined {
   return trackerSignature.exec(header ?? '')?.[0].toLowerCase();
 }

@@ -1,4 +1,4 @@
-// Puts entities on the board together with their links, and finds what belongs together.
+// Puts entities on the board with their links, and finds what belongs together.
 
 import { repoKey } from '../codehost/repo-name.ts';
 import { isTimedOut, isWaitingForDeploy } from '../deploy/standing.ts';
@@ -31,8 +31,8 @@ export function linkAll(board: Board): void {
 }
 
 /**
- * The worker's pull request: the one that it names, else the one of its branch. A branch may have had several:
- * those that ended before the worker began are not its own, and a merged one stands before the others.
+ * The worker's pull request: the one that it names, else the one of its branch. A branch may have had several: those
+ * that ended before the worker started do not count, and a merged one is preferred.
  */
 export function pullRequestOfWorker(board: Board, worker: Worker): PullRequest | undefined {
   const { repo, pr, branch } = worker;
@@ -57,7 +57,7 @@ function isBetter(found: PullRequest, best: PullRequest): boolean {
   return isMerged === (best.merge !== null) ? found.number > best.number : isMerged;
 }
 
-/** The workers whose pull request this may be; `pullRequestOfWorker` decides. */
+/** Workers that may own this pull request; `pullRequestOfWorker` decides. */
 export function workersNear(board: Board, { repo, number, branch }: PullRequest): readonly string[] {
   const named = linked(board.links.workersByPullRequest, pullRequestKey(repo, number));
   if (branch === null) return named;
@@ -65,7 +65,7 @@ export function workersNear(board: Board, { repo, number, branch }: PullRequest)
   return byBranch.length === 0 ? named : [...named, ...byBranch];
 }
 
-/** The workers of a pull request, by key. */
+/** The workers of a pull request, in the order of their keys. */
 export function workersOfPullRequest(board: Board, pullRequest: PullRequest): Worker[] {
   const key = pullRequestKey(pullRequest.repo, pullRequest.number);
   const workers: Worker[] = [];
@@ -77,8 +77,8 @@ export function workersOfPullRequest(board: Board, pullRequest: PullRequest): Wo
   return workers;
 }
 
-// Who belongs to whom, kept beside the maps so that no line has to search through them. Derived: the maps
-// alone say what is true, and `linkAll` builds the same links again.
+// Indexes beside the maps, so no line has to search through them. They are derived: `linkAll` rebuilds the same links
+// from the maps.
 
 /** Lists are in order and never changed in place: they are read far more often than they change. */
 type Index = Map<string, readonly string[]>;
@@ -111,15 +111,15 @@ export function branchKey(repo: string, branch: string): string {
   return `${repoKey(repo)}:${branch}`;
 }
 
-type Place = [index: Index, key: string];
+type Entry = [index: Index, key: string];
 
 function linkWorker(links: BoardLinks, before: Worker | undefined, after: Worker | undefined): void {
-  if (before !== undefined && after !== undefined && standsAlike(before, after)) return;
+  if (before !== undefined && after !== undefined && hasSameLinks(before, after)) return;
   const key = (after ?? before)?.key ?? '';
-  relink(key, before && placesOfWorker(links, before), after && placesOfWorker(links, after));
+  relink(key, before && entriesOfWorker(links, before), after && entriesOfWorker(links, after));
 }
 
-function standsAlike(one: Worker, other: Worker): boolean {
+function hasSameLinks(one: Worker, other: Worker): boolean {
   return (
     one.repo === other.repo &&
     one.branch === other.branch &&
@@ -133,15 +133,15 @@ function isWaiting(worker: Worker): boolean {
   return isWaitingForDeploy(worker) || isTimedOut(worker);
 }
 
-function placesOfWorker(links: BoardLinks, worker: Worker): Place[] {
+function entriesOfWorker(links: BoardLinks, worker: Worker): Entry[] {
   const { repo, pr, branch, merge } = worker;
-  const places: Place[] = [];
-  if (typeof merge?.sha === 'string') places.push([links.workersByMerge, merge.sha]);
-  if (repo === null) return places;
-  if (pr !== null) places.push([links.workersByPullRequest, pullRequestKey(repo, pr.number)]);
-  else if (branch !== null) places.push([links.workersByBranch, branchKey(repo, branch)]);
-  if (isWaiting(worker)) places.push([links.waitingByRepo, repoKey(repo)]);
-  return places;
+  const entries: Entry[] = [];
+  if (typeof merge?.sha === 'string') entries.push([links.workersByMerge, merge.sha]);
+  if (repo === null) return entries;
+  if (pr !== null) entries.push([links.workersByPullRequest, pullRequestKey(repo, pr.number)]);
+  else if (branch !== null) entries.push([links.workersByBranch, branchKey(repo, branch)]);
+  if (isWaiting(worker)) entries.push([links.waitingByRepo, repoKey(repo)]);
+  return entries;
 }
 
 function linkPullRequest(links: BoardLinks, before: PullRequest | undefined, after: PullRequest): void {
@@ -152,16 +152,16 @@ function linkPullRequest(links: BoardLinks, before: PullRequest | undefined, aft
   )
     return;
   const key = pullRequestKey(after.repo, after.number);
-  relink(key, before && placesOfPullRequest(links, before), placesOfPullRequest(links, after));
+  relink(key, before && entriesOfPullRequest(links, before), entriesOfPullRequest(links, after));
 }
 
-/** A branch of a fork is not the branch of that name here. */
-function placesOfPullRequest(links: BoardLinks, { repo, headSha, branch, headRepo }: PullRequest): Place[] {
-  const places: Place[] = [];
-  if (headSha !== null) places.push([links.pullRequestsByHead, commitKey(repo, headSha)]);
+/** A branch of a fork is not the branch with that name in this repository. */
+function entriesOfPullRequest(links: BoardLinks, { repo, headSha, branch, headRepo }: PullRequest): Entry[] {
+  const entries: Entry[] = [];
+  if (headSha !== null) entries.push([links.pullRequestsByHead, commitKey(repo, headSha)]);
   const isHere = headRepo === null || repoKey(headRepo) === repoKey(repo);
-  if (branch !== null && isHere) places.push([links.pullRequestsByBranch, branchKey(repo, branch)]);
-  return places;
+  if (branch !== null && isHere) entries.push([links.pullRequestsByBranch, branchKey(repo, branch)]);
+  return entries;
 }
 
 function linkDeployment(links: BoardLinks, before: Deployment | undefined, after: Deployment): void {
@@ -174,7 +174,7 @@ function linkDeployment(links: BoardLinks, before: Deployment | undefined, after
   links.newestDeployments.set(repoKey(repo), inserted);
 }
 
-function relink(key: string, before: readonly Place[] = [], after: readonly Place[] = []): void {
+function relink(key: string, before: readonly Entry[] = [], after: readonly Entry[] = []): void {
   for (const [index, name] of before) {
     const keys = index.get(name)?.filter((other) => other !== key) ?? [];
     if (keys.length === 0) index.delete(name);
@@ -182,11 +182,11 @@ function relink(key: string, before: readonly Place[] = [], after: readonly Plac
   }
   for (const [index, name] of after) {
     const keys = index.get(name);
-    index.set(name, keys === undefined ? [key] : keys.toSpliced(placeOf(key, keys), 0, key));
+    index.set(name, keys === undefined ? [key] : keys.toSpliced(positionOf(key, keys), 0, key));
   }
 }
 
-function placeOf(key: string, keys: readonly string[]): number {
+function positionOf(key: string, keys: readonly string[]): number {
   let [low, high] = [0, keys.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -196,14 +196,14 @@ function placeOf(key: string, keys: readonly string[]): number {
   return low;
 }
 
-const none: readonly string[] = [];
+const noKeys: readonly string[] = [];
 
-/** The keys in an order that does not depend on how the links came to be. */
+/** The keys, sorted. */
 export function linked(index: Index, name: string): readonly string[] {
-  return index.get(name) ?? none;
+  return index.get(name) ?? noKeys;
 }
 
-// Reads what a line says: an empty text is absent, a long one is cut, and times are compared.
+// Reads texts and times of a line: an empty text is absent, a long one is cut.
 
 const LONGEST_TEXT = 1000;
 /** `2026-01-01T00:00:00Z` */
@@ -223,36 +223,36 @@ export function textsIn(texts: readonly string[] = []): string[] {
 
 type When = Pick<FoldedLine, 'occurredAt' | 'ts'>;
 
-/** When it happened upstream where that is known, else when it was accepted. */
+/** When it happened upstream, if known, else when it was accepted. */
 export function timeOf(line: When): string {
   return line.occurredAt ?? line.ts;
 }
 
 /**
- * When it happened upstream, for telling late lines from new ones; null when that was not told. Never later
- * than the line was accepted: a time in the future would make everything after it look late.
+ * When it happened upstream, to distinguish late lines from new ones; null when unknown. Never later than the line was
+ * accepted: a time in the future would make every later line look late.
  */
 export function upstreamTime(line: When): string | null {
   if (line.occurredAt === undefined) return null;
   return isOlder(line.ts, line.occurredAt) ? line.ts : line.occurredAt;
 }
 
-/** Whether the times tell that one came before the other; unknown and equal times tell nothing. */
+/** Whether one time is known to be before the other; false for unknown and equal times. */
 export function isOlder(one: string | null, other: string | null): boolean {
   if (one === null || other === null || one === other) return false;
-  // Up to the second, times in UTC compare as texts: almost all are told apart by that, at a tenth of the cost.
+  // UTC times compare as texts up to the second: that decides almost all cases, at a tenth of the cost.
   const isPlain = one.endsWith('Z') && other.endsWith('Z') && one.length >= PLAIN && other.length >= PLAIN;
   if (isPlain && !one.startsWith(other.slice(0, PLAIN - 1))) return one < other;
   return Date.parse(one) < Date.parse(other);
 }
 
-/** The later of two times; the second when they do not tell. */
+/** The later of two times; the second if that is not known. */
 export function later(one: string | null, other: string | null): string | null {
   if (other === null) return one;
   return isOlder(other, one) ? one : other;
 }
 
-/** The list with the entry that `isSame` finds replaced, or with the new one at its end; oldest go first. */
+/** Replaces the entry that `isSame` finds, or appends the new one; the oldest are dropped above `most`. */
 export function withEntry<Entry>(
   entries: readonly Entry[],
   isSame: (entry: Entry) => boolean,

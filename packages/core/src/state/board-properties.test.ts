@@ -16,7 +16,7 @@ function fold(lines: readonly FoldedLine[], board = emptyBoard()): { board: Boar
 
 const again = (board: Board): Board => unpackBoard(JSON.parse(JSON.stringify(packBoard(board))));
 
-/** What upstream told, without the numbers of the lines that told it. */
+/** What upstream reported, without the seq of the lines. */
 function substance({ pullRequests, deployments, tickets }: Board): unknown {
   const bare = (entities: Map<string, object>): unknown =>
     JSON.parse(
@@ -29,7 +29,7 @@ function substance({ pullRequests, deployments, tickets }: Board): unknown {
 }
 
 describe('the board over random tapes', () => {
-  test('a snapshot at any line, and all that follows, is as if folded at once', () => {
+  test('folding from a snapshot at any line gives the same board as folding at once', () => {
     fc.assert(
       fc.property(seeds, fc.integer({ min: 0, max: 300 }), (seed, cut) => {
         const tape = randomTape(createRandom(seed), 300);
@@ -45,7 +45,7 @@ describe('the board over random tapes', () => {
     );
   });
 
-  test('lines that were folded already change nothing and ask for nothing', () => {
+  test('lines that were already folded change nothing and have no effects', () => {
     fc.assert(
       fc.property(seeds, fc.integer({ min: 0, max: 200 }), (seed, from) => {
         const tape = randomTape(createRandom(seed), 200);
@@ -69,7 +69,7 @@ describe('the board over random tapes', () => {
     expect(board.seq).toBe(400);
   });
 
-  test('effects have keys of their own', () => {
+  test('effects have unique keys', () => {
     const { effects } = fold(randomTape(createRandom(7), 2000));
     const keys = effects.map(({ key }) => key);
     expect(new Set(keys).size).toBe(keys.length);
@@ -77,7 +77,7 @@ describe('the board over random tapes', () => {
     for (const { key, seq, kind } of effects) expect(key.startsWith(`${seq}:${kind}:`)).toBe(true);
   });
 
-  test('a second delivery of what upstream told changes nothing, however late it comes', () => {
+  test('a repeated delivery changes nothing, however late it comes', () => {
     fc.assert(
       fc.property(seeds, (seed) => {
         const random = createRandom(seed);
@@ -93,7 +93,7 @@ describe('the board over random tapes', () => {
     );
   });
 
-  test('late arrivals: whatever comes last, the newest that was told stands', () => {
+  test('late arrivals: the newest state wins, whatever arrives last', () => {
     fc.assert(
       fc.property(seeds, (seed) => {
         const random = createRandom(seed);
@@ -102,20 +102,20 @@ describe('the board over random tapes', () => {
         const others = tape.filter(({ event }) => event !== 'codehost.pr.opened');
         const inOrder = fold(renumbered([...opened, ...others])).board;
         const late = fold(renumbered([...opened, ...random.shuffled(others)])).board;
-        expect(standing(late)).toEqual(standing(inOrder));
+        expect(orderFree(late)).toEqual(orderFree(inOrder));
       }),
       runs,
     );
   });
 });
 
-/** Lines keep the moment at which they happened and get new numbers, all accepted after the last of them. */
+/** Lines keep the time at which they happened and get new numbers, all accepted after the last of them. */
 function renumbered(lines: readonly FoldedLine[]): FoldedLine[] {
   return lines.map((line, index) => numbered(line, 1000 + index));
 }
 
-/** What must not depend on the order of arrival. Checks need their head to be known, and are left out. */
-function standing({ pullRequests, deployments, tickets }: Board): unknown {
+/** What must not depend on the order of arrival. Checks are left out, because they need a known head. */
+function orderFree({ pullRequests, deployments, tickets }: Board): unknown {
   const sorted = (texts: string[]): string[] => texts.toSorted();
   return {
     pullRequests: [...pullRequests.values()].map((pull) => [
@@ -158,9 +158,9 @@ test('no detail breaks the fold', () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.constantFrom(...topics), fc.constantFrom(...scopes), detail), { maxLength: 40 }),
-      (told) => {
+      (lines) => {
         const board = emptyBoard();
-        for (const [index, [event, scope, detailOf]] of told.entries())
+        for (const [index, [event, scope, detailOf]] of lines.entries())
           foldLine(
             board,
             numbered({ event, scope, detail: detailOf, source: 'cli', via: 'local' }, index + 1),

@@ -1,6 +1,6 @@
-// Everything that the log tells, folded: pull requests, workers, deploys, tickets, runs, attention, feeds. A
-// pure function of the lines: the same lines give the same board, whoever folds them and in how many parts.
-// Entities are never changed in place, so that a copy of the maps is a picture of one moment.
+// The board: the fold of the whole log into pull requests, workers, deploys, tickets, runs, attention and feeds. It is a
+// pure function of the lines: the same lines give the same board, in however many parts they are folded.
+// Entities are never changed in place, so a copy of the maps is a snapshot.
 
 import type {
   AttentionItem,
@@ -16,22 +16,22 @@ import type { EventLine } from '../log/event-line.ts';
 import type { SignalFile } from '../runs/signal-file.ts';
 
 export type Board = {
-  /** The last line folded; 0 is none. */
+  /** The last folded line; 0 for none. */
   seq: number;
   at: string | null;
-  /** By `<repo in small letters>#<number>`. */
+  /** By `<repo in lower case>#<number>`. */
   pullRequests: Map<string, PullRequest>;
   /** By `<orchestrator>/<ticket>`. */
   workers: Map<string, Worker>;
-  /** By `<repo in small letters>#<id>`. */
+  /** By `<repo in lower case>#<id>`. */
   deployments: Map<string, Deployment>;
   tickets: Map<string, Ticket>;
   runs: Map<string, Run>;
   attention: Map<string, AttentionItem>;
   feeds: Map<string, FeedState>;
-  /** By folder: what the projects that are served say about deploys. */
+  /** By folder: the deploy policies of the served projects. */
   projects: Map<string, ProjectPolicies & { project: string }>;
-  /** Derived from the maps and never stored: who belongs to whom, so that no line has to search. */
+  /** Indexes derived from the maps and never stored, so no line has to search. */
   links: BoardLinks;
 };
 
@@ -51,8 +51,8 @@ export type FoldedLine = Pick<
   | 'repeatOf'
 >;
 
-// The entities, as the log tells them: what the answers of the API show of each, without what is only worked out for an
-// answer, and with what only folding needs.
+// The entities: what the API returns of each, without fields computed for an answer, and with fields that only the fold
+// needs.
 
 type Shown =
   | 'error'
@@ -67,42 +67,42 @@ type Shown =
   | 'contradictions';
 
 export type Worker = Omit<WorkerView, Shown> & {
-  /** The file as it was told last, and its hash, by which the watcher knows what the log has. */
+  /** The last reported signal file, and its hash, by which the watcher knows what the log has. */
   signal: SignalFile | null;
   hash: string | null;
-  /** Reasons for attention whose cause was told and is not gone, even where a person resolved the item. */
+  /** Attention reasons that were raised and whose cause still exists, even if a person resolved the item. */
   raised: string[];
-  /** Deployed commits of which it was asked whether they contain the merge, newest last. */
+  /** Deployed commits that were checked for containing the merge, newest last. */
   proofsAsked: string[];
 };
 
 export type Run = Omit<ShownRun, 'key'>;
 export type Ticket = Omit<ShownTicket, 'key'>;
-/** Each state once, in the order in which it was told, with the line that told it first. */
+/** Each state once, in the order of the events, with its first event. */
 export type Deployment = Omit<ShownDeployment, 'key'>;
-/** The last edge of a feed. */
+/** The last reported state of a feed. */
 export type FeedState = Omit<Feed, 'key'>;
-/** One item per orchestrator, ticket and reason (and feed), however often it is raised, until its cause is gone or a person says so. */
+/** One item per orchestrator, ticket and reason (and feed), however often it is raised, until its cause is gone or a person resolves it. */
 export type { AttentionItem };
 
-/** How a line came: by a delivery, by its replay, by asking, or from this machine. */
+/** How an event arrived: by a delivery, a replay, a poll, or from this machine. */
 export type Via = EventLine['via'];
 
-/** A comment or an environment that links to previews. A deleted comment is kept with `gone`. */
+/** A comment or environment that links to previews. A deleted comment is kept with `gone`. */
 export type PreviewSource = { source: string; links: string[]; at: string | null; gone: boolean };
 
 export type PullRequest = Omit<PullRequestView, 'key' | 'name' | 'readiness'> & {
-  /** The last verdict of anyone, until a dismissal. A reconciliation compares with it. */
+  /** The last verdict of any reviewer, until a dismissal. A reconciliation compares with it. */
   verdict: ReviewVerdict | null;
   threads: { id: string; resolved: boolean; at: string | null }[];
   previewSources: PreviewSource[];
-  /** When the newest state, head and draft that were told were so; an older line does not take them back. */
+  /** The upstream time of the newest state, head and draft; an older line does not overwrite them. */
   reportedAt: string | null;
-  /** When the newest review, check or thread was told; an older word on the merge state does not count. */
+  /** The upstream time of the newest review, check or thread; an older merge state does not count. */
   judgedAt: string | null;
-  /** The last line that a reconciliation counts as news. */
+  /** The last line that a reconciliation counts as a change. */
   asOf: number;
-  /** The line that asked for the merge state, until a line answers: one question at a time. */
+  /** The line that requested the merge state, until a line reports it: one request at a time. */
   askedSeq: number | null;
 };
 export type PullRequestCheck = PullRequest['checks'][number];
@@ -112,13 +112,13 @@ export type MergeReadiness = PullRequestView['readiness'];
 /** Lists are in order and never changed in place: they are read far more often than they change. */
 type Index = Map<string, readonly string[]>;
 
-/** Who belongs to whom, derived from the maps (board-links.ts). */
+/** Indexes derived from the maps (board-entities.ts). */
 export type BoardLinks = {
   /** Workers that name their pull request, by its key. */
   workersByPullRequest: Index;
-  /** Workers that name none, by repository and branch. */
+  /** Workers that name no pull request, by repository and branch. */
   workersByBranch: Index;
-  /** By the commit of their merge. */
+  /** Workers by their merge commit. */
   workersByMerge: Index;
   /** Workers whose merge is not known to have shipped, by repository. */
   waitingByRepo: Index;

@@ -13,7 +13,7 @@ import {
 } from './board.ts';
 import type { Worker } from './board-types.ts';
 import type { Effect } from './effect.ts';
-import { moment, type Told, told } from './testing/told.ts';
+import { type LineFields, logged, moment } from './testing/lines.ts';
 
 const ship = {
   timeoutSec: 1800,
@@ -26,7 +26,7 @@ const skip = { ...ship, skipDeployVerification: true };
 const mine = { orchestrator: 'run-1', ticket: 'ENG-42' };
 const scope = { repo: 'Acme/Web', pr: 42, branch: 'eng-42', sha: 'head' };
 
-type Line = [event: string, more?: Told];
+type Line = [event: string, more?: LineFields];
 
 function worker(status: WorkerStatus, more: { signal?: object; policy?: object; event?: string } = {}): Line {
   const signal = {
@@ -63,12 +63,12 @@ const deployed = (state: string, id = 1, sha = 'merge', environment = 'productio
   { scope: { repo: 'acme/web', sha, environment, deploymentId: id } },
 ];
 
-/** Folds the lines; what they ask to be appended comes right behind, as the outbox would do it. */
+/** Folds the lines; lines to append follow directly, as the outbox would do it. */
 function play(lines: readonly Line[], { appends = true, board = emptyBoard() } = {}) {
   const effects: Effect[] = [];
   const drafts: EventFields[] = [];
-  const fold = (event: string, more?: Told): void => {
-    const asked = foldLine(board, told(board.seq + 1, event, more));
+  const fold = (event: string, more?: LineFields): void => {
+    const asked = foldLine(board, logged(board.seq + 1, event, more));
     effects.push(...asked);
     for (const effect of asked) {
       if (effect.kind !== 'append') continue;
@@ -96,9 +96,14 @@ function play(lines: readonly Line[], { appends = true, board = emptyBoard() } =
 
 describe('workers and pull requests', () => {
   test.each<[string, Line[], Partial<Worker>, Effect['kind'][]]>([
-    ['a worker says where it is', [worker('implementing')], { status: 'implementing', repo: 'acme/web' }, []],
     [
-      'merged, nothing to prove',
+      'a worker reports its status',
+      [worker('implementing')],
+      { status: 'implementing', repo: 'acme/web' },
+      [],
+    ],
+    [
+      'merged, without verification',
       [worker('merging', { policy: skip }), merged],
       { status: 'done' },
       ['write-signal', 'move-ticket'],
@@ -111,7 +116,7 @@ describe('workers and pull requests', () => {
       ['write-signal'],
     ],
     [
-      'the file says merged, and it is',
+      'the file reports merged, and it is',
       [merged, worker('merged')],
       { status: 'merged', claim: null },
       ['write-signal'],
@@ -123,7 +128,7 @@ describe('workers and pull requests', () => {
       ['write-signal', 'move-ticket'],
     ],
     [
-      'by a branch that is told later',
+      'by a branch that is reported later',
       [
         worker('merging', { signal: { pr: null } }),
         merged,
@@ -133,7 +138,7 @@ describe('workers and pull requests', () => {
       ['write-signal'],
     ],
     [
-      'by a branch that the pull request tells after its merge',
+      'by a branch that is known only after the merge',
       [
         worker('merging', { signal: { pr: null, branch: 'eng-42' } }),
         ['codehost.pr.merged', { scope: { repo: 'acme/web', pr: 42, mergeSha: 'merge' } }],
@@ -143,7 +148,7 @@ describe('workers and pull requests', () => {
       ['write-signal'],
     ],
     [
-      'a merge on that branch from before the worker began',
+      'a merge on that branch from before the worker started',
       [merged, worker('merging', { signal: { pr: null, branch: 'eng-42', startedAt: moment(2) } })],
       { status: 'merging' },
       [],
@@ -158,7 +163,7 @@ describe('workers and pull requests', () => {
       { status: 'merging' },
       [],
     ],
-    ['a canceled worker stays so', [worker('canceled'), merged], { status: 'canceled' }, []],
+    ['a canceled worker stays canceled', [worker('canceled'), merged], { status: 'canceled' }, []],
     [
       'a merge of another pull request',
       [worker('merging', { signal: { pr: { number: 7 } } }), merged],
@@ -166,7 +171,7 @@ describe('workers and pull requests', () => {
       [],
     ],
     [
-      'the pull request is named by its address',
+      'the pull request is named by its URL',
       [
         worker('merging', {
           signal: { repo: null, pr: { url: 'https://codehost.example/acme/web/pull/42' } },
@@ -203,7 +208,7 @@ describe('workers and pull requests', () => {
     ]);
   });
 
-  test('nothing is written for a file that is gone', () => {
+  test('nothing is written for a deleted file', () => {
     const { kinds, worker: known } = play([
       worker('merging', { policy: skip }),
       own('orchestrator.worker.removed'),
@@ -224,13 +229,13 @@ describe('deploys', () => {
       ['orchestrator.deploy.started', 'orchestrator.deploy.succeeded'],
     ],
     ...['created', 'pending', 'in_progress'].map((state): [string, Line[], Partial<Worker>, string[]] => [
-      `starts when ${state} is told`,
+      `starts when ${state} is reported`,
       [...waiting, deployed(state)],
       { status: 'deploying' },
       ['orchestrator.deploy.started'],
     ]),
     ...['failure', 'error'].map((state): [string, Line[], Partial<Worker>, string[]] => [
-      `fails when ${state} is told`,
+      `fails when ${state} is reported`,
       [...waiting, deployed(state)],
       { status: 'deploy-failed' },
       ['orchestrator.deploy.failed', 'comms.attention deploy-failed'],
@@ -277,7 +282,7 @@ describe('deploys', () => {
     expect(played.topics).toEqual(topics);
   });
 
-  test('whatever order the file, the merge and the deployment come in, it has shipped', () => {
+  test('it has shipped in whatever order the file, the merge and the deployment arrive', () => {
     const lines = [worker('merging'), merged, deployed('created'), deployed('success')];
     for (const order of orders(lines)) {
       const played = play(order);
@@ -295,7 +300,7 @@ describe('deploys', () => {
     expect(open).toEqual(['run-1/ENG-42/deploy-timeout']);
   });
 
-  test('a person retries after the budget is used up; what came in between counts then', () => {
+  test('a person retries after the budget is exhausted; deployments since then count', () => {
     const failed = [deployed('failure', 1), deployed('failure', 2), deployed('failure', 3)];
     const exhausted = play([...waiting, ...failed, deployed('success', 4)]);
     expect(exhausted.worker).toMatchObject({
@@ -308,7 +313,7 @@ describe('deploys', () => {
     expect(retried.open).toEqual([]);
   });
 
-  test('a later commit is proven once, and its deployments count then', () => {
+  test('a later commit is proven once, and then its deployments count', () => {
     const later = [
       deployed('created', 5, 'later'),
       deployed('in_progress', 5, 'later'),
@@ -340,7 +345,7 @@ describe('deploys', () => {
     });
   });
 
-  test('a later commit that was deployed before the worker was known is asked about too', () => {
+  test('a later commit that was deployed before the worker was known is checked too', () => {
     const lines = [
       deployed('success', 4, 'before'),
       merged,
@@ -372,15 +377,19 @@ describe('attention', () => {
     ['closed, of an ended worker', [worker('failed'), pull('closed')], []],
     ['dead', [worker('planning'), died], ['worker-dead']],
     ['dead, twice', [worker('planning'), died, died], ['worker-dead']],
-    ['dead, to be revived', [worker('planning'), own('orchestrator.worker.died', { willRevive: true })], []],
-    ['revived', [worker('planning'), died, own('orchestrator.worker.revived')], []],
-    ['dead, and given up as failed', [worker('planning'), died, worker('failed')], ['worker-dead']],
-    ['dead, given up and canceled', [worker('planning'), died, worker('failed'), worker('canceled')], []],
     [
-      'dead, and started again by a person',
-      [worker('planning'), died, own('orchestrator.worker.retried')],
+      'dead, about to be revived',
+      [worker('planning'), own('orchestrator.worker.died', { willRevive: true })],
       [],
     ],
+    ['revived', [worker('planning'), died, own('orchestrator.worker.revived')], []],
+    ['dead, and marked failed', [worker('planning'), died, worker('failed')], ['worker-dead']],
+    [
+      'dead, marked failed, then canceled',
+      [worker('planning'), died, worker('failed'), worker('canceled')],
+      [],
+    ],
+    ['dead, and restarted by a person', [worker('planning'), died, own('orchestrator.worker.retried')], []],
     ['dead, then a pull request', [worker('planning'), died, worker('pr-created')], []],
     ['stalled before a merge', [worker('planning'), worker('stalled')], ['worker-stalled']],
     ['dead, and done by its merge', [worker('merging', { policy: skip }), died, merged], []],
@@ -393,17 +402,17 @@ describe('attention', () => {
     ],
     ['done without a proof', [worker('done')], ['done-unproven']],
     [
-      'done without a proof, in a file of a day before anybody looked',
+      'done without a proof, in a file that was a day old when first seen',
       [worker('done', { signal: { updatedAt: daysBefore(1) } })],
       [],
     ],
     [
-      'done without a proof, in an old file of a worker that was seen at work',
+      'done without a proof, in an old file of a worker that was seen working',
       [worker('merging'), worker('done', { signal: { updatedAt: daysBefore(9) } })],
       ['done-unproven'],
     ],
     [
-      'done without a proof, said again after the worker was seen at work',
+      'done without a proof, claimed again after the worker was seen working',
       [worker('done', { signal: { updatedAt: daysBefore(9) } }), worker('merging'), worker('done')],
       ['done-unproven'],
     ],
@@ -417,7 +426,7 @@ describe('attention', () => {
     expect(play(lines).open).toEqual(reasons.map((reason) => `run-1/ENG-42/${reason}`));
   });
 
-  test('what is raised can be appended, and tells the remedy with the ticket', () => {
+  test('a raised item can be appended, and its remedy names the ticket', () => {
     const { drafts, effects } = play([worker('planning'), died]);
     expect(drafts).toHaveLength(1);
     expect(drafts[0]).toMatchObject({
@@ -430,20 +439,20 @@ describe('attention', () => {
       expect(parseEventDraft(draft)).toMatchObject({ ok: true });
   });
 
-  test('of a dead process the end of its standard error is told, until another runs', () => {
+  test('shows the end of standard error of a dead process, until another one runs', () => {
     const stderr = 'starting\nexec: claude: not found';
     const withErrors = own('orchestrator.worker.died', { stderr });
     const { drafts, worker: known } = play([worker('planning'), withErrors]);
     expect(known?.process).toMatchObject({ state: 'dead', stderr });
     expect(drafts[0]?.detail).toHaveProperty(
       'message',
-      'The process of the worker is gone; its last status is planning. Its standard error ends with: starting | exec: claude: not found',
+      'The worker process is gone; its last status is planning. Its standard error ends with: starting | exec: claude: not found',
     );
     const later = play([worker('planning'), withErrors, own('orchestrator.worker.revived')]);
     expect(later.worker?.process).not.toHaveProperty('stderr');
   });
 
-  test('nobody is told again of what is open; of what comes back they are', () => {
+  test('notifies once while an item is open, and again when it comes back', () => {
     const raised = own('comms.attention', { reason: 'auth-failing', severity: 'high' });
     const resolved = own('comms.attention_resolved', { reason: 'auth-failing' });
     const notices = (lines: Line[]) => play(lines).kinds.filter((kind) => kind === 'notify');
@@ -451,13 +460,13 @@ describe('attention', () => {
     expect(notices([raised, resolved, raised])).toHaveLength(2);
   });
 
-  test('a line that was on its way while its cause went is taken back, and nobody is told', () => {
+  test('an item whose cause is gone before it is appended is resolved without a notification', () => {
     const { board, drafts } = play([worker('planning'), died, own('orchestrator.worker.revived')], {
       appends: false,
     });
     const [raised, resolved] = drafts;
     expect([raised?.event, resolved?.event]).toEqual(['comms.attention', 'comms.attention_resolved']);
-    // The outbox may carry them out in the other order.
+    // The outbox may run them in the other order.
     const other = play(
       [
         [resolved?.event ?? '', resolved],
@@ -478,7 +487,7 @@ describe('effects of other lines', () => {
   ];
   test.each<[string, Line[], string[]]>([
     [
-      'the merge state is asked for once',
+      'the merge state is requested once',
       [
         worker('pr-created'),
         pull('opened', unknown),
@@ -498,7 +507,7 @@ describe('effects of other lines', () => {
       ],
       ['3:refresh-pull-request:acme/web#42', '5:refresh-pull-request:acme/web#42'],
     ],
-    ['not when nobody waits', [pull('opened', unknown), suite], []],
+    ['not without a waiting worker', [pull('opened', unknown), suite], []],
     [
       'not when it is known',
       [worker('pr-created'), pull('opened', { mergeable: true, mergeableState: 'clean' }), suite],
@@ -509,14 +518,14 @@ describe('effects of other lines', () => {
       [own('workflow.ticket.phase_changed', { to: 'inReview' })],
       ['1:move-ticket:ENG-42'],
     ],
-    ['no phase', [own('workflow.ticket.phase_changed', { to: 'lunch' })], []],
+    ['an unknown phase', [own('workflow.ticket.phase_changed', { to: 'lunch' })], []],
     [
-      'our own write coming back',
+      'the echo of our own write',
       [['tracker.issue.state_changed', { scope: { ticket: 'ENG-42' }, detail: { state: { name: 'Done' } } }]],
       [],
     ],
     [
-      'an item that somebody raises',
+      'an item raised by another program',
       [
         [
           'comms.attention',
@@ -532,7 +541,7 @@ describe('effects of other lines', () => {
   test.each([
     ['status', 'codehost.status.failure', { context: 'ci', state: 'failure' }],
     ['push', 'codehost.push', { commits: 1 }],
-  ])('%s is logged only: the board stays as it is', (_name, event, detail) => {
+  ])('%s is only logged: the board stays as it is', (_name, event, detail) => {
     const before = [worker('pr-created'), pull('opened', { mergeable: true, mergeableState: 'clean' })];
     const known = play(before).board;
     const { board, effects } = play([...before, [event, { scope, detail }]]);
@@ -542,7 +551,7 @@ describe('effects of other lines', () => {
     expect(at).not.toBe(known.at);
   });
 
-  test('an address of the head in an environment that is not production is a preview', () => {
+  test('the URL of a head deployment outside production is a preview', () => {
     const at = (environment: string): Line => [
       'codehost.deployment_status.success',
       {
@@ -558,11 +567,11 @@ describe('effects of other lines', () => {
 
 describe('bounds', () => {
   const at = (board: Board, seq: number, days: number): FoldedLine => ({
-    ...told(seq, 'codehost.push'),
+    ...logged(seq, 'codehost.push'),
     ts: new Date(Date.parse(board.at ?? '') + days * 86_400_000).toISOString(),
   });
 
-  test('what has settled goes after 30 days, deployments after 7; what has not stays', () => {
+  test('settled entities are dropped after 30 days, deployments after 7; open ones stay', () => {
     const { board } = play([
       worker('implementing'),
       pull('opened'),
@@ -582,17 +591,17 @@ describe('bounds', () => {
     expect(known && pullRequestOfWorker(board, known)).toMatchObject({ number: 42 });
   });
 
-  test('too many: the oldest of those that have settled go', () => {
+  test('above the cap, the oldest settled entities are dropped', () => {
     const board = emptyBoard();
     for (let number = 1; number <= 10_500; number += 1)
       foldLine(
         board,
-        told(number, number === 1 ? 'codehost.pr.opened' : 'codehost.pr.closed', {
+        logged(number, number === 1 ? 'codehost.pr.opened' : 'codehost.pr.closed', {
           scope: { repo: 'acme/web', pr: number, sha: `s${number}` },
         }),
       );
     expect(board.pullRequests.size).toBe(10_500);
-    foldLine(board, told(20_000, 'codehost.push'));
+    foldLine(board, logged(20_000, 'codehost.push'));
     expect(board.pullRequests.size).toBe(10_000);
     expect(board.pullRequests.has('acme/web#1')).toBe(true);
     expect(board.pullRequests.has('acme/web#501')).toBe(false);
@@ -602,7 +611,7 @@ describe('bounds', () => {
 });
 
 test.each([[undefined], [{}], [{ form: 0 }], ['text'], [{ form: 2, seq: 1, at: null, workers: 3 }]])(
-  'what is no packed board is refused: %j',
+  'refuses what is not a packed board: %j',
   (json) => {
     expect(() => unpackBoard(json)).toThrow('not a board');
   },

@@ -1,4 +1,4 @@
-// Folds the log into the board, line by line, and tells what each line asks to be done.
+// Folds the log into the board, line by line, and returns the effects of each line.
 
 import type { ProjectPolicies } from '../deploy/policy.ts';
 import { draft } from '../log/event-line.ts';
@@ -26,12 +26,12 @@ import { subjectFolds } from './fold-tickets.ts';
 import { workerFolds } from './fold-worker.ts';
 import { isOver } from './worker-attention.ts';
 
-// Lines of rules that fired: each asks for what the line itself says, so that a changed configuration changes no past.
+// Rules that fired: the line itself contains the actions, so a changed configuration does not change the past.
 
 function foldFired(context: FoldContext<'workflow.rule.fired'>): void {
   const { line } = context;
   const { rule, notify, attention, run, line: cause } = line.detail;
-  // Only the daemon says that a rule fired: nobody else may have a command run.
+  // Only the daemon may report a fired rule, because it runs a command.
   if (line.source !== 'monitor' || rule === undefined || cause === undefined) return;
   const ticket = line.scope.ticket ?? null;
   if (notify) ask(context, rule, { kind: 'notify-rule', rule, ticket, ...notify });
@@ -42,7 +42,7 @@ function foldFired(context: FoldContext<'workflow.rule.fired'>): void {
 function foldFailed(context: FoldContext<'workflow.rule.failed'>): void {
   const { rule, problem, line } = context.line.detail;
   if (context.line.source !== 'monitor' || rule === undefined || line === undefined) return;
-  const message = `The rule ${rule} does nothing until its filter is changed: ${problem}`;
+  const message = `Rule ${rule} is stopped until its filter is fixed: ${problem}`;
   raise(
     context,
     `rule-${rule}-stopped`,
@@ -67,13 +67,13 @@ export const ruleFolds: readonly Fold[] = [
   on(['workflow.rule.failed'], foldFailed),
 ];
 
-// Keeps the board bounded: what has settled is let go after a while, or when there is too much of it. Done at
-// fixed lines and by the lines' own times, so that every fold lets go of the same.
+// Keeps the board bounded: settled entities are dropped after a while, or when there are too many. This happens at fixed
+// lines and by the times of the lines, so every fold drops the same entities.
 
 const LINES_BETWEEN_CLEANUPS = 10_000;
 const DAY_MS = 86_400_000;
 const KEPT_MS = 30 * DAY_MS;
-/** There are many, and what they meant for a worker stands with the worker. */
+/** There are many, and the worker keeps what matters to it. */
 const DEPLOYMENTS_KEPT_MS = 7 * DAY_MS;
 
 const caps = {
@@ -88,24 +88,24 @@ const caps = {
 
 type Kept = { lastSeq: number; lastAt?: string };
 
-/** Lets go of what has settled, when it is time for it. */
+/** Drops settled entities, at every 10,000th line. */
 export function keepBounded(board: Board, { seq, ts }: FoldedLine): void {
   if (seq % LINES_BETWEEN_CLEANUPS !== 0) return;
   const before = (milliseconds: number): string => new Date(Date.parse(ts) - milliseconds).toISOString();
   const limit = before(KEPT_MS);
   let gone = 0;
-  gone += letGo(board.pullRequests, limit, caps.pullRequests, ({ state }) => state !== 'open');
-  gone += letGo(board.workers, limit, caps.workers, isOver);
-  gone += letGo(board.deployments, before(DEPLOYMENTS_KEPT_MS), caps.deployments, () => true);
+  gone += dropSettled(board.pullRequests, limit, caps.pullRequests, ({ state }) => state !== 'open');
+  gone += dropSettled(board.workers, limit, caps.workers, isOver);
+  gone += dropSettled(board.deployments, before(DEPLOYMENTS_KEPT_MS), caps.deployments, () => true);
   if (gone > 0) linkAll(board);
-  letGo(board.tickets, limit, caps.tickets, () => true);
-  letGo(board.runs, limit, caps.runs, ({ state }) => state !== 'running' && state !== 'paused');
+  dropSettled(board.tickets, limit, caps.tickets, () => true);
+  dropSettled(board.runs, limit, caps.runs, ({ state }) => state !== 'running' && state !== 'paused');
   capOnly(board.feeds, caps.feeds, ({ lastSeq }) => lastSeq);
   capOnly(board.attention, caps.attention, ({ openedSeq }) => openedSeq);
 }
 
-/** How many went. */
-function letGo<Entity extends Kept>(
+/** Returns how many were dropped. */
+function dropSettled<Entity extends Kept>(
   entities: Map<string, Entity>,
   limit: string,
   most: number,
@@ -135,10 +135,9 @@ function capOnly<Entity>(
   for (const [key] of oldest.slice(0, entities.size - most)) entities.delete(key);
 }
 
-// The board as plain JSON, for snapshots. The number of its form is part of it: a snapshot of another form is
-// no snapshot, and the log is folded again.
+// The board as plain JSON, for snapshots. A snapshot with another form number is ignored, and the log is folded again.
 
-/** Counted up when entities or the rules that fold them change, so that older snapshots are not believed. */
+/** Increased when entities or their reducers change, so older snapshots are not used. */
 const BOARD_FORM = 8;
 
 export type PackedBoard = {
@@ -190,7 +189,7 @@ export function packBoard(board: Board): PackedBoard {
 /** Given what `packBoard` made, perhaps by way of JSON; throws on anything else and on another form. */
 export function unpackBoard(json: unknown): Board {
   const fields = asFields(json);
-  if (fields === undefined || !isPacked(fields)) throw new Error('This is not a board of the present form');
+  if (fields === undefined || !isPacked(fields)) throw new Error('This is not a board in the current format');
   const board: Board = {
     ...emptyBoard(),
     seq: fields.seq,
@@ -236,8 +235,8 @@ const folds: ReadonlyMap<string, Fold> = new Map(
 );
 
 /**
- * Changes the board by one line and gives the effects that it asks for. The lines come in the order of their
- * seq; one that was folded already changes nothing.
+ * Applies one line to the board and returns its effects. Lines come in the order of their seq; a line that was already
+ * folded changes nothing.
  *
  *     const effects = foldLine(board, line);
  */
@@ -246,7 +245,7 @@ export function foldLine(board: Board, line: FoldedLine): Effect[] {
   board.seq = line.seq;
   board.at = line.ts;
   const effects: Effect[] = [];
-  // What was said before, sent once more: it may not be true any longer.
+  // A repeated delivery may be outdated.
   if (line.repeatOf !== undefined) return effects;
   const fold = folds.get(line.event);
   const typed = fold && typedLine(line);

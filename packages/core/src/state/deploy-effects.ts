@@ -1,4 +1,4 @@
-// Hands facts to the deploy lifecycle and turns what it asks for into effects with the worker's names.
+// Passes facts to the deploy lifecycle and turns its effects into effects of the worker.
 import { DEPLOY_BUDGET, type DeployEffect, type DeployFact } from '../deploy/deploy-worker.ts';
 import { deployStep } from '../deploy/lifecycle.ts';
 import { onlyKnown } from '../receive/payload-fields.ts';
@@ -10,7 +10,7 @@ import { raise, resolve, scopeOfWorker } from './worker-attention.ts';
 
 const PROOFS_KEPT = 100;
 
-/** The worker after the fact; the same object when that changed nothing. It is not put on the board. */
+/** The worker after the fact; the same object if nothing changed. It is not put on the board. */
 export function withFact(context: FoldContext, before: Worker, fact: DeployFact): Worker {
   const step = deployStep(before, fact);
   let worker = step.worker;
@@ -38,8 +38,8 @@ function withEffect(context: FoldContext, worker: Worker, effect: DeployEffect, 
     case 'move-ticket':
       ask(context, worker.ticket, { kind: 'move-ticket', ticket: worker.ticket, phase: effect.phase });
       return worker;
-    case 'tell':
-      tell(context, worker, effect.topic, fact);
+    case 'report':
+      report(context, worker, effect.topic, fact);
       return worker;
     case 'refresh-pull-request':
       refreshPullRequest(context, worker);
@@ -50,7 +50,7 @@ function withEffect(context: FoldContext, worker: Worker, effect: DeployEffect, 
 function writeSignal(context: FoldContext, worker: Worker): void {
   if (worker.removed) return;
   const { key, orchestrator, ticket, status, merge, deploy } = worker;
-  // One that was found by its branch is named in the file from now on.
+  // A pull request that was found by its branch is written into the file.
   const { number, url = null } = pullRequestOfWorker(context.board, worker) ?? worker.pr ?? {};
   const pr = merge && {
     ...(number !== undefined && { number }),
@@ -62,7 +62,7 @@ function writeSignal(context: FoldContext, worker: Worker): void {
   ask(context, key, { kind: 'write-signal', orchestrator, ticket, status, pr, deploy });
 }
 
-/** Each commit is asked about once per worker: whether it contains the merge does not change. */
+/** Each commit is checked once per worker: whether it contains the merge does not change. */
 function withProofAsked(context: FoldContext, worker: Worker, sha: string): Worker {
   const { repo, merge, signal } = worker;
   const mergeSha = merge?.sha ?? null;
@@ -80,7 +80,7 @@ function refreshPullRequest(context: FoldContext, worker: Worker): void {
   ask(context, pullRequestKey(repo, number), { kind: 'refresh-pull-request', repo, pr: number });
 }
 
-function tell(
+function report(
   context: FoldContext,
   worker: Worker,
   topic: 'started' | 'succeeded' | 'failed',

@@ -1,11 +1,11 @@
-// What a line of the log asks to be done. Effects are a pure function of the log, so that they can be derived
-// again; their key makes carrying one out twice the same as once.
+// Effects: what a line of the log causes. They are a pure function of the log, so they can be derived again; by their
+// key, running one twice has the same result as once.
 import type { DeployProgress } from '../api/deploy.ts';
 import type { EventDraft } from '../log/event-line.ts';
 import type { ReactionCause } from '../orchestrate/reaction-causes.ts';
 import type { WorkerStatus } from '../runs/signal-file.ts';
 
-/** Of a ticket's way through the workflow; each has its state in `svc.tracker.stateMap`. */
+/** The phases of a ticket in the workflow; `svc.tracker.stateMap` maps each to a tracker state. */
 export const ticketPhases = [
   'backlog',
   'todo',
@@ -25,44 +25,44 @@ export type Effect = { key: string; seq: number } & (
       orchestrator: string;
       ticket: string;
       status: WorkerStatus;
-      /** What is known of the pull request, merged into the file's own `pr`. */
+      /** The known fields of the pull request, merged into `pr` of the file. */
       pr: { number?: number; url?: string; state?: string; mergedAt?: string; mergeSha?: string } | null;
       deploy: DeployProgress | null;
     }
   | { kind: 'move-ticket'; ticket: string; phase: TicketPhase }
-  /** A line of our own: attention raised or taken back, a deploy told. Appended once, by the key. */
+  /** Our own event: attention raised or resolved, or the progress of a deploy. Appended once, by the key. */
   | { kind: 'append'; draft: EventDraft }
   | { kind: 'refresh-pull-request'; repo: string; pr: number }
   | { kind: 'prove-descendant'; repo: string; mergeSha: string; sha: string; worktreePath: string | null }
-  /** A merged commit failed its verification: a ticket, or a finding, says what to mend. */
+  /** A merge commit failed its verification: files a ticket or a finding with what to fix. */
   | {
       kind: 'file-remediation';
       orchestrator: string;
       ticket: string;
-      /** Folder of the project; null when nobody told. */
+      /** The project folder; null when unknown. */
       project: string | null;
       sha: string | null;
       summary: string | null;
       findings: string[];
     }
-  /** Checks of its pull request fail, or a reviewer wants changes: the worker is told. */
+  /** Notifies the worker that checks of its pull request failed or a reviewer requested changes. */
   | {
       kind: 'message-worker';
       orchestrator: string;
       ticket: string;
       cause: ReactionCause;
-      /** Of its cause, from 1. */
+      /** Counts notifications of this cause, from 1. */
       number: number;
       repo: string;
       pr: number;
-      /** The head commit that it is about. */
+      /** The head commit concerned. */
       sha: string | null;
       reviewId: number | null;
       url: string | null;
-      /** The message; what others wrote stands in fences, without control characters. */
+      /** The message; text written by others is fenced and has no control characters. */
       text: string;
     }
-  /** An attention item was opened: whoever wants to be told is told. */
+  /** An attention item was opened: sends notifications. */
   | {
       kind: 'notify';
       attention: string;
@@ -71,8 +71,8 @@ export type Effect = { key: string; seq: number } & (
       message: string;
       remedy: string | null;
     }
-  /** A rule fired and wants somebody told. */
+  /** A rule fired that sends a notification. */
   | { kind: 'notify-rule'; rule: string; ticket: string | null; severity: string; message: string }
-  /** A rule fired and wants a command run, with the line of the log that it fired on. */
+  /** A rule fired that runs a command, with the line that it fired on. */
   | { kind: 'run-command'; rule: string; ticket: string | null; command: string; line: number }
 );

@@ -1,4 +1,4 @@
-// One line that is being folded: the board that it changes and the effects that it asks for.
+// One step of the fold: the line, the board that it changes, and the effects that it requests.
 import type { Topic } from '../log/topics.ts';
 import type { TypedLine } from '../log/typed-line.ts';
 import type { Board, FoldedLine } from './board-types.ts';
@@ -9,7 +9,7 @@ export type LineOf<Name extends Topic = Topic> = TypedLine<FoldedLine, Name>;
 
 export type FoldContext<Name extends Topic = Topic> = { board: Board; line: LineOf<Name>; effects: Effect[] };
 
-/** A method, because a fold takes the lines of its own topics only: `foldLine` hands it no others. */
+/** A method, because `foldLine` passes only lines of these topics. */
 export type Fold = { topics: readonly Topic[]; fold(context: FoldContext): void };
 
 /** `on(['orchestrator.wave.started'], (context) => … context.line.detail.wave …)` */
@@ -22,7 +22,7 @@ export function on<Name extends Topic>(
 
 type Unkeyed<Kind> = Kind extends unknown ? Omit<Kind, 'key' | 'seq'> : never;
 
-/** Asks for something; what is asked twice of one subject by one line is done once, as it was asked last. */
+/** Requests an effect. If one line requests an effect twice for a subject, the last request counts. */
 export function ask({ line, effects }: FoldContext, subject: string, effect: Unkeyed<Effect>): void {
   const key = `${line.seq}:${effect.kind}:${subject}`;
   const index = effects.findIndex((other) => other.key === key);

@@ -1,4 +1,4 @@
-// Lines of deployments, and what is said of deploys: proofs, deadlines, a person's word.
+// Events of deployments and deploys: states, proofs, deadlines, a person's decision.
 
 import type { DeploymentState } from '../api/deploy.ts';
 import { repoKey } from '../codehost/repo-name.ts';
@@ -26,8 +26,8 @@ import { withPreviewOf } from './reduce-pull-request.ts';
 import { workerKey } from './reduce-worker.ts';
 import { withOwnAttention } from './worker-attention.ts';
 
-// A deployment after one more line of its own. Each state is kept once; the newest by its own time counts,
-// and at the same moment the one that comes later in a deployment's life.
+// A deployment after one more of its events. Each state is kept once; the newest by its own time counts, and at the same
+// time the one that comes later in the order below.
 
 const order: Record<DeploymentState, number> = {
   created: 0,
@@ -64,7 +64,7 @@ export function reduceDeployment(
   const at = timeOf(line);
   const before = known ?? unknownDeployment(repo, id, sha, environment, line);
   const isNewest = known === undefined || isNewer({ state, at }, before);
-  const isTold = before.states.some((other) => other.state === state);
+  const isKnown = before.states.some((other) => other.state === state);
   return {
     ...before,
     ref: scope.ref ?? before.ref,
@@ -72,7 +72,7 @@ export function reduceDeployment(
     production: production ?? before.production,
     state: isNewest ? state : before.state,
     stateAt: isNewest ? at : before.stateAt,
-    states: isTold ? before.states : [...before.states, { state, at, seq, via }],
+    states: isKnown ? before.states : [...before.states, { state, at, seq, via }],
     environmentUrl: newestText(status?.environmentUrl, before.environmentUrl, isNewest),
     logUrl: newestText(status?.logUrl, before.logUrl, isNewest),
     description: newestText(line.detail.description, before.description, isNewest),
@@ -81,9 +81,9 @@ export function reduceDeployment(
   };
 }
 
-function isNewer(told: { state: DeploymentState; at: string }, before: Deployment): boolean {
-  if (isOlder(told.at, before.stateAt)) return false;
-  return isOlder(before.stateAt, told.at) || order[told.state] > order[before.state];
+function isNewer(next: { state: DeploymentState; at: string }, before: Deployment): boolean {
+  if (isOlder(next.at, before.stateAt)) return false;
+  return isOlder(before.stateAt, next.at) || order[next.state] > order[before.state];
 }
 
 function newestText(text: string | undefined, before: string | null, isNewest: boolean): string | null {
@@ -129,9 +129,9 @@ function foldDeployment(context: FoldContext<DeploymentLine['event']>): void {
     const next = pullRequest && withPreviewOf(board, pullRequest, deployment);
     if (next !== undefined && next !== pullRequest) putPullRequest(board, next);
   }
-  const told = deployment.states.at(-1);
-  if (told === undefined || deployment.states === known?.states) return;
-  const fact = deploymentFact(deployment, told);
+  const newest = deployment.states.at(-1);
+  if (newest === undefined || deployment.states === known?.states) return;
+  const fact = deploymentFact(deployment, newest);
   for (const key of linked(board.links.waitingByRepo, repoKey(repo))) {
     const worker = board.workers.get(key);
     if (worker?.deploy && isSameEnvironment(worker.deploy.environment, deployment.environment))
@@ -173,7 +173,7 @@ function foldTimeout(context: FoldContext): void {
   if (worker) change(context, worker, { kind: 'time', seq: context.line.seq, at: context.line.ts });
 }
 
-function foldWord(
+function foldDecision(
   context: FoldContext<'orchestrator.deploy.retried' | 'orchestrator.deploy.accepted'>,
 ): void {
   const worker = workerOf(context);
@@ -188,7 +188,7 @@ function foldWord(
     seq: line.seq,
     at: timeOf(line),
   } as const;
-  // What came while only a person could move it counts now, and proofs that nobody gave may be asked for again.
+  // Deployments that arrived while only a person could move it count now, and missing proofs may be requested again.
   change(context, worker, fact, (moved) =>
     isRetry ? withKnownDeployments(context, { ...moved, proofsAsked: [] }) : moved,
   );
@@ -198,5 +198,5 @@ export const deploymentFolds: readonly Fold[] = [
   on(['codehost.deployment.created', ...statusTopics], foldDeployment),
   on(['orchestrator.deploy.descendant_checked'], foldProof),
   on(['orchestrator.deploy.timed_out'], foldTimeout),
-  on(['orchestrator.deploy.retried', 'orchestrator.deploy.accepted'], foldWord),
+  on(['orchestrator.deploy.retried', 'orchestrator.deploy.accepted'], foldDecision),
 ];

@@ -1,4 +1,4 @@
-// Lines of pull requests: their own, and what reviewers, checks and comments say of them.
+// Events of pull requests: their own, and those of reviews, checks and comments.
 import {
   checkSuiteActions,
   commentActions,
@@ -23,11 +23,11 @@ import { ask, type Fold, type FoldContext, on } from './fold-context.ts';
 import { reactToJudgement, reactToPush } from './fold-reactions.ts';
 import { withKnownDeployments } from './known-facts.ts';
 import {
+  checkSummary,
   type JudgementLine,
   type OwnLine,
   pullRequestNumbers,
   reducePullRequest,
-  standingOf,
   withKnownPreviews,
 } from './reduce-pull-request.ts';
 import { isOver, withOwnAttention } from './worker-attention.ts';
@@ -37,27 +37,27 @@ function foldPullRequest(context: FoldContext<OwnLine['event']>): void {
   const { repo, pr } = line.scope;
   if (repo === undefined || pr === undefined) return;
   const known = board.pullRequests.get(pullRequestKey(repo, pr));
-  const told = reducePullRequest(known, line);
-  if (told === undefined) return;
-  const next = told.headSha === known?.headSha ? told : withKnownPreviews(board, told);
-  const isLinkedAnew = next.branch !== known?.branch || next.headRepo !== known.headRepo;
-  // Those that it belonged to before may have to learn that it does no more.
-  const before = known === undefined || !isLinkedAnew ? [] : workersNear(board, known);
+  const reduced = reducePullRequest(known, line);
+  if (reduced === undefined) return;
+  const next = reduced.headSha === known?.headSha ? reduced : withKnownPreviews(board, reduced);
+  const isRelinked = next.branch !== known?.branch || next.headRepo !== known.headRepo;
+  // Workers that it belonged to before may no longer own it.
+  const before = known === undefined || !isRelinked ? [] : workersNear(board, known);
   putPullRequest(board, next);
   const near = workersNear(board, next);
   if (near.length === 0 && before.length === 0) return;
   if (known !== undefined && next.headSha !== known.headSha) reactToPush(context, next);
-  if (next.merge !== null && (isLinkedAnew || next.merge !== known?.merge))
-    tellMerge(context, next, next.merge);
-  if (next.state === known?.state && !isLinkedAnew) return;
+  if (next.merge !== null && (isRelinked || next.merge !== known?.merge))
+    applyMerge(context, next, next.merge);
+  if (next.state === known?.state && !isRelinked) return;
   for (const key of new Set([...before, ...near])) {
     const worker = board.workers.get(key);
-    const looked = worker && withOwnAttention(context, worker);
-    if (looked !== undefined && looked !== worker) putWorker(board, looked);
+    const checked = worker && withOwnAttention(context, worker);
+    if (checked !== undefined && checked !== worker) putWorker(board, checked);
   }
 }
 
-function tellMerge(
+function applyMerge(
   context: FoldContext,
   pullRequest: PullRequest,
   merge: NonNullable<PullRequest['merge']>,
@@ -75,7 +75,7 @@ function foldJudgement(context: FoldContext<JudgementLine['event']>): void {
     const known = board.pullRequests.get(key);
     const next = reducePullRequest(known, line);
     if (next === undefined) continue;
-    const asked = withQuestion(context, next);
+    const asked = withRefresh(context, next);
     if (asked === known) continue;
     putPullRequest(board, asked);
     reactToJudgement(context, asked);
@@ -90,8 +90,8 @@ function keysOf({ board, line }: FoldContext<JudgementLine['event']>): readonly 
   return sha === undefined ? [] : linked(board.links.pullRequestsByHead, commitKey(repo, sha));
 }
 
-/** Where somebody's work waits for it and nobody has said whether it can be merged, the code host is asked. */
-function withQuestion(context: FoldContext, pullRequest: PullRequest): PullRequest {
+/** Asks the code host whether it can be merged, if that is unknown and a worker waits for it. */
+function withRefresh(context: FoldContext, pullRequest: PullRequest): PullRequest {
   const { board, line } = context;
   if (pullRequest.state !== 'open' || pullRequest.askedSeq !== null || line.via === 'poll')
     return pullRequest;
@@ -116,8 +116,8 @@ export const pullRequestFolds: readonly Fold[] = [
   ),
 ];
 
-// Whether a pull request could be merged now. The code host decides by rules that it does not tell, so that
-// its own word counts most; without it, what is known to stand in the way is told, and else "unknown".
+// Whether a pull request can be merged now. The code host decides by rules that it does not publish, so its own merge
+// state counts most; without it, the known obstacles are listed, else the answer is "unknown".
 
 type Judged = Pick<
   PullRequest,
@@ -132,27 +132,27 @@ type Judged = Pick<
   | 'unresolvedThreads'
 >;
 
-/** Its words for "nothing that is required stands in the way". */
+/** The code host's states for "all requirements are met". */
 const free = new Set(['clean', 'unstable', 'has_hooks']);
 
 export function mergeReadiness(pullRequest: Judged): MergeReadiness {
   const { state, mergeableState } = pullRequest;
-  if (state === 'merged') return { ready: false, reasons: ['it is merged already'] };
+  if (state === 'merged') return { ready: false, reasons: ['it is already merged'] };
   if (state === 'closed') return { ready: false, reasons: ['it is closed'] };
   const hard = hardReasons(pullRequest);
-  const standing = standingOf(pullRequest);
-  const soft = softReasons(pullRequest, standing.failed);
-  const running = standing.running.length > 0 ? [`checks are running: ${listed(standing.running)}`] : [];
+  const checks = checkSummary(pullRequest);
+  const soft = softReasons(pullRequest, checks.failed);
+  const running = checks.running.length > 0 ? [`checks running: ${listed(checks.running)}`] : [];
   const reasons = [...hard, ...soft, ...running];
   if (hard.length > 0) return { ready: false, reasons };
   if (mergeableState !== null && free.has(mergeableState)) return { ready: true, reasons };
   if (mergeableState === 'blocked')
     return {
       ready: false,
-      reasons: reasons.length > 0 ? reasons : ['the code host says that a rule of the repository is not met'],
+      reasons: reasons.length > 0 ? reasons : ['a repository rule on the code host blocks it'],
     };
   if (soft.length > 0) return { ready: false, reasons };
-  return { ready: null, reasons: [...running, 'the code host has not said whether it can be merged'] };
+  return { ready: null, reasons: [...running, 'the code host has not reported whether it can be merged'] };
 }
 
 function hardReasons({ draft, mergeable, mergeableState, base }: Judged): string[] {
@@ -171,11 +171,10 @@ function softReasons(pullRequest: Judged, failed: readonly string[]): string[] {
   if (failed.length > 0) reasons.push(`checks failed: ${listed(failed)}`);
   if (reviewDecision === 'changes_requested' || (reviewDecision === null && objectors.length > 0)) {
     const names = objectors.map(({ reviewer }) => reviewer);
-    reasons.push(names.length > 0 ? `changes are requested by ${listed(names)}` : 'changes are requested');
+    reasons.push(names.length > 0 ? `changes requested by ${listed(names)}` : 'changes requested');
   }
   const threads = unresolvedThreads.length;
-  if (threads > 0)
-    reasons.push(threads === 1 ? 'one thread is unresolved' : `${threads} threads are unresolved`);
+  if (threads > 0) reasons.push(threads === 1 ? '1 unresolved thread' : `${threads} unresolved threads`);
   return reasons;
 }
 

@@ -1,5 +1,5 @@
-// Tells workers of our runs what became of their pull requests, and takes back the call for an agent that a new
-// commit has answered.
+// Notifies the workers of our runs about failed checks and reviews, and cancels a pending agent start once a new commit
+// was pushed.
 import { isPreMerge } from '../deploy/standing.ts';
 import { isIn } from '../log/typed-line.ts';
 import { MOST_REACTIONS } from '../orchestrate/reaction-causes.ts';
@@ -11,7 +11,7 @@ import { ask, type FoldContext } from './fold-context.ts';
 import type { JudgementLine } from './reduce-pull-request.ts';
 import { withOwnAttention } from './worker-attention.ts';
 
-/** After a line of a review or a check that changed the pull request. */
+/** After a review or check that changed the pull request. */
 export function reactToJudgement(
   context: FoldContext<JudgementLine['event']>,
   pullRequest: PullRequest,
@@ -19,21 +19,21 @@ export function reactToJudgement(
   const { board, line } = context;
   if (!isIn(line, 'codehost.check_suite') && !isIn(line, 'codehost.pr_review')) return;
   for (const worker of workersOfPullRequest(board, pullRequest)) {
-    if (!isTold(board, worker)) continue;
-    const told = withReaction(context, worker, pullRequest, reactionTo(line, pullRequest));
-    const looked = withOwnAttention(context, told);
-    if (looked !== worker) putWorker(board, looked);
+    if (!isNotified(board, worker)) continue;
+    const notified = withReaction(context, worker, pullRequest, reactionTo(line, pullRequest));
+    const next = withOwnAttention(context, notified);
+    if (next !== worker) putWorker(board, next);
   }
 }
 
-/** Of a worker that has just come to know its pull request. */
+/** For a worker that has just been linked to its pull request. */
 export function withKnownReactions(context: FoldContext, worker: Worker): Worker {
   const pullRequest = pullRequestOfWorker(context.board, worker);
-  if (pullRequest === undefined || !isTold(context.board, worker)) return worker;
+  if (pullRequest === undefined || !isNotified(context.board, worker)) return worker;
   return withReaction(context, worker, pullRequest, reactionToChecks(pullRequest));
 }
 
-/** Somebody has pushed: whoever was to be called for the commit before need not be. */
+/** A new commit was pushed: an agent that was to be started for the previous one is no longer needed. */
 export function reactToPush(context: FoldContext, pullRequest: PullRequest): void {
   for (const worker of workersOfPullRequest(context.board, pullRequest)) {
     if (worker.recall === null && worker.raised.length === 0) continue;
@@ -41,8 +41,8 @@ export function reactToPush(context: FoldContext, pullRequest: PullRequest): voi
   }
 }
 
-/** Only where we conduct the run, and only until the merge. */
-function isTold(board: Board, { orchestrator, status, merge, removed }: Worker): boolean {
+/** Only in runs that we orchestrate, and only before the merge. */
+function isNotified(board: Board, { orchestrator, status, merge, removed }: Worker): boolean {
   const run = board.runs.get(orchestrator);
   if (run === undefined || run.plan === null || (run.state !== 'running' && run.state !== 'paused'))
     return false;

@@ -1,5 +1,5 @@
-// A ticket after one more line. What the tracker tells replaces what it told of an earlier moment; what our
-// own workflow tells is kept beside it.
+// A ticket after one more event. The tracker's state replaces an earlier one; the phase of our own workflow is kept
+// beside it.
 
 import { feedGrades } from '../log/own-details.ts';
 import { topicsIn } from '../log/topic-family.ts';
@@ -37,8 +37,8 @@ function phaseOf(name: string | undefined): TicketPhase | undefined {
 
 function afterTracker(before: Ticket, line: IssueLine): Ticket {
   const { detail } = line;
-  const told = upstreamTime(line);
-  if (isOlder(told, before.reportedAt)) return before;
+  const reportedAt = upstreamTime(line);
+  if (isOlder(reportedAt, before.reportedAt)) return before;
   return {
     ...before,
     title: short(detail.title) ?? before.title,
@@ -48,7 +48,7 @@ function afterTracker(before: Ticket, line: IssueLine): Ticket {
     priority: detail.priority ?? before.priority,
     labels: detail.labels?.slice(0, MOST_LABELS) ?? before.labels,
     removed: line.event === 'tracker.issue.removed',
-    reportedAt: later(before.reportedAt, told),
+    reportedAt: later(before.reportedAt, reportedAt),
     via: line.via,
   };
 }
@@ -103,7 +103,7 @@ function unknownTicket(ticket: string, line: TicketLine): Ticket {
   };
 }
 
-// A feed after one more line: its grade is the topic's last word.
+// A feed after one more event: its grade is the last part of the topic.
 
 const feedTopics = topicsIn('monitor.feed', feedGrades);
 type FeedLine = LineOf<(typeof feedTopics)[number]>;
@@ -124,9 +124,9 @@ export function reduceFeed(known: FeedState | undefined, line: FeedLine): FeedSt
   };
 }
 
-// Lines of tickets, attention and feeds.
+// Events of tickets, attention and feeds.
 
-/** What the tracker tells only updates the ticket, so that our own write coming back causes nothing. */
+/** A tracker event only updates the ticket, so the echo of our own write causes no effect. */
 function foldTicket(context: FoldContext<TicketLine['event']>): void {
   const { board, line } = context;
   const { ticket } = line.scope;
@@ -154,7 +154,7 @@ function foldAttention(context: FoldContext<AttentionLine['event']>): void {
   ask(context, id, { kind: 'notify', attention: id, reason, severity, message, remedy });
 }
 
-/** Our own line was on its way while its cause went: it is taken back at once, and nobody is told. */
+/** The cause went away before our line was appended: resolve the item at once, without a notification. */
 function isGone(context: FoldContext<'comms.attention'>): boolean {
   const { board, line } = context;
   const { orchestrator, ticket } = line.scope;

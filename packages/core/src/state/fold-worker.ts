@@ -1,4 +1,4 @@
-// Lines of workers and runs.
+// Events of workers and runs.
 
 import type { DeployFact } from '../deploy/deploy-worker.ts';
 import { deployPolicyFor } from '../deploy/policy.ts';
@@ -16,7 +16,7 @@ import { withKnownFacts } from './known-facts.ts';
 import { claimedStatus, reduceWorker, type WorkerTopic, workerKey } from './reduce-worker.ts';
 import { resolve, withOwnAttention } from './worker-attention.ts';
 
-// A run after one more line: its own, one of its waves, or the first of a worker that nobody had announced.
+// A run after one more event: its own, one of a wave, or the first of a worker of an unannounced run.
 
 const MOST_TICKETS = 1000;
 const MOST_WAVES = 200;
@@ -43,7 +43,7 @@ function afterLine(before: Run, line: RunLine | WaveLine | LineOf<WorkerTopic>):
   return isIn(line, 'orchestrator.worker') ? withTickets(before, textsIn([ticket])) : undefined;
 }
 
-/** A person starts a ticket of it again: the run goes on, at the wave of the ticket. Only a person's word does that. */
+/** A person restarts a ticket: the run resumes at the wave of the ticket. Only a person can do that. */
 function reopened(before: Run, { scope: { ticket = '' }, seq }: LineOf<'orchestrator.worker.retried'>): Run {
   const wave = (before.plan?.waves.findIndex((tickets) => tickets.includes(ticket)) ?? -1) + 1;
   const waves = before.waves.map((one) =>
@@ -52,7 +52,7 @@ function reopened(before: Run, { scope: { ticket = '' }, seq }: LineOf<'orchestr
   return isRunOver(before) ? { ...before, waves, state: 'running', endedAt: null } : { ...before, waves };
 }
 
-/** One that was conducted here and is over does not begin again by a line of its own, which a helper could report. */
+/** A finished run that we orchestrated is not reopened by a run event, because a helper could report one. */
 function isRunOver({ plan, state }: Run): boolean {
   return plan !== null && (state === 'completed' || state === 'canceled');
 }
@@ -81,7 +81,7 @@ function afterOwnLine(before: Run, line: RunLine): Run | undefined {
   }
 }
 
-/** A run is conducted by the plan that it was started with; without one nobody here conducts it. */
+/** The daemon orchestrates a run by the plan that it was started with; without a plan it does not. */
 function planIn({ event, detail }: RunLine): RunPlan | null {
   if (event !== 'orchestrator.run.started') return null;
   const { plan, project, maxParallel } = detail;
@@ -155,21 +155,21 @@ function foldWorker(context: FoldContext<WorkerTopic>): void {
   const known = board.workers.get(workerKey(orchestrator, ticket));
   const reduced = reduceWorker(known, line);
   if (reduced === undefined) return;
-  const told = withPolicy(board, reduced);
+  const configured = withPolicy(board, reduced);
   touchRun(context, orchestrator, known === undefined || line.event === 'orchestrator.worker.retried');
-  const worker = withWords(context, told, known);
+  const worker = withClaim(context, configured, known);
   askForRemediation(context, worker);
   putWorker(board, withOwnAttention(context, afterFailure(context, known, worker)));
 }
 
-/** Logs from before `monitor.config.applied` have the policy in the lines of workers. */
+/** Logs without `monitor.config.applied` have the policy in the lines of workers. */
 function withPolicy({ projects }: Board, worker: Worker): Worker {
   if (projects.size === 0) return worker;
   const policy = deployPolicyFor(projects.values(), worker.repo);
   return isSamePolicy(policy, worker.policy) ? worker : { ...worker, policy };
 }
 
-/** The configuration of a project holds for every merge from this line on, and for those that waited for it. */
+/** The configuration of a project applies to every later merge, and to merges that waited for it. */
 function foldConfig(context: FoldContext<'monitor.config.applied'>): void {
   const { board, line } = context;
   const { project, served, deploy, others } = line.detail;
@@ -182,13 +182,13 @@ function foldConfig(context: FoldContext<'monitor.config.applied'>): void {
   }
 }
 
-/** Why it could not be started was told by whoever tried; it is over when the worker has not failed any more. */
+/** `dispatch-failed` is raised by the orchestrator; it is resolved once the worker is no longer failed. */
 function afterFailure(context: FoldContext, known: Worker | undefined, worker: Worker): Worker {
   const isOver = known?.status === 'failed' && worker.status !== 'failed';
   return isOver ? resolve(context, worker, 'dispatch-failed') : worker;
 }
 
-/** A verification that failed is filed, so that somebody mends it. */
+/** A failed verification is filed as a ticket or finding. */
 function askForRemediation(context: FoldContext, { key, orchestrator, ticket, verification }: Worker): void {
   const { line } = context;
   if (line.event !== 'orchestrator.verification.failed' || verification?.advisory !== false) return;
@@ -200,10 +200,10 @@ function askForRemediation(context: FoldContext, { key, orchestrator, ticket, ve
 }
 
 /**
- * What the board knows and what the file says. A file that speaks of a merge is compared with what is known of
- * it; one that does not speaks of the time before, and comes first.
+ * Applies the facts on the board and the status in the file. A status after the merge is compared with the known facts,
+ * so those come first; a status before the merge is older, so it comes first.
  */
-function withWords(context: FoldContext<WorkerTopic>, worker: Worker, known: Worker | undefined): Worker {
+function withClaim(context: FoldContext<WorkerTopic>, worker: Worker, known: Worker | undefined): Worker {
   const { line } = context;
   const status = claimedStatus(line);
   const isNew = known === undefined || hasNewLinks(known, worker);
@@ -217,18 +217,18 @@ function withWords(context: FoldContext<WorkerTopic>, worker: Worker, known: Wor
     : know(withFact(context, worker, claimed));
 }
 
-/** The first that is told of the file, long after it was written: it lay there before anybody watched. */
+/** The first event about the file, long after it was written: it existed before svc watched the folder. */
 function isOldFile(known: Worker | undefined, { signal }: Worker, { ts }: LineOf): boolean {
   if (signal === null || (known !== undefined && known.signal !== null)) return false;
   return Date.parse(ts) - Date.parse(signal.updatedAt) >= DAY_MS;
 }
 
-function hasNewLinks(known: Worker, told: Worker): boolean {
+function hasNewLinks(known: Worker, next: Worker): boolean {
   return (
-    known.repo !== told.repo ||
-    known.branch !== told.branch ||
-    known.pr?.number !== told.pr?.number ||
-    (known.policy !== told.policy && !isSamePolicy(known.policy, told.policy))
+    known.repo !== next.repo ||
+    known.branch !== next.branch ||
+    known.pr?.number !== next.pr?.number ||
+    (known.policy !== next.policy && !isSamePolicy(known.policy, next.policy))
   );
 }
 

@@ -1,5 +1,5 @@
-// Facts that the board has already, for a worker that comes to know them late: the merge of its pull request
-// and the deployments since. So it does not matter which of them the log tells first.
+// Facts that are already on the board, for a worker that is linked to them later: the merge of its pull request and the
+// deployments since. So the order of these events in the log does not matter.
 import { repoKey } from '../codehost/repo-name.ts';
 import type { DeployFact } from '../deploy/deploy-worker.ts';
 import { isSameEnvironment } from '../deploy/policy.ts';
@@ -10,8 +10,8 @@ import { withFact } from './deploy-effects.ts';
 
 import type { FoldContext } from './fold-context.ts';
 
-/** The newest deployments of other commits that are looked at: one of them may contain the merge. */
-const OTHERS_LOOKED_AT = 10;
+/** How many of the newest deployments of other commits are checked: one of them may contain the merge. */
+const OTHERS_CHECKED = 10;
 
 export function withKnownFacts(context: FoldContext, worker: Worker): Worker {
   const merge = pullRequestOfWorker(context.board, worker)?.merge;
@@ -33,16 +33,16 @@ export function withKnownDeployments(context: FoldContext, worker: Worker): Work
   return next;
 }
 
-/** What a commit that was just proven to contain the merge went through. */
+/** Applies the deployments of a commit that was just proven to contain the merge. */
 export function withDeploymentsOf(context: FoldContext, worker: Worker, sha: string): Worker {
   if (worker.repo === null) return worker;
   const facts = factsOfCommit(context.board, worker.repo, sha).toSorted((one, other) => one.seq - other.seq);
   return facts.reduce((next, fact) => withFact(context, next, fact), worker);
 }
 
-export function deploymentFact(deployment: Deployment, told: Deployment['states'][number]): DeployFact {
+export function deploymentFact(deployment: Deployment, entered: Deployment['states'][number]): DeployFact {
   const { id, sha, environment, description, logUrl } = deployment;
-  const { state, at, seq } = told;
+  const { state, at, seq } = entered;
   return {
     kind: 'deployment',
     seq,
@@ -59,7 +59,7 @@ export function deploymentFact(deployment: Deployment, told: Deployment['states'
 function factsOfCommit(board: Board, repo: string, sha: string): DeployFact[] {
   return linked(board.links.deploymentsByCommit, commitKey(repo, sha)).flatMap((key) => {
     const deployment = board.deployments.get(key);
-    return deployment ? deployment.states.map((told) => deploymentFact(deployment, told)) : [];
+    return deployment ? deployment.states.map((entered) => deploymentFact(deployment, entered)) : [];
   });
 }
 
@@ -67,15 +67,15 @@ function newestOfOthers(board: Board, { merge, deploy, policy }: Worker, repo: s
   if (!policy.acceptDescendants || merge === null || deploy === null) return [];
   const facts: DeployFact[] = [];
   for (const id of board.links.newestDeployments.get(repoKey(repo)) ?? []) {
-    if (facts.length === OTHERS_LOOKED_AT) break;
+    if (facts.length === OTHERS_CHECKED) break;
     const deployment = board.deployments.get(pullRequestKey(repo, id));
     if (deployment === undefined) continue;
-    // Ids go up: what was created before the merge cannot contain it, nor can what was created before that.
+    // Ids increase: a deployment created before the merge cannot contain it, nor can any older one.
     if (isOlder(deployment.states[0]?.at ?? null, merge.at)) break;
-    const told = deployment.states.findLast(({ state }) => state !== 'inactive');
-    if (told === undefined || !isSameEnvironment(deployment.environment, deploy.environment)) continue;
+    const newest = deployment.states.findLast(({ state }) => state !== 'inactive');
+    if (newest === undefined || !isSameEnvironment(deployment.environment, deploy.environment)) continue;
     if (deployment.sha === merge.sha || deploy.containedIn.includes(deployment.sha)) continue;
-    facts.push(deploymentFact(deployment, told));
+    facts.push(deploymentFact(deployment, newest));
   }
   return facts.toSorted((one, other) => one.seq - other.seq);
 }

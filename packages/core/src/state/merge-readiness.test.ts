@@ -19,18 +19,18 @@ const check = (conclusion: string | null, name = 'ci', seq = 1) => ({
   at: null,
   seq,
 });
-const unsaid = ['the code host has not said whether it can be merged'];
+const unreported = ['the code host has not reported whether it can be merged'];
 
 test.each<[string, Partial<Parameters<typeof mergeReadiness>[0]>, boolean | null, string[]]>([
   ['clean', {}, true, []],
-  ['merged', { state: 'merged' }, false, ['it is merged already']],
+  ['merged', { state: 'merged' }, false, ['it is already merged']],
   ['closed', { state: 'closed' }, false, ['it is closed']],
   ['a draft', { draft: true }, false, ['it is a draft']],
   ['conflicts', { mergeable: false }, false, ['it conflicts with main']],
   ['behind', { mergeableState: 'behind' }, false, ['it is behind main']],
-  ['not said', { mergeableState: null }, null, unsaid],
-  ['unknown', { mergeableState: 'unknown', mergeable: null }, null, unsaid],
-  ['running', { mergeableState: null, checks: [check(null)] }, null, ['checks are running: ci', ...unsaid]],
+  ['not reported', { mergeableState: null }, null, unreported],
+  ['unknown', { mergeableState: 'unknown', mergeable: null }, null, unreported],
+  ['running', { mergeableState: null, checks: [check(null)] }, null, ['checks running: ci', ...unreported]],
   ['failed', { mergeableState: null, checks: [check('failure')] }, false, ['checks failed: ci']],
   [
     'failed, not required',
@@ -39,17 +39,12 @@ test.each<[string, Partial<Parameters<typeof mergeReadiness>[0]>, boolean | null
     ['checks failed: ci'],
   ],
   [
-    'a poll says more than suites before it',
+    'a poll replaces the suites before it',
     { mergeableState: null, checks: [check('failure'), check('success', 'all checks', 2)] },
     null,
-    unsaid,
+    unreported,
   ],
-  [
-    'blocked',
-    { mergeableState: 'blocked' },
-    false,
-    ['the code host says that a rule of the repository is not met'],
-  ],
+  ['blocked', { mergeableState: 'blocked' }, false, ['a repository rule on the code host blocks it']],
   [
     'changes requested',
     {
@@ -57,15 +52,10 @@ test.each<[string, Partial<Parameters<typeof mergeReadiness>[0]>, boolean | null
       reviews: [{ reviewer: 'kim', state: 'changes_requested', at: null, seq: 1 }],
     },
     false,
-    ['changes are requested by kim'],
+    ['changes requested by kim'],
   ],
-  [
-    'by a poll',
-    { mergeableState: null, reviewDecision: 'changes_requested' },
-    false,
-    ['changes are requested'],
-  ],
-  ['threads', { mergeableState: null, unresolvedThreads: ['a', 'b'] }, false, ['2 threads are unresolved']],
+  ['by a poll', { mergeableState: null, reviewDecision: 'changes_requested' }, false, ['changes requested']],
+  ['threads', { mergeableState: null, unresolvedThreads: ['a', 'b'] }, false, ['2 unresolved threads']],
 ])('%s', (_name, change, expected, reasons) => {
   expect(mergeReadiness({ ...ready, checks: [], reviews: [], unresolvedThreads: [], ...change })).toEqual({
     ready: expected,

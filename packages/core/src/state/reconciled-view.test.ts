@@ -1,9 +1,9 @@
-// A reconciliation that is fed from the board: what it tells is known after it was told, and told only once.
+// A reconciliation against the board reports each difference once, and the board knows it afterwards.
 import { expect, test } from 'vitest';
 import { type PolledPullRequest, pollDifferences } from '../codehost/poll-differences.ts';
 import { type Board, emptyBoard, foldLine } from './board.ts';
 import { knownPullRequest } from './reconciled-view.ts';
-import { moment } from './testing/told.ts';
+import { moment } from './testing/lines.ts';
 
 const head = 'a'.repeat(40);
 const open: PolledPullRequest = {
@@ -47,7 +47,7 @@ const polls: [string, PolledPullRequest][] = [
   ['another head', { ...open, headRefOid: 'c'.repeat(40), commits: { nodes: [] } }],
 ];
 
-function tell(board: Board, polled: PolledPullRequest): string[] {
+function reconcile(board: Board, polled: PolledPullRequest): string[] {
   const known = board.pullRequests.get('acme/web#42');
   const view = known && knownPullRequest(known);
   const drafts = pollDifferences(polled, view, { repo: 'acme/web', covered: false });
@@ -55,7 +55,7 @@ function tell(board: Board, polled: PolledPullRequest): string[] {
   return drafts.map(({ deliveryId = '' }) => deliveryId);
 }
 
-/** Something happens between two polls, and its time goes up with it. */
+/** The pull request as it is at an hour: something happens between two polls, with a later time. */
 const at = (polled: PolledPullRequest, hour: number): PolledPullRequest => {
   const time = `2025-12-01T${hour}:00:00Z`;
   return {
@@ -71,9 +71,9 @@ test.each(
   const board = emptyBoard();
   const ids: string[] = [];
   for (const polled of [at(before, 12), at(after, 13), at(before, 14), at(after, 15)]) {
-    // What is told first, that it is open, may hide what reviews and checks say until the next look.
-    ids.push(...tell(board, polled), ...tell(board, polled));
-    expect(tell(board, polled)).toEqual([]);
+    // The first difference, that it is open, may hide reviews and checks until the next poll.
+    ids.push(...reconcile(board, polled), ...reconcile(board, polled));
+    expect(reconcile(board, polled)).toEqual([]);
   }
   expect(new Set(ids).size).toBe(ids.length);
 });

@@ -1,4 +1,4 @@
-// A pull request of the board as a reconciliation compares it.
+// A pull request in the form that a reconciliation compares.
 import type { KnownPullRequest } from '../codehost/poll-differences.ts';
 import type { PullRequest } from './board-types.ts';
 import { ALL_CHECKS } from './reduce-pull-request.ts';

@@ -1,5 +1,5 @@
-// An attention item after one more line of its own; undefined once it is resolved. Raising an open one again
-// adds evidence and counts; it stays acknowledged, snoozed and with whom it was handed to.
+// An attention item after one more of its events; undefined once it is resolved. Raising an open item again adds
+// evidence and a count; its acknowledgement, snooze and owner stay.
 
 import { short } from './board-entities.ts';
 import type { AttentionItem } from './board-types.ts';
@@ -26,7 +26,7 @@ export function attentionId(about: {
   return `${about.orchestrator ?? '-'}/${about.ticket ?? about.feed ?? '-'}/${about.reason}`;
 }
 
-/** The item that a line is about; undefined when it names no reason. */
+/** The item that a line is about; undefined when the line has no reason. */
 export function attentionIdOf({ scope, detail }: AttentionLine): string | undefined {
   const { reason, feed } = detail;
   if (reason === undefined) return undefined;
@@ -56,7 +56,7 @@ export function reduceAttention(
   }
 }
 
-/** The last word counts: whoever has it may hand it on. */
+/** The latest hand-over counts; the new owner may hand it over again. */
 function handedOver(
   known: AttentionItem,
   { detail, actor, ts }: LineOf<'comms.attention_handed_over'>,
@@ -96,7 +96,7 @@ function raised(
   };
 }
 
-/** The lines that it was concluded from; without any, the line itself is the evidence. */
+/** The lines that it is based on; without any, the line itself. */
 function evidenceIn({ detail: { evidence = [] }, seq }: LineOf<'comms.attention'>): number[] {
   return evidence.length > 0 ? evidence.slice(-MOST_EVIDENCE) : [seq];
 }

@@ -1,21 +1,24 @@
-// Deployments, tickets, runs, attention items and feeds, each by its table.
+// Table tests of deployments, tickets, runs, attention items and feeds.
 import { describe, expect, test } from 'vitest';
 import type { FoldedLine } from './board.ts';
 import { reduceDeployment } from './fold-deployment.ts';
 import { reduceFeed, reduceTicket } from './fold-tickets.ts';
 import { reduceRun } from './fold-worker.ts';
 import { reduceAttention } from './reduce-attention.ts';
-import { moment, reduced, told } from './testing/told.ts';
+import { logged, moment, reduced } from './testing/lines.ts';
 
 describe('reduceDeployment', () => {
   const scope = { repo: 'acme/web', sha: 'm', environment: 'production', deploymentId: 7, ref: 'main' };
-  const created = told(1, 'codehost.deployment.created', { scope, detail: { productionEnvironment: true } });
+  const created = logged(1, 'codehost.deployment.created', {
+    scope,
+    detail: { productionEnvironment: true },
+  });
   const status = (seq: number, state: string, at = seq, detail = {}): FoldedLine =>
-    told(seq, `codehost.deployment_status.${state}`, { scope, detail, occurredAt: moment(at) });
+    logged(seq, `codehost.deployment_status.${state}`, { scope, detail, occurredAt: moment(at) });
   test.each<[string, FoldedLine[], object]>([
     ['created', [created], { id: 7, sha: 'm', state: 'created', production: true, ref: 'main' }],
     [
-      'goes on',
+      'progresses',
       [created, status(2, 'in_progress'), status(3, 'success')],
       { state: 'success', stateAt: moment(3) },
     ],
@@ -40,7 +43,7 @@ describe('reduceDeployment', () => {
     expect(reduced(reduceDeployment, lines)).toMatchObject(expected);
   });
 
-  test('without a commit there is no deployment', () => {
+  test('a deployment without a commit is ignored', () => {
     const line = { ...created, scope: { repo: 'acme/web', deploymentId: 7 } };
     expect(reduced(reduceDeployment, [line])).toBeUndefined();
   });
@@ -49,7 +52,7 @@ describe('reduceDeployment', () => {
 describe('reduceTicket', () => {
   const scope = { ticket: 'ENG-1' };
   const issue = (seq: number, action: string, detail: object = {}, at = seq): FoldedLine =>
-    told(seq, `tracker.issue.${action}`, { scope, detail: { ...detail }, occurredAt: moment(at) });
+    logged(seq, `tracker.issue.${action}`, { scope, detail: { ...detail }, occurredAt: moment(at) });
   const todo = {
     title: 'Login',
     state: { id: 's1', name: 'Todo', type: 'unstarted' },
@@ -57,11 +60,7 @@ describe('reduceTicket', () => {
   };
   test.each<[string, FoldedLine[], object]>([
     ['created', [issue(1, 'created', todo)], { title: 'Login', state: { name: 'Todo' }, assignee: 'Kim' }],
-    [
-      'nobody is assigned',
-      [issue(1, 'created', todo), issue(2, 'updated', { assignee: null })],
-      { assignee: null },
-    ],
+    ['unassigned', [issue(1, 'created', todo), issue(2, 'updated', { assignee: null })], { assignee: null }],
     [
       'late',
       [issue(5, 'updated', todo), issue(6, 'created', { title: 'Old' }, 1)],
@@ -70,14 +69,14 @@ describe('reduceTicket', () => {
     ['removed', [issue(1, 'created', todo), issue(2, 'removed')], { removed: true, title: 'Login' }],
     [
       'our phase',
-      [told(3, 'workflow.ticket.phase_changed', { scope, detail: { to: 'inReview' } })],
+      [logged(3, 'workflow.ticket.phase_changed', { scope, detail: { to: 'inReview' } })],
       { phase: { phase: 'inReview', at: moment(4), seq: 3 } },
     ],
     [
       'our move',
       [
         issue(1, 'created', todo),
-        told(3, 'workflow.ticket.state_moved', { scope, detail: { to: 'Done', phase: 'done' } }),
+        logged(3, 'workflow.ticket.state_moved', { scope, detail: { to: 'Done', phase: 'done' } }),
       ],
       { state: { name: 'Done', type: null }, phase: { phase: 'done' } },
     ],
@@ -85,8 +84,8 @@ describe('reduceTicket', () => {
     expect(reduced(reduceTicket, lines)).toMatchObject(expected);
   });
 
-  test('a word that is no phase is none', () => {
-    const line = told(3, 'workflow.ticket.phase_changed', { scope, detail: { to: 'lunch' } });
+  test('an unknown phase is ignored', () => {
+    const line = logged(3, 'workflow.ticket.phase_changed', { scope, detail: { to: 'lunch' } });
     expect(reduced(reduceTicket, [line])).toBeUndefined();
   });
 });
@@ -94,7 +93,7 @@ describe('reduceTicket', () => {
 describe('reduceRun', () => {
   const scope = { orchestrator: 'run-1' };
   const run = (seq: number, what: string, detail: object = {}): FoldedLine =>
-    told(seq, `orchestrator.${what}`, { scope: { ...scope, ticket: 'ENG-9' }, detail: { ...detail } });
+    logged(seq, `orchestrator.${what}`, { scope: { ...scope, ticket: 'ENG-9' }, detail: { ...detail } });
   const started = run(1, 'run.started', { name: 'Login', tickets: ['ENG-1', 'ENG-2'], maxParallel: 3 });
   test.each<[string, FoldedLine[], object]>([
     ['started', [started], { state: 'running', name: 'Login', tickets: ['ENG-1', 'ENG-2'], maxParallel: 3 }],
@@ -120,7 +119,7 @@ describe('reduceRun', () => {
 describe('reduceAttention', () => {
   const scope = { orchestrator: 'run-1', ticket: 'ENG-1' };
   const line = (seq: number, name: string, detail: object = {}): FoldedLine =>
-    told(seq, `comms.${name}`, {
+    logged(seq, `comms.${name}`, {
       scope,
       detail: { reason: 'worker-dead', message: 'Gone', severity: 'high', ...detail },
     });
@@ -152,7 +151,7 @@ describe('reduceAttention', () => {
       { snoozedUntil: null },
     ],
     [
-      'handed over, raised again, handed on',
+      'handed over, then raised again',
       [
         line(1, 'attention'),
         line(2, 'attention_handed_over', { to: 'grace', by: 'ada', note: 'it is your deploy' }),
@@ -161,7 +160,7 @@ describe('reduceAttention', () => {
       { times: 2, handedOver: { to: 'grace', by: 'ada', at: moment(3), note: 'it is your deploy' } },
     ],
     [
-      'handed on',
+      'handed over twice',
       [
         line(1, 'attention'),
         line(2, 'attention_handed_over', { to: 'grace', by: 'ada', note: 'x' }),
@@ -170,12 +169,12 @@ describe('reduceAttention', () => {
       { handedOver: { to: 'alan', by: 'grace', at: moment(4), note: null } },
     ],
     [
-      'handed over to nobody',
+      'handed over without a recipient',
       [line(1, 'attention'), line(2, 'attention_handed_over', { by: 'ada' })],
       { handedOver: null },
     ],
     [
-      'handed over, resolved, raised anew',
+      'handed over, resolved, raised again',
       [
         line(1, 'attention'),
         line(2, 'attention_handed_over', { to: 'grace', by: 'ada' }),
@@ -192,7 +191,7 @@ describe('reduceAttention', () => {
     else expect(item).toMatchObject(expected);
   });
 
-  test('at most 20 pieces of evidence, the newest', () => {
+  test('keeps the newest 20 pieces of evidence', () => {
     const lines = Array.from({ length: 30 }, (_, index) => line(index + 1, 'attention'));
     const item = reduced(reduceAttention, lines);
     expect(item).toMatchObject({ evidence: lines.slice(10).map(({ seq }) => seq), times: 30 });
@@ -201,7 +200,7 @@ describe('reduceAttention', () => {
 
 describe('reduceFeed', () => {
   const feed = (seq: number, grade: string, detail: object = {}): FoldedLine =>
-    told(seq, `monitor.feed.${grade}`, { detail: { feed: 'codehost', ...detail } });
+    logged(seq, `monitor.feed.${grade}`, { detail: { feed: 'codehost', ...detail } });
   test.each<[string, FoldedLine[], object]>([
     ['live', [feed(1, 'live')], { grade: 'live', since: moment(2) }],
     ['still live', [feed(1, 'live'), feed(2, 'live')], { since: moment(2), lastSeq: 2 }],

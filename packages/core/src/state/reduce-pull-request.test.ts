@@ -3,22 +3,22 @@ import type { FoldedLine } from './board.ts';
 import type { PullRequest } from './board-types.ts';
 import { knownPullRequest } from './reconciled-view.ts';
 import { reducePullRequest } from './reduce-pull-request.ts';
-import { moment, reduced, type Told, told } from './testing/told.ts';
+import { type LineFields, logged, moment, reduced } from './testing/lines.ts';
 
 const scope = { repo: 'acme/web', pr: 42, branch: 'eng-42', sha: 'head-1' };
 const open = { state: 'open', draft: false, merged: false, mergeable: true, mergeableState: 'blocked' };
 const merged = { state: 'closed', merged: true, mergedAt: moment(50) };
 
-const pull = (seq: number, action: string, detail: object = open, more: Told = {}): FoldedLine =>
-  told(seq, `codehost.pr.${action}`, { scope, detail: { ...detail }, ...more });
-const on = (sha: string, more: object = {}): Told => ({ scope: { ...scope, sha, ...more } });
-const about = (seq: number, topic: string, detail: object, more: Told = {}): FoldedLine =>
-  told(seq, `codehost.${topic}`, { scope, detail: { ...detail }, ...more });
+const pull = (seq: number, action: string, detail: object = open, more: LineFields = {}): FoldedLine =>
+  logged(seq, `codehost.pr.${action}`, { scope, detail: { ...detail }, ...more });
+const on = (sha: string, more: object = {}): LineFields => ({ scope: { ...scope, sha, ...more } });
+const about = (seq: number, topic: string, detail: object, more: LineFields = {}): FoldedLine =>
+  logged(seq, `codehost.${topic}`, { scope, detail: { ...detail }, ...more });
 const suite = (
   seq: number,
   action: string,
   conclusion: string | undefined,
-  more: Told & { id?: number } = {},
+  more: LineFields & { id?: number } = {},
 ) => about(seq, `check_suite.${action}`, { suiteId: more.id ?? 1, app: 'ci', conclusion }, more);
 const review = (seq: number, state: string, reviewer = 'kim', action = 'submitted'): FoldedLine =>
   about(seq, `pr_review.${action}`, { state, reviewer });
@@ -52,7 +52,7 @@ test.each<[string, FoldedLine[], object]>([
     { state: 'merged', merge: { sha: 'm', at: moment(50), seq: 50, via: 'live' } },
   ],
   [
-    'a merge that another line tells',
+    'a merge reported by another event',
     [opened, pull(60, 'labeled', merged, on('head-1', { mergeSha: 'm' }))],
     { state: 'merged', merge: { sha: 'm', at: moment(50), seq: 60, via: 'live' } },
   ],
@@ -62,7 +62,7 @@ test.each<[string, FoldedLine[], object]>([
     { merge: { sha: 'm', at: moment(50), seq: 50, via: 'live' } },
   ],
   [
-    'the first commit of a merge stands',
+    'the first commit of a merge is kept',
     [
       pull(50, 'merged', merged, on('head-1', { mergeSha: 'm' })),
       pull(60, 'merged', merged, on('head-1', { mergeSha: 'other' })),
@@ -90,12 +90,12 @@ test.each<[string, FoldedLine[], object]>([
     { state: 'closed' },
   ],
   [
-    'without a time of its own nothing is late',
+    'an event without an upstream time is never late',
     [opened, { ...pull(9, 'synchronize', open, on('head-2')), occurredAt: undefined }],
     { headSha: 'head-2' },
   ],
   [
-    'a time in the future does not make the rest late',
+    'a time in the future does not make later events late',
     [pull(1, 'opened', open, { occurredAt: '2199-01-01T00:00:00Z' }), pull(9, 'closed', { state: 'closed' })],
     { state: 'closed' },
   ],
@@ -121,7 +121,7 @@ test.each<[string, FoldedLine[], object]>([
     { checks: [{ name: 'ci', suiteId: 1, conclusion: 'success', at: moment(4), seq: 4 }] },
   ],
   [
-    'late: a suite told again after it ran again',
+    'late: a suite reported again after it ran again',
     [
       opened,
       suite(2, 'completed', 'failure'),
@@ -136,7 +136,7 @@ test.each<[string, FoldedLine[], object]>([
     { checks: [{ conclusion: 'success' }, { conclusion: 'failure' }] },
   ],
   [
-    'reviews: the last word of each',
+    'reviews: the latest of each reviewer',
     [opened, review(2, 'changes_requested'), review(3, 'approved', 'ada'), review(4, 'approved')],
     {
       reviews: [
@@ -146,12 +146,12 @@ test.each<[string, FoldedLine[], object]>([
     },
   ],
   [
-    'a comment is no verdict',
+    'a comment is not a verdict',
     [opened, review(2, 'approved'), review(3, 'commented')],
     { reviews: [{ state: 'approved' }], verdict: 'approved' },
   ],
   [
-    'dismissed, and told again late',
+    'dismissed, and reported again late',
     [
       opened,
       review(2, 'approved'),
@@ -161,7 +161,7 @@ test.each<[string, FoldedLine[], object]>([
     { reviews: [{ state: 'dismissed' }], verdict: null },
   ],
   [
-    'what reviews come to, by a poll',
+    'the combined review decision, by a poll',
     [opened, about(2, 'pr_review.submitted', { state: 'approved' }, { via: 'poll' })],
     { reviews: [], reviewDecision: 'approved', verdict: 'approved' },
   ],
@@ -207,12 +207,12 @@ test.each<[string, FoldedLine[], object]>([
     { mergeableState: null, mergeable: true },
   ],
   [
-    'a merge state of a moment before the judgement',
+    'a merge state older than the judgement',
     [opened, suite(3, 'completed', 'success'), late(pull(2, 'labeled'), 4)],
     { mergeableState: null },
   ],
   [
-    'a judgement that changes nothing',
+    'a judgement that does not change the merge state',
     [opened, suite(2, 'completed', 'failure')],
     { mergeableState: 'blocked' },
   ],
@@ -221,16 +221,16 @@ test.each<[string, FoldedLine[], object]>([
   expect(fold(...lines)).toMatchObject(expected);
 });
 
-test('a review of a pull request that is not known does not make it known', () => {
+test('a review of an unknown pull request does not create it', () => {
   expect(fold(review(1, 'approved'))).toBeUndefined();
 });
 
 describe('knownPullRequest', () => {
-  const poll: Told = { via: 'poll' };
+  const poll: LineFields = { via: 'poll' };
   test.each<[string, FoldedLine[], object]>([
     ['opened', [opened], { state: 'open', draft: false, headSha: 'head-1', asOf: '1' }],
     ['a verdict', [opened, review(2, 'approved')], { verdict: 'approved', asOf: '2' }],
-    ['a comment is no verdict', [opened, review(2, 'commented')], { verdict: undefined, asOf: '1' }],
+    ['a comment is not a verdict', [opened, review(2, 'commented')], { verdict: undefined, asOf: '1' }],
     [
       'a dismissal',
       [opened, review(2, 'approved'), review(3, '', 'kim', 'dismissed')],
@@ -238,18 +238,18 @@ describe('knownPullRequest', () => {
     ],
     ['checks by a poll', [opened, suite(2, 'completed', 'success', poll)], { checks: 'success', asOf: '2' }],
     [
-      'one suite tells nothing of the whole',
+      'one suite is not the combined result',
       [opened, suite(2, 'completed', 'success', poll), suite(3, 'completed', 'success')],
       { checks: undefined, asOf: '3' },
     ],
-    ['a suite that runs changes nothing', [opened, suite(2, 'requested', undefined)], { asOf: '1' }],
+    ['a running suite changes nothing', [opened, suite(2, 'requested', undefined)], { asOf: '1' }],
     [
       'a new head has no checks',
       [opened, suite(2, 'completed', 'success', poll), pull(3, 'synchronize', open, on('h2'))],
       { headSha: 'h2', checks: undefined, asOf: '3' },
     ],
     [
-      'a late line is a line',
+      'a late event counts as an event',
       [pull(50, 'merged', merged), late(opened, 60)],
       { state: 'merged', asOf: '60' },
     ],

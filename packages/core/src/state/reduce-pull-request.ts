@@ -1,5 +1,4 @@
-// A pull request after one more line of its own. What a line says of a moment before the one that is known
-// fills gaps and takes nothing back; a merge is final.
+// A pull request after one more of its events. An event older than the known state only fills gaps; a merge is final.
 
 import { isSameEnvironment } from '../deploy/policy.ts';
 import type { Topic } from '../log/topics.ts';
@@ -33,12 +32,12 @@ type ReviewLine = Family<'codehost.pr_review'>;
 type ThreadLine = Family<'codehost.pr_review_thread'>;
 type CommentLine = Family<'codehost.pr_review_comment' | 'codehost.issue_comment'>;
 type CheckLine = Family<'codehost.check_suite'>;
-/** What others say of a pull request. */
+/** Reviews, comments and checks of a pull request. */
 export type JudgementLine = ReviewLine | ThreadLine | CommentLine | CheckLine;
 
-// What automated checks say of a pull request's head commit. A suite of another commit says nothing of it.
+// Automated checks of a pull request's head commit. Suites of other commits are ignored.
 
-/** The name under which a poll tells what all checks of a commit come to. */
+/** The name under which a poll reports the combined result of all checks. */
 export const ALL_CHECKS = 'all checks';
 const MOST_CHECKS = 100;
 const MOST_PULL_REQUESTS = 100;
@@ -64,7 +63,7 @@ function withOneSuite(known: PullRequest, line: CheckLine): PullRequest {
     other.suiteId === suiteId && other.name === check.name && other.name !== ALL_CHECKS;
   const before = known.checks.find(isSame);
   if (before !== undefined && isOlderCheck(before, check)) return known;
-  // One suite of several tells nothing of the whole; what a poll told of it is no longer the last word.
+  // After a single suite, the combined result of the last poll is outdated.
   const others = isCompleted ? known.checks.filter(({ name }) => name !== ALL_CHECKS) : known.checks;
   return withJudgement(
     {
@@ -76,7 +75,7 @@ function withOneSuite(known: PullRequest, line: CheckLine): PullRequest {
   );
 }
 
-/** Told before, or of a moment before. A suite that ended does not run at the moment at which it ended. */
+/** Already known, or older. At equal times a completed suite wins over a running one. */
 function isOlderCheck(before: PullRequestCheck, check: PullRequestCheck): boolean {
   if (isOlder(check.at, before.at)) return true;
   return (
@@ -86,7 +85,7 @@ function isOlderCheck(before: PullRequestCheck, check: PullRequestCheck): boolea
   );
 }
 
-/** A poll tells the whole. */
+/** A poll reports the combined result. */
 function withAllChecks(known: PullRequest, line: CheckLine): PullRequest {
   if (line.event !== 'codehost.check_suite.completed') return known;
   const { conclusion } = line.detail;
@@ -101,22 +100,22 @@ function withAllChecks(known: PullRequest, line: CheckLine): PullRequest {
   );
 }
 
-type CheckStanding = { failed: string[]; running: string[]; passed: number };
+type CheckSummary = { failed: string[]; running: string[]; passed: number };
 
-/** What the checks come to. A poll's word on all of them stands before what single suites said. */
-export function standingOf({ checks }: Pick<PullRequest, 'checks'>): CheckStanding {
+/** The combined result. A poll's result replaces what single suites reported before it. */
+export function checkSummary({ checks }: Pick<PullRequest, 'checks'>): CheckSummary {
   const whole = checks.find(({ name }) => name === ALL_CHECKS);
   const since = whole === undefined ? checks : [whole, ...checks.filter(({ seq }) => seq > whole.seq)];
-  const standing: CheckStanding = { failed: [], running: [], passed: 0 };
+  const summary: CheckSummary = { failed: [], running: [], passed: 0 };
   for (const { name, conclusion } of since) {
-    if (conclusion === null) standing.running.push(name);
-    else if (passing.has(conclusion)) standing.passed += 1;
-    else standing.failed.push(name);
+    if (conclusion === null) summary.running.push(name);
+    else if (passing.has(conclusion)) summary.passed += 1;
+    else summary.failed.push(name);
   }
-  return standing;
+  return summary;
 }
 
-// What reviewers say: the last word of each, and the threads that wait for an answer.
+// Reviews: the latest of each reviewer, and the open threads.
 
 const MOST_REVIEWERS = 100;
 const MOST_THREADS = 200;
@@ -127,7 +126,7 @@ function withReview(known: PullRequest, line: ReviewLine): PullRequest {
   const verdict = verdictIn(state);
   if (line.event === 'codehost.pr_review.edited' || (verdict === undefined && !isDismissed)) return known;
   const reviewer = short(line.detail.reviewer);
-  // A poll tells what all reviews come to, and so names nobody.
+  // A poll reports the combined decision, without a reviewer.
   if (reviewer === undefined) {
     const decided = { ...known, reviewDecision: verdict ?? null, verdict: verdict ?? null, asOf: line.seq };
     return withJudgement(decided, judgementIn(verdict));
@@ -135,13 +134,13 @@ function withReview(known: PullRequest, line: ReviewLine): PullRequest {
   const review = { reviewer, state: verdict ?? 'dismissed', at: upstreamTime(line), seq: line.seq };
   const before = known.reviews.find((other) => other.reviewer === reviewer);
   if (before !== undefined && isOlderReview(before, review)) return known;
-  const isLastWord = known.reviews.every((other) => !isOlder(review.at, other.at));
+  const isLatest = known.reviews.every((other) => !isOlder(review.at, other.at));
   const reviews = withEntry(known.reviews, (other) => other.reviewer === reviewer, review, MOST_REVIEWERS);
   const reviewed: PullRequest = {
     ...known,
     reviews,
     reviewDecision: null,
-    verdict: isLastWord ? (verdict ?? null) : known.verdict,
+    verdict: isLatest ? (verdict ?? null) : known.verdict,
     asOf: line.seq,
   };
   return withJudgement(reviewed, judgementIn(verdict));
@@ -149,7 +148,7 @@ function withReview(known: PullRequest, line: ReviewLine): PullRequest {
 
 type Review = PullRequest['reviews'][number];
 
-/** Told before, or of a moment before. What was dismissed was said before that, whatever the clock says. */
+/** Already known, or older. At equal times a dismissal comes after the review. */
 function isOlderReview(before: Review, review: Review): boolean {
   if (isOlder(review.at, before.at)) return true;
   if (review.at === null || review.at !== before.at) return false;
@@ -179,13 +178,13 @@ function withThread(known: PullRequest, line: ThreadLine): PullRequest {
   return withJudgement({ ...known, threads, unresolvedThreads }, resolved ? 'favourable' : 'unfavourable');
 }
 
-// A review, a check or a thread may change whether a pull request can be merged. Where it makes the code
-// host's last word stale, that word is dropped: unknown is better than wrong.
+// A review, a check or a thread may change whether a pull request can be merged. If it makes the code host's last merge
+// state stale, that state is dropped: unknown is better than wrong.
 
 const staleAfter = {
   favourable: new Set(['blocked', 'unstable']),
   unfavourable: new Set(['clean', 'unstable', 'has_hooks']),
-  /** A dismissed review: which of the two it was is not told. */
+  /** A dismissed review: it is not known which of the two it was. */
   either: new Set(['blocked', 'clean', 'unstable', 'has_hooks']),
 };
 
@@ -195,19 +194,19 @@ function withJudgement(pullRequest: PullRequest, judgement: keyof typeof staleAf
   return isStale ? { ...pullRequest, mergeableState: null } : pullRequest;
 }
 
-// Links of a comment that lead to a preview: the link's own words, the text right before it, or the address
-// say so. Links to the code host itself are never previews.
+// Links in a comment that lead to a preview: "preview" is in the link text, right before it, or in the URL. Links to the
+// code host itself are never previews.
 
 const MOST_TEXT = 20_000;
 const MOST_LINKS = 10;
 const LONGEST_LINK = 500;
 const address = /https?:\/\/[^\s<>()[\]"'`|\\]{1,500}/g;
-const says = /preview/i;
+const mentionsPreview = /preview/i;
 const label = /\[([^[\]\n]{0,200})\]\(\s*$/;
 
 /** `previewLinksIn('[Visit Preview](https://web-42.example.app)')` */
 export function previewLinksIn(text: string, pullRequestUrl?: string): string[] {
-  if (!says.test(text)) return [];
+  if (!mentionsPreview.test(text)) return [];
   const codehost = hostOf(pullRequestUrl ?? '');
   const links = new Set<string>();
   for (const line of text.slice(0, MOST_TEXT).split('\n')) {
@@ -216,9 +215,14 @@ export function previewLinksIn(text: string, pullRequestUrl?: string): string[] 
       const link = found.replace(/[.,;:!?*_]+$/, '').slice(0, LONGEST_LINK);
       const before = line.slice(from, index);
       from = index + found.length;
-      const words = label.exec(before)?.[1] ?? before;
+      const linkText = label.exec(before)?.[1] ?? before;
       const host = hostOf(link);
-      if (host === undefined || host === codehost || !(says.test(words) || says.test(link))) continue;
+      if (
+        host === undefined ||
+        host === codehost ||
+        !(mentionsPreview.test(linkText) || mentionsPreview.test(link))
+      )
+        continue;
       links.add(link);
       if (links.size === MOST_LINKS) return [...links];
     }
@@ -230,7 +234,7 @@ function hostOf(link: string): string | undefined {
   return /^https?:\/\/([^/?#]+)/.exec(link)?.[1]?.toLowerCase();
 }
 
-// Deployments of a pull request's head commit to an environment that is not production: where it can be tried.
+// Deployments of a pull request's head commit to an environment other than production.
 
 export function withPreviewOf(board: Board, pullRequest: PullRequest, deployment: Deployment): PullRequest {
   const { environment, environmentUrl, states } = deployment;
@@ -245,7 +249,7 @@ export function withPreviewOf(board: Board, pullRequest: PullRequest, deployment
   });
 }
 
-/** For a head that is new: its deployments may have been told before it. */
+/** For a new head commit: its deployments may have been reported before it. */
 export function withKnownPreviews(board: Board, pullRequest: PullRequest): PullRequest {
   const { repo, headSha } = pullRequest;
   if (headSha === null) return pullRequest;
@@ -263,8 +267,7 @@ function isProduction(board: Board, pullRequest: PullRequest, deployment: Deploy
   );
 }
 
-// Where a pull request can be tried out: links in its comments that call themselves a preview, and the
-// addresses of environments that are not production.
+// Preview links of a pull request: from its comments, and from environments other than production.
 
 const MOST_SOURCES = 30;
 const MOST_PREVIEWS = 20;
@@ -280,24 +283,24 @@ function withComment(known: PullRequest, line: CommentLine): PullRequest {
 }
 
 /** A deleted comment does not come back, and an older text does not replace a newer one. */
-function withPreviews(known: PullRequest, told: PreviewSource): PullRequest {
-  const isSame = ({ source }: PreviewSource): boolean => source === told.source;
+function withPreviews(known: PullRequest, found: PreviewSource): PullRequest {
+  const isSame = ({ source }: PreviewSource): boolean => source === found.source;
   const before = known.previewSources.find(isSame);
-  if (before === undefined && told.links.length === 0 && !told.gone) return known;
-  if (before !== undefined && (before.gone || isOlder(told.at, before.at) || isEqual(before, told)))
+  if (before === undefined && found.links.length === 0 && !found.gone) return known;
+  if (before !== undefined && (before.gone || isOlder(found.at, before.at) || isEqual(before, found)))
     return known;
-  const previewSources = withEntry(known.previewSources, isSame, told, MOST_SOURCES);
+  const previewSources = withEntry(known.previewSources, isSame, found, MOST_SOURCES);
   const previews = [...new Set(previewSources.flatMap(({ links }) => links))].slice(-MOST_PREVIEWS);
   return { ...known, previewSources, previews };
 }
 
-function isEqual(before: PreviewSource, told: PreviewSource): boolean {
+function isEqual(before: PreviewSource, found: PreviewSource): boolean {
   return (
-    before.gone === told.gone && before.at === told.at && before.links.join(' ') === told.links.join(' ')
+    before.gone === found.gone && before.at === found.at && before.links.join(' ') === found.links.join(' ')
   );
 }
 
-/** The line is of this pull request: its scope, or its list of pull requests, names it. */
+/** The line belongs to this pull request: by its scope, or by its list of pull requests. */
 export function reducePullRequest(
   known: PullRequest | undefined,
   line: OwnLine | JudgementLine,
@@ -321,16 +324,18 @@ function afterJudgement(known: PullRequest, line: JudgementLine): PullRequest {
 function afterOwnLine(known: PullRequest | undefined, line: OwnLine): PullRequest | undefined {
   const { repo, pr } = line.scope;
   if (repo === undefined || pr === undefined) return undefined;
-  const told = upstreamTime(line);
+  const reportedAt = upstreamTime(line);
   const before = known ?? unknownPullRequest(repo, pr, line);
   const named =
-    known === undefined || !isOlder(told, known.reportedAt) ? newest(before, line) : older(before, line);
+    known === undefined || !isOlder(reportedAt, known.reportedAt)
+      ? newest(before, line)
+      : older(before, line);
   const merge = mergeAfter(named, line);
   return {
     ...named,
     merge,
     state: merge === null ? named.state : 'merged',
-    reportedAt: later(before.reportedAt, told),
+    reportedAt: later(before.reportedAt, reportedAt),
     asOf: line.seq,
     via: line.via,
     lastSeq: line.seq,
@@ -338,7 +343,7 @@ function afterOwnLine(known: PullRequest | undefined, line: OwnLine): PullReques
   };
 }
 
-/** What the line says is the newest that is known. */
+/** The line is the newest known state. */
 function newest(before: PullRequest, line: OwnLine): PullRequest {
   const { detail, scope } = line;
   const headSha = scope.sha ?? before.headSha;
@@ -364,7 +369,7 @@ function newest(before: PullRequest, line: OwnLine): PullRequest {
   };
 }
 
-/** The code host's word on a commit counts until reviews or checks of a later moment are told. */
+/** The code host's merge state for a commit counts until later reviews or checks are reported. */
 function mergeStateAfter(
   before: PullRequest,
   line: OwnLine,
@@ -376,7 +381,7 @@ function mergeStateAfter(
   return { mergeable: before.mergeable, mergeableState: before.mergeableState };
 }
 
-/** Gaps are filled from a late line too; what moves is left as it is. */
+/** A late line fills gaps; everything else stays. */
 function older(before: PullRequest, { detail, scope }: OwnLine): PullRequest {
   return {
     ...before,
@@ -400,7 +405,7 @@ function stateIn({ event, detail }: OwnLine): 'open' | 'closed' | undefined {
     : undefined;
 }
 
-/** The first line that tells of the merge counts; a later one only fills in its commit. */
+/** The first line that reports the merge counts; a later one only adds the commit. */
 function mergeAfter(known: PullRequest, line: OwnLine): PullRequest['merge'] {
   const { event, detail, scope, seq, via } = line;
   if (event !== 'codehost.pr.merged' && detail.merged !== true) return known.merge;
@@ -449,7 +454,7 @@ function unknownPullRequest(repo: string, number: number, line: OwnLine): PullRe
   };
 }
 
-/** The pull requests that a line is about, by number: checks may be of several. */
+/** The numbers of the pull requests that a line is about: checks may belong to several. */
 export function pullRequestNumbers(line: JudgementLine): readonly number[] {
   if (line.scope.pr !== undefined) return [line.scope.pr];
   return isIn(line, 'codehost.check_suite') ? (line.detail.prs?.slice(0, MOST_PULL_REQUESTS) ?? []) : [];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Run } from './board-types.ts';
 import { reduceRun } from './fold-worker.ts';
-import { reduced, told } from './testing/told.ts';
+import { logged, reduced } from './testing/lines.ts';
 
 const plan = {
   plan: [['ABC-1']],
@@ -13,10 +13,10 @@ const plan = {
 };
 
 /** The run after these lines. */
-function after(words: readonly string[], detail: object): Run | undefined {
+function after(actions: readonly string[], detail: object): Run | undefined {
   let run: Run | undefined;
-  words.forEach((word, index) => {
-    const line = told(index + 1, `orchestrator.run.${word}`, {
+  actions.forEach((action, index) => {
+    const line = logged(index + 1, `orchestrator.run.${action}`, {
       scope: { orchestrator: 'run-1' },
       detail: index === 0 ? { ...detail } : {},
     });
@@ -25,21 +25,21 @@ function after(words: readonly string[], detail: object): Run | undefined {
   return run;
 }
 
-test.each(['completed', 'canceled'])('one that was conducted here and is %s begins no more', (end) => {
-  for (const word of ['started', 'resumed', 'paused', 'canceled'])
-    expect(after(['started', end, word], plan)).toMatchObject({ state: end, lastSeq: 2 });
+test.each(['completed', 'canceled'])('a run of ours that is %s does not start again', (end) => {
+  for (const action of ['started', 'resumed', 'paused', 'canceled'])
+    expect(after(['started', end, action], plan)).toMatchObject({ state: end, lastSeq: 2 });
 });
 
-test('while it runs it is paused and goes on', () => {
+test('a running run can be paused and resumed', () => {
   expect(after(['started', 'paused'], plan)).toMatchObject({ state: 'paused' });
   expect(after(['started', 'paused', 'resumed'], plan)).toMatchObject({ state: 'running' });
 });
 
-test('one that another orchestrator conducts is as that one says', () => {
+test('a run of another orchestrator follows its events', () => {
   expect(after(['started', 'completed', 'started'], {})).toMatchObject({ state: 'running', plan: null });
 });
 
-test.each(['completed', 'canceled'])('one that is %s goes on when a person starts a ticket again', (end) => {
+test.each(['completed', 'canceled'])('a %s run resumes when a person restarts a ticket', (end) => {
   const over = after(['started', end], { ...plan, plan: [['ABC-1'], ['ABC-2']] });
   const waves = [1, 2].map((wave) => ({
     wave,
@@ -47,7 +47,7 @@ test.each(['completed', 'canceled'])('one that is %s goes on when a person start
     tickets: [`ABC-${wave}`],
     seq: 1,
   }));
-  const retried = told(9, 'orchestrator.worker.retried', {
+  const retried = logged(9, 'orchestrator.worker.retried', {
     scope: { orchestrator: 'run-1', ticket: 'ABC-2' },
   });
   expect(over && reduced(reduceRun, [retried], { ...over, waves })).toMatchObject({
@@ -57,8 +57,8 @@ test.each(['completed', 'canceled'])('one that is %s goes on when a person start
   });
 });
 
-test('a run that is paused, or that others conduct, stays as it is', () => {
-  const retried = told(9, 'orchestrator.worker.retried', {
+test('a paused run, or one of another orchestrator, stays as it is', () => {
+  const retried = logged(9, 'orchestrator.worker.retried', {
     scope: { orchestrator: 'run-1', ticket: 'ABC-1' },
   });
   expect(reduced(reduceRun, [retried], after(['started', 'paused'], plan))).toMatchObject({

@@ -3,7 +3,7 @@ import { defaultDeployPolicy } from '../deploy/policy.ts';
 import type { FoldedLine } from './board.ts';
 import type { LineOf } from './fold-context.ts';
 import { claimedStatus, reduceWorker, type WorkerTopic } from './reduce-worker.ts';
-import { moment, reduced, told } from './testing/told.ts';
+import { logged, moment, reduced } from './testing/lines.ts';
 
 const scope = { orchestrator: 'run-1', ticket: 'ENG-42' };
 const signal = {
@@ -20,12 +20,12 @@ const signal = {
 };
 const policy = { ...defaultDeployPolicy, skipDeployVerification: false, timeoutSec: 60 };
 const line = (seq: number, action: string, detail: object = {}): FoldedLine =>
-  told(seq, `orchestrator.worker.${action}`, { scope, detail: { ...detail } });
+  logged(seq, `orchestrator.worker.${action}`, { scope, detail: { ...detail } });
 const first = line(1, 'status_changed', { signal, hash: 'h1', policy });
 
 test.each<[string, FoldedLine[], object | undefined]>([
   [
-    'what the file says',
+    'the content of the file',
     [first],
     {
       key: 'run-1/ENG-42',
@@ -52,9 +52,9 @@ test.each<[string, FoldedLine[], object | undefined]>([
     [first, line(2, 'updated', { policy: { ...policy, timeoutSec: 9 } })],
     { policy: { timeoutSec: 9 } },
   ],
-  ['a policy that is none', [first, line(2, 'updated', { policy: { timeoutSec: -1 } })], { policy }],
+  ['an invalid policy', [first, line(2, 'updated', { policy: { timeoutSec: -1 } })], { policy }],
   [
-    'a line without a file keeps what is known',
+    'a line without a file changes nothing known',
     [first, line(2, 'updated')],
     { hash: 'h1', signal, lastSeq: 2 },
   ],
@@ -77,10 +77,10 @@ test.each<[string, FoldedLine[], object | undefined]>([
     { corrupt: null, hash: 'h1' },
   ],
   ['removed', [first, line(2, 'removed')], { removed: true, signal }],
-  ['there again', [first, line(2, 'removed'), { ...first, seq: 3 }], { removed: false }],
+  ['restored', [first, line(2, 'removed'), { ...first, seq: 3 }], { removed: false }],
   ['removed, never known', [line(2, 'removed')], undefined],
   ['a file that was cut', [line(1, 'updated', { signal: { status: 'planning' } })], { signal: null }],
-  ['nobody is named', [told(1, 'orchestrator.worker.updated', { detail: { signal } })], undefined],
+  ['without a scope', [logged(1, 'orchestrator.worker.updated', { detail: { signal } })], undefined],
 ])('%s', (_name, lines, expected) => {
   const worker = reduced(reduceWorker, lines);
   if (expected === undefined) expect(worker).toBeUndefined();
@@ -89,10 +89,10 @@ test.each<[string, FoldedLine[], object | undefined]>([
 
 test.each<[string, FoldedLine, string | undefined]>([
   ['the file', first, 'implementing'],
-  ['a word without a file', line(1, 'status_changed', { to: 'failed' }), 'failed'],
-  ['no status', line(1, 'status_changed', { to: 'lunch' }), undefined],
-  ['a phase is no status', line(1, 'phase_changed', { to: 'done' }), undefined],
-  ['a removed file says nothing', line(1, 'removed', { signal }), undefined],
-])('the status that is claimed: %s', (_name, claim, expected) => {
-  expect(reduced<string>((_known, said: LineOf<WorkerTopic>) => claimedStatus(said), [claim])).toBe(expected);
+  ['a status without a file', line(1, 'status_changed', { to: 'failed' }), 'failed'],
+  ['an unknown status', line(1, 'status_changed', { to: 'lunch' }), undefined],
+  ['a phase is not a status', line(1, 'phase_changed', { to: 'done' }), undefined],
+  ['a removed file', line(1, 'removed', { signal }), undefined],
+])('the claimed status: %s', (_name, claim, expected) => {
+  expect(reduced<string>((_known, read: LineOf<WorkerTopic>) => claimedStatus(read), [claim])).toBe(expected);
 });

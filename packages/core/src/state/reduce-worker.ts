@@ -1,5 +1,5 @@
-// A worker after one more line of its own: what the signal file says and whether its process lives. Which of
-// the file's words on the status are believed, the deploy lifecycle decides.
+// A worker after one more of its events: the content of the signal file and the state of its process. Whether the status
+// in the file is accepted is decided by the deploy lifecycle.
 import { defaultDeployPolicy } from '../deploy/policy.ts';
 import { topicsIn } from '../log/topic-family.ts';
 import type { Topic } from '../log/topics.ts';
@@ -13,7 +13,7 @@ import type { LineOf } from './fold-context.ts';
 
 export type WorkerTopic = Extract<Topic, `orchestrator.${'worker' | 'verification'}.${string}`>;
 type VerificationTopic = `orchestrator.verification.${'started' | 'passed' | 'failed'}`;
-/** Lines of the worker's file and its process; they may carry the file. */
+/** Events of the worker's file and its process; they may contain the file. */
 const fileTopics = topicsIn('orchestrator.worker', [
   'dispatched',
   'status_changed',
@@ -70,11 +70,11 @@ export function reduceWorker(known: Worker | undefined, line: LineOf<WorkerTopic
   }
 }
 
-/** The status that a line claims; undefined when it carries neither a file nor a word of its own. */
+/** The status that a line claims; undefined when it has neither a file nor a status. */
 export function claimedStatus(line: LineOf<WorkerTopic>): WorkerStatus | undefined {
-  // Before the file says so: what is canceled would count as complete until then.
+  // Before the file is updated: until then, a canceled worker would count as complete.
   if (line.event === 'orchestrator.worker.retried') return 'dispatched';
-  if (!mayCarryFile(line)) return undefined;
+  if (!mayHaveFile(line)) return undefined;
   const status = line.detail.signal?.['status'];
   return statusIn(line.event === 'orchestrator.worker.status_changed' ? (status ?? line.detail.to) : status);
 }
@@ -91,7 +91,7 @@ function verificationIn({ event, detail, scope, seq }: LineOf<VerificationTopic>
   };
 }
 
-/** What was counted against it begins anew, and its old process is nobody's concern any more. */
+/** Counts start again at zero, and the state of its old process no longer matters. */
 function withRetry(worker: Worker, line: LineOf<WorkerTopic>): Worker {
   const process = { state: 'unknown', since: timeOf(line), seq: line.seq } as const;
   return { ...worker, retriedAt: timeOf(line), process, reactions: noReactions, recall: null, recalls: 0 };
@@ -111,10 +111,10 @@ function withRecall(worker: Worker, { detail, seq, ts }: LineOf<'orchestrator.wo
   return cause === undefined ? worker : { ...worker, recall: { cause, at: ts, seq } };
 }
 
-/** A new process ends the call for one. In a status that is the agent's work it was a revival. */
-function recallAfter(worker: Worker, told: Fields): Pick<Worker, 'recall' | 'recalls'> {
+/** A new process fulfils the recall. In a status of agent work it was a revival instead. */
+function recallAfter(worker: Worker, file: Fields): Pick<Worker, 'recall' | 'recalls'> {
   const { recall, recalls, signal, status } = worker;
-  const pid = integerAt(told, 'pid');
+  const pid = integerAt(file, 'pid');
   if (recall === null || pid === undefined || pid === signal?.pid) return { recall, recalls };
   return { recall: null, recalls: isAgentsWork(status) ? recalls : recalls + 1 };
 }
@@ -131,24 +131,24 @@ function processAfter(worker: Worker, line: LineOf<FileTopic>): Worker['process'
   return { state, since, seq, ...(reviving && { reviving }), ...(stderr && { stderr }) };
 }
 
-/** A readable file ends what was said of a corrupt or a missing one. */
+/** A readable file replaces a corrupt or missing one. */
 function withSignal(worker: Worker, { detail, scope }: LineOf<FileTopic>): Worker {
-  const { signal: told, policy = worker.policy } = detail;
-  if (told === undefined) return { ...worker, policy, repo: worker.repo ?? scope.repo ?? null };
-  const pr = objectAt(told, 'pr');
+  const { signal: file, policy = worker.policy } = detail;
+  if (file === undefined) return { ...worker, policy, repo: worker.repo ?? scope.repo ?? null };
+  const pr = objectAt(file, 'pr');
   const url = short(textAt(pr, 'url')) ?? null;
   const number = integerAt(pr, 'number') ?? numberIn(url);
   return {
     ...worker,
     policy,
-    name: short(textAt(told, 'workerName')) ?? worker.name,
-    phase: phaseIn(told) ?? worker.phase,
-    repo: repoOfSignal({ repo: short(textAt(told, 'repo')), pr: { url } }) ?? scope.repo ?? worker.repo,
-    branch: short(textAt(told, 'branch')) ?? scope.branch ?? worker.branch,
-    wave: integerAt(told, 'wave') ?? worker.wave,
+    name: short(textAt(file, 'workerName')) ?? worker.name,
+    phase: phaseIn(file) ?? worker.phase,
+    repo: repoOfSignal({ repo: short(textAt(file, 'repo')), pr: { url } }) ?? scope.repo ?? worker.repo,
+    branch: short(textAt(file, 'branch')) ?? scope.branch ?? worker.branch,
+    wave: integerAt(file, 'wave') ?? worker.wave,
     pr: number === undefined ? worker.pr : { number, url },
-    ...recallAfter(worker, told),
-    signal: isSignal(told) ? told : worker.signal,
+    ...recallAfter(worker, file),
+    signal: isSignal(file) ? file : worker.signal,
     hash: detail.hash || worker.hash,
     corrupt: null,
     removed: false,
@@ -165,17 +165,17 @@ function phaseIn({ phase }: Fields): WorkerPhase | undefined {
   return Number.isSafeInteger(phase) ? (phase as number) : undefined;
 }
 
-/** The watcher has checked the file; a line that was cut since may lack what it must have. */
-function isSignal(told: Fields): told is SignalFile {
+/** The watcher has checked the file, but a line that was cut since may lack required fields. */
+function isSignal(file: Fields): file is SignalFile {
   return (
-    isStatus(told['status']) &&
+    isStatus(file['status']) &&
     ['ticket', 'orchestrator', 'workerName', 'startedAt', 'updatedAt'].every(
-      (name) => typeof told[name] === 'string',
+      (name) => typeof file[name] === 'string',
     )
   );
 }
 
-function mayCarryFile(line: LineOf<WorkerTopic>): line is LineOf<FileTopic> {
+function mayHaveFile(line: LineOf<WorkerTopic>): line is LineOf<FileTopic> {
   return fileTopics.some((topic) => topic === line.event);
 }
 

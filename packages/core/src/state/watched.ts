@@ -1,16 +1,15 @@
-// What a reconciliation with the code host has to look at: pull requests that somebody works on, and merges
-// whose deployment somebody waits for.
+// What a reconciliation with the code host has to check: active pull requests, and merges that wait for their deployment.
 import { isEnded, isTimedOut, isWaitingForDeploy } from '../deploy/standing.ts';
 import { commitKey, pullRequestKey } from './board-entities.ts';
 import type { Board, Worker } from './board-types.ts';
 
 const DAY_MS = 86_400_000;
-/** An open pull request that nobody touched for so long is looked at again when somebody does. */
+/** An open pull request without activity for this long is checked again after new activity. */
 const UNTOUCHED_MS = 14 * DAY_MS;
-/** A deploy that was given up may still arrive; it is looked for a while longer. */
+/** After its deadline, a deployment is awaited this much longer. */
 const LATE_DEPLOY_MS = DAY_MS;
 
-/** Open ones that were touched lately, and those that a worker names, whether the log knows them or not. */
+/** Open pull requests with recent activity, and those that a worker names, even if the log does not have them. */
 export function watchedPullRequests(board: Board, now: number): { repo: string; number: number }[] {
   const found = new Map<string, { repo: string; number: number }>();
   for (const [key, { state, repo, number, lastAt }] of board.pullRequests) {
@@ -25,7 +24,7 @@ export function watchedPullRequests(board: Board, now: number): { repo: string; 
   return [...found.values()];
 }
 
-/** A merged commit that waits for its deployment, with the states that the log has of its deployments. */
+/** A merge commit that waits for its deployment. */
 export type AwaitedDeploy = {
   repo: string;
   sha: string;
@@ -55,7 +54,7 @@ function awaitedBy(worker: Worker, now: number): AwaitedDeploy | undefined {
   return { repo, sha: merge.sha, environment: deploy.environment, mergedAt: merge.at, acceptDescendants };
 }
 
-/** The states that the log has of a deployment; undefined when it does not know the deployment. */
+/** The known states of a deployment; undefined if the deployment is unknown. */
 export function knownDeploymentStates(
   board: Board,
   repo: string,

@@ -1,4 +1,4 @@
-// What of a worker needs a person: raised when its cause comes up, resolved by itself when that is gone.
+// Why a worker needs a person: raised when the cause appears, resolved automatically when it is gone.
 import type { DeployEffect, DeployReason } from '../deploy/deploy-worker.ts';
 import { isEnded, isPreMerge, openReasons } from '../deploy/standing.ts';
 import { draft, type EventScope } from '../log/event-line.ts';
@@ -21,7 +21,7 @@ const deployReasons: ReadonlySet<string> = new Set<DeployReason>([
   'done-unproven',
 ]);
 
-/** The reasons that the deploy lifecycle does not know of. Each is raised while its test finds something. */
+/** Reasons outside the deploy lifecycle. Each is open while its function returns something. */
 const ownReasons: readonly [reason: string, find: (board: Board, worker: Worker) => Raised | undefined][] = [
   ['pr-closed', closedPullRequest],
   ['worker-dead', deadProcess],
@@ -41,17 +41,17 @@ function closedPullRequest(board: Board, worker: Worker): Raised | undefined {
 
 function deadProcess(_board: Board, worker: Worker): Raised | undefined {
   const { removed, status, statusSeq, process } = worker;
-  // One that died and was given up as failed still waits for a person; one that failed by its own word does not.
+  // A worker that died and was then marked failed still needs a person; one that reported its failure itself does not.
   const wasGivenUp = status === 'failed' && process.seq < statusSeq;
   if (removed || !(isAgentsWork(status) || wasGivenUp)) return undefined;
   if (worker.process.state !== 'dead' || worker.process.reviving === true) return undefined;
   const errors =
     process.stderr === undefined ? '' : `. Its standard error ends with: ${inOneLine(process.stderr)}`;
-  const message = `The process of the worker is gone; its last status is ${worker.status}${errors}`;
+  const message = `The worker process is gone; its last status is ${worker.status}${errors}`;
   return { message, severity: 'high', remedy: 'svc why' };
 }
 
-/** It went silent before its work was merged; a deploy that takes too long has a reason of its own. */
+/** It went silent before its merge; a deploy that takes too long has its own reason. */
 function silentProcess(_board: Board, { status, deploy, removed, signal }: Worker): Raised | undefined {
   if (removed || status !== 'stalled' || deploy !== null) return undefined;
   const message = `The worker is stalled${signal?.error ? `: ${signal.error}` : ''}`;
@@ -64,39 +64,39 @@ function corruptFile(_board: Board, { corrupt, removed }: Worker): Raised | unde
   return { message, severity: 'medium', remedy: 'svc why' };
 }
 
-/** Until something is filed about it. */
+/** Open until a ticket or finding is filed about it. */
 function failedVerification(_board: Board, { verification }: Worker): Raised | undefined {
   if (verification?.state !== 'failed' || verification.advisory || verification.remediation !== null)
     return undefined;
-  const message = `The merged commit failed its verification: ${verification.summary ?? 'no summary'}`;
+  const message = `Verification of the merge commit failed: ${verification.summary ?? 'no summary'}`;
   return { message, severity: 'high', remedy: 'svc why' };
 }
 
-/** It was told as often as it may be, and it goes on all the same. */
+/** The worker was notified as often as allowed, and the problem is still there. */
 function exhaustedReactions(board: Board, worker: Worker): Raised | undefined {
   if (worker.removed || !isPreMerge(worker.status)) return undefined;
   if (reactionCauses.every((cause) => worker.reactions[cause].length <= MOST_REACTIONS)) return undefined;
   const pullRequest = pullRequestOfWorker(board, worker);
   const cause = pullRequest && exhaustedCause(worker.reactions, pullRequest);
   if (pullRequest === undefined || cause === undefined) return undefined;
-  const what = cause === 'checks' ? 'Checks fail' : 'A reviewer wants changes';
-  const message = `${what} on ${pullRequest.repo}#${pullRequest.number}, also after the worker was told ${MOST_REACTIONS} times`;
+  const what = cause === 'checks' ? 'Checks still fail' : 'A reviewer still requests changes';
+  const message = `${what} on ${pullRequest.repo}#${pullRequest.number}, although the worker was notified ${MOST_REACTIONS} times`;
   return { message, severity: 'medium', remedy: 'svc why' };
 }
 
-/** It has ended, or its file is gone: nobody waits for its pull request or its process. */
+/** It has ended, or its signal file was deleted: its pull request and its process no longer matter. */
 export function isOver(worker: Worker): boolean {
   return worker.removed || isEnded(worker.status);
 }
 
-/** Whether the reason's cause is there now; undefined for reasons that others raise. */
+/** Whether the cause of the reason still exists; undefined for reasons that are raised elsewhere. */
 export function causeHolds(board: Board, worker: Worker, reason: string): boolean | undefined {
   if (deployReasons.has(reason)) return openReasons(worker).some((open) => open === reason);
   const own = ownReasons.find(([name]) => name === reason);
   return own && own[1](board, worker) !== undefined;
 }
 
-/** Raises what has come up and resolves what is gone since the last look; gives the worker that knows it. */
+/** Raises new reasons and resolves those that are gone; returns the worker with its open reasons. */
 export function withOwnAttention(context: FoldContext, worker: Worker): Worker {
   let next = worker;
   for (const [reason, find] of ownReasons) {
@@ -130,7 +130,7 @@ export function raise(
   return worker.raised.includes(reason) ? worker : { ...worker, raised: [...worker.raised, reason] };
 }
 
-/** Nothing is told of an item that was never raised. */
+/** An item that was never raised is not resolved. */
 export function resolve(context: FoldContext, worker: Worker, reason: string): Worker {
   const id = attentionId({ ...worker, reason });
   const isRaised = worker.raised.includes(reason);
@@ -139,7 +139,7 @@ export function resolve(context: FoldContext, worker: Worker, reason: string): W
     kind: 'append',
     draft: draft('comms.attention_resolved', scopeOfWorker(worker), {
       reason,
-      message: 'Its cause is gone',
+      message: 'The cause is gone',
       by: 'svc',
     }),
   });

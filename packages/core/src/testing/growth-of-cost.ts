@@ -1,11 +1,11 @@
-// Whether work grows with the length of its input or with the square of it. It counts the processor's time of this
-// thread and compares two sums of it: neither a slow machine nor busy processes beside this one make a difference.
+// Measures whether work grows linearly or quadratically with the length of its input. It compares two sums of this
+// thread's CPU time, so a slow or busy machine makes no difference.
 const PIECES = 16;
 const ENOUGH_MICROSECONDS = 30_000;
 
 /**
- * How many times as long one input takes as the same amount in sixteen short ones: about 1 where the cost grows with
- * the length, 16 where it grows with its square. `growthOfCost((length) => find('a'.repeat(length)), 16_000)`
+ * How much longer one input takes than the same amount in sixteen short ones: about 1 if the cost is linear, 16 if it is
+ * quadratic. `growthOfCost((length) => find('a'.repeat(length)), 16_000)`
  */
 export function growthOfCost(work: (length: number) => void, length: number): number {
   let short = 0;

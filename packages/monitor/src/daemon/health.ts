@@ -8,7 +8,7 @@ import {
   FILE_CHANGED_REMEDY,
   lateLines,
   MISSING_REMEDY,
-  missingWords,
+  missingText,
   reportProblem,
   secretProblem,
 } from '@svc/core';
@@ -143,7 +143,7 @@ function clockReport(behindMs: number, now: number) {
 
 function logReport(stats: LogStats, notices: NonNullable<Health['log']>['notices']) {
   const failing = stats.failing ?? stats.indexFailing;
-  const missing = missingWords(stats.missing) ?? null;
+  const missing = missingText(stats.missing) ?? null;
   const changed = stats.fileChanged ? FILE_CHANGED : null;
   const remedy = failing !== null ? FREE_DISK : missing !== null ? MISSING_REMEDY : FILE_CHANGED_REMEDY;
   return {

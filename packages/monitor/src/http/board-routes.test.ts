@@ -92,12 +92,12 @@ describe('GET /api/board', () => {
   });
 
   test.each([
-    ['/api/board?when=2h', 'There is no "when"; there are at, all, settled.'],
+    ['/api/board?when=2h', 'Unknown field "when"; allowed: at, all, settled.'],
     ['/api/board?settled=long', 'settled: expected a duration, like 24h.'],
-    ['/api/board?all=1&settled=1h', 'all and settled: one of them leaves out what the other asks for.'],
-    ['/api/board/changes?after=-1', 'after: expected the seq of a line.'],
-    ['/api/board/changes?after=1&after=2', 'after: expected the seq of a line.'],
-    ['/api/board/changes?atLeast=now', 'atLeast: expected the seq of a line.'],
+    ['/api/board?all=1&settled=1h', 'all and settled cannot be combined.'],
+    ['/api/board/changes?after=-1', 'after: expected the seq of an event.'],
+    ['/api/board/changes?after=1&after=2', 'after: expected the seq of an event.'],
+    ['/api/board/changes?atLeast=now', 'atLeast: expected the seq of an event.'],
     ['/api/board/changes?settled=1', 'settled: expected a duration, like 24h.'],
     ['/api/board?at=yesterday', 'at: expected a seq, an ISO time, or how long ago, like 2h.'],
     ['/api/board?at=', 'at: expected a text of at most 40 characters.'],
@@ -233,7 +233,7 @@ describe('workers', () => {
     expect((await get('/api/workers/eng-1/why')).body).toMatchObject({
       ticket: 'ENG-1',
       status: 'merged',
-      waitsFor: 'a deployment of aaaaaaa in production',
+      waitsFor: 'a deployment of aaaaaaa to production',
     });
     expect((await get('/api/workers/ENG-1/why?orchestrator=run-0')).body).toMatchObject({ status: 'failed' });
     expect((await get('/api/workers/ENG-1/receipt')).body).toMatchObject({ shipped: false });
@@ -295,7 +295,7 @@ describe('workers', () => {
       status: 409,
       body: {
         error:
-          'There is nothing to retry: ENG-1 is merged. acme/web#12 is merged, and no deployment of it has started in production. It waits for a deployment of aaaaaaa in production.',
+          'There is nothing to retry: ENG-1 is merged. acme/web#12 is merged, but no deployment to production has started. It waits for a deployment of aaaaaaa to production.',
         code: 'not-allowed-now',
         remedy: 'See: svc why ENG-1',
       },

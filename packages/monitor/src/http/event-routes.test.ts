@@ -325,7 +325,7 @@ describe('GET /api/events/counts', () => {
     ['buckets=201', 'buckets: expected a whole number from 1 to 200.'],
     ['buckets=0', 'buckets: expected a whole number from 1 to 200.'],
     ['since=1h&until=2h', 'since: expected a moment before until.'],
-    ['filter=true', 'There is no "filter"'],
+    ['filter=true', 'Unknown field "filter"'],
     ['event=nothing.at.all', 'No event can have the topic'],
   ])('%s is refused', async (query, error) => {
     const { get } = await serve(1);

@@ -49,12 +49,12 @@ describe('begin', () => {
   });
 
   test.each([
-    [{}, 'One of tickets, waves and plan is needed.'],
-    [{ tickets: ['A-1'], waves: [['A-1']] }, 'One of tickets, waves and plan is needed.'],
+    [{}, 'Exactly one of tickets, waves and plan is required.'],
+    [{ tickets: ['A-1'], waves: [['A-1']] }, 'Exactly one of tickets, waves and plan is required.'],
     [{ tickets: ['A-1'], maxParallel: 0 }, 'maxParallel'],
     [{ tickets: ['A-1'], maxParallel: 101 }, 'maxParallel'],
     [{ tickets: ['A-1'], maxParallel: null }, 'maxParallel'],
-    [{ tickets: ['A-1'], maxParalel: 3 }, 'There is no "maxParalel"'],
+    [{ tickets: ['A-1'], maxParalel: 3 }, 'Unknown field "maxParalel"'],
     [{ tickets: ['A-1'], name: '../x' }, 'The name of a run'],
     [{ tickets: ['A-1'], base: '-x' }, 'begins with a dash'],
     [{ tickets: [] }, 'tickets: is empty'],

@@ -119,7 +119,7 @@ test.each([
   ['a phase that is no text', 'ABC-1', { phase: 7 }, 'expected the name'],
   ['a list', 'ABC-1', ['done'], 'must be a JSON object'],
   ['a slip', 'ABC-1', { phase: 'inreveiw' }, 'did you mean inReview?'],
-  ['a field that there is not', 'ABC-1', { phase: 'done', force: true }, 'There is no "force"'],
+  ['a field that there is not', 'ABC-1', { phase: 'done', force: true }, 'Unknown field "force"'],
 ])('%s is refused, and nothing is reported', async (_, ticket, body, message) => {
   const { post, reported } = await world();
   const answer = await post(ticket, body);

@@ -1,4 +1,4 @@
-// The real step function with one promise broken at a time, and what the judge has to say to it.
+// The real step function with one promise broken at a time, and the complaint that the judge must make.
 
 import type { DeployWorker } from '../../api/deploy.ts';
 import type { DeployFact, DeployStep, FailedDeployment } from '../deploy-worker.ts';
@@ -18,7 +18,7 @@ export const faults: Record<string, { step: Step; complaint: string }> = {
     },
     complaint: 'a repeated fact changed the worker',
   },
-  'counts a failure again that is told again later': {
+  'counts a failure again when it is reported again later': {
     step: (worker, fact) => {
       const { deploy } = worker;
       if (deploy === null || fact.kind !== 'deployment' || deploy.attempts.at(-1)?.deploymentId === fact.id)
@@ -31,19 +31,19 @@ export const faults: Record<string, { step: Step; complaint: string }> = {
   'ignores the commit': {
     step: (worker, fact) =>
       deployStep(worker, fact.kind === 'deployment' ? { ...fact, sha: worker.merge?.sha ?? fact.sha } : fact),
-    complaint: 'deploying by a deployment of others',
+    complaint: 'deploying by a foreign deployment',
   },
   'ignores the environment': {
     step: (worker, fact) =>
       deployStep(worker, fact.kind === 'deployment' ? { ...fact, environment: 'production' } : fact),
-    complaint: 'deploying by a deployment of others',
+    complaint: 'deploying by a foreign deployment',
   },
-  'believes every commit to contain the merge': {
+  'assumes that every commit contains the merge': {
     step: (worker, fact) => {
       if (fact.kind !== 'deployment') return deployStep(worker, fact);
       return deployStep(deployStep(worker, { ...fact, kind: 'contains' }).worker, fact);
     },
-    complaint: 'deploying by a deployment of others',
+    complaint: 'deploying by a foreign deployment',
   },
   'leaves an exhausted budget by itself': {
     step: (worker, fact) => {
@@ -70,7 +70,7 @@ export const faults: Record<string, { step: Step; complaint: string }> = {
       if (deploy?.result !== 'budget-exhausted' || step.worker === worker) return step;
       return { ...step, worker: { ...step.worker, deploy: { ...deploy, result: null } } };
     },
-    complaint: 'failed stayed away from exhausted at failure',
+    complaint: 'failed did not become exhausted at failure',
   },
   'counts a fourth failure': {
     step: (worker, fact) =>
@@ -81,7 +81,7 @@ export const faults: Record<string, { step: Step; complaint: string }> = {
   },
   'forgets the deadline': {
     step: (worker, fact) => (fact.kind === 'time' ? { worker, effects: [] } : deployStep(worker, fact)),
-    complaint: 'merged stayed away from stalled at time',
+    complaint: 'merged did not become stalled at time',
   },
   'moves the deadline at every start': {
     step: (worker, fact) => {
@@ -90,21 +90,21 @@ export const faults: Record<string, { step: Step; complaint: string }> = {
       if (worker.status !== 'merged' || step.worker.status !== 'deploying' || deploy === null) return step;
       return { ...step, worker: { ...step.worker, deploy: { ...deploy, deadline: '2030-01-01T00:00:00Z' } } };
     },
-    complaint: 'deploying stayed away from stalled at time',
+    complaint: 'deploying did not become stalled at time',
   },
-  'believes a worker that says done': {
+  'accepts a worker that claims to be done': {
     step: (worker, fact) =>
       fact.kind === 'claimed' && fact.status === 'done' && worker.status !== 'done'
         ? { worker: { ...worker, status: 'done', claim: null }, effects: [] }
         : deployStep(worker, fact),
     complaint: 'done without a merge',
   },
-  'takes a merge for a deploy': {
+  'treats a merge as a deploy': {
     step: (worker, fact) =>
       deployStep({ ...worker, policy: { ...worker.policy, skipDeployVerification: true } }, fact),
     complaint: 'done without a production success',
   },
-  'takes done back': {
+  'reverts done': {
     step: (worker, fact) =>
       worker.status === 'done' && fact.kind === 'deployment' && isFailure(fact.state)
         ? { worker: { ...worker, status: 'deploy-failed' }, effects: [] }
@@ -116,23 +116,23 @@ export const faults: Record<string, { step: Step; complaint: string }> = {
       worker.status === 'merged' && fact.kind === 'deployment' && fact.state === 'success'
         ? { worker, effects: [] }
         : deployStep(worker, fact),
-    complaint: 'merged stayed away from done at success',
+    complaint: 'merged did not become done at success',
   },
   'never ships what timed out': {
     step: (worker, fact) =>
       worker.status === 'stalled' && fact.kind === 'deployment'
         ? { worker, effects: [] }
         : deployStep(worker, fact),
-    complaint: 'stalled stayed away from done at success',
+    complaint: 'stalled did not become done at success',
   },
   'never asks for a proof': {
     step: (worker, fact) => {
       const step = deployStep(worker, fact);
       return { ...step, effects: step.effects.filter(({ kind }) => kind !== 'prove') };
     },
-    complaint: 'a proof was not asked for as needed',
+    complaint: 'a proof was not requested as needed',
   },
-  'does something at every repetition': {
+  'has an effect at every repetition': {
     step: (worker, fact) => {
       const step = deployStep(worker, fact);
       if (worker.status !== 'deploying' || step.worker !== worker) return step;
@@ -140,7 +140,7 @@ export const faults: Record<string, { step: Step; complaint: string }> = {
     },
     complaint: 'a repeated fact had effects',
   },
-  'takes a late start of a failed deployment for a new one': {
+  'treats a late start of a failed deployment as a new one': {
     step: (worker, fact) => {
       const { deploy, status } = worker;
       if (status !== 'deploy-failed' || deploy === null) return deployStep(worker, fact);
@@ -150,7 +150,7 @@ export const faults: Record<string, { step: Step; complaint: string }> = {
     },
     complaint: 'deploying by a deployment that had failed',
   },
-  'counts the failures of before a retry again': {
+  'counts failures from before a retry again': {
     step: (worker, fact) => {
       const { deploy } = worker;
       if (deploy?.retried === undefined) return deployStep(worker, fact);
@@ -189,7 +189,7 @@ export const faults: Record<string, { step: Step; complaint: string }> = {
     },
     complaint: 'deploy-failed is missing',
   },
-  'keeps what does not survive a restart': {
+  'keeps state that does not survive a restart': {
     step: (worker, fact) => {
       const step = deployStep(worker, fact);
       const kept = worker as { deadline?: Map<string, string> };
@@ -201,7 +201,7 @@ export const faults: Record<string, { step: Step; complaint: string }> = {
         ? step
         : { ...step, worker: { ...step.worker, deadline } as typeof worker };
     },
-    complaint: 'merged stayed away from stalled at time',
+    complaint: 'merged did not become stalled at time',
   },
   'changes the worker in place': {
     step: (worker, fact) => {
@@ -213,7 +213,7 @@ export const faults: Record<string, { step: Step; complaint: string }> = {
   },
 };
 
-/** The step as if only these attempts had been counted; they are all there again afterwards. */
+/** The step as if only these attempts had been counted; the others are restored afterwards. */
 function withAttempts(worker: DeployWorker, attempts: FailedDeployment[], fact: DeployFact): DeployStep {
   if (worker.deploy === null) return deployStep(worker, fact);
   const pretended = { ...worker, deploy: { ...worker.deploy, attempts } };

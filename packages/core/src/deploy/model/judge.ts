@@ -1,5 +1,5 @@
-// Says whether a step function kept its promises on a tape of facts. It shares no code with the lifecycle: it
-// looks at each move from outside, and holds it against the facts told so far, rule by rule.
+// Judges whether a step function keeps its promises on a tape of facts. It shares no code with the lifecycle: it checks
+// each move from outside against the facts so far, rule by rule.
 
 import type { DeployPolicy, DeployWorker } from '../../api/deploy.ts';
 import type { WorkerStatus } from '../../runs/signal-file.ts';
@@ -9,10 +9,10 @@ import type { Tape } from './random-tape.ts';
 
 export type Step = (worker: DeployWorker, fact: DeployFact) => DeployStep;
 
-/** Where a worker is, as a person would say it. */
-type Place = 'open' | 'canceled' | 'merged' | 'deploying' | 'failed' | 'exhausted' | 'stalled' | 'done';
+/** The state of a worker in the model. */
+type State = 'open' | 'canceled' | 'merged' | 'deploying' | 'failed' | 'exhausted' | 'stalled' | 'done';
 
-/** All moves that there are: from, why, to. */
+/** All allowed moves: from, why, to. */
 export const arrows: ReadonlySet<string> = new Set([
   'open -merged-> merged',
   'open -merged-> done',
@@ -47,10 +47,10 @@ export const arrows: ReadonlySet<string> = new Set([
 
 export type Verdict = { complaint: string | null; arrows: Set<string> };
 
-/** What the judge writes down while the tape runs. */
+/** What the judge records while the tape runs. */
 type Notes = {
   facts: DeployFact[];
-  /** When the clock of the deadline was started. */
+  /** When the deadline's clock started. */
   clockFrom: number;
   /** Deployments that failed since the merge or the last retry, and the newest that failed before that. */
   failed: number[];
@@ -66,14 +66,14 @@ type Moment = {
   why: string;
   before: DeployWorker;
   after: DeployWorker;
-  from: Place;
-  to: Place;
+  from: State;
+  to: State;
   effects: DeployEffect[];
   policy: DeployPolicy;
   notes: Notes;
 };
 
-export function judge(step: Step, { policy, told }: Tape): Verdict {
+export function judge(step: Step, { policy, entries }: Tape): Verdict {
   const verdict: Verdict = { complaint: null, arrows: new Set() };
   const notes: Notes = {
     facts: [],
@@ -85,16 +85,16 @@ export function judge(step: Step, { policy, told }: Tape): Verdict {
   };
   let worker = newWorker(policy);
   let image = JSON.stringify(worker);
-  for (const { fact, restart } of [...told, pastAllDeadlines({ policy, told })]) {
+  for (const { fact, restart } of [...entries, pastAllDeadlines({ policy, entries })]) {
     const before = restart ? (JSON.parse(image) as DeployWorker) : worker;
     const { worker: after, effects } = step(before, fact);
-    const [from, to, why] = [placeOf(before), placeOf(after), whyOf(fact)];
+    const [from, to, why] = [stateOf(before), stateOf(after), whyOf(fact)];
     const result = after === before ? image : JSON.stringify(after);
     const moment = { fact, why, before, after, from, to, effects, policy, notes };
     if (from !== to) verdict.arrows.add(`${from} -${why}-> ${to}`);
     notes.facts.push(fact);
     verdict.complaint =
-      // The copy that a restart made is looked at again; to look each time would take twice as long.
+      // Only the copy made by a restart is compared; comparing each time would take twice as long.
       (restart && JSON.stringify(before) !== image ? 'the worker was changed in place' : null) ??
       safetyComplaint(moment) ??
       progressComplaint(moment) ??
@@ -105,17 +105,17 @@ export function judge(step: Step, { policy, told }: Tape): Verdict {
     worker = after;
     image = result;
   }
-  if (isWaiting(placeOf(worker))) verdict.complaint = 'a worker is stuck after all deadlines';
+  if (isWaiting(stateOf(worker))) verdict.complaint = 'a worker is stuck after all deadlines';
   return verdict;
 }
 
-function pastAllDeadlines({ policy, told }: Tape): Tape['told'][number] {
-  const last = Math.max(0, ...told.map(({ fact }) => Date.parse(fact.at)));
+function pastAllDeadlines({ policy, entries }: Tape): Tape['entries'][number] {
+  const last = Math.max(0, ...entries.map(({ fact }) => Date.parse(fact.at)));
   const at = new Date(last + policy.timeoutSec * 1000).toISOString();
-  return { fact: { kind: 'time', seq: told.length + 1, at }, restart: true };
+  return { fact: { kind: 'time', seq: entries.length + 1, at }, restart: true };
 }
 
-/** A fact that is known already changes nothing and asks for nothing, but perhaps for a proof. */
+/** A known fact changes nothing and has no effects, except perhaps a request for a proof. */
 function repetitionComplaint(
   step: Step,
   { fact, before, after, effects }: Moment,
@@ -130,7 +130,7 @@ function repetitionComplaint(
   return isQuiet(again.effects) ? null : 'a repeated fact had effects';
 }
 
-/** What must never be. */
+/** What must never happen. */
 function safetyComplaint(moment: Moment): string | null {
   const { fact, why, before, after, from, to, notes, policy } = moment;
   const attempts = (after.deploy?.attempts ?? []).map(({ deploymentId }) => deploymentId);
@@ -149,10 +149,10 @@ function safetyComplaint(moment: Moment): string | null {
       return 'done without a production success';
   }
   if (to === 'merged' && !isMergeKnown) return 'merged without a merge';
-  if (from !== to && to === 'deploying' && !isOurs(moment)) return 'deploying by a deployment of others';
+  if (from !== to && to === 'deploying' && !isOurs(moment)) return 'deploying by a foreign deployment';
   if (from === 'failed' && to === 'deploying' && fact.kind === 'deployment' && notes.failed.includes(fact.id))
     return 'deploying by a deployment that had failed';
-  if (attempts.some((id) => !notes.facts.some((told) => failedBy(told, id))))
+  if (attempts.some((id) => !notes.facts.some((earlier) => failedBy(earlier, id))))
     return 'an attempt that never failed';
   if (from !== to && !arrows.has(`${from} -${why}-> ${to}`)) return `no such move: ${from} -${why}-> ${to}`;
   return null;
@@ -161,8 +161,8 @@ function safetyComplaint(moment: Moment): string | null {
 /** What must happen. */
 function progressComplaint(moment: Moment): string | null {
   const { fact, why, before, after, from, to, notes, policy } = moment;
-  const must = (wanted: Place): string | null =>
-    to === wanted ? null : `${from} stayed away from ${wanted} at ${why}`;
+  const must = (wanted: State): string | null =>
+    to === wanted ? null : `${from} did not become ${wanted} at ${why}`;
   const isLate = Date.parse(fact.at) >= notes.clockFrom + policy.timeoutSec * 1000;
   const claimIsOpen = before.claim?.status === 'done';
 
@@ -171,11 +171,11 @@ function progressComplaint(moment: Moment): string | null {
   if (why === 'retry') return must(['failed', 'exhausted', 'stalled'].includes(from) ? 'merged' : from);
   if (why === 'accept') return must(claimIsOpen || !['open', 'canceled'].includes(from) ? 'done' : from);
   if (fact.kind === 'claimed' && ['open', 'canceled'].includes(from) && !needsProof(fact.status))
-    return after.status === fact.status ? null : 'a claim was not believed';
+    return after.status === fact.status ? null : 'a claim was not accepted';
   if (!isOurs(moment) || fact.kind !== 'deployment')
     return from === to || why === 'claimed' ? null : must(from);
   if (why === 'success') return must(isWaiting(from) || from === 'stalled' ? 'done' : from);
-  if (why === 'start' && isWaiting(from) && idsToldBefore(moment).every((id) => id < fact.id))
+  if (why === 'start' && isWaiting(from) && idsSeenBefore(moment).every((id) => id < fact.id))
     return must('deploying');
   if (why !== 'failure') return null;
 
@@ -184,31 +184,33 @@ function progressComplaint(moment: Moment): string | null {
     return 'the attempts are not the failed deployments';
   if (failed.length === notes.failed.length) return must(from);
   if (isWaiting(from) && failed.length === 3) return must('exhausted');
-  const isNewest = idsToldBefore(moment).every((id) => id <= fact.id);
+  const isNewest = idsSeenBefore(moment).every((id) => id <= fact.id);
   return isWaiting(from) && (from !== 'deploying' || isNewest) ? must('failed') : null;
 }
 
 function effectComplaint(moment: Moment): string | null {
   const { fact, why, before, after, from, to, effects, notes, policy } = moment;
   const count = (kind: DeployEffect['kind']) => effects.filter((effect) => effect.kind === kind).length;
-  const tells = (topic: string) => effects.some((effect) => effect.kind === 'tell' && effect.topic === topic);
-  const entered = (place: Place) => from !== to && to === place;
-  const isOwnWord = why === 'claimed' && ['open', 'canceled'].includes(to);
+  const reports = (topic: string) =>
+    effects.some((effect) => effect.kind === 'report' && effect.topic === topic);
+  const entered = (state: State) => from !== to && to === state;
+  const isClaim = why === 'claimed' && ['open', 'canceled'].includes(to);
 
   if (count('write-signal') > 1) return 'the signal file is written twice';
-  if ((isOwnWord || from === 'done') && count('write-signal') > 0) return 'the signal file is written back';
-  if (from !== to && !isOwnWord && count('write-signal') === 0) return 'the signal file was not written';
+  if ((isClaim || from === 'done') && count('write-signal') > 0) return 'the signal file is written back';
+  if (from !== to && !isClaim && count('write-signal') === 0) return 'the signal file was not written';
   if (count('move-ticket') !== (entered('done') ? 1 : 0)) return 'the ticket was not moved once, at done';
-  if (tells('succeeded') !== (entered('done') && why === 'success')) return 'success was not told as it was';
-  if (tells('failed') !== failures(after) > failures(before)) return 'each attempt is told once';
-  if (entered('deploying') && !tells('started')) return 'the start was not told';
+  if (reports('succeeded') !== (entered('done') && why === 'success'))
+    return 'success was not reported correctly';
+  if (reports('failed') !== failures(after) > failures(before)) return 'an attempt was not reported once';
+  if (entered('deploying') && !reports('started')) return 'the start was not reported';
   if (
     entered('merged') &&
     after.merge?.sha === null &&
     why === 'merged' &&
     count('refresh-pull-request') === 0
   )
-    return 'the unknown merge commit was not asked for';
+    return 'the unknown merge commit was not requested';
 
   const mayBeOurs = (isWaiting(from) || from === 'stalled') && (before.merge?.sha ?? null) !== null;
   const isForeign =
@@ -218,26 +220,28 @@ function effectComplaint(moment: Moment): string | null {
     fact.sha !== before.merge?.sha &&
     !notes.proven.has(fact.sha);
   if (count('prove') !== (isForeign && mayBeOurs && policy.acceptDescendants ? 1 : 0))
-    return 'a proof was not asked for as needed';
+    return 'a proof was not requested as needed';
 
   return attentionComplaint(moment);
 }
 
-/** What is open for a person is what stands now: nothing is forgotten, nothing is left over. */
+/** The open reasons match the current state: none is missing, none is left over. */
 function attentionComplaint({ after, to, effects, notes }: Moment): string | null {
   for (const effect of effects) {
     if (effect.kind === 'raise') notes.attention.add(effect.reason);
     if (effect.kind === 'resolve' && !notes.attention.delete(effect.reason))
       return `resolved what was not open: ${effect.reason}`;
   }
-  const says = (reason: string, isRight: boolean) =>
-    notes.attention.has(reason) === isRight ? null : `${reason} is ${isRight ? 'missing' : 'left open'}`;
+  const check = (reason: string, isExpected: boolean) =>
+    notes.attention.has(reason) === isExpected
+      ? null
+      : `${reason} is ${isExpected ? 'missing' : 'left open'}`;
   const isClaimedDone = after.claim?.status === 'done';
   return (
-    says('deploy-timeout', to === 'stalled') ??
-    says('deploy-budget-exhausted', to === 'exhausted') ??
-    says('deploy-failed', to === 'failed') ??
-    (['open', 'canceled'].includes(to) || !isClaimedDone ? says('done-unproven', isClaimedDone) : null)
+    check('deploy-timeout', to === 'stalled') ??
+    check('deploy-budget-exhausted', to === 'exhausted') ??
+    check('deploy-failed', to === 'failed') ??
+    (['open', 'canceled'].includes(to) || !isClaimedDone ? check('done-unproven', isClaimedDone) : null)
   );
 }
 
@@ -252,7 +256,7 @@ function takeNotes(moment: Moment): void {
   if (fact.kind === 'contains' && before.deploy !== null && from !== 'done') notes.proven.add(fact.sha);
 }
 
-/** The failed deployments, this fact included: each once, three at most, none of before the last retry. */
+/** The failed deployments including this fact: each once, at most three, none from before the last retry. */
 function failedNow(moment: Moment): number[] {
   const { fact, why, from, notes } = moment;
   if (fact.kind !== 'deployment' || why !== 'failure' || !isOurs(moment)) return notes.failed;
@@ -260,7 +264,7 @@ function failedNow(moment: Moment): number[] {
   return [...new Set([...notes.failed, fact.id])].slice(0, 3);
 }
 
-/** A deployment in production, of the merge or of a commit that is proven to contain it. */
+/** A deployment to production of the merge, or of a commit proven to contain it. */
 function isOurs({ fact, before, policy, notes }: Moment): boolean {
   if (
     fact.kind !== 'deployment' ||
@@ -271,7 +275,7 @@ function isOurs({ fact, before, policy, notes }: Moment): boolean {
   return fact.sha === before.merge.sha || (policy.acceptDescendants && notes.proven.has(fact.sha));
 }
 
-function idsToldBefore({ notes }: Moment): number[] {
+function idsSeenBefore({ notes }: Moment): number[] {
   return notes.facts.slice(0, -1).flatMap((fact) => (fact.kind === 'deployment' ? [fact.id] : []));
 }
 
@@ -279,7 +283,7 @@ function failedBy(fact: DeployFact, id: number): boolean {
   return fact.kind === 'deployment' && fact.id === id && (fact.state === 'failure' || fact.state === 'error');
 }
 
-function placeOf({ status, deploy }: DeployWorker): Place {
+function stateOf({ status, deploy }: DeployWorker): State {
   if (status === 'deploy-failed') return deploy?.result === 'budget-exhausted' ? 'exhausted' : 'failed';
   if (status === 'merged' || status === 'deploying' || status === 'done' || status === 'canceled')
     return status;
@@ -301,8 +305,8 @@ function isQuiet(effects: DeployEffect[]): boolean {
   return effects.every(({ kind }) => kind === 'prove');
 }
 
-function isWaiting(place: Place): boolean {
-  return place === 'merged' || place === 'deploying' || place === 'failed';
+function isWaiting(state: State): boolean {
+  return state === 'merged' || state === 'deploying' || state === 'failed';
 }
 
 function needsProof(status: WorkerStatus): boolean {

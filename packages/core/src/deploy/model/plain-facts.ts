@@ -1,11 +1,11 @@
-// Facts in few words, for tests.
+// Short constructors of facts, for tests.
 
 import type { DeploymentState, DeployPolicy, DeployWorker } from '../../api/deploy.ts';
 import type { DeployEffect, DeployFact } from '../deploy-worker.ts';
 import { defaultDeployPolicy } from '../policy.ts';
 
 type Plain<Fact> = Fact extends unknown ? Omit<Fact, 'seq' | 'at'> : never;
-/** A fact without its place in the log and its time. */
+/** A fact without its position in the log and its time. */
 export type PlainFact = Plain<DeployFact>;
 
 export const verified: DeployPolicy = { ...defaultDeployPolicy, skipDeployVerification: false };
@@ -15,7 +15,7 @@ export function newWorker(policy: DeployPolicy): DeployWorker {
   return { status: 'dispatched', claim: null, policy, merge: null, deploy: null };
 }
 
-/** The time `minutes` after the hour in which the tests' merges happen. */
+/** The time `minutes` after 12:00, when the merges of the tests happen. */
 export function minute(minutes: number): string {
   return new Date(Date.UTC(2026, 2, 1, 12, 0) + minutes * 60_000).toISOString();
 }
@@ -33,15 +33,15 @@ export const retry: PlainFact = { kind: 'person', action: 'retry', by: 'ada' };
 export const accept: PlainFact = { kind: 'person', action: 'accept', by: 'ada' };
 export const time: PlainFact = { kind: 'time' };
 
-/** An effect in words: `raise deploy-timeout high`. */
-export function inWords(effect: DeployEffect): string {
+/** An effect as text: `raise deploy-timeout high`. */
+export function effectText(effect: DeployEffect): string {
   switch (effect.kind) {
     case 'raise':
       return `raise ${effect.reason} ${effect.severity}`;
     case 'resolve':
       return `resolve ${effect.reason}`;
-    case 'tell':
-      return `tell ${effect.topic}`;
+    case 'report':
+      return `report ${effect.topic}`;
     case 'prove':
       return `prove ${effect.sha}`;
     case 'move-ticket':

@@ -1,5 +1,5 @@
-// Random tapes of facts: half of them are stories as they happen (work, merge, deployments, a person), the others
-// are noise; all are disturbed: repeated, late, lost, with restarts between and clocks that jump.
+// Random tapes of facts: half of them are realistic (work, merge, deployments, a person), the others are noise. All are
+// disturbed: facts are repeated, late or lost, with restarts in between and clocks that jump.
 
 import type { DeploymentState, DeployPolicy } from '../../api/deploy.ts';
 import type { DeployFact } from '../deploy-worker.ts';
@@ -16,13 +16,13 @@ import {
   verified,
 } from './plain-facts.ts';
 
-type Told = { fact: DeployFact; restart: boolean };
-export type Tape = { policy: DeployPolicy; told: Told[] };
+type Entry = { fact: DeployFact; restart: boolean };
+export type Tape = { policy: DeployPolicy; entries: Entry[] };
 
-/** From 0 up to 1. */
+/** From 0 to below 1. */
 export type Random = () => number;
 
-/** Small, quick and the same on every machine (mulberry32). */
+/** Small, fast and the same on every machine (mulberry32). */
 export function seededRandom(seed: number): Random {
   let state = seed;
   return () => {
@@ -42,11 +42,11 @@ export function randomTape(random: Random): Tape {
   };
   const kind = random();
   const facts = kind < 0.5 ? story(random) : kind < 0.9 ? noise(random) : hesitation(random);
-  const told = disturbed(random, onAClock(random, facts)).map(({ fact, at }, index) => ({
+  const entries = disturbed(random, onAClock(random, facts)).map(({ fact, at }, index) => ({
     fact: { ...fact, seq: index + 1, at },
     restart: random() < 0.2,
   }));
-  return { policy, told };
+  return { policy, entries };
 }
 
 const starts = ['created', 'pending', 'queued', 'waiting', 'in_progress'] as const;
@@ -108,7 +108,7 @@ function noise(random: Random): PlainFact[] {
   });
 }
 
-/** Claims, cancellations and a person's word, and hardly a merge. */
+/** Claims, cancellations and accepts, with few merges. */
 function hesitation(random: Random): PlainFact[] {
   return Array.from({ length: 1 + Math.floor(random() * 20) }, () => {
     const dice = random();
@@ -119,7 +119,7 @@ function hesitation(random: Random): PlainFact[] {
 
 type Timed = { fact: PlainFact; at: string };
 
-/** Mostly a few minutes pass; sometimes the machine sleeps, or its clock is set back. */
+/** Usually a few minutes pass; sometimes the machine sleeps, or its clock is set back. */
 function onAClock(random: Random, facts: PlainFact[]): Timed[] {
   let now = 0;
   return facts.map((fact) => {
@@ -131,11 +131,11 @@ function onAClock(random: Random, facts: PlainFact[]): Timed[] {
 
 function disturbed(random: Random, facts: Timed[]): Timed[] {
   const placed = facts.flatMap((timed, index) => {
-    const late = (reach: number) => ({ timed, place: index + (random() < 0.2 ? reach * random() : 0) });
+    const late = (most: number) => ({ timed, position: index + (random() < 0.2 ? most * random() : 0) });
     if (random() < 0.03) return [];
     return random() < 0.15 ? [late(4), late(12)] : [late(4)];
   });
-  return placed.toSorted((one, other) => one.place - other.place).map(({ timed }) => timed);
+  return placed.toSorted((one, other) => one.position - other.position).map(({ timed }) => timed);
 }
 
 function pick<const Item>(random: Random, items: readonly Item[]): Item {

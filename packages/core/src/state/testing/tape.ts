@@ -1,5 +1,5 @@
-// Random event tapes for tests: a small world of pull requests, workers and deployments that lives by chance,
-// as the log would tell it. What the fold asks to be appended comes back as lines, some time later.
+// Random event tapes for tests: the log of a small random world of pull requests, workers and deployments. Lines that
+// the fold appends come back some time later.
 import type { EventDraft } from '../../log/event-line.ts';
 import { workerStatuses } from '../../runs/worker-statuses.ts';
 import { emptyBoard, type FoldedLine, foldLine } from '../board.ts';
@@ -11,7 +11,7 @@ type Chance = {
   pick: <Item>(list: readonly Item[]) => Item;
 };
 
-type Told = Omit<FoldedLine, 'seq' | 'ts'>;
+type Draft = Omit<FoldedLine, 'seq' | 'ts'>;
 
 const START = Date.parse('2026-01-01T00:00:00Z');
 const repos = ['acme/web', 'acme/api'];
@@ -20,12 +20,12 @@ const tickets = ['ENG-1', 'ENG-2', 'ENG-3', 'ENG-4'];
 const environments = ['production', 'staging', 'preview'];
 const deploymentStates = ['pending', 'queued', 'in_progress', 'success', 'failure', 'error', 'inactive'];
 
-/** The same line under another number, as a second delivery of the same would be. */
-export function numbered(told: Told, seq: number): FoldedLine {
-  return { ...told, seq, ts: new Date(START + seq * 1000).toISOString() };
+/** The same line with another seq, like a repeated delivery. */
+export function numbered(draft: Draft, seq: number): FoldedLine {
+  return { ...draft, seq, ts: new Date(START + seq * 1000).toISOString() };
 }
 
-/** `upstreamOnly`: what the code host and the tracker deliver, each at a moment of its own, in true order. */
+/** `upstreamOnly`: only deliveries of the code host and the tracker, in order, each with its own time. */
 export function randomTape(chance: Chance, length: number, { upstreamOnly = false } = {}): FoldedLine[] {
   const world = createWorld(chance);
   const board = emptyBoard();
@@ -33,12 +33,12 @@ export function randomTape(chance: Chance, length: number, { upstreamOnly = fals
   const lines: FoldedLine[] = [];
   while (lines.length < length) {
     const back = returning.length > 0 && chance.chance(0.4) ? returning.shift() : undefined;
-    const told: Told = back ?? (upstreamOnly || chance.chance(0.6) ? world.upstream() : world.ours());
+    const draft: Draft = back ?? (upstreamOnly || chance.chance(0.6) ? world.upstream() : world.ours());
     const seq = lines.length + 1;
     const line = numbered(
       upstreamOnly
-        ? { ...told, via: 'live', occurredAt: new Date(START + seq * 1000 - 500).toISOString() }
-        : told,
+        ? { ...draft, via: 'live', occurredAt: new Date(START + seq * 1000 - 500).toISOString() }
+        : draft,
       seq,
     );
     lines.push(line);
@@ -48,7 +48,7 @@ export function randomTape(chance: Chance, length: number, { upstreamOnly = fals
   return lines;
 }
 
-function own(event: string, scope: Told['scope'], detail: Told['detail']): Told {
+function own(event: string, scope: Draft['scope'], detail: Draft['detail']): Draft {
   const source = event.startsWith('comms.') ? 'cli' : 'orchestrator';
   return { event, source, via: 'local', scope, detail };
 }
@@ -71,26 +71,26 @@ function createWorld({ below, chance, pick }: Chance) {
   const shaOf = (pull: Pull): string => `head-${pull.repo}-${pull.number}-${pull.head}`;
   const mergeOf = (pull: Pull): string => `merge-${pull.repo}-${pull.number}`;
 
-  const line = (event: string, scope: Told['scope'], detail: Told['detail'] = {}): Told => {
+  const line = (event: string, scope: Draft['scope'], detail: Draft['detail'] = {}): Draft => {
     now += below(30_000);
     const source = event.startsWith('tracker.') ? 'tracker.webhook' : 'codehost.webhook';
-    const told: Told = {
+    const draft: Draft = {
       event,
       source,
       via: pick(['live', 'live', 'live', 'replay', 'poll'] as const),
       scope,
       detail,
     };
-    return chance(0.9) ? { ...told, occurredAt: new Date(now).toISOString() } : told;
+    return chance(0.9) ? { ...draft, occurredAt: new Date(now).toISOString() } : draft;
   };
-  const scopeOf = (pull: Pull): Told['scope'] => ({
+  const scopeOf = (pull: Pull): Draft['scope'] => ({
     repo: chance(0.1) ? pull.repo.toUpperCase() : pull.repo,
     pr: pull.number,
     branch: `eng-${pull.number}`,
     sha: shaOf(pull),
     ...(pull.merged && { mergeSha: mergeOf(pull) }),
   });
-  const ofPull = (pull: Pull, action: string): Told =>
+  const ofPull = (pull: Pull, action: string): Draft =>
     line(`codehost.pr.${action}`, scopeOf(pull), {
       title: `Pull request ${pull.number}, ${counter}`,
       url: `https://codehost.example/${pull.repo}/pull/${pull.number}`,
@@ -102,7 +102,7 @@ function createWorld({ below, chance, pick }: Chance) {
       mergeableState: pick(['clean', 'blocked', 'unknown', 'behind', 'dirty', 'unstable']),
     });
 
-  function changePull(): Told {
+  function changePull(): Draft {
     const existing = pulls.length > 0 && chance(0.85) ? pick(pulls) : undefined;
     const pull = existing ?? {
       repo: pick(repos),
@@ -129,7 +129,7 @@ function createWorld({ below, chance, pick }: Chance) {
     return ofPull(pull, action);
   }
 
-  function judge(): Told {
+  function judge(): Draft {
     const pull = pulls.length > 0 ? pick(pulls) : undefined;
     if (pull === undefined) return changePull();
     const scope = scopeOf(pull);
@@ -167,7 +167,7 @@ function createWorld({ below, chance, pick }: Chance) {
     }
   }
 
-  function deploy(): Told {
+  function deploy(): Draft {
     counter += 1;
     const pull = pulls.length > 0 ? pick(pulls) : undefined;
     if (pull === undefined) return changePull();
@@ -188,7 +188,7 @@ function createWorld({ below, chance, pick }: Chance) {
     });
   }
 
-  function track(): Told {
+  function track(): Draft {
     const detail = {
       title: `Ticket ${below(9)}`,
       state: { id: 's', name: pick(['Todo', 'In Progress', 'Done']), type: 'started' },
@@ -202,7 +202,7 @@ function createWorld({ below, chance, pick }: Chance) {
     );
   }
 
-  function ofWorker(scope: { orchestrator: string; ticket: string }): Told {
+  function ofWorker(scope: { orchestrator: string; ticket: string }): Draft {
     const number = tickets.indexOf(scope.ticket) + 1;
     const pull = pulls.find((other) => other.number === number);
     const repo = pull?.repo ?? pick(repos);
@@ -243,7 +243,7 @@ function createWorld({ below, chance, pick }: Chance) {
     });
   }
 
-  function ours(): Told {
+  function ours(): Draft {
     counter += 1;
     const scope = { orchestrator: pick(orchestrators), ticket: pick(tickets) };
     const merged = pulls.find((pull) => pull.merged);
@@ -294,6 +294,6 @@ function createWorld({ below, chance, pick }: Chance) {
     }
   }
 
-  const upstream = (): Told => pick([changePull, judge, judge, deploy, deploy, track])();
+  const upstream = (): Draft => pick([changePull, judge, judge, deploy, deploy, track])();
   return { upstream, ours };
 }

@@ -1,5 +1,4 @@
-// What needs a person, most urgent first: by severity, then the longest open. What was put off until later
-// stands apart until then.
+// What needs a person, most urgent first: by severity, then the longest open. Snoozed items are listed separately.
 import type { AttentionView } from '../../api/attention.ts';
 import type { AttentionItem, Board } from '../board-types.ts';
 

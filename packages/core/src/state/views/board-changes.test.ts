@@ -1,4 +1,4 @@
-// A reader that puts together what changed has what a reader of the whole board has, at every line.
+// A reader that applies changes has the same board as a reader of the whole board, at every line.
 import {
   createRandom,
   mergedPullRequest,
@@ -21,16 +21,16 @@ import { randomTape } from '../testing/tape.ts';
 import { type ChangeTracker, createChangeTracker } from './board-changes.ts';
 import { boardKinds, boardView } from './board-view.ts';
 
-const EVER = Number.MAX_SAFE_INTEGER;
+const FOREVER = Number.MAX_SAFE_INTEGER;
 const DAY_MS = 86_400_000;
 
-/** Does as the web app: puts by key, takes away what is gone, begins anew when all of it comes. */
+/** Works like the web app: sets by key, deletes what is gone, and starts again with a full board. */
 function createReader(tracker: ChangeTracker) {
   let after: number | undefined;
   const held = Object.fromEntries(boardKinds.map((kind) => [kind, new Map<string, object>()]));
   return {
     held,
-    read(board: Board, settledMs = EVER): BoardChanges {
+    read(board: Board, settledMs = FOREVER): BoardChanges {
       const changes = tracker.changes(board, after, settledMs);
       after = changes.seq;
       for (const kind of boardKinds) {
@@ -51,7 +51,7 @@ function whole(board: Board) {
 }
 
 describe('over random tapes', () => {
-  test('readers that look whenever they like have all of it', () => {
+  test('readers have the whole board whenever they read', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1_000_000 }), (seed) => {
         const random = createRandom(seed);
@@ -61,8 +61,7 @@ describe('over random tapes', () => {
         const board = emptyBoard();
         for (const line of tape) {
           foldLine(board, line);
-          if (random.chance(0.03))
-            letSomethingGo(board, random.pick(['deployments', 'pullRequests', 'tickets']));
+          if (random.chance(0.03)) dropOne(board, random.pick(['deployments', 'pullRequests', 'tickets']));
           for (const reader of readers) {
             if (!random.chance(0.1)) continue;
             reader.read(board);
@@ -74,7 +73,7 @@ describe('over random tapes', () => {
     );
   });
 
-  test('only what changed comes', () => {
+  test('only changes are returned', () => {
     const tape = randomTape(createRandom(11), 400);
     const board = emptyBoard();
     const reader = createReader(createChangeTracker());
@@ -88,8 +87,8 @@ describe('over random tapes', () => {
   });
 });
 
-/** As the bounds of the board do, which look at a hundred thousand lines at once. */
-function letSomethingGo(board: Board, kind: 'deployments' | 'pullRequests' | 'tickets'): void {
+/** As the cleanup of the board does, which runs only every 10,000 lines. */
+function dropOne(board: Board, kind: 'deployments' | 'pullRequests' | 'tickets'): void {
   const [key] = board[kind].keys();
   if (key !== undefined) board[kind].delete(key);
 }
@@ -103,13 +102,13 @@ function shipping(): Board {
   });
 }
 
-/** As a line that was folded. */
+/** Like a folded line. */
 function change(board: Board, how: () => void): void {
   how();
   board.seq += 1;
 }
 
-describe('a worker comes again with', () => {
+describe('a worker is returned again with a change of', () => {
   test.each<[string, (board: Board) => void, string[]]>([
     [
       'its pull request',
@@ -154,19 +153,19 @@ describe('a worker comes again with', () => {
   ])('%s', (_, how, keys) => {
     const board = shipping();
     const tracker = createChangeTracker();
-    const { seq } = tracker.changes(board, undefined, EVER);
+    const { seq } = tracker.changes(board, undefined, FOREVER);
     change(board, () => how(board));
-    const { workers, full } = tracker.changes(board, seq, EVER);
+    const { workers, full } = tracker.changes(board, seq, FOREVER);
     expect(full).toBe(false);
     expect(workers.map(({ key }) => key)).toEqual(keys);
   });
 });
 
-test('nothing changed: nothing comes', () => {
+test('without a change nothing is returned', () => {
   const board = shipping();
   const tracker = createChangeTracker();
-  const { seq } = tracker.changes(board, undefined, EVER);
-  const changes = tracker.changes(board, seq, EVER);
+  const { seq } = tracker.changes(board, undefined, FOREVER);
+  const changes = tracker.changes(board, seq, FOREVER);
   expect(changes).toMatchObject({ seq, full: false, workers: [], pullRequests: [], attention: [] });
   expect(Object.values(changes.gone).flat()).toEqual([]);
 });
@@ -174,50 +173,50 @@ test('nothing changed: nothing comes', () => {
 test.each([
   ['no line', undefined],
   ['the beginning', 0],
-  ['a line of before it looked', 99],
+  ['a line before the first read', 99],
   ['a line of another log', 101],
-])('everything comes since %s', (_, after) => {
+])('the whole board is returned since %s', (_, after) => {
   const board = shipping();
   const tracker = createChangeTracker();
-  tracker.changes(board, undefined, EVER);
-  expect(tracker.changes(board, after, EVER)).toMatchObject({ full: true, seq: 100 });
+  tracker.changes(board, undefined, FOREVER);
+  expect(tracker.changes(board, after, FOREVER)).toMatchObject({ full: true, seq: 100 });
 });
 
-test('everything comes of another board', () => {
+test('the whole board is returned for another board', () => {
   const tracker = createChangeTracker();
-  tracker.changes(shipping(), undefined, EVER);
-  expect(tracker.changes(shipping(), 100, EVER).full).toBe(true);
+  tracker.changes(shipping(), undefined, FOREVER);
+  expect(tracker.changes(shipping(), 100, FOREVER).full).toBe(true);
 });
 
-test('what is resolved is gone, for whoever had it', () => {
+test('a resolved item is gone for readers that had it', () => {
   const board = shipping();
   const tracker = createChangeTracker();
-  const { seq, attention } = tracker.changes(board, undefined, EVER);
+  const { seq, attention } = tracker.changes(board, undefined, FOREVER);
   const [id = ''] = attention.map(({ key }) => key);
   change(board, () => board.attention.delete(id));
-  expect(tracker.changes(board, seq, EVER).gone.attention).toEqual([id]);
+  expect(tracker.changes(board, seq, FOREVER).gone.attention).toEqual([id]);
   change(board, () => board.attention.set(id, sampleAttention()));
-  expect(tracker.changes(board, seq, EVER)).toMatchObject({
+  expect(tracker.changes(board, seq, FOREVER)).toMatchObject({
     attention: [{ key: id }],
     gone: { attention: [] },
   });
 });
 
-test('who has seen too little to know what went gets everything', () => {
+test('a reader too far behind to know what is gone gets the whole board', () => {
   const board = shipping();
   const tracker = createChangeTracker(2);
-  const { seq } = tracker.changes(board, undefined, EVER);
+  const { seq } = tracker.changes(board, undefined, FOREVER);
   for (const id of ['one', 'two', 'three']) {
     change(board, () => board.attention.set(id, sampleAttention({ id })));
-    tracker.changes(board, seq, EVER);
+    tracker.changes(board, seq, FOREVER);
     change(board, () => board.attention.delete(id));
-    tracker.changes(board, seq, EVER);
+    tracker.changes(board, seq, FOREVER);
   }
-  expect(tracker.changes(board, seq, EVER).full).toBe(true);
-  expect(tracker.changes(board, board.seq, EVER).full).toBe(false);
+  expect(tracker.changes(board, seq, FOREVER).full).toBe(true);
+  expect(tracker.changes(board, board.seq, FOREVER).full).toBe(false);
 });
 
-test('what has settled and is too old is left out, and gone when it was there', () => {
+test('old settled entities are left out, and gone for readers that had them', () => {
   const board = shipping();
   const tracker = createChangeTracker();
   const old = sampleWorker({
@@ -240,7 +239,7 @@ test('what has settled and is too old is left out, and gone when it was there', 
   expect(changes.gone.workers).toEqual(['run-0/ENG-9']);
 });
 
-test('every entity has the key that it has on the board', () => {
+test('every entity has its key on the board', () => {
   const board = shipping();
   const view = boardView(board, { all: true });
   for (const kind of boardKinds) expect(view[kind].map(({ key }) => key)).toEqual([...board[kind].keys()]);

@@ -1,10 +1,9 @@
-// What of the board's view changed since a line. Entities are never changed in place, so that one that is the same
-// object is the same; only those that are not are looked at. A worker's view is made of more than the worker: it
-// changes with its pull request, its ticket and the deployments of its merge too.
+// What changed in the board's view since a line. Entities are never changed in place: the same object means no change,
+// and only other objects are checked. A worker's view also changes with its pull request, its ticket and the deployments
+// of its merge.
 //
-// The tracker looks at the board when it is asked, and remembers which objects it saw and at which line it first saw
-// each. It holds the keys by which other entities matter to a worker, so that a changed pull request leads to its
-// workers without a search.
+// The tracker reads the board when it is asked, and remembers which objects it saw and at which line it first saw each.
+// It indexes the entities that each worker depends on, so a changed pull request leads to its workers without a search.
 import type { BoardChanges, BoardView } from '../../api/board.ts';
 import { branchKey, commitKey, pullRequestKey } from '../board-entities.ts';
 import type { Board, Deployment, PullRequest, Ticket, Worker } from '../board-types.ts';
@@ -12,15 +11,15 @@ import { type BoardKind, boardKinds, boardView, isShown, kindViews, shownFrom } 
 import { commitsOf, type Names, repoOf, type Subject, subjectOf } from './subject.ts';
 
 export type ChangeTracker = {
-  /** Since the line `after`; everything when that cannot be told. */
+  /** Since the line `after`; the whole board when that is not known. */
   changes: (board: Board, after: number | undefined, settledMs: number) => BoardChanges;
 };
 
-/** Keys of what went that are remembered. */
+/** How many keys of removed entities are remembered. */
 const MOST_GONE = 20_000;
 
 type Seen = { entity: object; seq: number };
-/** What a worker's view was made of, and the keys of what may change it. */
+/** What a worker's view was built from, and the keys of what may change it. */
 type Made = { of: readonly (object | null)[]; interests: readonly string[] };
 
 export function createChangeTracker(mostGone = MOST_GONE): ChangeTracker {
@@ -29,7 +28,7 @@ export function createChangeTracker(mostGone = MOST_GONE): ChangeTracker {
     changes(board, after, settledMs) {
       const isNew = tracked === undefined || !tracked.isOf(board);
       if (tracked === undefined || isNew) tracked = track(board, mostGone);
-      tracked.look();
+      tracked.update();
       return after !== undefined && !isNew && tracked.knows(after)
         ? tracked.since(after, settledMs)
         : { ...boardView(board, { settledMs }), full: true, gone: nothingGone() };
@@ -39,7 +38,7 @@ export function createChangeTracker(mostGone = MOST_GONE): ChangeTracker {
 
 type Tracked = {
   isOf: (board: Board) => boolean;
-  look: () => void;
+  update: () => void;
   knows: (seq: number) => boolean;
   since: (after: number, settledMs: number) => BoardChanges;
 };
@@ -50,11 +49,13 @@ function track(board: Board, mostGone: number): Tracked {
   const made = new Map<string, Made>();
   const interested = new Map<string, Set<string>>();
   const names = createNameIndex(board);
-  let lookedAt = -1;
+  let updatedTo = -1;
   let knownFrom = board.seq;
 
-  /** The entities that are not what they were: their keys, and what they were. */
-  function lookAt(kind: BoardKind): { key: string; before: object | undefined; after: object | undefined }[] {
+  /** The changed entities, before and after. */
+  function changedIn(
+    kind: BoardKind,
+  ): { key: string; before: object | undefined; after: object | undefined }[] {
     const known = seen[kind];
     const found: { key: string; before: object | undefined; after: object | undefined }[] = [];
     for (const [key, entity] of board[kind]) {
@@ -87,17 +88,17 @@ function track(board: Board, mostGone: number): Tracked {
     const [oldest] = keys;
     if (oldest === undefined) return;
     keys.delete(oldest[0]);
-    // Who has seen less than this would keep it for ever.
+    // A client that is further behind would keep the entity forever.
     knownFrom = Math.max(knownFrom, oldest[1]);
   }
 
-  function look(): void {
-    if (lookedAt === board.seq) return;
+  function update(): void {
+    if (updatedTo === board.seq) return;
     const affected = new Set<string>();
     const touch = (interest: string): void => {
       for (const key of interested.get(interest) ?? []) affected.add(key);
     };
-    for (const { key, before, after } of lookAt('pullRequests')) {
+    for (const { key, before, after } of changedIn('pullRequests')) {
       names.note('pullRequests', key, before as PullRequest, after as PullRequest);
       touch(`pr ${key}`);
       for (const one of [before, after] as (PullRequest | undefined)[]) {
@@ -105,23 +106,23 @@ function track(board: Board, mostGone: number): Tracked {
         if (typeof one?.ticket === 'string') touch(`ticket ${one.ticket.toUpperCase()}`);
       }
     }
-    for (const { key, before, after } of lookAt('tickets')) {
+    for (const { key, before, after } of changedIn('tickets')) {
       names.note('tickets', key, before as Ticket, after as Ticket);
       for (const one of [before, after] as (Ticket | undefined)[])
         if (one !== undefined) touch(`ticket ${one.ticket.toUpperCase()}`);
     }
-    for (const { before, after } of lookAt('deployments')) {
+    for (const { before, after } of changedIn('deployments')) {
       const one = (after ?? before) as Deployment;
       touch(`commit ${commitKey(one.repo, one.sha)}`);
     }
-    const workers = lookAt('workers');
+    const workers = changedIn('workers');
     for (const { key, after } of workers) {
       if (after === undefined) forgetWorker(key);
       else affected.add(key);
     }
-    for (const key of affected) lookAtWorker(key);
-    for (const kind of ['runs', 'attention', 'feeds'] as const) lookAt(kind);
-    lookedAt = board.seq;
+    for (const key of affected) updateWorker(key);
+    for (const kind of ['runs', 'attention', 'feeds'] as const) changedIn(kind);
+    updatedTo = board.seq;
   }
 
   function forgetWorker(key: string): void {
@@ -133,7 +134,7 @@ function track(board: Board, mostGone: number): Tracked {
     made.delete(key);
   }
 
-  function lookAtWorker(key: string): void {
+  function updateWorker(key: string): void {
     const worker = board.workers.get(key);
     const last = seen.workers.get(key);
     if (worker === undefined || last === undefined) return;
@@ -189,13 +190,13 @@ function track(board: Board, mostGone: number): Tracked {
 
   return {
     isOf: (other) => other === board,
-    look,
+    update,
     knows: (seq) => seq >= knownFrom && seq <= board.seq,
     since,
   };
 }
 
-/** The keys by which another entity can change what this worker's view is made of. */
+/** The keys of the entities that can change this worker's view. */
 function interestsOf(worker: Worker, { pullRequest }: Subject): string[] {
   const { repo, pr, branch, ticket } = worker;
   const interests = [`ticket ${ticket.toUpperCase()}`];
@@ -216,13 +217,13 @@ function nothingGone(): Record<BoardKind, string[]> {
   return byKind(() => []);
 }
 
-// Who goes by a name, kept up to date change by change: making it anew for a large board takes milliseconds.
+// Entities by ticket name, updated with each change: rebuilding it for a large board takes milliseconds.
 
 type Index = Map<string, Set<string>>;
 type Named = { ticket: string | null };
 
 export type NameIndex = Names & {
-  /** An entity came, changed or went. */
+  /** An entity was added, changed or removed. */
   note: (
     kind: 'tickets' | 'pullRequests',
     key: string,
@@ -231,7 +232,7 @@ export type NameIndex = Names & {
   ) => void;
 };
 
-/** It knows no workers: nobody looks for one by the name of another's ticket. */
+/** Without workers: no view looks up a worker by ticket name. */
 export function createNameIndex(board: Board): NameIndex {
   const tickets: Index = new Map();
   const pullRequests: Index = new Map();

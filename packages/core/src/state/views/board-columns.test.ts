@@ -17,8 +17,8 @@ import {
   type BoardColumn,
   boardColumnNames,
   boardColumns,
+  columnOfWorker,
   type OffBoard,
-  placeOfWorker,
 } from './board-columns.ts';
 import { boardView } from './board-view.ts';
 
@@ -47,25 +47,25 @@ const columnOfStatus: Record<WorkerStatus, BoardColumn | OffBoard> = {
 
 describe('the column of a worker', () => {
   test.each(workerStatuses.map((status) => [status, columnOfStatus[status]] as const))(
-    '%s without anything else is %s',
-    (status, column) => expect(placeOfWorker(sampleWorker({ status }), calm)).toBe(column),
+    '%s alone is %s',
+    (status, column) => expect(columnOfWorker(sampleWorker({ status }), calm)).toBe(column),
   );
 
-  test.each(workerStatuses)('an open item makes %s wait for a person, unless it was canceled', (status) => {
-    const place = placeOfWorker(sampleWorker({ status }), { ...calm, needsPerson: true });
-    expect(place).toBe(status === 'canceled' ? 'canceled' : 'needs-you');
+  test.each(workerStatuses)('with an open item %s needs a person, unless it is canceled', (status) => {
+    const column = columnOfWorker(sampleWorker({ status }), { ...calm, needsPerson: true });
+    expect(column).toBe(status === 'canceled' ? 'canceled' : 'needs-you');
   });
 
   test.each<[string, Partial<Worker>, BoardColumn | OffBoard]>([
-    ['dead while the work is the agent’s', { process: dead }, 'needs-you'],
-    ['dead, and about to be started again', { process: { ...dead, reviving: true } }, 'working'],
-    ['of an unknown process', { process: { ...dead, state: 'unknown' } }, 'working'],
-    ['dead, with reviewers at work', { status: 'pr-created', process: dead }, 'in-review'],
-    ['dead, with a deploy under way', { status: 'deploying', process: dead }, 'shipping'],
+    ['dead during agent work', { process: dead }, 'needs-you'],
+    ['dead, and about to be restarted', { process: { ...dead, reviving: true } }, 'working'],
+    ['process state unknown', { process: { ...dead, state: 'unknown' } }, 'working'],
+    ['dead, but in review', { status: 'pr-created', process: dead }, 'in-review'],
+    ['dead, but deploying', { status: 'deploying', process: dead }, 'shipping'],
     ['done before midnight', { status: 'done', statusSince: '2026-01-01T23:59:59.999Z' }, 'earlier'],
     ['done at midnight', { status: 'done', statusSince: sampleTime('00:00') }, 'done-today'],
-    ['gone with its file', { status: 'stalled', removed: true }, 'removed'],
-  ])('%s', (_what, given, place) => expect(placeOfWorker(sampleWorker(given), calm)).toBe(place));
+    ['its signal file was deleted', { status: 'stalled', removed: true }, 'removed'],
+  ])('%s', (_what, given, column) => expect(columnOfWorker(sampleWorker(given), calm)).toBe(column));
 
   test.each<[WorkerStatus, DeployProgress['result'], BoardColumn]>([
     ['deploy-failed', null, 'shipping'],
@@ -73,12 +73,12 @@ describe('the column of a worker', () => {
     ['stalled', 'timeout', 'needs-you'],
     ['deploying', null, 'shipping'],
   ])('%s with the result %s is %s', (status, result, column) =>
-    expect(placeOfWorker(mergedWorker({ status }, { result }), calm)).toBe(column),
+    expect(columnOfWorker(mergedWorker({ status }, { result }), calm)).toBe(column),
   );
 
-  test('a merge that the worker has not heard of ships', () => {
+  test('a merged pull request is shipping, even if the worker does not know it yet', () => {
     const worker = sampleWorker({ status: 'pr-created' });
-    expect(placeOfWorker(worker, { ...calm, pullRequest: mergedPullRequest() })).toBe('shipping');
+    expect(columnOfWorker(worker, { ...calm, pullRequest: mergedPullRequest() })).toBe('shipping');
   });
 });
 
@@ -105,14 +105,10 @@ describe('what needs a person', () => {
   test.each<[string, Partial<AttentionItem>, BoardColumn]>([
     ['an item of its run', {}, 'needs-you'],
     ['an item of no run', { orchestrator: null }, 'needs-you'],
-    ['one written with other capitals', { ticket: 'eng-1' }, 'needs-you'],
-    [
-      'one that somebody has acknowledged',
-      { acknowledged: { by: 'kim', at: sampleTime('11:40') } },
-      'needs-you',
-    ],
-    ['one whose sleep is over', { snoozedUntil: sampleTime('12:00') }, 'needs-you'],
-    ['one that sleeps', { snoozedUntil: sampleTime('12:01') }, 'shipping'],
+    ['one in another case', { ticket: 'eng-1' }, 'needs-you'],
+    ['one that is acknowledged', { acknowledged: { by: 'kim', at: sampleTime('11:40') } }, 'needs-you'],
+    ['one whose snooze is over', { snoozedUntil: sampleTime('12:00') }, 'needs-you'],
+    ['one that is snoozed', { snoozedUntil: sampleTime('12:01') }, 'shipping'],
     ['one of another run', { orchestrator: 'run-2' }, 'shipping'],
     ['one of another ticket', { ticket: 'ENG-2' }, 'shipping'],
     ['one of a feed', { ticket: null, feed: 'codehost' }, 'shipping'],
@@ -122,7 +118,7 @@ describe('what needs a person', () => {
     });
   });
 
-  test('the longest waiting is first, whatever makes it wait', () => {
+  test('the longest waiting is first, whatever the reason', () => {
     const workers = [
       sampleWorker({ ticket: 'ENG-1', status: 'failed', statusSince: sampleTime('10:00') }),
       sampleWorker({ ticket: 'ENG-2', status: 'deploying', statusSince: sampleTime('08:00') }),
@@ -141,7 +137,7 @@ describe('what needs a person', () => {
 });
 
 describe('pull requests', () => {
-  test('one that a worker has is on the worker’s card', () => {
+  test('one with a worker is on the worker’s card', () => {
     const { columns } = columnsOf({
       workers: [sampleWorker({ status: 'pr-created', pr: { number: 12, url: null } })],
       pullRequests: [samplePullRequest({ repo: 'Acme/Web' })],
@@ -156,14 +152,14 @@ describe('pull requests', () => {
     ['open, with ticket and author', {}, ['in-review']],
     ['open, with an author alone', { ticket: null }, ['in-review']],
     ['open, with a ticket alone', { author: null }, ['in-review']],
-    ['open, of nobody', { ticket: null, author: null }, []],
+    ['open, without ticket and author', { ticket: null, author: null }, []],
     ['merged', { state: 'merged' }, []],
     ['closed', { state: 'closed' }, []],
-  ])('one that no worker has: %s', (_what, given, columns) => {
+  ])('one without a worker: %s', (_what, given, columns) => {
     expect(Object.keys(keysOf({ pullRequests: [samplePullRequest(given)] }))).toEqual(columns);
   });
 
-  test('one whose worker has left the board has a card of its own', () => {
+  test('one whose worker is off the board has its own card', () => {
     const workers = [sampleWorker({ status: 'canceled', pr: { number: 12, url: null } })];
     const attention = [sampleAttention()];
     expect(keysOf({ workers, pullRequests: [samplePullRequest()], attention })).toEqual({
@@ -171,7 +167,7 @@ describe('pull requests', () => {
     });
   });
 
-  test('one whose ticket needs a person waits for that person', () => {
+  test('one whose ticket needs a person is in needs-you', () => {
     const attention = [sampleAttention({ orchestrator: null })];
     expect(keysOf({ pullRequests: [samplePullRequest()], attention })).toEqual({
       'needs-you': ['acme/web#12'],
@@ -179,14 +175,14 @@ describe('pull requests', () => {
   });
 });
 
-test('elsewhere the newest is first, and equal ones keep their order', () => {
+test('in other columns the newest is first, and the order is stable', () => {
   const worker = (ticket: string, time: string): Worker =>
     sampleWorker({ ticket, statusSince: sampleTime(time) });
   const workers = [worker('ENG-3', '09:00'), worker('ENG-1', '09:00'), worker('ENG-2', '10:00')];
   expect(keysOf({ workers })).toEqual({ working: ['run-1/ENG-2', 'run-1/ENG-1', 'run-1/ENG-3'] });
 });
 
-test('what is in no column is counted', () => {
+test('workers in no column are counted', () => {
   const workers = [
     sampleWorker({ ticket: 'ENG-1', status: 'canceled' }),
     sampleWorker({ ticket: 'ENG-2', removed: true }),

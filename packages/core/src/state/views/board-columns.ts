@@ -1,5 +1,5 @@
-// Which column of the board a piece of work stands in, and in which order. Every reader of the board uses this
-// one rule, the dashboard in the browser included: nothing here needs a schema, a clock or the viewer's time zone.
+// Which column of the board a card is in, and in which order. Every reader of the board uses this rule, including the
+// dashboard in the browser: nothing here needs a schema, a clock or the viewer's time zone.
 
 import type { BoardView } from '../../api/board.ts';
 import type { PullRequestView, WorkerView } from '../../api/entities.ts';
@@ -19,7 +19,7 @@ type AttentionRow = BoardView['attention'][number];
 export type WorkerCard = {
   kind: 'worker';
   key: string;
-  /** When it came to stand where it stands; for what needs a person, since when it waits. */
+  /** When it entered its column; for a card that needs a person, since when it has been waiting. */
   since: string;
   worker: WorkerView;
   pullRequest: PullRequestView | null;
@@ -27,7 +27,7 @@ export type WorkerCard = {
   /** Open and not snoozed, the longest open first. */
   attention: AttentionRow[];
 };
-/** An open pull request that no worker on the board has. */
+/** An open pull request without a worker on the board. */
 export type PullRequestCard = {
   kind: 'pull-request';
   key: string;
@@ -41,7 +41,7 @@ export type BoardCard = WorkerCard | PullRequestCard;
 
 export type BoardColumns = {
   columns: Record<BoardColumn, BoardCard[]>;
-  /** How many workers are in no column, by the reason. */
+  /** How many workers are in no column, by reason. */
   off: Record<OffBoard, number>;
 };
 
@@ -49,7 +49,7 @@ export type BoardColumnsInput = {
   [Kind in 'workers' | 'pullRequests' | 'tickets' | 'attention']: Iterable<BoardView[Kind][number]>;
 } & {
   now: number;
-  /** When the viewer's day began. */
+  /** When the viewer's day started. */
   dayStart: number;
 };
 
@@ -79,20 +79,20 @@ export function boardColumns({ now, dayStart, ...board }: BoardColumnsInput): Bo
       (item) => item.orchestrator === null || item.orchestrator === orchestrator,
     );
     const pullRequest = pullRequests.get(pullRequestKey ?? '') ?? null;
-    const place = placeOfWorker(worker, { pullRequest, needsPerson: items.length > 0, dayStart });
-    if (isOff(place)) {
-      off[place] += 1;
+    const column = columnOfWorker(worker, { pullRequest, needsPerson: items.length > 0, dayStart });
+    if (isOff(column)) {
+      off[column] += 1;
       continue;
     }
     if (pullRequestKey !== null) shown.add(pullRequestKey);
-    const since = place === 'needs-you' ? waitingSince(worker, items) : worker.statusSince;
+    const since = column === 'needs-you' ? waitingSince(worker, items) : worker.statusSince;
     const ticket = ticketOf(worker.ticket);
-    columns[place].push({ kind: 'worker', key, since, worker, pullRequest, ticket, attention: items });
+    columns[column].push({ kind: 'worker', key, since, worker, pullRequest, ticket, attention: items });
   }
   for (const pullRequest of pullRequests.values()) {
     const { key, state, author, lastAt } = pullRequest;
     if (state !== 'open' || shown.has(key) || (pullRequest.ticket === null && author === null)) continue;
-    // An item of a run is its worker's, which is not on the board.
+    // An item with a run belongs to a worker that is not on the board.
     const items = itemsOf(pullRequest.ticket).filter(({ orchestrator }) => orchestrator === null);
     const [first] = items;
     columns[first === undefined ? 'in-review' : 'needs-you'].push({
@@ -111,15 +111,12 @@ export function boardColumns({ now, dayStart, ...board }: BoardColumnsInput): Bo
 
 type Placed = Pick<Worker, 'status' | 'statusSince' | 'removed' | 'process' | 'deploy'>;
 
-/**
- * The column of one worker, or why it has none. A person comes first: what only a person moves stands in
- * `needs-you`, however far the work has come.
- */
-export function placeOfWorker(
+/** The column of one worker, or why it has none. Whatever needs a person is in `needs-you`, at any stage of the work. */
+export function columnOfWorker(
   worker: Placed,
   given: {
     pullRequest: Pick<PullRequestView, 'state'> | null;
-    /** An item of attention that is open and not snoozed names it. */
+    /** An attention item for it is open and not snoozed. */
     needsPerson: boolean;
     dayStart: number;
   },
@@ -150,11 +147,11 @@ export function placeOfWorker(
   }
 }
 
-/** Its agent is gone or has given up, or its deploy has come to its end without success. */
+/** Its agent is gone or has given up, or its deploy budget is exhausted. */
 function onlyPersonMoves({ status, process, deploy }: Placed): boolean {
   if (status === 'failed' || status === 'stalled') return true;
   if (status === 'deploy-failed') return deploy?.result === 'budget-exhausted';
-  // From the pull request on no process is needed.
+  // Once there is a pull request, no process is needed.
   return isAgentsWork(status) && process.state === 'dead' && process.reviving !== true;
 }
 
@@ -162,11 +159,11 @@ function isAwake({ snoozedUntil }: AttentionItem, now: number): boolean {
   return snoozedUntil === null || Date.parse(snoozedUntil) <= now;
 }
 
-function isOff(place: BoardColumn | OffBoard): place is OffBoard {
-  return place === 'canceled' || place === 'removed' || place === 'earlier';
+function isOff(column: BoardColumn | OffBoard): column is OffBoard {
+  return column === 'canceled' || column === 'removed' || column === 'earlier';
 }
 
-/** Since its first item was opened; one without an item waits since it died or changed its status. */
+/** Since its first item was opened; without an item, since its process died or its status changed. */
 function waitingSince({ statusSince, status, process }: WorkerView, [first]: AttentionRow[]): string {
   if (first !== undefined) return first.openedAt;
   return isAgentsWork(status) ? process.since : statusSince;
@@ -177,5 +174,5 @@ const oldestFirst = (one: BoardCard, other: BoardCard): number =>
   Date.parse(one.since) - Date.parse(other.since) || compareKeys(one, other);
 const newestFirst = (one: BoardCard, other: BoardCard): number =>
   Date.parse(other.since) - Date.parse(one.since) || compareKeys(one, other);
-/** The same order for the same board, so that cards do not change places without a reason. */
+/** A stable order, so cards do not move without a reason. */
 const compareKeys = (one: BoardCard, other: BoardCard): number => (one.key < other.key ? -1 : 1);

@@ -15,7 +15,7 @@ import { boardView } from './board-view.ts';
 
 const longAgo = '2025-12-01T00:00:00.000Z';
 
-test('each entity with what follows from it; the signal file stays out', () => {
+test('each entity with its derived fields, without the signal file', () => {
   const signal = { error: 'no disk', cost: { usd: 1.5 }, token: 'secret' };
   const view = boardView(
     sampleBoard({
@@ -32,7 +32,7 @@ test('each entity with what follows from it; the signal file stays out', () => {
     attempts: 0,
     budget: 3,
     pullRequest: 'acme/web#12',
-    waitsFor: 'a deployment of aaaaaaa in production',
+    waitsFor: 'a deployment of aaaaaaa to production',
     until: sampleTime('11:30'),
     contradictions: [],
   });
@@ -40,7 +40,7 @@ test('each entity with what follows from it; the signal file stays out', () => {
   expect(JSON.stringify(view)).not.toContain('secret');
   expect(view.pullRequests[0]).toMatchObject({
     name: 'acme/web#12',
-    readiness: { ready: false, reasons: ['it is merged already'] },
+    readiness: { ready: false, reasons: ['it is already merged'] },
   });
   expect(view.attention).toHaveLength(1);
 });
@@ -57,7 +57,7 @@ test('staging is shown beside the worker, and does not make it done', () => {
   expect(view.deployments).toMatchObject([{ environment: 'staging', state: 'success' }]);
 });
 
-test('what was settled more than a week ago is left out unless all is asked for', () => {
+test('entities that settled over a week ago are left out, unless all are requested', () => {
   const lastAt = longAgo;
   const board = sampleBoard({
     workers: [
@@ -87,7 +87,7 @@ test('what was settled more than a week ago is left out unless all is asked for'
   ]);
 });
 
-test('attention: by severity, then the longest open; what is snoozed apart', () => {
+test('attention: by severity, then the longest open; snoozed items separately', () => {
   const now = Date.parse(sampleTime('12:00'));
   const item = (ticket: string, severity: string, opened: string, snoozedUntil: string | null = null) =>
     sampleAttention({ ticket, severity, openedAt: sampleTime(opened), snoozedUntil });

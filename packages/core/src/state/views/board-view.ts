@@ -1,5 +1,5 @@
-// The board as JSON: every entity with its key and with what follows from it. What has been settled for a week is
-// left out unless all is asked for, so that the answer does not grow with the log.
+// The board as JSON: every entity with its key and derived fields. Entities that settled over a week ago are left out
+// by default, so the answer does not grow with the log.
 import type { BoardView } from '../../api/board.ts';
 import type { PullRequestView, WorkerView } from '../../api/entities.ts';
 import { DEPLOY_BUDGET } from '../../deploy/deploy-worker.ts';
@@ -13,7 +13,7 @@ import { createLookup, nameOfPullRequest, type Subject } from './subject.ts';
 
 export const WEEK_MS = 7 * 86_400_000;
 
-/** An entity under the key that it has on the board: unique among its kind, and the same for as long as it lives. */
+/** An entity with its key on the board: unique among its kind, and stable. */
 export type Keyed<Entity> = Entity & { key: string };
 
 export const boardKinds = [
@@ -29,10 +29,10 @@ export type BoardKind = (typeof boardKinds)[number];
 
 type EntityOf<Kind extends BoardKind> = Board[Kind] extends Map<string, infer Entity> ? Entity : never;
 
-/** How a kind of entity is shown, and whether it can be left out once it is old. */
+/** How an entity of a kind is shown, and when it can be left out. */
 export type KindView<Kind extends BoardKind> = {
   isSettled: (entity: EntityOf<Kind>) => boolean;
-  /** When it last changed; undefined for what is never old. */
+  /** When it last changed; undefined for a kind that is never left out. */
   lastAt: (entity: EntityOf<Kind>) => string | undefined;
   view: (
     key: string,
@@ -63,7 +63,7 @@ export const kindViews: { [Kind in BoardKind]: KindView<Kind> } = {
   feeds: { isSettled: () => false, lastAt: () => undefined, view: keyed },
 };
 
-/** `settledMs`: for how long what has settled is still shown; a week unless said otherwise. */
+/** `settledMs`: how long settled entities are still shown; default: a week. */
 export function boardView(
   board: Board,
   { all = false, settledMs = WEEK_MS }: { all?: boolean; settledMs?: number } = {},
@@ -91,7 +91,7 @@ export function boardView(
   };
 }
 
-/** What settled before this moment is left out. */
+/** Entities that settled before this time are left out. */
 export function shownFrom(board: Board, settledMs: number): number {
   return board.at === null ? Number.NEGATIVE_INFINITY : Date.parse(board.at) - settledMs;
 }

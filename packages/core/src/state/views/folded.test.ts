@@ -1,4 +1,4 @@
-// The views over a board that a log made, from dispatch to production.
+// The views of a board that was folded from a log, from dispatch to production.
 import { describe, expect, test } from 'vitest';
 import type { EventLine } from '../../log/event-line.ts';
 import { type Board, emptyBoard, foldLine } from '../board.ts';
@@ -33,33 +33,33 @@ const signal = (status: string): object => ({
   pr: { number: 12 },
 });
 
-type Told = Pick<EventLine, 'event' | 'scope' | 'detail'> & { via?: EventLine['via'] };
+type Line = Pick<EventLine, 'event' | 'scope' | 'detail'> & { via?: EventLine['via'] };
 
-const opened: Told = {
+const opened: Line = {
   event: 'codehost.pr.opened',
   scope: pullRequest,
   detail: { title: 'Log in', state: 'open', mergeable: true, mergeableState: 'clean' },
 };
-const created: Told = {
+const created: Line = {
   event: 'orchestrator.worker.dispatched',
   scope: worker,
   detail: { signal: signal('pr-created'), hash: 'h1', policy },
 };
-const merged: Told = {
+const merged: Line = {
   event: 'codehost.pr.merged',
   scope: { ...pullRequest, mergeSha },
   detail: { state: 'closed', merged: true, mergedAt: '2026-01-02T11:00:00.000Z' },
 };
-const status = (state: string, via: EventLine['via'] = 'live'): Told => ({
+const status = (state: string, via: EventLine['via'] = 'live'): Line => ({
   event: `codehost.deployment_status.${state}`,
   scope: deployment,
   detail: { state },
   via,
 });
 
-function boardOf(...told: Told[]): Board {
+function boardOf(...lines: Line[]): Board {
   const board = emptyBoard();
-  told.forEach((line, index) =>
+  lines.forEach((line, index) =>
     foldLine(board, {
       source: 'codehost.webhook',
       via: 'live',
@@ -72,12 +72,12 @@ function boardOf(...told: Told[]): Board {
 }
 const now = Date.parse('2026-01-02T11:10:00.000Z');
 
-describe('the whole way', () => {
+describe('from dispatch to production', () => {
   test('before the merge', () => {
     const board = boardOf(opened, created);
     expect(whyTicket(board, 'ENG-1', now)).toMatchObject({
       status: 'pr-created',
-      waitsFor: 'acme/web#12 to be merged: it is ready',
+      waitsFor: 'acme/web#12 to be merged (it is ready)',
       contradictions: [],
     });
     expect(receipt(board, 'ENG-1')?.shipped).toBe(false);
@@ -86,8 +86,8 @@ describe('the whole way', () => {
   test('merged, with a deadline', () => {
     expect(whyTicket(boardOf(opened, created, merged), 'ENG-1', now)).toMatchObject({
       status: 'merged',
-      rule: 'acme/web#12 is merged, and no deployment of it has started in production.',
-      waitsFor: 'a deployment of aaaaaaa in production',
+      rule: 'acme/web#12 is merged, but no deployment to production has started.',
+      waitsFor: 'a deployment of aaaaaaa to production',
       until: '2026-01-02T11:30:00.000Z',
     });
   });
@@ -96,7 +96,7 @@ describe('the whole way', () => {
     const board = boardOf(opened, created, merged, status('in_progress'), status('success', 'poll'));
     expect(whyTicket(board, 'ENG-1', now)).toMatchObject({
       status: 'done',
-      rule: 'Deployment 41 of aaaaaaa succeeded in production.',
+      rule: 'Deployment 41 of aaaaaaa to production succeeded.',
       waitsFor: null,
     });
     const found = receipt(board, 'ENG-1');
@@ -114,14 +114,14 @@ describe('the whole way', () => {
     });
   });
 
-  test('what only polls told is fetched, up to a pull request that was closed', () => {
-    const ticket: Told = {
+  test('facts that only polls reported are fetched, up to a closed pull request', () => {
+    const ticket: Line = {
       event: 'tracker.issue.updated',
       scope: { ticket: 'ENG-1' },
       detail: { title: 'Log in', state: { id: 's1', name: 'In Review', type: 'started' } },
       via: 'poll',
     };
-    const closed: Told = {
+    const closed: Line = {
       event: 'codehost.pr.closed',
       scope: pullRequest,
       detail: { state: 'closed', merged: false },
@@ -132,20 +132,20 @@ describe('the whole way', () => {
     expect(grades?.slice(0, 2)).toEqual(['ticket fetched', 'pull-request fetched']);
     const facts = whyTicket(board, 'ENG-1', now)?.facts.map(({ source, text }) => `${source}: ${text}`);
     expect(facts).toEqual([
-      'fetched: The tracker says In Review.',
+      'fetched: The tracker reports In Review.',
       'fetched: acme/web#12 was opened.',
-      'claimed: The signal file says pr-created.',
+      'claimed: The signal file reports pr-created.',
       'fetched: acme/web#12 was closed without a merge.',
     ]);
   });
 
-  test('what a delivery told after a poll is observed', () => {
-    const moved: Told = {
+  test('a fact that a delivery reports after a poll is observed', () => {
+    const moved: Line = {
       event: 'tracker.issue.state_changed',
       scope: { ticket: 'ENG-1' },
       detail: { title: 'Log in', state: { id: 's1', name: 'In Review', type: 'started' } },
     };
-    const phase: Told = {
+    const phase: Line = {
       event: 'workflow.ticket.phase_changed',
       scope: { ticket: 'ENG-1' },
       detail: { to: 'inReview' },
@@ -154,8 +154,8 @@ describe('the whole way', () => {
     expect(receipt(board, 'ENG-1')?.links[0]).toMatchObject({ link: 'ticket', grade: 'observed' });
   });
 
-  test('given up, and what needs a person then', () => {
-    const timedOut: Told = {
+  test('stalled after the deadline, with an attention item', () => {
+    const timedOut: Line = {
       event: 'orchestrator.deploy.timed_out',
       scope: { ...worker, mergeSha },
       detail: {},
@@ -170,7 +170,7 @@ describe('the whole way', () => {
     });
     expect(whyTicket(board, 'ENG-1', now)).toMatchObject({
       status: 'stalled',
-      rule: 'Nothing had succeeded in production by the deadline 2026-01-02T11:30:00.000Z.',
+      rule: 'No deployment to production succeeded by the deadline 2026-01-02T11:30:00.000Z.',
     });
     for (const effect of effects)
       if (effect.kind === 'append')
@@ -180,17 +180,17 @@ describe('the whole way', () => {
     ]);
   });
 
-  test('a claim that nothing proves', () => {
-    const claim: Told = {
+  test('an unproven claim', () => {
+    const claim: Line = {
       event: 'orchestrator.worker.status_changed',
       scope: worker,
       detail: { from: 'pr-created', to: 'done', signal: signal('done'), hash: 'h2', policy },
     };
     expect(whyTicket(boardOf(opened, created, claim), 'ENG-1', now)).toMatchObject({
       status: 'pr-created',
-      rule: 'The signal file says done, which nothing that was seen proves: it stays pr-created.',
-      waitsFor: 'a merge that is seen, or a person: svc deploy accept ENG-1',
-      contradictions: ['The signal file says done, but what was seen makes it pr-created.'],
+      rule: 'The signal file reports done, but no observed event proves it, so the status stays pr-created.',
+      waitsFor: 'a merge, or a person: svc deploy accept ENG-1',
+      contradictions: ['The signal file reports done, but the observed events show pr-created.'],
     });
   });
 });

@@ -40,7 +40,7 @@ const short = (given: Receipt | undefined) => ({
   flagged: given?.flagged,
 });
 
-test('every link of a ticket that shipped, with its line', () => {
+test('every link of a shipped ticket, with its event', () => {
   const board = sampleBoard({
     workers: [shippedWorker],
     pullRequests: [mergedPullRequest()],
@@ -72,7 +72,7 @@ test('every link of a ticket that shipped, with its line', () => {
       { link: 'merge', value: sampleMergeSha, grade: 'observed', at: sampleTime('11:00'), seq: 40 },
       {
         link: 'deployment',
-        value: '41 of aaaaaaa in production',
+        value: '41 of aaaaaaa to production',
         grade: 'fetched',
         at: sampleTime('11:15'),
         seq: 55,
@@ -103,7 +103,7 @@ describe('grades, whether it shipped, and what is flagged', () => {
       { grades: `${links} missing`, shipped: null, flagged: [] },
     ],
     [
-      'no proof is required',
+      'no verification is required',
       {
         ...merged,
         workers: [
@@ -122,11 +122,11 @@ describe('grades, whether it shipped, and what is flagged', () => {
       {
         grades: `${links} missing`,
         shipped: true,
-        flagged: ["It is done by a person's word: no deployment was seen to succeed."],
+        flagged: ['A person accepted it as done; no successful deployment was seen.'],
       },
     ],
     [
-      'a person accepted what only the signal file tells',
+      'a person accepted what only the signal file reports',
       {
         workers: [
           mergedWorker(
@@ -146,17 +146,17 @@ describe('grades, whether it shipped, and what is flagged', () => {
         grades: 'claimed claimed claimed claimed claimed',
         shipped: true,
         flagged: [
-          "It is done by a person's word: no deployment was seen to succeed.",
-          'It is done, but only the signal file tells of its ticket.',
-          'It is done, but only the signal file tells of its pull request.',
-          'It is done, but only the signal file tells of its checks.',
-          'It is done, but only the signal file tells of its merge.',
-          'It is done, but only the signal file tells of its deployment.',
+          'A person accepted it as done; no successful deployment was seen.',
+          'It is done, but only the signal file reports its ticket.',
+          'It is done, but only the signal file reports its pull request.',
+          'It is done, but only the signal file reports its checks.',
+          'It is done, but only the signal file reports its merge.',
+          'It is done, but only the signal file reports its deployment.',
         ],
       },
     ],
     [
-      'done by its own word alone',
+      'only the worker claims to be done',
       {
         ...merged,
         pullRequests: [],
@@ -165,11 +165,11 @@ describe('grades, whether it shipped, and what is flagged', () => {
       {
         grades: 'observed missing missing missing missing',
         shipped: false,
-        flagged: ['The signal file says done, but what was seen makes it implementing.'],
+        flagged: ['The signal file reports done, but the observed events show implementing.'],
       },
     ],
     [
-      'failed checks do not keep it from shipping, but are told',
+      'failed checks do not keep it from shipping, but are flagged',
       {
         ...merged,
         workers: [shippedWorker],
@@ -187,7 +187,7 @@ describe('grades, whether it shipped, and what is flagged', () => {
       },
     ],
     [
-      'a success that came after the budget',
+      'a success after the budget was exhausted',
       {
         ...merged,
         workers: [mergedWorker({ status: 'deploy-failed' }, { result: 'budget-exhausted' })],
@@ -197,12 +197,12 @@ describe('grades, whether it shipped, and what is flagged', () => {
         grades: `${links} observed`,
         shipped: true,
         flagged: [
-          'Deployment 44 of aaaaaaa succeeded in production, but the budget was used up: a person decides.',
+          'Deployment 44 of aaaaaaa to production succeeded, but the budget was already exhausted: a person has to decide.',
         ],
       },
     ],
     [
-      'a success of another commit, or elsewhere',
+      'a success of another commit or in another environment',
       {
         ...merged,
         workers: [mergedWorker()],
@@ -219,7 +219,7 @@ describe('grades, whether it shipped, and what is flagged', () => {
       { grades: 'claimed observed observed missing missing', shipped: false, flagged: [] },
     ],
     [
-      'no worker, a merge: nobody said how it is proven',
+      'no worker, a merge: the policy is unknown',
       { pullRequests: [mergedPullRequest()] },
       { grades: 'claimed observed observed observed missing', shipped: null, flagged: [] },
     ],
@@ -233,15 +233,15 @@ describe('grades, whether it shipped, and what is flagged', () => {
   });
 });
 
-test('what the board has let go of is still known to the worker', () => {
+test('the worker still knows what the board has dropped', () => {
   const board = sampleBoard({ workers: [shippedWorker], tickets: [sampleTicket()] });
   expect(short(receipt(board, 'ENG-1'))).toEqual({
     grades: 'observed claimed missing observed observed',
     shipped: true,
-    flagged: ['It is done, but only the signal file tells of its pull request.'],
+    flagged: ['It is done, but only the signal file reports its pull request.'],
   });
 });
 
-test('nobody knows the ticket', () => {
+test('an unknown ticket', () => {
   expect(receipt(sampleBoard(), 'ENG-1')).toBeUndefined();
 });

@@ -1,16 +1,16 @@
-// Did it ship? The chain from the ticket to the deployment, each link with how it is known: observed by a
-// delivery, fetched by asking, or only claimed by the signal file.
+// Did it ship? The chain from the ticket to the deployment, each link with how it is known: observed in a
+// delivery, fetched by a poll, or only claimed in the signal file.
 
 import type { DeployProgress } from '../../api/deploy.ts';
 import type { Receipt } from '../../api/workers.ts';
 import type { Board, PullRequest, Worker } from '../board-types.ts';
-import { ALL_CHECKS, standingOf } from '../reduce-pull-request.ts';
+import { ALL_CHECKS, checkSummary } from '../reduce-pull-request.ts';
 import { contradictionsIn } from './inconsistencies.ts';
 import { nameOf } from './rule.ts';
 import { createLookup, type Subject, shortSha } from './subject.ts';
 import { evidenceOf } from './why.ts';
 
-/** By name; the newest worker's when several runs have one. Undefined when nobody knows the ticket. */
+/** The newest worker's when several runs have one for the ticket. Undefined when the ticket is unknown. */
 export function receipt(board: Board, ticket: string, orchestrator?: string): Receipt | undefined {
   const subject = createLookup(board).ofTicket(ticket, orchestrator);
   if (subject === undefined) return undefined;
@@ -35,7 +35,7 @@ function isShipped(board: Board, subject: Subject, links: readonly Link[]): bool
   const isBlind = [...board.feeds.values()].some(({ grade }) => grade === 'blind');
   if (isBlind) return null;
   if (worker !== null) return false;
-  // Without a worker nobody said how a merge of it is proven.
+  // Without a worker it is not known how a merge has to be verified.
   return pullRequest !== null && pullRequest.state !== 'merged' ? false : null;
 }
 
@@ -46,20 +46,20 @@ function flags(subject: Subject, links: readonly Link[]): string[] {
   const deployed = gradeIn(links, 'deployment');
   const isDone = worker.status === 'done';
   if (isAccepted(subject)) {
-    const proof = isProven(deployed) ? '' : ': no deployment was seen to succeed';
-    found.push(`It is done by a person's word${proof}.`);
+    const proof = isProven(deployed) ? '' : '; no successful deployment was seen';
+    found.push(`A person accepted it as done${proof}.`);
   }
   if (isDone)
     for (const { link, grade } of links)
       if (grade === 'claimed')
-        found.push(`It is done, but only the signal file tells of its ${words[link]}.`);
+        found.push(`It is done, but only the signal file reports its ${linkText[link]}.`);
   const checks = links.find(({ link }) => link === 'checks');
   if (checks?.value?.startsWith('failed') && isProven(gradeIn(links, 'merge')))
     found.push('It was merged with failed checks.');
   return [...found, ...contradictionsIn(subject)];
 }
 
-const words: Readonly<Record<LinkName, string>> = {
+const linkText: Readonly<Record<LinkName, string>> = {
   ticket: 'ticket',
   'pull-request': 'pull request',
   checks: 'checks',
@@ -79,7 +79,7 @@ function gradeIn(links: readonly Link[], name: LinkName): Grade {
   return links.find(({ link }) => link === name)?.grade ?? 'missing';
 }
 
-// The links of a receipt, one by one.
+// The links of a receipt.
 
 export type Link = Receipt['links'][number];
 export type LinkName = Link['link'];
@@ -114,8 +114,8 @@ export function pullRequestLink(subject: Subject): Link {
 export function checksLink({ pullRequest, worker }: Subject): Link {
   const newest = pullRequest?.checks.toSorted((a, b) => a.seq - b.seq).at(-1);
   if (pullRequest === null || newest === undefined) {
-    const said = worker?.signal?.pr?.ciStatus ?? null;
-    return said === null ? missing('checks') : claimed('checks', said, worker?.lastSeq ?? null);
+    const claim = worker?.signal?.pr?.ciStatus ?? null;
+    return claim === null ? missing('checks') : claimed('checks', claim, worker?.lastSeq ?? null);
   }
   const { name, at, seq } = newest;
   const grade = name === ALL_CHECKS ? 'fetched' : 'observed';
@@ -123,15 +123,15 @@ export function checksLink({ pullRequest, worker }: Subject): Link {
 }
 
 export function mergeLink({ pullRequest, worker }: Subject): Link {
-  // The board lets go of old pull requests before it lets go of their worker.
+  // The board drops old pull requests before it drops their workers.
   const merge = pullRequest?.merge ?? worker?.merge ?? null;
   if (merge !== null) {
     const { sha, at, seq } = merge;
     return { link: 'merge', value: sha, grade: evidenceOf(pullRequest?.merge?.via ?? 'live'), at, seq };
   }
   const sha = worker?.signal?.pr?.mergeSha ?? null;
-  const isSaid = sha !== null || typeof worker?.signal?.pr?.mergedAt === 'string';
-  return isSaid ? claimed('merge', sha, worker?.lastSeq ?? null) : missing('merge');
+  const isClaimed = sha !== null || typeof worker?.signal?.pr?.mergedAt === 'string';
+  return isClaimed ? claimed('merge', sha, worker?.lastSeq ?? null) : missing('merge');
 }
 
 export function deploymentLink(subject: Subject): Link {
@@ -147,7 +147,7 @@ export function deploymentLink(subject: Subject): Link {
     const { at, seq, via } = found.success;
     return {
       link: 'deployment',
-      value: `${id} of ${shortSha(sha)} in ${environment}`,
+      value: `${id} of ${shortSha(sha)} to ${environment}`,
       grade: evidenceOf(via),
       at,
       seq,
@@ -157,23 +157,23 @@ export function deploymentLink(subject: Subject): Link {
   if (worker !== null && worker.deploy?.result === 'success') return provenBefore(worker, worker.deploy);
   if (worker?.policy.skipDeployVerification === true && worker.deploy === null)
     return { ...missing('deployment'), grade: 'not-required' };
-  const said = worker?.signal?.deploy;
-  if (said?.result !== 'success') return missing('deployment');
-  const { deploymentId: id = null } = said;
+  const claim = worker?.signal?.deploy;
+  if (claim?.result !== 'success') return missing('deployment');
+  const { deploymentId: id = null } = claim;
   return claimed('deployment', id === null ? null : String(id), worker?.lastSeq ?? null);
 }
 
-/** The deployment itself is no longer on the board; the lifecycle saw it. */
+/** The deployment is no longer on the board, but the lifecycle has seen it. */
 function provenBefore(
   { statusSeq: seq }: Worker,
   { provenBy, environment, completedAt: at }: DeployProgress,
 ): Link {
-  const value = provenBy && `${provenBy.deploymentId} of ${shortSha(provenBy.sha)} in ${environment}`;
+  const value = provenBy && `${provenBy.deploymentId} of ${shortSha(provenBy.sha)} to ${environment}`;
   return { link: 'deployment', value, grade: 'observed', at, seq };
 }
 
 function verdictOn(pullRequest: PullRequest): string {
-  const { failed, running } = standingOf(pullRequest);
+  const { failed, running } = checkSummary(pullRequest);
   if (failed.length > 0) return `failed: ${failed.join(', ')}`;
   return running.length > 0 ? `running: ${running.join(', ')}` : 'passed';
 }

@@ -1,5 +1,5 @@
-// What the board holds of one ticket: its worker, its pull request, what the tracker says, and the deployments
-// of its merge. Names of tickets and repositories compare without case.
+// What the board knows about one ticket: its worker, its pull request, its state in the tracker, and the deployments
+// of its merge. Names of tickets and repositories are case-insensitive.
 import { repoKey } from '../../codehost/repo-name.ts';
 import { isSameEnvironment } from '../../deploy/policy.ts';
 import { commitKey, linked, pullRequestKey, pullRequestOfWorker } from '../board-entities.ts';
@@ -15,24 +15,24 @@ export type Subject = {
   tracked: Ticket | null;
   /** Deployments in the gating environment of the merge, or of a commit proven to contain it; oldest first. */
   counted: Deployment[];
-  /** Of the same commits, in environments that do not gate. */
+  /** Deployments of the same commits in other environments. */
   elsewhere: Deployment[];
-  /** The newest ones there of other commits, newest first. */
+  /** The newest deployments of other commits in the gating environment, newest first. */
   uncounted: () => Deployment[];
 };
 
-/** Looks things up by what links them; made once for a board, since a board has no such order itself. */
+/** Finds what belongs together. Created once per board, because it indexes the whole board. */
 export type Lookup = {
   ofWorker: (worker: Worker) => Subject;
   /** Undefined when nothing on the board has this name. */
   ofTicket: (ticket: string, orchestrator?: string) => Subject | undefined;
 };
 
-/** Who goes by a name, in capitals. */
+/** Finds entities by ticket name, in capitals. */
 export type Names = {
   workers: (name: string) => readonly Worker[];
   ticket: (name: string) => Ticket | undefined;
-  /** Those that name a ticket. */
+  /** Pull requests that name the ticket. */
   pullRequests: (name: string) => readonly PullRequest[];
 };
 
@@ -104,13 +104,13 @@ export function subjectOf(
   };
 }
 
-/** The worker's own, as the lifecycle has it; else the last one that names the ticket. */
+/** The worker's own pull request, as in the lifecycle; else the last one that names the ticket. */
 function pullRequestFor(board: Board, names: Names, name: string, worker: Worker | null): PullRequest | null {
   const own = worker === null ? undefined : pullRequestOfWorker(board, worker);
   if (own !== undefined) return own;
   if (worker !== null && worker.pr !== null) return null;
   const others = names.pullRequests(name).filter((one) => worker === null || mayBeOf(one, worker));
-  // A pull request that was closed without a merge was replaced, if there is another.
+  // A pull request that was closed without a merge counts only if there is no other.
   return others.toSorted((a, b) => rank(a) - rank(b) || a.firstSeq - b.firstSeq).at(-1) ?? null;
 }
 
@@ -127,7 +127,7 @@ function newestOf(board: Board, repo: string | null): Deployment[] {
   return (ids ?? []).flatMap((id) => board.deployments.get(pullRequestKey(repo ?? '', id)) ?? []);
 }
 
-/** Where a worker's merge is deployed from. */
+/** The repository that a worker's merge is deployed from. */
 export function repoOf(worker: Worker | null, pullRequest: PullRequest | null): string | null {
   return worker?.repo ?? pullRequest?.repo ?? null;
 }
@@ -136,18 +136,18 @@ export function nameOfPullRequest({ repo, number }: Pick<PullRequest, 'repo' | '
   return `${repo}#${number}`;
 }
 
-/** The first seven characters, as people say them. */
+/** The first seven characters, as git prints them. */
 export function shortSha(sha: string): string {
   return sha.slice(0, 7);
 }
 
-/** The merge, and what was proven to contain it. */
+/** The merge commit, and the commits proven to contain it. */
 export function commitsOf(worker: Worker | null, pullRequest: PullRequest | null): string[] {
   const sha = (worker?.merge ?? pullRequest?.merge)?.sha ?? null;
   return sha === null ? [] : [sha, ...(worker?.deploy?.containedIn ?? [])];
 }
 
-/** Of the same repository, and not over before the worker began. */
+/** From the same repository, and not closed before the worker started. */
 function mayBeOf({ repo, state, merge, closedAt }: PullRequest, worker: Worker): boolean {
   if (worker.repo !== null && repoKey(worker.repo) !== repoKey(repo)) return false;
   const ended = Date.parse(merge?.at ?? closedAt ?? '');

@@ -1,16 +1,15 @@
-// The time axis of a trace: stretches in which nothing began, ended or was told are folded, so that nights do not
-// take the place of work.
+// The time axis of a trace: times without any event are folded, so nights take little space.
 import type { TraceSpan } from './trace-span.ts';
 
-/** Nothing for longer than this is idle. */
+/** A longer time without an event is idle. */
 const IDLE_MS = 3 * 3_600_000;
-/** The part of the axis that folded stretches take at most, all together. */
+/** The largest share of the axis that all folded segments take together. */
 const MOST_FOLDED = 0.5;
 
-/** Neighbours touch; the first begins where the axis does, and the last ends there. */
+/** Segments are adjacent and cover the whole axis. */
 export type AxisSegment = { from: string; to: string; folded: boolean };
 
-/** `moments` are those of other events, which are no idle time either; spans that go on reach until `now`. */
+/** `moments`: times of other events, which are not idle either. Running spans reach until `now`. */
 export function foldIdle(
   spans: readonly Pick<TraceSpan, 'start' | 'end'>[],
   now: number,
@@ -49,14 +48,14 @@ function momentsOn(
   );
   const finish = Math.max(...ends);
   const others = moments.map((moment) => Date.parse(moment));
-  // An event outside of all spans does not make the axis longer.
+  // An event outside all spans does not extend the axis.
   const inside = [...starts, ...ends, ...others].filter((time) => time >= begin && time <= finish);
   return inside.toSorted((a, b) => a - b);
 }
 
 /**
- * Where a moment lies on the axis, from 0 to 1. Each folded stretch takes the same small part of it, the rest is
- * shared by the others in proportion to their time.
+ * The position of a time on the axis, from 0 to 1. Each folded segment takes the same small share; the others share the
+ * rest in proportion to their duration.
  *
  *     const x = axisScale(trace.axis); x(Date.parse(span.start)) * width
  */

@@ -1,20 +1,20 @@
-// A stretch of a ticket's way, with the lines that prove where it began and where it ended.
+// A span of a ticket's timeline, with the events that prove its start and end.
 import type { Trace } from '../../api/workers.ts';
 import { isOlder } from '../board-entities.ts';
 import type { FoldedLine } from '../board-types.ts';
 
 export type TraceSpan = Trace['spans'][number];
-/** `ended`: it is over, and was neither good nor bad. */
+/** `ended`: it is over, and neither succeeded nor failed. */
 export type TraceState = TraceSpan['state'];
 
-/** When a line's fact happened: upstream's word, but never later than the line was accepted. */
+/** When the event happened: the upstream time, but never later than the event was accepted. */
 export function momentOf({ occurredAt, ts }: Pick<FoldedLine, 'occurredAt' | 'ts'>): string {
   if (occurredAt === undefined || isOlder(ts, occurredAt)) return ts;
   const time = Date.parse(occurredAt);
   return Number.isNaN(time) ? ts : new Date(time).toISOString();
 }
 
-/** The later of two moments. */
+/** The later of two times. */
 function notBefore(start: string, moment: string): string {
   return isOlder(moment, start) ? start : moment;
 }
@@ -23,12 +23,12 @@ type Opening = Pick<TraceSpan, 'kind' | 'label'> & Partial<Pick<TraceSpan, 'reas
 type Closing = Partial<Pick<TraceSpan, 'label' | 'reason' | 'url'>>;
 
 export type SpanList = {
-  /** Begins a span under a name; one that goes on under this name already stays as it is. */
+  /** Starts a span with this name, unless one is already running. */
   open: (name: string, line: FoldedLine, given: Opening, at?: string) => void;
-  /** Ends the span that goes on under this name, if one does. */
+  /** Ends the running span with this name, if there is one. */
   close: (name: string, line: FoldedLine, state: Exclude<TraceState, 'running'>, given?: Closing) => void;
   isOpen: (name: string) => boolean;
-  /** A span that began and ended with this line, or began at another one. */
+  /** A span that ended with this line, and started with it or with another one. */
   moment: (
     name: string,
     line: FoldedLine,
@@ -43,9 +43,9 @@ export function createSpanList(): SpanList {
   const running = new Map<string, TraceSpan>();
   const spans: TraceSpan[] = [];
 
-  function add(name: string, line: FoldedLine, given: Opening, at: string, told = line): TraceSpan {
+  function add(name: string, line: FoldedLine, given: Opening, at: string, reportedBy = line): TraceSpan {
     const { kind, label, reason = null, url = null } = given;
-    const id = `${kind}:${name}:${told.seq}`;
+    const id = `${kind}:${name}:${reportedBy.seq}`;
     const span: TraceSpan = {
       id,
       kind,

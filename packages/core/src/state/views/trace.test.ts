@@ -73,7 +73,7 @@ describe('spans', () => {
   test.each<[string, () => FoldedLine[], string[]]>([
     ['nothing', () => [], []],
     [
-      'phases follow one another; the last status is a moment',
+      'phases follow one another; the last status is a point in time',
       () => [
         worker(0, 'orchestrator.worker.dispatched', { signal: { status: 'dispatched' } }),
         status(2, 'implementing'),
@@ -82,19 +82,19 @@ describe('spans', () => {
       ],
       ['phase dispatched ended 0-2', 'phase implementing ended 2-10', 'phase done succeeded 10-10'],
     ],
-    ['a phase goes on', () => [status(1, 'planning')], ['phase planning running 1-']],
+    ['a running phase', () => [status(1, 'planning')], ['phase planning running 1-']],
     [
-      'a failed deploy is left behind',
+      'a failed deploy, then another one',
       () => [status(1, 'deploy-failed'), status(4, 'deploying')],
       ['phase deploy-failed failed 1-4', 'phase deploying running 4-'],
     ],
     [
-      'a process that is gone, and comes back',
+      'a process that dies and is revived',
       () => [worker(1, 'orchestrator.worker.died'), worker(3, 'orchestrator.worker.revived')],
-      ['wait Nothing runs ended 1-3'],
+      ['wait No process running ended 1-3'],
     ],
     [
-      'a person is needed until it is resolved, however often it is raised',
+      'an attention item until it is resolved, however often it is raised',
       () => [
         worker(1, 'comms.attention', { reason: 'worker-dead', message: 'It is gone' }),
         worker(2, 'comms.attention', { reason: 'worker-dead', message: 'Still' }),
@@ -103,7 +103,7 @@ describe('spans', () => {
       ['wait Needs a person: worker-dead ended 1-9'],
     ],
     [
-      'a pull request with its reviews, from the request on where one was made',
+      'a pull request with its reviews, from the review request if there was one',
       () => [
         pr(1, 'opened', { state: 'open', url: 'https://codehost.example/7' }),
         pr(2, 'review_requested', { state: 'open', requestedReviewer: 'kim' }),
@@ -123,25 +123,25 @@ describe('spans', () => {
       ],
       [
         'pull-request Acme/Web#7 succeeded 1-9',
-        'wait Waits for a review ended 1-5',
+        'wait Waiting for review ended 1-5',
         'review Review by kim failed 2-5',
         'review Review by kim succeeded 8-8',
         'merge Acme/Web#7 merged succeeded 9-9',
-        'wait Waits for a deployment running 9-',
+        'wait Waiting for deployment running 9-',
       ],
     ],
     [
-      'a pull request that was opened before the log began',
+      'a pull request that was opened before the log started',
       () => [pr(5, 'synchronize', { state: 'open', createdAt: at(2) }), pr(6, 'closed', { state: 'closed' })],
       ['pull-request Acme/Web#7 ended 2-6'],
     ],
     [
-      'only the merge was told',
+      'only the merge was reported',
       () => [pr(5, 'merged', { state: 'closed', createdAt: at(1) })],
       ['pull-request Acme/Web#7 succeeded 1-5', 'merge Acme/Web#7 merged succeeded 5-5'],
     ],
     [
-      'checks from their request, and once more',
+      'checks from their request, and run again',
       () => [
         suite(1, 'requested'),
         suite(4, 'completed', { conclusion: 'failure' }),
@@ -151,7 +151,7 @@ describe('spans', () => {
       ['checks ci failed 1-4', 'checks ci succeeded 5-9'],
     ],
     [
-      'checks of which only the end was told begin with their commit',
+      'checks without a start event start with their commit',
       () => [
         pr(1, 'opened', { state: 'open', draft: true }),
         suite(4, 'completed', { conclusion: 'success' }),
@@ -168,7 +168,7 @@ describe('spans', () => {
       ['checks lint failed 1-3'],
     ],
     [
-      'a deployment ends once, whatever is said of it later',
+      'a deployment ends once, whatever is reported later',
       () => [
         deployment(1, 'created'),
         deployment(2, 'in_progress'),
@@ -178,7 +178,7 @@ describe('spans', () => {
       ],
       ['deployment production succeeded 1-5'],
     ],
-    ['only its failure was told', () => [deployment(3, 'failure')], ['deployment production failed 3-3']],
+    ['only its failure was reported', () => [deployment(3, 'failure')], ['deployment production failed 3-3']],
     [
       'verification',
       () => [
@@ -189,7 +189,7 @@ describe('spans', () => {
       ['verification Verification failed 1-4', 'verification Verification succeeded 9-9'],
     ],
     [
-      'what is of another run, pull request or commit is left out',
+      'events of another run, pull request or commit are ignored',
       () => [
         line(
           1,
@@ -212,7 +212,7 @@ describe('spans', () => {
     expect(shown(trace(...lines()))).toEqual(expected);
   });
 
-  test('each with the lines that prove it', () => {
+  test('each with the events that prove it', () => {
     const lines = [status(1, 'planning'), status(5, 'implementing')];
     expect(trace(...lines).spans).toMatchObject([
       { startSeq: lines[0]?.seq, endSeq: lines[1]?.seq, end: at(5) },
@@ -220,7 +220,7 @@ describe('spans', () => {
     ]);
   });
 
-  test('what happened earlier than it was told stands where it happened, never after that', () => {
+  test('a span starts when it happened, never later than it was accepted', () => {
     const late = { ...status(30, 'planning'), occurredAt: at(10) };
     const wrong = { ...status(31, 'implementing'), occurredAt: at(99) };
     expect(shown(trace(late, wrong))).toEqual([
@@ -243,19 +243,19 @@ describe('the axis', () => {
 
   test.each<[string, ReturnType<typeof span>[], number[], string[]]>([
     ['nothing', [], [], []],
-    ['a moment', [span(5, 5)], [], ['5-5']],
+    ['a point in time', [span(5, 5)], [], ['5-5']],
     ['work without a pause', [span(0, 100), span(50, 170)], [], ['0-170']],
-    ['three hours are no night', [span(0, 10), span(190, 200)], [], ['0-200']],
+    ['three hours are not folded', [span(0, 10), span(190, 200)], [], ['0-200']],
     ['a night', [span(0, 10), span(191, 200)], [], ['0-10', '10-191 folded', '191-200']],
-    ['a night in which a phase goes on', [span(0, 400)], [], ['0-400 folded']],
+    ['a night during a phase', [span(0, 400)], [], ['0-400 folded']],
     ['an event in the night', [span(0, 400)], [200], ['0-200 folded', '200-400 folded']],
-    ['what goes on reaches until now', [span(590, null)], [], ['590-600']],
-    ['an event outside of all spans', [span(10, 20)], [5, 900], ['10-20']],
+    ['a running span reaches until now', [span(590, null)], [], ['590-600']],
+    ['an event outside all spans', [span(10, 20)], [5, 900], ['10-20']],
   ])('%s', (_, spans, moments, expected) => {
     expect(folds(foldIdle(spans, NOW, moments.map(at)))).toEqual(expected);
   });
 
-  test('folded stretches have one small width, and take half of it at most', () => {
+  test('folded segments have the same small width, and take at most half of the axis', () => {
     const x = axisScale(foldIdle([span(0, 60), span(560, 620)], NOW));
     expect(x(Date.parse(at(0)))).toBe(0);
     expect(x(Date.parse(at(60)))).toBeCloseTo(0.485);
@@ -271,7 +271,7 @@ describe('the axis', () => {
 });
 
 describe('over random tapes', () => {
-  test('spans are in order and inside of the axis, and folding keeps the order', () => {
+  test('spans are in order and inside the axis, and folding keeps the order', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1_000_000 }), (seed) => {
         const lines = randomTape(createRandom(seed), 200).map((one, index) => {
@@ -304,9 +304,9 @@ describe('over random tapes', () => {
         for (const [index, segment] of axis.entries())
           if (index > 0) expect(segment.from).toBe(axis[index - 1]?.to);
         const scale = axisScale(axis);
-        const places = times.map(scale);
-        expect(places).toEqual(places.toSorted((a, b) => a - b));
-        expect(places.every((place) => place >= 0 && place <= 1)).toBe(true);
+        const positions = times.map(scale);
+        expect(positions).toEqual(positions.toSorted((a, b) => a - b));
+        expect(positions.every((position) => position >= 0 && position <= 1)).toBe(true);
       }),
       { numRuns: 40 },
     );

@@ -1,5 +1,5 @@
-// The way of a ticket through time, as its lines tell it: phases, waits, pull request, checks, reviews, merge,
-// deployments, verification; each with the lines that prove it, and on an axis that folds idle nights.
+// The timeline of a ticket, built from its events: phases, waits, pull request, checks, reviews, merge, deployments,
+// verification; each with the events that prove it, on an axis that folds idle nights.
 
 import type { Trace } from '../../api/workers.ts';
 import { isEnded } from '../../deploy/standing.ts';
@@ -15,7 +15,7 @@ import type { LineOf } from '../fold-context.ts';
 import { foldIdle } from './trace-axis.ts';
 import { createSpanList, momentOf, type SpanList, type TraceState } from './trace-span.ts';
 
-/** Whose trace it is. Names compare without case. */
+/** Whose trace it is. Names are case-insensitive. */
 export type TraceSubject = {
   ticket: string;
   /** The run whose worker it is; null for every run. */
@@ -25,7 +25,7 @@ export type TraceSubject = {
   commits: readonly string[];
 };
 
-/** `lines` in the order of their seq; those that are not the subject's are left out. */
+/** `lines` ordered by seq; those of other subjects are ignored. */
 export function traceOf(
   subject: TraceSubject,
   lines: readonly FoldedLine[],
@@ -74,13 +74,13 @@ function isOf(subject: TraceSubject): (line: FoldedLine) => boolean {
     }
     const repo = scope.repo?.toLowerCase() ?? '';
     if (pullRequestsIn(line).some((number) => pullRequests.has(`${repo}#${number}`))) return true;
-    // Of the same ticket, but of another pull request than the worker's.
+    // The same ticket, but not the worker's pull request.
     if (isTicket && (scope.pr === undefined || pullRequests.size === 0)) return true;
     return [scope.sha, scope.mergeSha].some((sha) => sha !== undefined && commits.has(sha));
   };
 }
 
-// What the worker itself did: its phases by status, what it waited for, the verification of its merge.
+// The worker: its phases by status, what it waited for, the verification of its merge.
 
 const outcomes: Partial<Record<WorkerStatus, Exclude<TraceState, 'running'>>> = {
   done: 'succeeded',
@@ -97,7 +97,7 @@ export function traceWork(spans: SpanList): (line: LineOf) => void {
     if (next === undefined || next === status) return;
     if (status !== undefined) spans.close('phase', line, outcomes[status] ?? 'ended');
     status = next;
-    // The last status is where the way ends, and not a stretch of it.
+    // The last status is a point in time, not a span.
     if (isEnded(next)) spans.moment('phase', line, outcomes[next] ?? 'ended', { kind: 'phase', label: next });
     else spans.open('phase', line, { kind: 'phase', label: next });
   }
@@ -113,8 +113,8 @@ export function traceWork(spans: SpanList): (line: LineOf) => void {
     else if (line.event === 'orchestrator.worker.died')
       spans.open('process', line, {
         kind: 'wait',
-        label: 'Nothing runs',
-        reason: 'the process of the worker is gone',
+        label: 'No process running',
+        reason: 'the worker process is gone',
       });
     else if (line.event === 'orchestrator.worker.revived') spans.close('process', line, 'ended');
     else if (line.event === 'orchestrator.verification.started')
@@ -150,7 +150,7 @@ function endVerification(
   spans.close('verification', line, state, given.reason === null ? {} : { reason: given.reason });
 }
 
-/** A worker that is told of for the first time has its status in its signal file. */
+/** The first event of a worker has its status in the signal file. */
 function statusOf({
   event,
   detail,
@@ -160,7 +160,7 @@ function statusOf({
   return event === 'orchestrator.worker.dispatched' ? 'dispatched' : undefined;
 }
 
-// What the code host told of a ticket: its pull requests, their checks and reviews, the merge, deployments.
+// The code host: pull requests, their checks and reviews, the merge, deployments.
 
 const passing = new Set(['success', 'neutral', 'skipped']);
 const neither = new Set(['cancelled', 'canceled', 'stale']);
@@ -195,7 +195,7 @@ export function traceCodehost(spans: SpanList): (line: Family<'codehost'>) => vo
       if (detail.draft !== true)
         spans.open(`review ${name}`, line, {
           kind: 'wait',
-          label: 'Waits for a review',
+          label: 'Waiting for review',
           reason: `no review of ${repo}#${pr} yet`,
           url,
         });
@@ -230,7 +230,7 @@ export function traceCodehost(spans: SpanList): (line: Family<'codehost'>) => vo
     if (mergeSha === undefined) return;
     spans.open(`deploy ${mergeSha}`, line, {
       kind: 'wait',
-      label: 'Waits for a deployment',
+      label: 'Waiting for deployment',
       reason: `no deployment of ${mergeSha.slice(0, 7)} has started`,
     });
   }
@@ -240,7 +240,7 @@ export function traceCodehost(spans: SpanList): (line: Family<'codehost'>) => vo
     const { repo = '', pr } = scope;
     if (pr === undefined || event !== 'codehost.pr_review.submitted') return;
     const name = pullRequestKey(repo, pr);
-    const reviewer = short(detail.reviewer) ?? 'somebody';
+    const reviewer = short(detail.reviewer) ?? 'someone';
     const verdict = short(detail.state) ?? 'commented';
     spans.close(`review ${name}`, line, 'ended');
     const state = verdict === 'approved' ? 'succeeded' : verdict === 'changes_requested' ? 'failed' : 'ended';
@@ -274,7 +274,7 @@ export function traceCodehost(spans: SpanList): (line: Family<'codehost'>) => vo
     endChecks(name, line, opening, state);
   }
 
-  /** Checks of which only the end was told began, as far as is known, with their commit. */
+  /** Checks without a start event are assumed to have started when their commit was pushed. */
   function endChecks(
     name: string,
     line: FoldedLine,
@@ -300,17 +300,17 @@ export function traceCodehost(spans: SpanList): (line: Family<'codehost'>) => vo
     const name = `deployment ${pullRequestKey(repo, deploymentId)}`;
     const url = status?.environmentUrl || status?.logUrl || null;
     const opening = { kind: 'deployment' as const, label: environment, url };
-    const told = event.slice('codehost.deployment_status.'.length);
-    const end = event === 'codehost.deployment.created' ? undefined : deploymentEnds[told];
+    const state = event.slice('codehost.deployment_status.'.length);
+    const end = event === 'codehost.deployment.created' ? undefined : deploymentEnds[state];
     if (end === undefined) {
       if (!over.has(name)) spans.open(name, line, opening);
       return;
     }
-    // What ended stays so: `inactive` only says that another one has taken its place.
+    // An ended deployment stays ended: `inactive` only means that a newer one replaced it.
     if (over.has(name)) return;
     over.add(name);
     if (!spans.isOpen(name)) spans.open(name, line, opening);
-    const reason = short(detail.description) ?? told;
+    const reason = short(detail.description) ?? state;
     spans.close(name, line, end, url === null ? { reason } : { reason, url });
   }
   return (line) => {

@@ -46,20 +46,20 @@ describe('the rule, what it waits for, and until when', () => {
       sampleWorker(),
       {},
       {
-        rule: 'The signal file says implementing, and nothing that was seen says more.',
-        waitsFor: 'the next word of the worker',
+        rule: 'The signal file reports implementing, and nothing newer is known.',
+        waitsFor: "the worker's next update",
         until: null,
       },
     ],
-    ['dispatched', sampleWorker({ status: 'dispatched' }), {}, { waitsFor: 'the worker to begin' }],
+    ['dispatched', sampleWorker({ status: 'dispatched' }), {}, { waitsFor: 'the worker to start' }],
     [
       'pr-created and ready',
       sampleWorker({ status: 'pr-created', pr: { number: 12, url: null } }),
       { pullRequests: [samplePullRequest()] },
-      { waitsFor: 'acme/web#12 to be merged: it is ready' },
+      { waitsFor: 'acme/web#12 to be merged (it is ready)' },
     ],
     [
-      'pr-created, with checks that failed',
+      'pr-created, with failed checks',
       sampleWorker({ status: 'pr-created', pr: { number: 12, url: null } }),
       {
         pullRequests: [
@@ -76,24 +76,24 @@ describe('the rule, what it waits for, and until when', () => {
       mergedWorker(),
       merged,
       {
-        rule: 'acme/web#12 is merged, and no deployment of it has started in production.',
-        waitsFor: 'a deployment of aaaaaaa in production',
+        rule: 'acme/web#12 is merged, but no deployment to production has started.',
+        waitsFor: 'a deployment of aaaaaaa to production',
         until: sampleTime('11:30'),
       },
     ],
     [
-      'merged, and nobody said as what',
+      'merged, with an unknown commit',
       mergedWorker({ merge: { sha: null, at: sampleTime('11:00'), seq: 40 } }),
       merged,
-      { waitsFor: 'the code host to name the merge commit', unknown: ['The merge commit is not known.'] },
+      { waitsFor: 'the code host to report the merge commit', unknown: ['The merge commit is not known.'] },
     ],
     [
       'deploying',
       mergedWorker({ status: 'deploying' }, { deploymentId: 41 }),
       merged,
       {
-        rule: 'Deployment 41 has started in production and has not ended.',
-        waitsFor: 'deployment 41 to succeed in production',
+        rule: 'Deployment 41 to production has started but not finished.',
+        waitsFor: 'deployment 41 to production to succeed',
         until: sampleTime('11:30'),
       },
     ],
@@ -102,8 +102,8 @@ describe('the rule, what it waits for, and until when', () => {
       mergedWorker({ status: 'deploy-failed' }, { deploymentId: 41, attempts: failedOnce }),
       merged,
       {
-        rule: 'Deployment 41 failed in production: 1 of 3 attempts are used.',
-        waitsFor: 'a new deployment of aaaaaaa in production',
+        rule: 'Deployment 41 to production failed: 1 of 3 attempts used.',
+        waitsFor: 'a new deployment of aaaaaaa to production',
         until: sampleTime('11:30'),
       },
     ],
@@ -115,8 +115,8 @@ describe('the rule, what it waits for, and until when', () => {
       ),
       merged,
       {
-        rule: '3 deployments failed in production, which is the budget: only a person moves it on.',
-        waitsFor: 'a person: svc deploy retry ENG-1, or svc deploy accept ENG-1',
+        rule: '3 deployments to production failed, which exhausts the budget: a person has to decide.',
+        waitsFor: 'a person: svc deploy retry ENG-1 or svc deploy accept ENG-1',
         until: null,
       },
     ],
@@ -125,17 +125,17 @@ describe('the rule, what it waits for, and until when', () => {
       mergedWorker({ status: 'stalled' }, { result: 'timeout' }),
       merged,
       {
-        rule: `Nothing had succeeded in production by the deadline ${sampleTime('11:30')}.`,
+        rule: `No deployment to production succeeded by the deadline ${sampleTime('11:30')}.`,
         waitsFor:
-          'a late success in production, or a person: svc deploy retry ENG-1, or svc deploy accept ENG-1',
+          'a late deployment to production, or a person: svc deploy retry ENG-1 or svc deploy accept ENG-1',
         until: null,
       },
     ],
     [
-      'stalled by its own word',
+      'stalled, as it reports itself',
       sampleWorker({ status: 'stalled' }),
       {},
-      { rule: 'The signal file says stalled, and no merge was seen since.', waitsFor: null },
+      { rule: 'The signal file reports stalled, and no merge has been seen since.', waitsFor: null },
     ],
     [
       'done by a deployment',
@@ -144,7 +144,7 @@ describe('the rule, what it waits for, and until when', () => {
         { result: 'success', provenBy: { deploymentId: 41, sha: sampleMergeSha } },
       ),
       merged,
-      { rule: 'Deployment 41 of aaaaaaa succeeded in production.', waitsFor: null, until: null },
+      { rule: 'Deployment 41 of aaaaaaa to production succeeded.', waitsFor: null, until: null },
     ],
     [
       'done by a descendant',
@@ -153,13 +153,13 @@ describe('the rule, what it waits for, and until when', () => {
         { result: 'success', provenBy: { deploymentId: 41, sha: 'b'.repeat(40) } },
       ),
       merged,
-      { rule: 'Deployment 41 of bbbbbbb (it contains aaaaaaa) succeeded in production.' },
+      { rule: 'Deployment 41 of bbbbbbb (which contains aaaaaaa) to production succeeded.' },
     ],
     [
       'done without proof',
       { ...mergedWorker({ status: 'done' }), deploy: null },
       merged,
-      { rule: 'acme/web#12 is merged, and acme/web is configured without proof of a deployment.' },
+      { rule: 'acme/web#12 is merged, and acme/web does not require a verified deployment.' },
     ],
     [
       'done by a person',
@@ -179,10 +179,10 @@ describe('contradictions', () => {
       'an unproven claim',
       sampleWorker({ claim: { status: 'done', at: sampleTime('10:00'), seq: 20 } }),
       {},
-      ['The signal file says done, but what was seen makes it implementing.'],
+      ['The signal file reports done, but the observed events show implementing.'],
     ],
     [
-      'a merge while the worker failed',
+      'a merge of a canceled worker',
       sampleWorker({ status: 'canceled' }),
       merged,
       ['acme/web#12 is merged, but the worker is canceled.'],
@@ -200,34 +200,36 @@ describe('contradictions', () => {
       ['The worker is done, but acme/web#12 is not merged.'],
     ],
     [
-      'a success after the budget',
+      'a success after the budget was exhausted',
       mergedWorker({ status: 'deploy-failed' }, { attempts: exhausted, result: 'budget-exhausted' }),
       { ...merged, deployments: [success({ id: 44 })] },
-      ['Deployment 44 of aaaaaaa succeeded in production, but the budget was used up: a person decides.'],
+      [
+        'Deployment 44 of aaaaaaa to production succeeded, but the budget was already exhausted: a person has to decide.',
+      ],
     ],
     [
       'a dead process',
       sampleWorker({ process: { state: 'dead', since: sampleTime('09:30'), seq: 12 } }),
       {},
-      ['The process does not run, but the status is implementing.'],
+      ['The process is not running, but the status is implementing.'],
     ],
     [
-      'a signal file that is gone',
+      'a deleted signal file',
       sampleWorker({ removed: true }),
       {},
-      ['The signal file is gone, but the status was implementing.'],
+      ['The signal file was deleted, but the status was implementing.'],
     ],
     [
-      'a ticket that is done at the tracker',
+      'a ticket that is done in the tracker',
       sampleWorker(),
       { tickets: [sampleTicket({ state: { id: null, name: 'Done', type: 'completed' } })] },
-      ['The tracker says Done, but the worker is implementing.'],
+      ['The tracker reports Done, but the worker is implementing.'],
     ],
   ])('%s', (_, worker, more, expected) => {
     expect(whyOf(worker, more).contradictions).toEqual(expected);
   });
 
-  test('a dead process of a merged worker is none', () => {
+  test('a dead process of a merged worker is not a contradiction', () => {
     const worker = mergedWorker({ process: { state: 'dead', since: sampleTime('11:05'), seq: 45 } });
     expect(whyOf(worker, merged).contradictions).toEqual([]);
   });
@@ -236,7 +238,7 @@ describe('contradictions', () => {
 describe('what is not known', () => {
   test.each<[string, Worker, Parameters<typeof sampleBoard>[0], number, string[]]>([
     [
-      'a feed that is blind',
+      'a blind feed',
       sampleWorker(),
       {
         feeds: [
@@ -251,56 +253,56 @@ describe('what is not known', () => {
         ],
       },
       before,
-      [`The codehost feed is blind since ${sampleTime('11:00')}: what was not seen may still have happened.`],
+      [`The codehost feed has been blind since ${sampleTime('11:00')}: some events may be missing.`],
     ],
     [
-      'a pull request that nobody saw',
+      'a pull request that was never seen',
       sampleWorker({ status: 'pr-created', pr: { number: 12, url: null } }),
       {},
       before,
-      ['acme/web#12 was not seen at the code host.'],
+      ['acme/web#12 has not been seen on the code host.'],
     ],
     [
-      'whether it runs',
+      'whether the process runs',
       sampleWorker({ process: { state: 'unknown', since: sampleTime('09:00'), seq: 10 } }),
       {},
       before,
-      ['Whether the process runs is not known.'],
+      ['It is not known whether the process is running.'],
     ],
     [
       'an unreadable file',
       sampleWorker({ corrupt: { path: '/x', problem: 'not JSON', seq: 12 } }),
       {},
       before,
-      ['The signal file is unreadable: what the worker says now is not known.'],
+      ["The signal file cannot be read, so the worker's current status is not known."],
     ],
     [
       'a deadline that has just passed',
       mergedWorker(),
       merged,
       noon,
-      ['The deadline has passed; the code host is asked once more before it is given up.'],
+      ['The deadline has passed; svc checks the code host once more before the worker becomes stalled.'],
     ],
     [
       'another commit in production',
       mergedWorker(),
       { ...merged, deployments: [success({ id: 44, sha: 'b'.repeat(40) })] },
       before,
-      ['Deployment 44 is of bbbbbbb: that it contains the merge is not proven.'],
+      ['Deployment 44 is of bbbbbbb, which is not proven to contain the merge.'],
     ],
     [
       'whether it can be merged',
       sampleWorker(),
       { pullRequests: [samplePullRequest({ mergeable: null, mergeableState: null })] },
       before,
-      ['Whether acme/web#12 can be merged is not known.'],
+      ['It is not known whether acme/web#12 can be merged.'],
     ],
   ])('%s', (_, worker, more, now, expected) => {
     expect(whyOf(worker, more, now).unknown).toEqual(expected);
   });
 });
 
-test('facts in the order of the log, each with how it is known', () => {
+test('facts in log order, each with how it is known', () => {
   const worker = mergedWorker(
     { status: 'done', claim: { status: 'implementing', at: sampleTime('09:00'), seq: 10 }, statusSeq: 55 },
     { result: 'success', provenBy: { deploymentId: 41, sha: sampleMergeSha } },
@@ -322,32 +324,32 @@ test('facts in the order of the log, each with how it is known', () => {
     tickets: [sampleTicket()],
   });
   expect(facts.map(({ seq, source, text }) => [seq, source, text])).toEqual([
-    [2, 'claimed', 'Run run-0 has a worker for it too, which is failed.'],
-    [5, 'observed', 'The tracker says In Progress.'],
-    [10, 'claimed', 'The signal file says implementing.'],
-    [10, 'observed', 'The process runs.'],
+    [2, 'claimed', 'Run run-0 also has a worker for this ticket: failed.'],
+    [5, 'observed', 'The tracker reports In Progress.'],
+    [10, 'claimed', 'The signal file reports implementing.'],
+    [10, 'observed', 'The process is running.'],
     [20, 'observed', 'acme/web#12 was opened.'],
     [30, 'observed', 'Checks, build: success.'],
     [40, 'observed', 'acme/web#12 was merged as aaaaaaa.'],
-    [50, 'observed', 'Deployment 41 of aaaaaaa in production: in_progress.'],
-    [55, 'fetched', 'Deployment 41 of aaaaaaa in production: success.'],
+    [50, 'observed', 'Deployment 41 of aaaaaaa to production: in_progress.'],
+    [55, 'fetched', 'Deployment 41 of aaaaaaa to production: success.'],
   ]);
 });
 
-test('the end of the standard error of a process that is gone', () => {
+test('the end of standard error of a dead process', () => {
   const process = { state: 'dead', since: sampleTime('09:30'), seq: 12, stderr: 'a\nb' } as const;
   expect(whyOf(sampleWorker({ process })).facts.map(({ text }) => text)).toEqual([
-    'The signal file says implementing.',
-    'The process does not run.',
+    'The signal file reports implementing.',
+    'The process is not running.',
     'Its standard error ends with: a | b',
   ]);
 });
 
-test('a deployment in another environment is listed with why it does not count, until it is done', () => {
+test('a deployment to another environment is listed with why it does not count, until the ticket is done', () => {
   const worker = mergedWorker({}, {});
   const given = { ...merged, workers: [worker], deployments: [success({ id: 39, environment: 'staging' })] };
   expect(whyOf(worker, given).facts.map(({ text }) => text)).toContain(
-    'Deployment 39 of aaaaaaa in staging: success. It does not count: production is the environment that svc.deploy waits for.',
+    'Deployment 39 of aaaaaaa to staging: success. It does not count: svc.deploy waits for production.',
   );
 });
 
@@ -355,15 +357,15 @@ test('a merge under an unknown policy waits for the configuration or a person', 
   const worker = mergedWorker({ policy: unknownDeployPolicy, deploy: null });
   const { rule, waitsFor } = whyOf(worker, { ...merged, workers: [worker] });
   expect(rule).toBe(
-    "acme/web#12 is merged, and whether acme/web needs proof of a deployment is unknown: the project's configuration cannot be read.",
+    "acme/web#12 is merged, but the project's configuration cannot be read, so it is unknown whether acme/web requires a verified deployment.",
   );
   expect(waitsFor).toBe(
-    'a configuration that can be read (svc config validate), or a person: svc deploy accept ENG-1',
+    'a readable configuration (svc config validate), or a person: svc deploy accept ENG-1',
   );
 });
 
 describe('by name', () => {
-  test('the newest worker of the ticket, or the one of a run; capitals do not matter', () => {
+  test('the newest worker of the ticket, or that of a run; case does not matter', () => {
     const old = sampleWorker({ orchestrator: 'run-0', status: 'failed', lastSeq: 5 });
     const board = sampleBoard({ workers: [old, sampleWorker()] });
     expect(whyTicket(board, 'eng-1', before)?.orchestrator).toBe('run-1');
@@ -371,27 +373,27 @@ describe('by name', () => {
     expect(whyTicket(board, 'ENG-1', before, 'run-9')).toBeUndefined();
   });
 
-  test('a ticket without a worker: what is known, and that the rest is not', () => {
+  test('a ticket without a worker: what is known, and what is not', () => {
     const board = sampleBoard({ pullRequests: [samplePullRequest()] });
     expect(whyTicket(board, 'ENG-1', before)).toMatchObject({
       status: 'unknown',
       since: null,
-      rule: 'No run has a worker for it.',
-      waitsFor: 'acme/web#12 to be merged: it is ready',
-      unknown: ['No signal file names ENG-1: whether somebody works on it is not known.'],
+      rule: 'No run has a worker for this ticket.',
+      waitsFor: 'acme/web#12 to be merged (it is ready)',
+      unknown: ['There is no signal file for ENG-1, so it is not known whether anyone works on it.'],
     });
   });
 
-  test('a ticket that nobody knows', () => {
+  test('an unknown ticket', () => {
     expect(whyTicket(sampleBoard(), 'ENG-1', before)).toBeUndefined();
   });
 
-  test('of several pull requests that name it, the one that was not closed', () => {
+  test('the open one of several pull requests that name it', () => {
     const pullRequests = [
       samplePullRequest({ number: 13, state: 'closed', firstSeq: 25 }),
       samplePullRequest({ number: 12, firstSeq: 20 }),
     ];
     const board = sampleBoard({ workers: [sampleWorker({ branch: null })], pullRequests });
-    expect(whyTicket(board, 'ENG-1', before)?.waitsFor).toBe('acme/web#12 to be merged: it is ready');
+    expect(whyTicket(board, 'ENG-1', before)?.waitsFor).toBe('acme/web#12 to be merged (it is ready)');
   });
 });

@@ -1,5 +1,4 @@
-// Why a ticket is in its state: the rule, the facts, what it waits for, where the facts disagree, and what
-// nobody knows.
+// Why a ticket is in its state: the rule, the facts, what it waits for, where the facts disagree, and what is not known.
 
 import type { Why } from '../../api/workers.ts';
 import { isInLifecycle } from '../../deploy/standing.ts';
@@ -14,7 +13,7 @@ export function why(board: Board, worker: Worker, now: number): Why {
   return whyOf(board, createLookup(board).ofWorker(worker), now);
 }
 
-/** By name; the newest worker's when several runs have one. Undefined when nobody knows the ticket. */
+/** The newest worker's when several runs have one for the ticket. Undefined when the ticket is unknown. */
 export function whyTicket(board: Board, ticket: string, now: number, orchestrator?: string): Why | undefined {
   const subject = createLookup(board).ofTicket(ticket, orchestrator);
   return subject && whyOf(board, subject, now);
@@ -35,9 +34,9 @@ function whyOf(board: Board, subject: Subject, now: number): Why {
   };
 }
 
-// The facts that a ticket's state stands on, each with its line and how it is known, oldest first.
+// The facts behind a ticket's state, each with its event and how it is known, oldest first.
 
-/** A ticket's story may be long; its end is what counts. */
+/** Only the newest facts are kept. */
 const MOST_FACTS = 100;
 
 export function factsOf(subject: Subject): Fact[] {
@@ -51,7 +50,7 @@ export function factsOf(subject: Subject): Fact[] {
         at: other.lastAt,
         seq: other.lastSeq,
         source: 'claimed',
-        text: `Run ${other.orchestrator} has a worker for it too, which is ${other.status}.`,
+        text: `Run ${other.orchestrator} also has a worker for this ticket: ${other.status}.`,
       }),
     ),
   ];
@@ -63,15 +62,15 @@ function ofTracker({ tracked }: Subject): Fact[] {
   const facts: Fact[] = [];
   const { phase, removed, state, lastAt: at, lastSeq: seq } = tracked;
   const source = evidenceOf(tracked.via);
-  if (removed) facts.push({ at, seq, source, text: 'The tracker removed the ticket.' });
+  if (removed) facts.push({ at, seq, source, text: 'The ticket was removed from the tracker.' });
   else if (typeof state?.name === 'string')
-    facts.push({ at, seq, source, text: `The tracker says ${state.name}.` });
+    facts.push({ at, seq, source, text: `The tracker reports ${state.name}.` });
   if (phase !== null)
     facts.push({
       at: phase.at,
       seq: phase.seq,
       source: 'claimed',
-      text: `The workflow is in ${phase.phase}.`,
+      text: `The workflow phase is ${phase.phase}.`,
     });
   return facts;
 }
@@ -80,15 +79,15 @@ function ofWorker({ worker }: Subject): Fact[] {
   if (worker === null) return [];
   const { claim, deploy, process, corrupt, signal } = worker;
   const facts: Fact[] = [];
-  const isOwnWord = !isInLifecycle(worker);
-  const said =
-    claim ?? (isOwnWord ? { status: worker.status, at: worker.statusSince, seq: worker.statusSeq } : null);
-  if (said !== null)
+  const isFromFile = !isInLifecycle(worker);
+  const reported =
+    claim ?? (isFromFile ? { status: worker.status, at: worker.statusSince, seq: worker.statusSeq } : null);
+  if (reported !== null)
     facts.push({
-      at: said.at,
-      seq: said.seq,
+      at: reported.at,
+      seq: reported.seq,
       source: 'claimed',
-      text: `The signal file says ${said.status}.`,
+      text: `The signal file reports ${reported.status}.`,
     });
   if (typeof signal?.error === 'string')
     facts.push({
@@ -98,7 +97,7 @@ function ofWorker({ worker }: Subject): Fact[] {
       text: `The worker reports: ${signal.error}`,
     });
   if (process.state !== 'unknown') {
-    const text = process.state === 'alive' ? 'The process runs.' : 'The process does not run.';
+    const text = process.state === 'alive' ? 'The process is running.' : 'The process is not running.';
     facts.push({ at: process.since, seq: process.seq, source: 'observed', text });
     if (process.stderr !== undefined)
       facts.push({
@@ -113,7 +112,7 @@ function ofWorker({ worker }: Subject): Fact[] {
       at: null,
       seq: corrupt.seq,
       source: 'observed',
-      text: `The signal file is unreadable: ${corrupt.problem}`,
+      text: `The signal file cannot be read: ${corrupt.problem}`,
     });
   if (deploy?.result === 'timeout')
     facts.push({
@@ -124,7 +123,7 @@ function ofWorker({ worker }: Subject): Fact[] {
     });
   if (deploy?.retried !== undefined) {
     const often = deploy.retried.times === 1 ? '' : ` ${deploy.retried.times} times`;
-    facts.push({ at: null, seq: null, source: 'person', text: `A person said retry${often}.` });
+    facts.push({ at: null, seq: null, source: 'person', text: `A person retried the deploy${often}.` });
   }
   if (deploy?.result === 'accepted')
     facts.push({
@@ -178,30 +177,30 @@ function factsAbout(deployments: readonly Deployment[], note = ''): Fact[] {
       at,
       seq,
       source: evidenceOf(via),
-      text: `Deployment ${id} of ${shortSha(sha)} in ${environment}: ${state}.${note}`,
+      text: `Deployment ${id} of ${shortSha(sha)} to ${environment}: ${state}.${note}`,
     })),
   );
 }
 
 function ofDeployments({ worker, counted, elsewhere }: Subject): Fact[] {
   if (worker === null || worker.deploy === null || worker.status === 'done') return factsAbout(counted);
-  const note = ` It does not count: ${worker.deploy.environment} is the environment that svc.deploy waits for.`;
+  const note = ` It does not count: svc.deploy waits for ${worker.deploy.environment}.`;
   return [...factsAbout(counted), ...factsAbout(elsewhere, note)];
 }
 
-// How something is known. A delivery was observed, a poll was fetched, the rest is somebody's word.
+// How something is known: observed in a delivery, fetched by a poll, claimed by the worker, or decided by a person.
 
 export type Evidence = 'observed' | 'fetched' | 'claimed' | 'person';
 
 export type Fact = {
-  /** When it happened, where that is known. */
+  /** When it happened, if that is known. */
   at: string | null;
   seq: number | null;
   source: Evidence;
   text: string;
 };
 
-/** `via` of a line of the code host or the tracker. */
+/** `via` of a code host or tracker event. */
 export function evidenceOf(via: string): 'observed' | 'fetched' {
   return via === 'poll' ? 'fetched' : 'observed';
 }

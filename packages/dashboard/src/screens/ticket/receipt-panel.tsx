@@ -34,7 +34,7 @@ const linkNames: Record<Link['link'], string> = {
 export function shippedWords({ shipped, ticket, flagged }: Receipt): { meaning: Meaning; words: string } {
   if (shipped === null) return { meaning: 'unknown', words: `It is unknown whether ${ticket} shipped.` };
   if (!shipped) return { meaning: 'unknown', words: `${ticket} has not shipped.` };
-  return flagged.some((text) => text.startsWith("It is done by a person's word"))
+  return flagged.some((text) => text.startsWith('A person accepted it as done'))
     ? { meaning: 'unknown', words: `A person accepted ${ticket} as shipped.` }
     : { meaning: 'proven', words: `${ticket} shipped.` };
 }

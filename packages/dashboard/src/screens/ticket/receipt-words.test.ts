@@ -26,7 +26,7 @@ test('one sentence states whether it shipped; it may be unknown', () => {
 });
 
 test('work that a person accepted is not green', () => {
-  const flagged = ["It is done by a person's word: no deployment was seen to succeed."];
+  const flagged = ['A person accepted it as done; no successful deployment was seen.'];
   expect(shippedWords({ ...receipt, flagged }).meaning).toBe('unknown');
 });
 

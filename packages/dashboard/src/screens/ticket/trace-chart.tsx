@@ -316,7 +316,7 @@ export function spanMeaning(span: TraceSpan, isProven: boolean): SpanMeaning {
 
 function waitMeaning(label: string): SpanMeaning {
   if (label.startsWith('Needs a person')) return 'you';
-  if (label.startsWith('Nothing runs')) return 'broken';
+  if (label.startsWith('No process running')) return 'broken';
   return /review/i.test(label) ? 'review' : 'plain';
 }
 

@@ -25,10 +25,10 @@ test.each([
   [{ label: 'pr-created' }, 'review'],
   [{ label: 'stalled' }, 'you'],
   [{ label: 'done', state: 'succeeded' }, 'proven'],
-  [{ kind: 'wait', label: 'Waits for a review', state: 'running' }, 'review'],
+  [{ kind: 'wait', label: 'Waiting for review', state: 'running' }, 'review'],
   [{ kind: 'wait', label: 'Needs a person: review-late', state: 'ended' }, 'you'],
-  [{ kind: 'wait', label: 'Nothing runs', state: 'running' }, 'broken'],
-  [{ kind: 'wait', label: 'Waits for a deployment', state: 'ended' }, 'plain'],
+  [{ kind: 'wait', label: 'No process running', state: 'running' }, 'broken'],
+  [{ kind: 'wait', label: 'Waiting for deployment', state: 'ended' }, 'plain'],
 ] as const)('%j means %s', (given, meaning) => expect(spanMeaning(span(given), true)).toBe(meaning));
 
 test('a status that was only claimed is not green, and is labelled as claimed', () => {

@@ -47,13 +47,13 @@ test('why, in words', async () => {
   expect(await svc('why', 'eng-1')).toBe(0);
   expect(lines(terminal.printed())).toEqual([
     'ENG-1 in run-1: merged',
-    '  because    acme/web#12 is merged, and no deployment of it has started in production.',
+    '  because    acme/web#12 is merged, but no deployment to production has started.',
     '  since      2026-01-02 11:00:00 UTC (1 h ago)',
-    '  waits for  a deployment of aaaaaaa in production',
+    '  waits for  a deployment of aaaaaaa to production',
     '  until      2026-01-02 12:20:00 UTC (in 20 min)',
     'Facts, by the lines of the log:',
-    '  5   2026-01-02 08:00:00 UTC  observed  The tracker says In Progress.',
-    '  10  2026-01-02 09:00:00 UTC  observed  The process runs.',
+    '  5   2026-01-02 08:00:00 UTC  observed  The tracker reports In Progress.',
+    '  10  2026-01-02 09:00:00 UTC  observed  The process is running.',
     '  20  2026-01-02 10:00:00 UTC  observed  acme/web#12 was opened.',
     '  30  2026-01-02 10:30:00 UTC  observed  Checks, build: success.',
     '  40  2026-01-02 11:00:00 UTC  observed  acme/web#12 was merged as aaaaaaa.',
@@ -67,7 +67,7 @@ test('nothing from outside steers the terminal', async () => {
   );
   expect(await svc('why', 'ENG-1')).toBe(0);
   expect(terminal.printed()).toContain(
-    'The tracker says Done?[2J?ENG-1 shipped?, but the worker is implementing.',
+    'The tracker reports Done?[2J?ENG-1 shipped?, but the worker is implementing.',
   );
   expect(await svc('why', '../../health')).toBe(2);
 });
@@ -88,7 +88,7 @@ test('receipt: exit 0 when it shipped, 1 when not or when nobody can tell', asyn
     '  pull-request  observed  2026-01-02 10:00:00 UTC  line 20  acme/web#12  https://codehost.example/acme/web/pull/12',
     '  checks        observed  2026-01-02 10:30:00 UTC  line 30  passed',
     `  merge         observed  2026-01-02 11:00:00 UTC  line 40  ${sampleMergeSha}`,
-    '  deployment    fetched   2026-01-02 11:15:00 UTC  line 55  41 of aaaaaaa in production  https://app.example',
+    '  deployment    fetched   2026-01-02 11:15:00 UTC  line 55  41 of aaaaaaa to production  https://app.example',
   ]);
   const waiting = await machine(sampleBoard({ ...merged, workers: [mergedWorker()] }));
   expect(await waiting.svc('receipt', 'ENG-1', '--json')).toBe(1);
@@ -104,7 +104,7 @@ test('deploy: the new state, or why not', async () => {
   const stalled = mergedWorker({ status: 'stalled' }, { result: 'timeout' });
   const { terminal, svc, said } = await machine(sampleBoard({ ...merged, workers: [stalled] }));
   expect(await svc('deploy', 'retry', 'ENG-1', '--note', 'mended')).toBe(0);
-  expect(terminal.printed()).toContain('waits for  a deployment of aaaaaaa in production');
+  expect(terminal.printed()).toContain('waits for  a deployment of aaaaaaa to production');
   expect(said[0]).toMatchObject({
     event: 'orchestrator.deploy.retried',
     detail: { by: 'kim', note: 'mended' },
@@ -197,8 +197,8 @@ test('board: a line for each worker; a past one; feeds that are not well', async
   expect(lines(terminal.printed())).toEqual([
     'Line 100 of the log, 2026-01-02 12:00:00 UTC (now)',
     '0 working, 1 need you, 0 in review, 1 shipping, 0 done today',
-    'ENG-1   run-1  merged        1 h ago  acme/web#12  waits for a deployment of aaaaaaa in production (until in 20 min)',
-    'ENG-10  run-1  implementing  3 h ago  -            waits for the next word of the worker [does not agree: svc why ENG-10]',
+    'ENG-1   run-1  merged        1 h ago  acme/web#12  waits for a deployment of aaaaaaa to production (until in 20 min)',
+    "ENG-10  run-1  implementing  3 h ago  -            waits for the worker's next update [does not agree: svc why ENG-10]",
     '0 open pull requests, 0 items of attention (svc attention)',
     'The codehost feed is blind: silent',
   ]);

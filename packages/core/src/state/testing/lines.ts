@@ -1,9 +1,9 @@
-// Lines for tests, with only what matters to them.
+// Lines for tests, with only the fields that matter.
 import { typedLine } from '../../log/typed-line.ts';
 import type { FoldedLine } from '../board.ts';
 import type { LineOf } from '../fold-context.ts';
 
-export type Told = Partial<Omit<FoldedLine, 'event'>>;
+export type LineFields = Partial<Omit<FoldedLine, 'event'>>;
 
 /** Seconds after the first of January 2026. */
 export function moment(second: number): string {
@@ -11,7 +11,7 @@ export function moment(second: number): string {
 }
 
 /** A line that happened at second `seq` and was accepted a second later. */
-export function told(seq: number, event: string, more: Told = {}): FoldedLine {
+export function logged(seq: number, event: string, more: LineFields = {}): FoldedLine {
   const isUpstream = event.startsWith('codehost.') || event.startsWith('tracker.');
   return {
     seq,
@@ -26,10 +26,10 @@ export function told(seq: number, event: string, more: Told = {}): FoldedLine {
   };
 }
 
-/** A method, because a reducer takes the lines of its own topics only: a test hands it no others. */
+/** A method, because a reducer takes only lines of its own topics. */
 type Reducer<Entity> = { reduce(known: Entity | undefined, line: LineOf): Entity | undefined };
 
-/** An entity after lines, each with the detail of its topic, as the fold hands them to a reducer. */
+/** An entity after these lines, typed as the fold passes them to a reducer. */
 export function reduced<Entity>(
   reduce: Reducer<Entity>['reduce'],
   lines: readonly FoldedLine[],
