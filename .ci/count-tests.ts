@@ -25,5 +25,5 @@ for (const { name, startTime, endTime, assertionResults } of testResults) {
   const test = slowest === undefined ? '' : ` (${seconds(slowest.duration ?? 0)} s: ${slowest.fullName})`;
   appendFileSync(files, `${seconds(endTime - startTime)} ${relative(process.cwd(), name)}${test}\n`);
 }
-// A file that does not load has no test that could fail.
+// A file that fails to load has no tests that could fail.
 console.log(numPassedTests, Math.max(numFailedTests, numFailedTestSuites > 0 ? 1 : 0));

@@ -3,16 +3,16 @@
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# A machine that is shared with others may be several times slower than the one that a test was written on.
+# A shared machine may be several times slower than the one that a test was written on.
 export TEST_PATIENCE=${TEST_PATIENCE:-3}
-# Scripts and test processes that start from source many times are compiled once.
+# Compile scripts and test processes once, although they start from source many times.
 export NODE_COMPILE_CACHE=$work/compiled
 passed=0
 failed=0
 : >"$work/steps"
 : >"$work/files"
 
-# step NAME COMMAND…: runs one check. When it fails, its output is shown whole.
+# step NAME COMMAND…: runs one check. If it fails, its whole output is shown.
 step() {
   local name=$1 started=$SECONDS
   verdict=ok
@@ -24,8 +24,8 @@ step() {
   [ "$verdict" = ok ] || cat "$work/output"
 }
 
-# at_once FUNCTION…: runs functions of steps beside each other, each in a process of its own, because most steps keep one
-# core busy. What each printed is shown when all have ended; one that did not come to its end counts as failed.
+# at_once FUNCTION…: runs functions of steps in parallel, each in its own process, because most steps keep one core
+# busy. Their output is shown when all have ended; one that did not finish counts as failed.
 at_once() {
   local part good bad
   for part in "$@"; do run_beside "$part" & done
@@ -46,14 +46,14 @@ run_beside() {
   echo "$passed $failed" >"$work/counts"
 }
 
-# figures NAME COMMAND…: a step whose output is always shown, because it says what was measured.
+# figures NAME COMMAND…: a step whose output is always shown, because it contains measurements.
 figures() {
   step "$@"
   if [ "$verdict" = ok ]; then cat "$work/output"; fi
 }
 
-# tests NAME [WORD…]: runs vitest on what was built, with the node that is first in PATH. Every test counts. What a failing test printed
-# is shown whole; what a passing one printed is not.
+# tests NAME [WORD…]: runs vitest on the build, with the first node in PATH. Every test counts. The output of a failing
+# test is shown in full, that of a passing one is not.
 tests() {
   local name=$1 started=$SECONDS code counts good bad
   shift
@@ -88,7 +88,7 @@ install_everything() {
   echo "node $(node --version), $(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg)"
 }
 
-# The last lines: what took longest, and the count.
+# The last lines: the slowest steps, and the count.
 finish() {
   echo 'slowest steps:'
   sort -rn "$work/steps" | head -n 10 | sed -E 's/^([0-9]+) /  \1 s  /'

@@ -1,6 +1,6 @@
-// The least that any honest receiver must do, for ingest.ts to measure ours against: read the body, verify
-// the HMAC, parse the JSON, append a line of our size and shape, sync in groups, then answer.
-// `node bare-receiver.ts <folder>`; says in <folder>/daemon.json where it listens.
+// The minimum that any correct receiver must do, as the baseline for ingest.ts: read the body, verify the HMAC, parse
+// the JSON, append a line of our size and shape, sync in groups, then answer.
+// `node bare-receiver.ts <folder>`; writes its URL to <folder>/daemon.json.
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { fdatasync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -12,7 +12,7 @@ import { tenKilobyteDeliveries } from './ten-kilobytes.ts';
 const folder = process.argv[2] ?? '.';
 const file = openSync(join(folder, 'lines.jsonl'), 'a');
 const host = { id: randomUUID(), name: 'bench' };
-/** What ours would log of a payload: the mapping itself is not part of the least that must be done. */
+/** The fields that ours would log from a payload: the mapping itself is not part of the minimum. */
 const drafts = new Map(tenKilobyteDeliveries().map(({ type, draft }) => [type, draft]));
 
 type Waiting = { line: string; response: ServerResponse; answer: string };

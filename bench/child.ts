@@ -1,4 +1,4 @@
-// A process of a bench that takes orders (`fork`) and answers each with one message, how it is asked, and the clock that
+// A child process of a bench (`fork`) that answers each order with one message, how to send orders, and the clock that
 // it shares with its parent.
 import { fork } from 'node:child_process';
 import { endWithScript } from '../packages/testkit/src/script.ts';
@@ -36,10 +36,10 @@ export function startChild<Order extends object, Answer>(
   };
 }
 
-/** In the child: every order is answered; an error ends the process, with the reason on the screen. */
-export function answerOrders(carryOut: (order: never) => Promise<object>): void {
+/** In the child: answers every order; an error is printed and ends the process. */
+export function answerOrders(execute: (order: never) => Promise<object>): void {
   process.on('message', (order) => {
-    carryOut(order as never).then(
+    execute(order as never).then(
       (answer) => process.send?.(answer),
       (error: unknown) => {
         console.error(error);
@@ -49,7 +49,7 @@ export function answerOrders(carryOut: (order: never) => Promise<object>): void 
   });
 }
 
-/** Milliseconds since the machine was started: a clock that all its processes share. */
+/** Milliseconds since the machine started: a clock that all processes share. */
 export function sharedNow(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }

@@ -1,6 +1,6 @@
-// A clock that jumps from one thing to do to the next, and stands still until that is done: a day passes as
-// fast as its work can be carried out. At one moment, plans are carried out one after the other, so that each
-// run of a simulation is the same; then what comes round by timer, all at once, as in the daemon.
+// A clock that jumps from one task to the next, and stops until that is done: a day passes as fast as its work can be
+// done. Plans for the same time run one after the other, so each run of a simulation is the same; then the due timers,
+// all at once, as in the daemon.
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Repeat } from '@svc/lib/rounds';
 
@@ -11,14 +11,14 @@ export type SimulatedClock = {
   now: () => number;
   after: (milliseconds: number, work: Work) => void;
   repeat: Repeat;
-  /** Everything that is due before that time; then it is that time. */
+  /** Runs everything that is due before that time; then the clock is at that time. */
   runUntil: (time: number) => Promise<void>;
 };
 
-/** Turns of the event loop in which readers of the log take what was written. */
+/** Iterations of the event loop in which readers of the log get new lines. */
 const TURNS = 10;
 
-/** `afterEach` is called when the work of a moment is done, before the clock moves on. */
+/** `afterEach` is called when the work for one time is done, before the clock moves on. */
 export function createSimulatedClock(start: number, afterEach: () => void): SimulatedClock {
   const planned = new Set<Planned>();
   let now = start;

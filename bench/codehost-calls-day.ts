@@ -1,8 +1,7 @@
-// One simulated day: the daemon's own part for the code host (`createCodehostFeed`, with its budget, hooks,
-// replay and rounds) and its own log and receiver, on a clock that jumps, before a fake code host where
-// workers are at work. The day begins with a first start in the middle of that work. With webhooks, one
-// delivery in a hundred is lost on its way, and every six hours or so the tunnel is down, up to 90 seconds;
-// without, there is no channel, and everything is polled.
+// One simulated day: the daemon's module for the code host (`createCodehostFeed`, with its budget, hooks, replay and
+// rounds) and its log and receiver, on a clock that jumps, with a fake code host and simulated workers. The day starts
+// with a first start in the middle of their work. With webhooks, one delivery in a hundred is lost, and about every six
+// hours the tunnel is down for up to 90 seconds; without, there is no channel, and everything is polled.
 import { mkdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -29,12 +28,12 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const LOST = 0.01;
 const OUTAGE_EVERY_HOURS = 6;
-/** So long it takes the tunnel to notice a connection that is open at our end only. */
+/** How long the tunnel takes to notice a connection that is open only at our end. */
 const LONGEST_OUTAGE_MS = 90_000;
 /** Two rounds: the first may find a merge, the second its deployment. */
 const CLOSING_MS = 21 * MINUTE_MS;
 const TOKEN = 'token';
-/** What a call asks for, by its method and path. */
+/** The kinds of calls, by method and path. */
 const kinds = [
   ['pull requests', /^POST \/api\/graphql/],
   ['lists of deliveries', /\/deliveries\?/],
@@ -51,7 +50,7 @@ export type DayOptions = {
   hours: number;
   webhooks: boolean;
   seed: number;
-  /** Whether the real program is run for each call. */
+  /** Whether the real program runs for each call. */
   realGh: boolean;
 };
 
@@ -60,10 +59,10 @@ export type Call = { at: number; line: string };
 
 export type Day = {
   options: DayOptions;
-  /** Those of the day, not those of the closing that only serves the comparison. */
+  /** Those of the day, without those at the end that only serve the comparison. */
   calls: Call[];
   startedAt: number;
-  /** What asking for everything every 30 seconds would have cost, by the daemon's own meter. */
+  /** What polling everything every 30 seconds would have cost, by the daemon's own meter. */
   callsOfPollingEverything: number;
   truth: Truth;
 };
@@ -143,7 +142,7 @@ export async function simulateDay(options: DayOptions): Promise<Day> {
     repeat: clock.repeat,
   });
 
-  // The daemon asks for a round whenever what a line leaves open could be known: here after every one of these.
+  // The daemon requests a round whenever it could complete what a line left open: here after every one of these.
   known.onDoubt(feed.roundSoon);
 
   const reconnect = async (): Promise<void> => {
@@ -174,7 +173,7 @@ export async function simulateDay(options: DayOptions): Promise<Day> {
     const truth = compareWithTruth({ repos, known, log, touched: world.touched, startedAt: START });
     const problems = [...truth.problems, ...failures];
     if (meter.made !== ofTheDay.length)
-      problems.push(`the meter says ${meter.made} calls, the code host ${ofTheDay.length}`);
+      problems.push(`the meter counts ${meter.made} calls, the code host ${ofTheDay.length}`);
     return {
       options,
       calls: ofTheDay,
@@ -193,7 +192,7 @@ export async function simulateDay(options: DayOptions): Promise<Day> {
   }
 }
 
-/** Relay and tunnel in one: what is posted is handed to the receiver; the sender is told 200. */
+/** Relay and tunnel in one: passes posts to the receiver; the sender gets 200. */
 async function startRelay(receiver: () => Receiver): Promise<{ url: string; close: () => Promise<void> }> {
   const server = createServer((request, response) => {
     buffer(request)
@@ -205,7 +204,7 @@ async function startRelay(receiver: () => Receiver): Promise<{ url: string; clos
   return { url: `http://127.0.0.1:${port}/channel`, close };
 }
 
-/** Those that were made, by what they ask for. */
+/** The number of calls by kind. */
 export function countByKind(calls: readonly Call[]): Map<string, number> {
   const made = Map.groupBy(calls, ({ line }) => kinds.find(([, pattern]) => pattern.test(line))?.[0]);
   return new Map(

@@ -1,5 +1,5 @@
-// Stands in for the program `gh` where ten thousand processes would take too long: it takes the same words,
-// makes the same requests and prints the same answers. `codehost-calls.ts` counts both against each other.
+// Replaces the program `gh` where ten thousand processes would take too long: it takes the same arguments, makes the
+// same requests and prints the same answers. `codehost-calls.ts` compares the counts of both.
 import { readFileSync } from 'node:fs';
 import { Agent, type RequestOptions, request } from 'node:https';
 import { text } from 'node:stream/consumers';
@@ -71,7 +71,7 @@ function ask(url: URL, options: RequestOptions, body: string | undefined): Promi
   });
 }
 
-/** As its `--jq` prints them: one line of JSON per item. */
+/** In the format of its `--jq`: one line of JSON per item. */
 function itemsOf(body: string): string {
   const items = JSON.parse(body) as unknown[];
   return items.map((item) => `${JSON.stringify(item)}\n`).join('');

@@ -1,5 +1,5 @@
-// What the log says, read from the log alone: pull requests, when each merge became known, and the merged
-// commits that wait for their deployment.
+// The state according to the log alone: pull requests, when each merge became known, and the merged commits that wait
+// for their deployment.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type AwaitedDeploy,
@@ -69,7 +69,7 @@ export function followKnown(log: Pick<EventLog, 'subscribe' | 'lastSeq'>, now: (
   }
 
   const running = run();
-  /** As the daemon has it: what is open, and merged commits without a deployment that went well. */
+  /** As in the daemon: open pull requests, and merged commits without a successful deployment. */
   const view: CodehostView = {
     async caughtUp() {
       while (upTo < log.lastSeq()) await nextTurn();
@@ -83,10 +83,10 @@ export function followKnown(log: Pick<EventLog, 'subscribe' | 'lastSeq'>, now: (
     pullRequest: knownOf,
     merge: (sha: string): Readonly<Merge> | undefined => merges.get(sha),
     view,
-    /** Lines by the way they came. */
+    /** Lines by the way they arrived. */
     lines,
     upTo: () => upTo,
-    /** A line came after which the merge state of a pull request is open. */
+    /** A line arrived after which the merge state of a pull request is unknown. */
     onDoubt(listener: () => void): void {
       doubt = listener;
     },
@@ -97,7 +97,7 @@ export function followKnown(log: Pick<EventLog, 'subscribe' | 'lastSeq'>, now: (
   };
 }
 
-// Few calls must not be bought with blindness: at the end the log is held against the code host itself.
+// Few calls must not mean missing data: at the end the log is compared with the code host itself.
 
 export type Truth = {
   pullRequests: number;
@@ -106,7 +106,7 @@ export type Truth = {
   lines: KnownByLog['lines'];
   /** From a merge to its line in the log, milliseconds: each, shortest first. */
   lags: number[];
-  /** What the log does not know, or knows wrongly. */
+  /** What is missing or wrong in the log. */
   problems: string[];
 };
 
@@ -125,17 +125,18 @@ export function compareWithTruth(options: {
   const lags: number[] = [];
   for (const { repo, row } of touched) {
     const name = `${fullNameOf(repo)}#${row.number}`;
-    const told = known.pullRequest(fullNameOf(repo), row.number);
-    if (told?.state !== states[row.state])
-      problems.push(`${name} is ${states[row.state]}, the log says ${told?.state ?? 'nothing'}`);
-    if (row.state === 'OPEN' && told?.headSha !== row.headSha) problems.push(`${name}: another head commit`);
+    const logged = known.pullRequest(fullNameOf(repo), row.number);
+    if (logged?.state !== states[row.state])
+      problems.push(`${name} is ${states[row.state]}, the log has ${logged?.state ?? 'nothing'}`);
+    if (row.state === 'OPEN' && logged?.headSha !== row.headSha)
+      problems.push(`${name}: another head commit`);
     if (row.mergedAt === null || row.mergeSha === null) continue;
     const merge = known.merge(row.mergeSha);
     if (merge !== undefined) lags.push(merge.knownAt - row.mergedAt);
     const isOut = repo.deployments.some(
       ({ sha, statuses }) => sha === row.mergeSha && statuses.at(-1)?.state === 'success',
     );
-    if (merge?.isOut !== isOut) problems.push(`${name}: deployed ${isOut}, the log says ${merge?.isOut}`);
+    if (merge?.isOut !== isOut) problems.push(`${name}: deployed ${isOut}, the log has ${merge?.isOut}`);
   }
   const deliveries = options.repos.flatMap((repo) => repo.deliveries);
   for (const { guid, event } of deliveries)

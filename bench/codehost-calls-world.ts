@@ -1,7 +1,6 @@
-// Workers at work, as the code host sees them. Each takes a ticket, opens a pull request after two to three
-// hours, pushes six more times, is reviewed, merged and deployed, and takes the next: about 3.3 pull requests
-// a day, each with some 75 deliveries. One in twenty is closed without a merge, one deployment in ten fails
-// and is made again.
+// Simulated workers, as the code host sees them. Each takes a ticket, opens a pull request after two to three hours,
+// pushes six more times, is reviewed, merged and deployed, and takes the next: about 3.3 pull requests a day, each with
+// some 75 deliveries. One in twenty is closed without a merge, one deployment in ten fails and is repeated.
 import { createHash } from 'node:crypto';
 import {
   type DeploymentRow,
@@ -19,13 +18,13 @@ const MINUTE_MS = 60_000;
 const PUSHES = 6;
 const SUITES = 4;
 
-/** What somebody does; each value is how many minutes pass before it goes on. */
+/** A sequence of actions; each yielded value is the number of minutes until the next. */
 type Story = AsyncGenerator<number, void>;
 
 export type World = {
-  /** Pull requests that the code host had something to tell of since the feed began. */
+  /** Pull requests with deliveries since the feed started. */
   touched: ReadonlySet<OfPullRequest>;
-  /** From now on nothing happens any more. */
+  /** Stops all activity. */
   freeze: () => void;
 };
 
@@ -35,9 +34,9 @@ export function startWorld(options: {
   repos: readonly RepoRow[];
   workers: number;
   seed: number;
-  /** Whether the feed has begun: before it, nobody misses anything. */
+  /** Whether the feed has started: before that, deliveries do not count. */
   hasBegun: () => boolean;
-  /** Whether the next delivery reaches the receiver; whatever happens, the code host is told 200. */
+  /** Whether the next delivery reaches the receiver; in any case the code host gets 200. */
   isHeard: () => boolean;
 }): World {
   const { clock, codehost, repos, hasBegun, isHeard } = options;
@@ -59,7 +58,7 @@ export function startWorld(options: {
     await codehost.emit(fullNameOf(repo), type, payload, { unheard: !isHeard() });
   }
 
-  async function tellOf(name: string, of: OfPullRequest, more = {}): Promise<void> {
+  async function sendOf(name: string, of: OfPullRequest, more = {}): Promise<void> {
     if (hasBegun()) touched.add(of);
     await send(of.repo, pullRequestPayload(name, of, more));
   }
@@ -97,7 +96,7 @@ export function startWorld(options: {
     const more = { number, title: `ENG-${number}: go on`, branch: `eng-${number}-go-on` };
     const of = { repo, row: cloud.addPullRequest(fullNameOf(repo), { ...more, checks: 'PENDING' }) };
     await send(repo, pushPayload(repo, of.row.branch, '0'.repeat(40), of.row.headSha));
-    await tellOf('pull_request opened', of);
+    await sendOf('pull_request opened', of);
     await send(repo, commentPayload(of));
     return of;
   }
@@ -107,7 +106,7 @@ export function startWorld(options: {
     const after = createHash('sha1').update(before).digest('hex');
     change(of, { headSha: after, checks: 'PENDING' });
     await send(of.repo, pushPayload(of.repo, of.row.branch, before, after));
-    await tellOf('pull_request opened', of, { action: 'synchronize', before, after });
+    await sendOf('pull_request opened', of, { action: 'synchronize', before, after });
   }
 
   async function* checks(of: OfPullRequest, random: Random): Story {
@@ -140,13 +139,13 @@ export function startWorld(options: {
 
   async function close(of: OfPullRequest): Promise<void> {
     change(of, { state: 'CLOSED', closedAt: clock.now() });
-    await tellOf('pull_request closed', of);
+    await sendOf('pull_request closed', of);
   }
 
   async function merge(of: OfPullRequest, random: Random): Promise<void> {
     const { repo, row } = of;
     const sha = cloud.mergePullRequest(fullNameOf(repo), row.number);
-    await tellOf('pull_request merged', of);
+    await sendOf('pull_request merged', of);
     await send(repo, pushPayload(repo, 'main', '0'.repeat(40), sha));
     follow(checksOfMain(repo, sha, createRandom(random.below(1e9))));
     follow(deploy(repo, sha, createRandom(random.below(1e9))));
@@ -195,8 +194,8 @@ function betweenOf(random: Random): (least: number, most: number) => number {
 
 export const WARM_UP_MS = 480 * MINUTE_MS;
 
-// What the code host delivers: its published examples with the facts of the simulated pull requests in them. What stays
-// the same is shared, so that a day of deliveries fits into memory.
+// The code host's deliveries: its published examples with the values of the simulated pull requests. Common parts are
+// shared, so a day of deliveries fits into memory.
 
 type Payload = { type: string; payload: JsonObject };
 export type OfPullRequest = { repo: RepoRow; row: PullRequestRow };
@@ -257,7 +256,7 @@ function pushPayload(repo: RepoRow, branch: string, before: string, after: strin
   }));
 }
 
-/** Without a pull request it is a suite of the main branch. */
+/** Without a pull request it is a check suite of the main branch. */
 function suitePayload(
   repo: RepoRow,
   { sha, branch, pr }: { sha: string; branch: string; pr?: number },
@@ -285,7 +284,7 @@ function commentPayload({ repo, row }: OfPullRequest): Payload {
   }));
 }
 
-/** Without a state: that it was made. */
+/** Without a state: its creation. */
 function deploymentPayload(repo: RepoRow, row: DeploymentRow, state?: string): Payload {
   const name = state === undefined ? 'deployment created' : `deployment_status ${state}`;
   const { id, sha, ref, environment } = row;

@@ -1,8 +1,8 @@
-// Calls an hour to the code host over a simulated day: 3, 30 and 100 workers over 10 repositories, with
-// webhooks and without, beside what asking for everything every 30 seconds would cost in the same run.
+// Calls an hour to the code host over a simulated day: 3, 30 and 100 workers over 10 repositories, with and without
+// webhooks, compared with the cost of polling everything every 30 seconds in the same run.
 // `npm run bench:codehost-calls`; `-- --hours 2 --workers 30` is a small one, `-- --seed 2` another day.
-// At the end of each day the log must know every pull request, merge and deployment as the code host does.
-// One hour is run a second time with the real `gh`: both must make the same calls.
+// At the end of each day the log must have every pull request, merge and deployment as the code host does. One hour is
+// run a second time with the real `gh`: both must make the same calls.
 import {
   describeMachine,
   failUnless,
@@ -20,7 +20,7 @@ const options = scriptOptions({
   repos: 10,
   seed: 1,
   'gh-hours': 1,
-  /** Of the mean over the day, with webhooks for up to 30 workers; without for any number. */
+  /** Goals for the mean over the day, with webhooks for up to 30 workers; without for any number. */
   'goal-on': 50,
   'goal-off': 500,
 });
@@ -62,7 +62,7 @@ function print(day: Day): boolean {
   console.log(
     [
       `${workers} workers, webhooks ${webhooks ? 'on' : 'off'}: ${mean.toFixed(1)} calls an hour${goal === undefined ? '' : `; ${verdict}`}`,
-      `  asking for everything: ${everything.toFixed(0)} an hour, ${(everything / mean).toFixed(0)} times as many`,
+      `  polling everything:    ${everything.toFixed(0)} an hour, ${(everything / mean).toFixed(0)} times as many`,
       `  by kind, an hour:      ${kindsOf(calls, hours)}`,
       `  worst 60 minutes:      ${worst.calls.length} from hour ${((worst.from - day.startedAt) / HOUR_MS).toFixed(1)} on: ${kindsOf(worst.calls, 1)}`,
       `  the log at the end:    ${truth.pullRequests} pull requests, ${truth.merges} merges, ${truth.deliveries} deliveries (${truth.lines.live} live, ${truth.lines.replay} replayed), ${truth.lines.poll} lines by polling; wrong or missing: ${truth.problems.length}`,
@@ -84,7 +84,7 @@ function kindsOf(calls: readonly Call[], hours: number): string {
     .join(', ');
 }
 
-/** The most calls in any sixty minutes, not only from full hour to full hour. */
+/** The most calls in any sixty minutes, not only in full hours. */
 function worstHour(calls: readonly Call[]): { from: number; calls: Call[] } {
   let worst: { from: number; calls: Call[] } = { from: 0, calls: [] };
   let first = 0;
@@ -111,7 +111,7 @@ function seconds(lags: readonly number[], of: (lags: readonly number[]) => numbe
   return lags.length === 0 ? 'never' : `${Math.round(of(lags) / 1000)} s`;
 }
 
-/** Counting with the stand-in is only worth something when the real program makes the same calls. */
+/** Counting with the replacement is only valid if the real program makes the same calls. */
 async function checkStandIn(): Promise<boolean> {
   const small = { ...dayOptions(sizes.at(-2) ?? GOAL_WORKERS), hours: options['gh-hours'] };
   const [standIn, real] = [await simulateDay(small), await simulateDay({ ...small, realGh: true })];

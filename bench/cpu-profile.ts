@@ -11,7 +11,7 @@ type Profile = {
 
 const SHOWN = 30;
 
-/** Milliseconds in the function itself, and in it with all that it called. */
+/** Milliseconds in the function itself, and including everything that it called. */
 type ProfileRow = { name: string; where: string; own: number; whole: number };
 
 /** The longest first, in milliseconds divided by `divisor`. */
@@ -21,7 +21,7 @@ export function printTimes(title: string, rows: ProfileRow[], of: 'own' | 'whole
     console.log(`${(row[of] / divisor).toFixed(1).padStart(8)}  ${row.name}  ${row.where}`);
 }
 
-/** Every function that was seen at work; waiting and the start of the program are left out. */
+/** Every function in the samples; idle time and the start of the program are left out. */
 export function functionTimes(folder: string): ProfileRow[] {
   const rows = new Map<string, ProfileRow>();
   for (const file of readdirSync(folder).filter((name) => name.endsWith('.cpuprofile'))) {

@@ -1,6 +1,6 @@
-// What a person at the dashboard waits for: from a delivery's 200 to the changed pixel, the first load, and how the
-// page holds with weeks of history behind it and a thousand events a minute coming in. Real Chromium, the daemon as
-// it is shipped: `npm run build`, then `npm run bench:dashboard`; `-- --events 50 --cards 500` for a quick look.
+// What a user of the dashboard waits for: from a delivery's 200 to the changed pixel, the first load, and how the page
+// performs with weeks of history and a thousand events a minute. Real Chromium, the shipped daemon.
+// `npm run build`, then `npm run bench:dashboard`; `-- --events 50 --cards 500` for a quick run.
 import type { Browser } from 'playwright-core';
 import { openChromium } from '../packages/dashboard/e2e/chromium.ts';
 import { describeMachine, failUnless, judgeGoal, scriptOptions } from '../packages/testkit/src/script.ts';
@@ -82,13 +82,13 @@ async function traffic(chromium: Browser): Promise<void> {
       `${cards} cards of history (${lines} lines), ${Math.round((sent * 60) / seconds)} events a minute for ${seconds} s: ${shown} cards on the board, ${elements} elements`,
     );
     console.log(
-      `frames a second, each second by itself: mean ${frames.mean.toFixed(1)}, worst ${frames.worst}; longest frame ${frames.longestMs.toFixed(0)} ms; the page's main thread was busy ${(busy * 100).toFixed(0)} % of the time`,
+      `frames a second, counted for each second: mean ${frames.mean.toFixed(1)}, worst ${frames.worst}; longest frame ${frames.longestMs.toFixed(0)} ms; the page's main thread was busy ${(busy * 100).toFixed(0)} % of the time`,
     );
     console.log(`an empty page on this machine, just before: ${Math.round(blank)} frames a second`);
     const middle = Math.round(frames.median);
     failUnless(middle >= options['goal-frames']);
     console.log(
-      `frames a second, the middle one: ${middle} (goal ${options['goal-frames']}: ${middle >= options['goal-frames'] ? 'ok' : 'not reached'})`,
+      `frames a second, median: ${middle} (goal ${options['goal-frames']}: ${middle >= options['goal-frames'] ? 'ok' : 'not reached'})`,
     );
     judgeGoal('JavaScript heap in use after a collection', heapMegabytes, options['goal-heap'], 'MB');
     console.log(

@@ -1,6 +1,6 @@
-// Ours against the least that any honest receiver must do, side by side in one run: rounds of (a) and (b)
-// in turn, the same 10 KB payloads, 64 connections, loopback, the same disk.
-// `npm run bench:ingest`; `-- --profile` adds where the time of both goes; `-- --goal 0.5` for a busy machine.
+// Compares our receiver with the minimum that any correct receiver must do, in one run: rounds of (a) and (b) in turn,
+// the same 10 KB payloads, 64 connections, loopback, the same disk.
+// `npm run bench:ingest`; `-- --profile` adds a profile of both; `-- --goal 0.5` for a busy machine.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { cpuMicroseconds, rssMegabytes } from '../packages/testkit/src/daemon/process-figures.ts';
@@ -117,7 +117,7 @@ function report(): void {
   failUnless(reached && refused === 0);
 }
 
-/** Of rounds that were next to each other, so that what else the machine did falls out. */
+/** Ratios of adjacent rounds, so that other load on the machine cancels out. */
 function pairedRatio(of: (round: Round) => number): number {
   const [bare, ours] = contenders;
   return medianOf((ours?.rounds ?? []).map((round, index) => of(round) / of(bare?.rounds[index] ?? round)));
@@ -134,7 +134,7 @@ function summary({ rounds }: Contender) {
   };
 }
 
-/** Speed is worth nothing if the lines are not there: ours are counted, and of the size that (a) writes. */
+/** Speed only counts if the lines exist: ours are counted, and have the size that (a) writes. */
 async function checkLines(): Promise<void> {
   const ours = contenders[1];
   if (ours === undefined) return;
@@ -148,7 +148,7 @@ async function checkLines(): Promise<void> {
 
 function printProfile({ name, profile, rounds }: Contender): void {
   const rows = functionTimes(profile);
-  // The warm-up is in the profile too.
+  // The profile includes the warm-up.
   const seconds = rounds.reduce((sum, round) => sum + round.seconds, 0);
   const measured = rounds.reduce((sum, round) => sum + round.posts, 0);
   const deliveries = (measured * (seconds + options['warm-up'])) / seconds;
@@ -156,5 +156,5 @@ function printProfile({ name, profile, rounds }: Contender): void {
     ({ where, name: called }) => called === '(root)' || /^dist\/|bare-receiver/.test(where),
   );
   printTimes(`${name}: own time, µs per delivery`, rows, 'own', deliveries / 1000);
-  printTimes(`${name}: with all that it calls, our functions only`, ours, 'whole', deliveries / 1000);
+  printTimes(`${name}: including callees, our functions only`, ours, 'whole', deliveries / 1000);
 }

@@ -1,6 +1,6 @@
-// The senders, in a process of their own and as cheap as can be: raw sockets, one request buffer per connection in
-// which only the delivery id and the time change. Closed loop: the next post when the answer is there. Paced: so many
-// a second, on as many connections as that takes.
+// The senders, in a separate process and as cheap as possible: raw sockets, one request buffer per connection in which
+// only the delivery id and the time change. Closed loop: the next post after the answer. Paced: a given number a
+// second, on as many connections as needed.
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codehostSecret } from '../packages/testkit/src/daemon/start-daemon.ts';
@@ -14,9 +14,9 @@ import { tenKilobyteDeliveries } from './ten-kilobytes.ts';
 export type LoadOrder = {
   port: number;
   path: string;
-  /** Of each delivery; without, one published example of each type, about 10 KB. */
+  /** Size of each delivery; if absent, one published example of each type, about 10 KB. */
   bytes?: number;
-  /** Ids count up from here, so that no two orders send the same. */
+  /** Ids count up from here, so that no two orders use the same. */
   firstId: number;
 } & (
   | { kind: 'closed'; connections: number; seconds: number }
@@ -29,11 +29,11 @@ export type LoadFigures = Spread & {
   /** Answers by status. */
   answers: Record<string, number>;
   seconds: number;
-  /** By number of the id from `firstId` on: when it was sent (shared clock); 0 where it was not acknowledged. */
+  /** By number of the id from `firstId` on: when it was sent (shared clock); 0 if it was not acknowledged. */
   sentAt: number[];
 };
 
-/** When a delivery was sent, for whoever receives it. */
+/** When a delivery was sent, for its receiver. */
 const SENT_AT_HEADER = 'x-bench-sent-at';
 const ID_DIGITS = 12;
 const TIME_CHARACTERS = 20;
@@ -92,7 +92,7 @@ async function paced(order: LoadOrder & { kind: 'paced' }, post: Post): Promise<
     if (early > 0) await sleep(early);
     if (underWay.size === MOST_CONNECTIONS) await Promise.race(underWay);
     let connection = idle.pop();
-    // A server closes what was idle for a while.
+    // A server closes idle connections.
     while (connection !== undefined && !connection.isOpen()) connection = idle.pop();
     const used = connection ?? (await openConnection(order, number));
     all.add(used);
@@ -153,6 +153,6 @@ async function openConnection(order: LoadOrder, number: number): Promise<Connect
 
 function exampleFor(number: number): SignedDelivery {
   const example = examples[number % examples.length];
-  if (example === undefined) throw new Error('There are no deliveries');
+  if (example === undefined) throw new Error('no deliveries');
   return example;
 }

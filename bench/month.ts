@@ -1,5 +1,5 @@
-// A month of 2 GB: how soon the index answers, how soon `tail` starts, and how much memory the daemon needs.
-// `npm run bench:month` makes the file itself and removes it afterwards.
+// A month of 2 GB: the response time of the index, the start time of `tail`, and the daemon's memory.
+// `npm run bench:month` creates the file and removes it afterwards.
 import { execFile } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import {
   secondsSince,
 } from '../packages/testkit/src/script.ts';
 
-/** All lines of one month that has passed already. */
+/** All lines of one past month. */
 const START = Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() - 1, 1);
 const STEP_MS = 500;
 
@@ -40,7 +40,7 @@ try {
   while ((await indexLag(port)) > 0) await sleep(100);
   const indexing = (performance.now() - started) / 1000;
   console.log(
-    `index built from nothing after ${indexing.toFixed(1)} s (${Math.round(lines / indexing)} lines a second)`,
+    `index built from scratch after ${indexing.toFixed(1)} s (${Math.round(lines / indexing)} lines a second)`,
   );
   const middle = new Date(START + (lines / 2) * STEP_MS).toISOString();
   for (const [name, query] of [
@@ -49,7 +49,7 @@ try {
     ['by time', `since=${middle}&order=oldest-first`],
     ['by pull request', 'repo=acme/repo-7&pr=77'],
     ['by ticket and topic', 'ticket=ABC-777&event=codehost.pr.*'],
-    ['nothing there', 'ticket=NONE-1'],
+    ['no match', 'ticket=NONE-1'],
   ] as const) {
     const times: number[] = [];
     let found = 0;

@@ -1,8 +1,7 @@
-// Ten thousand idle subscribers on one relay process, each on a channel of its own: memory for each, what they cost
-// while nothing happens, and then how many come back a second with Last-Event-ID and get what they missed. The
-// subscribers are other processes.
-// `node bench/relay-subscribers.ts`; `--subscribers 1000` for a machine with few open files, `--profile` for
-// where the time of the relay goes.
+// Ten thousand idle subscribers on one relay process, each on its own channel: the memory for each, the cost while
+// idle, and then how many a second reconnect with Last-Event-ID and get what they missed.
+// `node bench/relay-subscribers.ts`; `--subscribers 1000` for a machine with few open files, `--profile` for a profile
+// of the relay.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -31,7 +30,7 @@ const options = scriptOptions({
   'goal-resumes': 4000,
   profile: false,
 });
-/** The relay has a file for each, and some for itself; a driver has its share. */
+/** The relay needs a file for each, and some for itself; a driver needs its share. */
 const filesNeeded = options.subscribers + 500;
 
 const nats = natsServerVersion();
@@ -41,13 +40,13 @@ const filesAllowed = Number(
 );
 if (filesAllowed < filesNeeded) {
   console.log(
-    `${filesNeeded} open files are needed and ${filesAllowed} allowed: raise it (ulimit -Hn ${filesNeeded}, as root), or take fewer: --subscribers ${filesAllowed - 500}`,
+    `${filesNeeded} open files are needed, but only ${filesAllowed} are allowed. Raise the limit (ulimit -Hn ${filesNeeded}, as root), or use fewer: --subscribers ${filesAllowed - 500}`,
   );
   process.exit(2);
 }
 console.log(describeMachine());
 console.log(
-  `nats-server ${nats.version}; ${options.subscribers} subscribers, each on a channel of its own, ${options.drivers} driver processes, one relay process`,
+  `nats-server ${nats.version}; ${options.subscribers} subscribers, each on its own channel, ${options.drivers} driver processes, one relay process`,
 );
 const engine = await startEngine(1);
 const ours = await startBenchRelay(engine, { profiled: options.profile });
@@ -85,7 +84,7 @@ async function makeChannels({ relay }: BenchRelay): Promise<StreamChannel[]> {
     return { channel, readKey };
   });
   const seconds = (performance.now() - started) / 1000;
-  console.log(`${channels.length} channels made, ${Math.round(channels.length / seconds)} a second`);
+  console.log(`${channels.length} channels created, ${Math.round(channels.length / seconds)} a second`);
   return channels;
 }
 
@@ -105,7 +104,7 @@ async function openAll(channels: readonly StreamChannel[]): Promise<number> {
 }
 
 async function measureIdle({ relay }: BenchRelay, before: number) {
-  // What the opening left behind is collected first, and then nothing happens.
+  // First collect the garbage from opening, then stay idle.
   await sleep(5000);
   const started = performance.now();
   const cpu = cpuMicroseconds(relay.pid);
@@ -119,7 +118,7 @@ async function measureIdle({ relay }: BenchRelay, before: number) {
   };
 }
 
-/** One delivery for each channel. The second one is what each comes back for. */
+/** One delivery for each channel. The second one is what each resumes with. */
 async function postToAll(
   { relay }: BenchRelay,
   channels: readonly StreamChannel[],
@@ -135,7 +134,7 @@ async function postToAll(
   });
   const posted = secondsSince(started);
   let delivered = 0;
-  for (let look = 0; look < 100 && delivered < round * channels.length; look += 1) {
+  for (let check = 0; check < 100 && delivered < round * channels.length; check += 1) {
     await sleep(100);
     const figures = await askAll(() => ({ what: 'count' }));
     delivered = figures.reduce((sum, one) => sum + one.delivered, 0);

@@ -1,8 +1,8 @@
-// The relay, measured: (a) a relay process against the bare engine, in turn; (b) from a POST to the subscriber's
-// callback at 200 a second; (c) end to end into a durable daemon log, one node and three; (d) with `--peer` the same
-// load through a server of the public protocol with the public client package; (e) a cut of 5 s in the middle.
-// `npm run bench:relay`; `-- --peer http://127.0.0.1:3000` beside a running public server, `-- --peer fake` to see that
-// it works; `-- --profile` adds where the time of the relay goes.
+// Measures the relay: (a) a relay process compared with the bare engine, in turn; (b) from a POST to the subscriber's
+// callback at 200 a second; (c) end to end into a durable daemon log, with one node and three; (d) with `--peer` the
+// same load through a server of the public protocol with the public client package; (e) a cut of 5 s in the middle.
+// `npm run bench:relay`; `-- --peer http://127.0.0.1:3000` with a running public server, `-- --peer fake` to try it
+// out; `-- --profile` adds a profile of the relay.
 import { join } from 'node:path';
 import { natsServerVersion } from '../packages/testkit/src/nats/nats-node.ts';
 import { startPublicRelay } from '../packages/testkit/src/relay/public-relay.ts';
@@ -23,24 +23,24 @@ const options = scriptOptions({
   'warm-up': 2,
   'in-flight': 64,
   senders: 32,
-  /** Of (b): deliveries a second, and seconds. */
+  /** For (b): deliveries a second, and seconds. */
   rate: 200,
   'steady-seconds': 15,
-  /** Deliveries a second against the library's publish into a stream that repeats, as ours do. */
+  /** Deliveries a second compared with the library's publish into a republishing stream, like ours. */
   goal: 0.85,
-  /** Why the relay has a publisher of its own: processor time of the library's against it. */
+  /** Why the relay has its own publisher: processor time of the library's compared with it. */
   'goal-publisher': 1.3,
   'goal-p50-ms': 3,
-  /** Against the peer, where it is a real one: end to end at 1 KB, at 20 KB, with three nodes, and p99 at the rate. */
+  /** Compared with a real peer: end to end at 1 KB, at 20 KB, with three nodes, and p99 at the rate. */
   'goal-small': 4,
   'goal-large': 4,
   'goal-cluster': 2,
   'goal-p99': 0.5,
   profile: false,
 });
-/** What the public server did on another machine of two cores; printed for comparison, never judged against. */
+/** Results of the public server on another machine with two cores; printed for comparison only. */
 const recordedElsewhere = [
-  'recorded elsewhere of the public server with its own client (two shared cores, not this run):',
+  'recorded elsewhere with the public server and its own client (two shared cores, not this run):',
   '  end to end 3,100/s at 1 KB and 820/s at 20 KB; at 200/s p50 3.0 ms, p99 11.4 ms; p50 5.4 ms at 20/s',
   '  602 of 2,000 lost with a 5 s cut in the middle, all of them answered 200',
   '  POST 0.8 to 44 ms after 2,000 reconnects; 500 MB for one slow reader',
@@ -76,7 +76,7 @@ try {
     await three.stop();
   }
   if (peerGiven === undefined) {
-    console.log(`\n(d) no peer: give a running server of the public protocol with --peer <url>`);
+    console.log(`\n(d) no peer: name a running server of the public protocol with --peer <url>`);
   } else await besidePeer(peerGiven, steadyFigures, [...small, ...large]);
   for (const line of recordedElsewhere) console.log(line);
   for (const words of missed) console.log(`MISSED: ${words}`);
@@ -88,7 +88,7 @@ try {
 async function bareEngine(engine: Engine): Promise<void> {
   const { rounds, seconds } = options;
   const inFlight = options['in-flight'];
-  console.log(`\n(a) against the bare engine: ${rounds} rounds in turn, ${inFlight} in flight, 10 KB`);
+  console.log(`\n(a) compared with the bare engine: ${rounds} rounds in turn, ${inFlight} in flight, 10 KB`);
   const given = { rounds, seconds, warmUp: options['warm-up'], inFlight, bytes: 10 * 1024 };
   const { ratio, bare, repeating, publisher, ours, refused } = await againstBareEngine(engine, load, {
     ...given,
@@ -96,8 +96,8 @@ async function bareEngine(engine: Engine): Promise<void> {
   });
   console.table({
     'library publish': summaryOf(bare),
-    'the same, stream repeats': summaryOf(repeating),
-    "the relay's publisher, stream repeats": summaryOf(publisher),
+    'the same, republishing stream': summaryOf(repeating),
+    "the relay's publisher, republishing stream": summaryOf(publisher),
     'svc-relay, HTTP': summaryOf(ours),
   });
   const costs = summaryOf(repeating)['cpu µs each'] / summaryOf(publisher)['cpu µs each'];
@@ -113,7 +113,7 @@ async function bareEngine(engine: Engine): Promise<void> {
   console.log(
     `median of the rounds' ratios ${ratio.toFixed(2)} (goal at least ${options.goal}): ${isReached ? 'reached' : 'MISSED'}`,
   );
-  // Where it was missed, the reader wants to know why.
+  // If it was missed, show why.
   if (!isReached && !options.profile)
     await againstBareEngine(engine, load, { ...given, rounds: 1, profiled: true });
 }
@@ -140,7 +140,7 @@ async function callbacks(engine: Engine): Promise<WayFigures> {
     goal(figures.p50Ms < options['goal-p50-ms'], `p50 at ${rate}/s is ${tenths(figures.p50Ms)} ms`);
     const cut = await withCut(way, load, CUT);
     console.log(
-      `(e) cut of 5 s in the middle of ${CUT.count} at ${CUT.rate}/s: acknowledged ${cut.acknowledged} lost ${cut.lost}, came again ${cut.again}, slowest part p99 ${tenths(cut.p99Ms)} ms`,
+      `(e) cut of 5 s in the middle of ${CUT.count} at ${CUT.rate}/s: acknowledged ${cut.acknowledged} lost ${cut.lost}, repeated ${cut.again}, slowest part p99 ${tenths(cut.p99Ms)} ms`,
     );
     goal(figures.lost === 0 && cut.lost === 0, `lost ${figures.lost} and ${cut.lost}`);
     return figures;
@@ -224,7 +224,7 @@ function row({ perSecond, p50Ms, p99Ms, acknowledged, lost }: WayFigures) {
   };
 }
 
-/** Goals are judged against a real server only. */
+/** Goals are only judged with a real server. */
 function compare(
   peer: Peer,
   theirs: { small: WayFigures; large: WayFigures; calm: WayFigures },
@@ -243,7 +243,7 @@ function compare(
   console.log(
     `p99 at ${options.rate}/s, ours to theirs: ${p99.toFixed(2)} (goal at most ${options['goal-p99']})`,
   );
-  if (!peer.isReal) return console.log('a fake is not the public server: these ratios prove nothing');
+  if (!peer.isReal) return console.log('the fake is not the public server: these ratios mean nothing');
   for (const { what, ratio, wanted } of ratios)
     goal(ratio >= wanted, `${what}: ${ratio.toFixed(2)} of ${wanted}`);
   goal(p99 <= options['goal-p99'], `p99 is ${p99.toFixed(2)} of theirs`);
@@ -254,18 +254,18 @@ function goal(isReached: boolean, words: string): boolean {
   return isReached;
 }
 
-// The other side of the bench: a server that speaks the public protocol, given by its address, or the fake of the test
-// kit, which behaves like it on the wire and is nobody's product.
+// The peer of the bench: a server with the public protocol, given by its URL, or the test kit's fake, which behaves
+// like it on the wire.
 
 type Peer = { name: string; isReal: boolean; url: string; stop: () => Promise<void> };
 
-/** Takes `--peer <url>` out of the words: the other options are numbers and flags. */
+/** Takes `--peer <url>` out of the arguments: the other options are numbers and flags. */
 function takePeer(words: string[]): string | undefined {
   const at = words.indexOf('--peer');
   if (at < 0) return undefined;
   const [, value] = words.splice(at, 2);
   if (value === undefined || value.startsWith('--'))
-    throw new Error('--peer needs the address of a running server, or the word fake');
+    throw new Error('--peer needs the URL of a running server, or "fake"');
   return value;
 }
 
@@ -276,13 +276,13 @@ async function openPeer(given: string): Promise<Peer> {
     return { name, isReal: false, url: relay.url, stop: relay.stop };
   }
   const { origin: url, hostname } = new URL(given);
-  // Full speed is nothing to do to somebody else's server, and a network between would be measured with it.
+  // Other people's servers must not get this load, and a network would distort the result.
   if (!/^(?:localhost|127\.0\.0\.1)$/.test(hostname))
     throw new Error('--peer must be a server on this machine: http://127.0.0.1:<port>');
   return { name: url, isReal: true, url, stop: async () => undefined };
 }
 
-/** As the public client does it: asks for a new channel and takes where it is sent. */
+/** Like the public client: requests a new channel and follows the redirect. */
 async function newPeerChannel({ url }: Peer): Promise<string> {
   const answer = await fetch(`${url}/new`, { method: 'HEAD', redirect: 'manual' });
   const location = answer.headers.get('location');

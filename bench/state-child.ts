@@ -1,4 +1,4 @@
-// One task of `bench/state.ts`, in a process of its own.
+// One task of `bench/state.ts`, in its own process.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -78,7 +78,7 @@ async function fold(): Promise<FoldFigures> {
   return { readMs: Math.min(...read), foldMs: Math.min(...folded), entities };
 }
 
-/** All that a daemon has of the log, its outbox having been there from the first line. */
+/** Everything that a daemon derives from the log, with its outbox from the first line on. */
 function open(outboxFrom?: number) {
   const log = openEventLog({
     eventsFolder,
@@ -152,7 +152,7 @@ async function startCold(task: 'without' | 'stopped' | 'killed'): Promise<ColdFi
   return figures;
 }
 
-/** The worst that a kill leaves: a whole step since the last snapshot. */
+/** The worst case after a kill: a whole step since the last snapshot. */
 function forgetNewest(): void {
   const snapshots = openSnapshotStore({ path: databaseFile });
   const newest = snapshots.newest({ seq: order.lines });

@@ -1,4 +1,4 @@
-// What the code host and the tracker tell of one change, delivery by delivery.
+// The deliveries of the code host and the tracker for one change.
 import type { EventFields, EventScope } from '../packages/core/src/index.ts';
 import type { Random } from '../packages/testkit/src/random.ts';
 

@@ -1,6 +1,5 @@
-// A month of a busy laptop as lines of the log: ten repositories, 40 to 100 workers a day, each from its
-// ticket to production, with the pushes, checks, reviews and comments in between. The same seed tells the
-// same month.
+// A month on a busy laptop as lines of the log: ten repositories, 40 to 100 workers a day, each from its ticket to
+// production, with the pushes, checks, reviews and comments in between. The same seed gives the same month.
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EventFields } from '../packages/core/src/index.ts';
@@ -8,7 +7,7 @@ import { createRandom, type Random } from '../packages/testkit/src/random.ts';
 import { hexOf, type Subject } from './state-delivery-lines.ts';
 import { workerLines } from './state-worker-lines.ts';
 
-/** All lines of one month that has passed already. */
+/** All lines of one past month. */
 const START = Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() - 1, 1);
 const MONTH_MS = 30 * 86_400_000;
 const AT_ONCE = 30;
@@ -36,11 +35,11 @@ export function writeTape({ folder, lines, seed }: { folder: string; lines: numb
 
   function nextDraft(): EventFields {
     for (;;) {
-      const place = random.below(AT_ONCE);
-      const told = working[place]?.next();
-      if (told?.done === false) return told.value;
+      const slot = random.below(AT_ONCE);
+      const next = working[slot]?.next();
+      if (next?.done === false) return next.value;
       workers += 1;
-      working[place] = workerLines(subject(random, workers, time), random, world);
+      working[slot] = workerLines(subject(random, workers, time), random, world);
     }
   }
 

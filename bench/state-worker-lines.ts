@@ -1,4 +1,4 @@
-// What one worker brings into the log, from its ticket to production.
+// The log lines of one worker, from its ticket to production.
 import type { EventFields } from '../packages/core/src/index.ts';
 import type { Random } from '../packages/testkit/src/random.ts';
 import {
@@ -26,7 +26,7 @@ const policy = {
 export function* workerLines(subject: Subject, random: Random, world: World): Generator<EventFields> {
   const worker = createWorkerLines(subject, world);
   yield tracker('created', subject, 'Todo');
-  yield worker.tell('dispatched', 'dispatched', { command: `work on ${subject.ticket}` });
+  yield worker.line('dispatched', 'dispatched', { command: `work on ${subject.ticket}` });
   yield tracker('state_changed', subject, 'In Progress');
   for (const status of ['researching', 'planning', 'implementing'] as const)
     yield* worker.work(status, random);
@@ -53,10 +53,10 @@ export function* workerLines(subject: Subject, random: Random, world: World): Ge
   yield reviewOf(subject, sha, 'approved');
   if (random.chance(0.04)) {
     yield pullRequest('closed', subject, sha, { state: 'closed' });
-    yield worker.tell('status_changed', 'failed', { to: 'failed' });
+    yield worker.line('status_changed', 'failed', { to: 'failed' });
     return;
   }
-  yield worker.tell('status_changed', 'merging', { to: 'merging' });
+  yield worker.line('status_changed', 'merging', { to: 'merging' });
   const mergeSha = hexOf(random, 40);
   const mergedAt = new Date(world.now()).toISOString();
   yield pullRequest('merged', subject, sha, { state: 'closed', merged: true, mergedAt }, mergeSha);
@@ -68,7 +68,7 @@ export function* workerLines(subject: Subject, random: Random, world: World): Ge
   yield tracker('state_changed', subject, 'Done');
 }
 
-/** The signal file grows as the worker goes on; each line carries it as it stands. */
+/** The signal file grows as the worker proceeds; each line has its current content. */
 function createWorkerLines(subject: Subject, { now }: World) {
   const startedAt = new Date(now()).toISOString();
   let status = 'dispatched';
@@ -76,7 +76,7 @@ function createWorkerLines(subject: Subject, { now }: World) {
   let pr: object | null = null;
   const phaseTimestamps: Record<string, string> = {};
 
-  function tell(kind: string, next: string, detail: object): EventFields {
+  function line(kind: string, next: string, detail: object): EventFields {
     const updatedAt = new Date(now()).toISOString();
     writes += 1;
     if (next !== status) phaseTimestamps[next] = updatedAt;
@@ -121,14 +121,14 @@ function createWorkerLines(subject: Subject, { now }: World) {
   }
 
   return {
-    tell,
+    line,
     open(sha: string) {
       pr = { number: subject.pr, url: pullRequestUrl(subject), state: 'open', headSha: sha };
     },
     *work(next: string, random: Random): Generator<EventFields> {
-      if (next !== status) yield tell('status_changed', next, { to: next });
+      if (next !== status) yield line('status_changed', next, { to: next });
       for (let left = 1 + random.below(2); left > 0; left -= 1) {
-        yield tell('updated', next, { changed: ['cost', 'updatedAt'] });
+        yield line('updated', next, { changed: ['cost', 'updatedAt'] });
       }
     },
   };

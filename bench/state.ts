@@ -1,6 +1,5 @@
-// A log of a million lines: what folding costs, how soon a start has the state, how soon any past moment is
-// there, and how much memory and disk it takes. `npm run bench:state` writes the log itself and removes it
-// afterwards; `-- --lines 100000` for a quick look.
+// A log of a million lines: the cost of folding, the time until a start has the state, the time for any past state, and
+// memory and disk usage. `npm run bench:state` writes the log and removes it; `-- --lines 100000` for a quick run.
 import { join } from 'node:path';
 import { bundleProcess } from '../packages/testkit/src/daemon/bundle-process.ts';
 import {
@@ -24,7 +23,7 @@ const options = scriptOptions({
   'goal-at': 1_000,
   'goal-rss': 300,
 });
-/** Past boards are large and soon garbage: left to itself, the engine lets much of it pile up. */
+/** Past boards are large and soon garbage: by default the engine lets much of it accumulate. */
 const growing = options['heap-growing-percent'];
 const nodeOptions = [
   '--max-semi-space-size=16',
@@ -38,7 +37,7 @@ const tape = writeTape({ folder: join(folder, 'events'), lines: options.lines, s
 console.log(
   `${tape.lines} lines of ${Math.round(tape.bytes / tape.lines)} bytes, ${megabytes(tape.bytes)}, ${tape.workers} workers in 30 days, written in ${secondsSince(before)} s`,
 );
-// In one file, as the daemon is shipped: reading sources takes time and memory that it does not need.
+// As one file, like the shipped daemon: reading sources would take additional time and memory.
 const program = await bundleProcess('bench/state-child.ts');
 const about = { folder, lines: tape.lines, from: tape.from, to: tape.to, seed: options.seed };
 
@@ -50,7 +49,7 @@ console.log(`the board at the end: ${JSON.stringify(fold.entities)}`);
 
 const made = await inChild<PrepareFigures>({ ...about, task: 'prepare' });
 console.log(
-  `first start, everything from the first line: state ${seconds(made.readyMs)}, ${made.effects} effects handed over, index ${seconds(made.indexMs)}; longest hold of the event loop ${made.holdMs} ms`,
+  `first start, everything from the first line: state ${seconds(made.readyMs)}, ${made.effects} effects queued, index ${seconds(made.indexMs)}; longest block of the event loop ${made.holdMs} ms`,
 );
 console.log(
   `snapshots: ${made.snapshots.count}, ${megabytes(made.snapshots.bytes)} on disk, the newest ${megabytes(made.newestBytes)}`,
@@ -70,13 +69,13 @@ judgeGoal(
   'ms',
 );
 const times = [...stopped.momentsMs, ...killed.momentsMs];
-console.log(`the board of a past moment, p50 of ${times.length}: ${medianOf(times).toFixed(0)} ms`);
-judgeGoal('the board of a past moment, the slowest', Math.max(...times), options['goal-at'], 'ms');
-console.log(`longest hold of the event loop meanwhile ${Math.max(stopped.holdMs, killed.holdMs)} ms`);
+console.log(`the board at a past time, p50 of ${times.length}: ${medianOf(times).toFixed(0)} ms`);
+judgeGoal('the board at a past time, the slowest', Math.max(...times), options['goal-at'], 'ms');
+console.log(`longest block of the event loop meanwhile ${Math.max(stopped.holdMs, killed.holdMs)} ms`);
 console.log(`memory once started ${killed.startRss} MB, at the end ${killed.endRss} MB`);
 judgeGoal('most memory throughout', Math.max(stopped.mostRss, killed.mostRss), options['goal-rss'], 'MB');
 
-/** Each in a process of its own, with the options of the daemon. */
+/** Each in its own process, with the options of the daemon. */
 async function inChild<Figures>(order: StateOrder): Promise<Figures> {
   const child = startChild<StateOrder, Figures>(program, nodeOptions);
   const figures = await child.ask(order);

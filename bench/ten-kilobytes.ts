@@ -1,5 +1,5 @@
-// The payloads of the bench: one published example of each of the ten types, made about 10 KB by leaving
-// out links, or by adding a text.
+// The payloads of the bench: one published example of each of the ten types, brought to about 10 KB by leaving out
+// links or adding a text.
 import { codehostEventTypes, type EventFields, mapCodehost } from '../packages/core/src/index.ts';
 import { codehostSecret } from '../packages/testkit/src/daemon/start-daemon.ts';
 import { type SignedDelivery, signedDelivery } from '../packages/testkit/src/deliveries/signed-delivery.ts';
@@ -13,7 +13,7 @@ export type BenchDelivery = SignedDelivery & { type: string; draft: EventFields 
 export function tenKilobyteDeliveries(): BenchDelivery[] {
   return codehostEventTypes.map((type) => {
     const example = publishedExamples().find((candidate) => candidate.type === type);
-    if (example === undefined) throw new Error(`There is no published example of ${type}`);
+    if (example === undefined) throw new Error(`no published example of ${type}`);
     const delivery = withDelivery(sized(example), 0);
     const mapping = mapCodehost(type, delivery.payload, { deliveryId: delivery.deliveryId, via: 'live' });
     if (!mapping.ok) throw new Error(mapping.problem);

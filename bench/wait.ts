@@ -34,7 +34,7 @@ const home = createDaemonHome('bench-wait');
 const server = startDaemon(home);
 const { port } = await server.ready;
 const post = createPost(port);
-/** Of the daemon itself. */
+/** From the daemon itself. */
 const ownReaders = await tailReaders();
 let tickets = 0;
 
@@ -77,7 +77,7 @@ try {
 }
 
 async function startWaiters(count: number): Promise<Waiter[]> {
-  // Those of the round before are gone first.
+  // First those of the previous round end.
   await until(async () => (await tailReaders()) <= ownReaders);
   const started = Array.from({ length: count }, startWaiter);
   await until(async () => (await tailReaders()) >= ownReaders + count);
@@ -95,13 +95,13 @@ function startWaiter(): Waiter {
   );
   const printed = new Promise<number>((resolve) => {
     child.stdout.once('data', () => resolve(performance.now()));
-    // Not 'exit': what was printed may still be on its way then.
+    // Not 'exit': the output may not be read yet then.
     child.once('close', () => resolve(Number.NaN));
   });
   return { ticket, printed };
 }
 
-/** Milliseconds from the answer to the printed line; NaN when the waiter ended without one. */
+/** Milliseconds from the answer to the printed line; NaN if the waiter ended without one. */
 async function latencyOf({ ticket, printed }: Waiter): Promise<number> {
   const { status } = await post.post(merged(ticket, tickets));
   if (status !== 200) throw new Error(`a delivery was answered ${status}`);

@@ -10,9 +10,9 @@ const answer = (...found: [name: string, severity: string][]): string =>
   });
 
 test.each([
-  ['nothing', answer(), 'clear', 'audit: nothing high or critical in what ships'],
-  ['a lesser one', answer(['pino', 'moderate']), 'clear', 'in what ships; lesser: pino <2 (moderate)'],
-  ['one of a tool', answer(['vite', 'critical']), 'clear', 'nothing high or critical in what ships'],
+  ['nothing', answer(), 'clear', 'audit: nothing high or critical in shipped packages'],
+  ['a lesser one', answer(['pino', 'moderate']), 'clear', 'in shipped packages; lesser: pino <2 (moderate)'],
+  ['one of a tool', answer(['vite', 'critical']), 'clear', 'nothing high or critical in shipped packages'],
   ['a high one', answer(['pino', 'high']), 'found', 'audit: pino <2 (high)'],
   ['a critical one', answer(['pino', 'critical'], ['vite', 'high']), 'found', 'audit: pino <2 (critical)'],
   [
@@ -24,8 +24,8 @@ test.each([
     'unknown',
     'audit: unknown (405 Method Not Allowed - POST the registry)',
   ],
-  ['an error without words', '{"error":{}}', 'unknown', 'audit: unknown (no answer)'],
-  ['no JSON', 'npm ERR!', 'unknown', 'audit: unknown (npm audit gave no JSON)'],
+  ['an error without a message', '{"error":{}}', 'unknown', 'audit: unknown (no answer)'],
+  ['no JSON', 'npm ERR!', 'unknown', 'audit: unknown (npm audit printed no JSON)'],
 ])('%s', (_, printed, kind, line) => {
   const audit = readAudit(printed, shipped);
   expect(audit.kind).toBe(kind);

@@ -4,30 +4,30 @@ import { describe, expect, it, test } from 'vitest';
 import { releaseChangelog } from './changelog.ts';
 
 const head = '# Changelog\n\nAll notable changes.\n';
-const unreleased = `${head}\n## [Unreleased]\n\nWhat will be version 0.2.0.\n\n### Added\n\n- A door.\n`;
-const older = '\n## [0.1.0] - 2026-01-01\n\n### Added\n\n- A house.\n';
+const unreleased = `${head}\n## [Unreleased]\n\nWhat will be version 0.2.0.\n\n### Added\n\n- A feature.\n`;
+const older = '\n## [0.1.0] - 2026-01-01\n\n### Added\n\n- A start.\n';
 
 describe('the section of a release', () => {
-  it('takes what was unreleased, and leaves an empty place for what comes', () => {
+  it('takes the unreleased changes, and leaves an empty section for the next ones', () => {
     expect(releaseChangelog(unreleased + older, '0.2.0', '2026-02-03')).toEqual({
-      text: `${head}\n## [Unreleased]\n\n## [0.2.0] - 2026-02-03\n\n### Added\n\n- A door.\n${older}`,
-      notes: '### Added\n\n- A door.',
+      text: `${head}\n## [Unreleased]\n\n## [0.2.0] - 2026-02-03\n\n### Added\n\n- A feature.\n${older}`,
+      notes: '### Added\n\n- A feature.',
     });
   });
 
-  it('ends at the links, where there are any', () => {
+  it('ends at the links, if there are any', () => {
     const links = '\n[Unreleased]: https://example.com/compare\n';
     const edit = releaseChangelog(unreleased + links, '0.2.0', '2026-02-03');
-    expect(edit).toMatchObject({ notes: '### Added\n\n- A door.' });
-    expect('text' in edit && edit.text.endsWith(`- A door.\n${links}`)).toBe(true);
+    expect(edit).toMatchObject({ notes: '### Added\n\n- A feature.' });
+    expect('text' in edit && edit.text.endsWith(`- A feature.\n${links}`)).toBe(true);
   });
 
   it('can be followed by another', () => {
     const first = releaseChangelog(unreleased, '0.2.0', '2026-02-03');
     if (!('text' in first)) throw new Error(first.problem);
-    const more = first.text.replace('## [Unreleased]\n', '## [Unreleased]\n\n### Fixed\n\n- The door.\n');
+    const more = first.text.replace('## [Unreleased]\n', '## [Unreleased]\n\n### Fixed\n\n- The feature.\n');
     const second = releaseChangelog(more, '0.2.1', '2026-02-04');
-    expect(second).toMatchObject({ notes: '### Fixed\n\n- The door.' });
+    expect(second).toMatchObject({ notes: '### Fixed\n\n- The feature.' });
     expect('text' in second && second.text.match(/^## .*$/gm)).toEqual([
       '## [Unreleased]',
       '## [0.2.1] - 2026-02-04',
@@ -38,16 +38,16 @@ describe('the section of a release', () => {
 
 test.each([
   ['nothing under the heading', `${head}\n## [Unreleased]\n${older}`, 'nothing is listed'],
-  ['headings alone', `${head}\n## [Unreleased]\n\n### Added\n${older}`, 'nothing is listed'],
-  ['a forecast alone', `${head}\n## [Unreleased]\n\nWhat will be version 9.\n`, 'nothing is listed'],
-  ['no heading', head + older, 'it has it 0 times'],
-  ['two headings', unreleased + unreleased, 'it has it 2 times'],
-  ['a version that is out', `${unreleased}\n## [0.2.0] - 2026-01-01\n\n- Old.\n`, 'has a section for 0.2.0'],
-])('%s is refused', (_, text, words) => {
+  ['only headings', `${head}\n## [Unreleased]\n\n### Added\n${older}`, 'nothing is listed'],
+  ['only a forecast', `${head}\n## [Unreleased]\n\nWhat will be version 9.\n`, 'nothing is listed'],
+  ['no heading', head + older, 'it occurs 0 times'],
+  ['two headings', unreleased + unreleased, 'it occurs 2 times'],
+  ['a released version', `${unreleased}\n## [0.2.0] - 2026-01-01\n\n- Old.\n`, 'has a section for 0.2.0'],
+])('%s is rejected', (_, text, words) => {
   expect(releaseChangelog(text, '0.2.0', '2026-02-03')).toEqual({ problem: expect.stringContaining(words) });
 });
 
-it('can be made of the changelog of this repository', () => {
+it('can be made from the changelog of this repository', () => {
   const text = readFileSync(join(import.meta.dirname, '..', 'CHANGELOG.md'), 'utf8');
   expect(releaseChangelog(text, '99.0.0', '2026-02-03')).not.toHaveProperty('problem');
 });

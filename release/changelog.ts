@@ -1,20 +1,20 @@
-// The changelog of a release: what stands under [Unreleased] becomes the section of the version, and an empty
-// [Unreleased] stays above it. Pure: text in, text out.
+// The changelog of a release: the text under [Unreleased] becomes the section of the version, and an empty [Unreleased]
+// stays above it. Pure: text in, text out.
 
 const UNRELEASED = '## [Unreleased]';
 
 export type ChangelogEdit = { text: string; notes: string } | { problem: string };
 
-/** `date` as YYYY-MM-DD. A release without a word of what changed, and a second one of a version, are refused. */
+/** `date` as YYYY-MM-DD. A release without any changes, or a second one of a version, is rejected. */
 export function releaseChangelog(text: string, version: string, date: string): ChangelogEdit {
   const lines = text.split('\n');
   if (lines.some((line) => line.startsWith(`## [${version}]`)))
-    return { problem: `CHANGELOG.md has a section for ${version} already: choose the next version` };
+    return { problem: `CHANGELOG.md already has a section for ${version}: choose the next version` };
   const starts = lines.flatMap((line, at) => (line.trim() === UNRELEASED ? [at] : []));
   const [start] = starts;
   if (start === undefined || starts.length > 1)
     return {
-      problem: `CHANGELOG.md must have the heading "${UNRELEASED}" once, it has it ${starts.length} times`,
+      problem: `CHANGELOG.md must have the heading "${UNRELEASED}" once, it occurs ${starts.length} times`,
     };
   const after = lines.findIndex((line, at) => at > start && isSectionEnd(line));
   const end = after === -1 ? lines.length : after;
@@ -29,6 +29,6 @@ export function releaseChangelog(text: string, version: string, date: string): C
 /** The next version's heading, or the list of links at the end of the file. */
 const isSectionEnd = (line: string): boolean => line.startsWith('## ') || /^\[[^\]]+\]: /.test(line);
 
-/** "What will be version 0.1.0." is no longer true once it is. */
+/** "What will be version 0.1.0." is no longer true after the release. */
 const withoutForecast = (lines: readonly string[]): string[] =>
   lines.filter((line) => !/^What will be version \S+$/.test(line.trim()));

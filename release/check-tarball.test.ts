@@ -1,4 +1,4 @@
-// One tarball that is as it should be, and each thing that can be wrong with it as a whole.
+// A correct tarball, and each thing that can be wrong with one.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { temporaryFolder } from '@svc/testkit';
@@ -48,7 +48,7 @@ function tarball(files: Record<string, string>, manifest: Partial<Manifest> = {}
   };
 }
 
-it('is as it should be', () => {
+it('has no problems if it is correct', () => {
   expect(tarballProblems(each, tarball(good), '1.0.0', lock)).toEqual([]);
   expect(bundledOf(tarball(good))).toEqual([{ name: 'zod', version: '4.0.0', licence: 'MIT' }]);
 });
@@ -60,22 +60,18 @@ test.each<[name: string, made: () => Tarball, words: string]>([
     () => tarball({ ...good, 'dist/y.js': `// ${root}` }),
     'dist/y.js: line 1 names',
   ],
-  ['an import', () => tarball({ ...good, 'dist/y.js': 'import "left-pad"' }), 'left-pad is imported and not'],
+  ['an import', () => tarball({ ...good, 'dist/y.js': 'import "left-pad"' }), 'left-pad is imported but not'],
   [
     'a dependency',
     () => tarball(good, { dependencies: { ...dependencies, z: '1' } }),
-    'z is declared and not',
+    'z is declared but not',
   ],
   [
     'a command without #!',
     () => tarball({ ...good, 'dist/x.js': 'import "sdk";' }),
-    'dist/x.js does not say',
+    'dist/x.js does not name',
   ],
-  [
-    'another version',
-    () => tarball(good, { version: '0.9.0' }),
-    'its version is 0.9.0, and version.txt says',
-  ],
+  ['another version', () => tarball(good, { version: '0.9.0' }), 'its version is 0.9.0, but version.txt has'],
   ['another licence', () => tarball(good, { license: 'UNLICENSED' }), 'does not name the licence MIT'],
   [
     'bundled code that may not ship',
@@ -86,7 +82,7 @@ test.each<[name: string, made: () => Tarball, words: string]>([
   expect(tarballProblems(each, made(), '1.0.0', lock)).toEqual([expect.stringContaining(words)]);
 });
 
-it('takes what the browser loads as it is', () => {
+it('does not check the imports of files for the browser', () => {
   const files = { ...good, 'dist/dashboard/assets/app.js': 'import "react"' };
   expect(tarballProblems(each, tarball(files), '1.0.0', lock)).toEqual([]);
 });

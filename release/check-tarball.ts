@@ -1,4 +1,4 @@
-// What must hold for one tarball: its contents, what its files say, what they import, and how they start.
+// The checks of one tarball: its contents, the text of its files, their imports, and how they start.
 import { readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { homedir } from 'node:os';
@@ -10,10 +10,9 @@ import { declaredBy, type Packed, type Tarball } from './pack.ts';
 import type { ContentsRule, PublishedPackage } from './packages.ts';
 import { root } from './versions.ts';
 
-// Whether an installed package finds what it imports: every package that its files name is declared, and every one
-// that is declared is needed.
+// Whether an installed package finds its imports: exactly the imported packages are declared.
 
-/** The packages that a file imports, also with `require` and `import()`. Node's own and relative ones are left out. */
+/** The packages that a file imports, also with `require` and `import()`. Without Node's own and relative ones. */
 export function importedPackages(path: string, source: string): Set<string> {
   const { program, errors } = parseSync(path, source);
   const [error] = errors;
@@ -41,7 +40,7 @@ function* specifiersIn(node: unknown): Generator<string> {
   if (!isNode(node)) return;
   const { type, source, callee, arguments: given } = node;
   if (IMPORTING.has(type) && typeof source?.value === 'string') yield source.value;
-  // The bundler's own name for it has two underscores in front.
+  // The bundler's own name for it starts with two underscores.
   if (
     type === 'CallExpression' &&
     /^_*require$/.test(callee?.name ?? '') &&
@@ -64,7 +63,7 @@ const isNode = (value: unknown): value is Node =>
 const packageOf = (specifier: string): string =>
   specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
 
-/** `peersOf`: the peer dependencies of a package, which whoever installs it has to bring along. */
+/** `peersOf`: the peer dependencies of a package, which its users have to install too. */
 export function dependencyProblems(given: {
   imported: ReadonlySet<string>;
   declared: ReadonlySet<string>;
@@ -75,29 +74,29 @@ export function dependencyProblems(given: {
   return [
     ...[...imported]
       .filter((name) => !declared.has(name))
-      .map((name) => `${name} is imported and not declared`),
+      .map((name) => `${name} is imported but not declared`),
     ...[...declared]
       .filter((name) => !needed.has(name))
-      .map((name) => `${name} is declared and not imported`),
+      .map((name) => `${name} is declared but not imported`),
   ];
 }
 
-// What may not be written in any file of a package: places of the machine that built it, what looks like a secret,
-// and the way to a source map. The report names the place and the kind, never the secret itself.
+// What no file of a package may contain: paths of the machine that built it, anything that looks like a secret, and a
+// link to a source map. The report shows the line and the kind, never the secret itself.
 
 const SECRETS: readonly [kind: string, shape: RegExp][] = [
   ['a private key', /-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----\s*[A-Za-z0-9+/=]{16}/],
-  ['a token of the code host', /\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})/],
-  ['a token of the tracker', /\blin_(?:api|oauth|wh)_[A-Za-z0-9]{20,}/],
-  ['a key of a model provider', /\b(?:sk|xai)-[A-Za-z0-9_-]{24,}/],
-  ['a key of a cloud', /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{35}/],
-  ['a token of a registry', /\bnpm_[A-Za-z0-9]{36}\b|_authToken\s*=\s*[^\s$"'`]{8}/],
-  ['a token of a messenger', /\bxox[abposr]-[A-Za-z0-9-]{20,}/],
+  ['a code-host token', /\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})/],
+  ['a tracker token', /\blin_(?:api|oauth|wh)_[A-Za-z0-9]{20,}/],
+  ['a model provider key', /\b(?:sk|xai)-[A-Za-z0-9_-]{24,}/],
+  ['a cloud key', /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{35}/],
+  ['a registry token', /\bnpm_[A-Za-z0-9]{36}\b|_authToken\s*=\s*[^\s$"'`]{8}/],
+  ['a chat token', /\bxox[abposr]-[A-Za-z0-9-]{20,}/],
   ['a signed token', /\beyJ[A-Za-z0-9_-]{16,}\.eyJ[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}/],
-  ['an address with a password', /\b[a-z][a-z+.-]*:\/\/[^\s/:@"'`${}<>]+:[^\s/:@"'`${}<>]{6,}@[a-z0-9]/i],
+  ['a URL with a password', /\b[a-z][a-z+.-]*:\/\/[^\s/:@"'`${}<>]+:[^\s/:@"'`${}<>]{6,}@[a-z0-9]/i],
 ];
 
-/** `places`: folders of the machine that built it, such as the home of whoever did. */
+/** `places`: folders of the machine that built it, such as the user's home. */
 export function textProblems(text: string, places: readonly string[]): string[] {
   const problems: string[] = [];
   for (const place of places) {
@@ -106,7 +105,7 @@ export function textProblems(text: string, places: readonly string[]): string[] 
   }
   for (const [kind, shape] of SECRETS) {
     const at = text.search(shape);
-    if (at !== -1) problems.push(`line ${lineAt(text, at)} has what looks like ${kind}`);
+    if (at !== -1) problems.push(`line ${lineAt(text, at)} contains what looks like ${kind}`);
   }
   const map = text.search(/^\/[/*][#@] sourceMappingURL=/m);
   if (map !== -1) problems.push(`line ${lineAt(text, map)} points to a source map`);
@@ -115,10 +114,10 @@ export function textProblems(text: string, places: readonly string[]): string[] 
 
 const lineAt = (text: string, at: number): number => text.slice(0, at).split('\n').length;
 
-/** Compressed files and pictures are not read: what they hold is beside them, or was drawn. */
+/** Compressed files and pictures are not read: their contents are also there uncompressed, or were drawn. */
 export const isText = (path: string): boolean => !/\.(?:br|gz|woff2|png|ico|wasm)$/.test(path);
 
-/** Files that a program is made of. What the browser loads is bundled whole, and imports only its own. */
+/** Program files. Files for the browser are completely bundled, and import only each other. */
 const isProgram = (path: string): boolean =>
   /(?:\.js|\.d\.ts)$/.test(path) && !path.startsWith('dist/dashboard/');
 
@@ -145,12 +144,12 @@ export function tarballProblems(
     ...licenceProblems(bundledOf(tarball)),
     ...(manifest.version === version
       ? []
-      : [`its version is ${manifest.version}, and version.txt says ${version}`]),
+      : [`its version is ${manifest.version}, but version.txt has ${version}`]),
     ...(manifest.license === 'MIT' ? [] : ['its package.json does not name the licence MIT']),
   ];
 }
 
-/** What the package has bundled, by its own notices. */
+/** The code that is bundled into the package, by its own notices. */
 export function bundledOf({ folder, packed }: Tarball): Licensed[] {
   const notices = packed.files.find(({ path }) => path.endsWith(NOTICES));
   return notices === undefined ? [] : readNotices(readFileSync(join(folder, notices.path), 'utf8'));
@@ -163,24 +162,24 @@ function peersIn(lock: Lock): (name: string) => string[] {
 function shebangProblems(bin: Readonly<Record<string, string>>, read: (path: string) => string): string[] {
   return Object.values(bin)
     .filter((path) => !read(path).startsWith('#!'))
-    .map((path) => `${path} does not say what runs it (#!)`);
+    .map((path) => `${path} does not name its interpreter (#!)`);
 }
 
-// What may be in a package that is published: only what is meant, nothing of the workshop, and not more than it
-// was. Pure; the list of files is what `npm pack --json` says.
+// What may be in a published package: only the intended files, no development files, and no unplanned growth. Pure; the
+// list of files is that of `npm pack --json`.
 
-/** Never in a package, whatever its allow-list says. */
+/** Never in a package, whatever its allow-list. */
 const NEVER: readonly [RegExp, string][] = [
   [/\.(?:test|spec)\.[^/]*$|(?:^|\/)(?:e2e|testing|__tests__|__snapshots__)\//, 'a test'],
   [/\.map$/, 'a source map'],
-  [/\.tsbuildinfo$/, 'a note of the compiler'],
+  [/\.tsbuildinfo$/, 'compiler data'],
   [/(?<!\.d)\.[cm]?tsx?$/, 'source'],
   [/(?:^|\/)\.(?!well-known)[^/]+/, 'a hidden file'],
   [/\.(?:pem|key|p12|pfx|crt|sqlite|db|log|tgz)$/, 'a key, a database or a log'],
   [/(?:^|\/)node_modules\//, 'a bundled folder of dependencies'],
 ];
 
-/** Packed by npm into every package, and wanted in each. */
+/** Packed by npm into every package, and required in each. */
 const ALWAYS = ['package.json', 'README.md', 'LICENSE'];
 
 export function contentProblems(rule: ContentsRule, packed: Packed): string[] {
@@ -190,7 +189,7 @@ export function contentProblems(rule: ContentsRule, packed: Packed): string[] {
     const never = NEVER.find(([pattern]) => pattern.test(path));
     if (never !== undefined) problems.push(`${path} is ${never[1]}`);
     else if (!ALWAYS.includes(path) && !rule.allowed.some((pattern) => pattern.test(path)))
-      problems.push(`${path} is not on the list of what the package may hold`);
+      problems.push(`${path} is not on the list of allowed files`);
   }
   for (const path of [...ALWAYS, ...rule.required]) if (!paths.has(path)) problems.push(`${path} is missing`);
   for (const [command, target] of Object.entries(packed.bin)) {
@@ -204,7 +203,7 @@ export function contentProblems(rule: ContentsRule, packed: Packed): string[] {
 }
 
 function sizeProblem(what: string, bytes: number, limit: number): string[] {
-  return bytes > limit ? [`${what} it has ${kilobytes(bytes)}, and may have ${kilobytes(limit)}`] : [];
+  return bytes > limit ? [`${what} it has ${kilobytes(bytes)}, but the limit is ${kilobytes(limit)}`] : [];
 }
 
 export const kilobytes = (bytes: number): string => `${Math.ceil(bytes / 1_000).toLocaleString('en')} kB`;

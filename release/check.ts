@@ -1,4 +1,4 @@
-// Everything that must hold before anything is published, for the packages as they are packed. Prints as it goes.
+// All checks before anything is published, on the packed packages. Prints its progress.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -11,23 +11,23 @@ import { packages } from './packages.ts';
 import { mustRun, run } from './run-command.ts';
 import { currentVersion, readVersionFiles, root, versionProblems } from './versions.ts';
 
-// What publint says of a package: whether the fields of its package.json lead to files that are there, in the
-// formats that they promise.
+// The result of publint for a package: whether the fields of its package.json point to existing files in the right
+// formats.
 
-/** Suggestions count too: each is either followed or turned into a reason not to. */
+/** Suggestions count too: each is either followed or rejected for a reason. */
 async function lintProblems({ folder, manifest }: Tarball): Promise<string[]> {
-  // The folder is what was in the tarball: there is nothing to pack again.
+  // The folder has the contents of the tarball: no need to pack again.
   const { messages } = await publint({ pkgDir: folder, pack: false, strict: true });
   return messages.map((message) => formatMessage(message, manifest, { color: false }) ?? message.code);
 }
 
-// What the registry says: known weaknesses of what ships, and who has the names that we publish under. A registry
-// that does not answer makes these unknown; it never makes them fine.
+// What the registry reports: known vulnerabilities in shipped packages, and the owners of our package names. Without an
+// answer these are unknown, never fine.
 
 const TIMEOUT_MS = 60_000;
 
 async function auditOf(shipped: readonly Licensed[]): Promise<Audit> {
-  // With what is only for development: of that, what is bundled ships.
+  // Including development dependencies: those that are bundled ship.
   const { stdout } = await run('npm', ['audit', '--json', '--fetch-retries=0'], {
     cwd: root,
     timeoutMs: TIMEOUT_MS,
@@ -35,7 +35,7 @@ async function auditOf(shipped: readonly Licensed[]): Promise<Audit> {
   return readAudit(stdout, shipped);
 }
 
-/** A line to read before the first `npm publish`: a name on the registry belongs to whoever had it first. */
+/** A line to read before the first `npm publish`: a name on the registry belongs to its first owner. */
 async function nameLine(name: string): Promise<string> {
   const words = ['view', name, 'version', 'description', '--json', '--fetch-retries=0'];
   const { code, stdout } = await run('npm', words, { cwd: root, timeoutMs: TIMEOUT_MS });
@@ -48,19 +48,19 @@ export function readName(name: string, code: number, printed: string): string {
     const { version, description = '' } = JSON.parse(printed) as { version: string; description?: string };
     return `name ${name}: on the registry, ${version}, "${description}". Is it yours?`;
   }
-  if (!printed.includes('E404')) return `name ${name}: unknown, the registry did not say`;
+  if (!printed.includes('E404')) return `name ${name}: unknown, the registry did not answer`;
   return `name ${name}: not on the registry${name.startsWith('@') ? '; its scope must be yours' : ''}`;
 }
 
-// A project of somebody else that uses the client: installed from the tarball into an empty folder, compiled in the
-// two ways in which TypeScript finds packages, and run.
+// Another project that uses the client: installed from the tarball into an empty folder, compiled with both of
+// TypeScript's module resolutions, and run.
 
 const WAYS = [
   { module: 'nodenext', moduleResolution: 'nodenext' },
   { module: 'esnext', moduleResolution: 'bundler' },
 ];
 
-/** Two lines must not compile: with `any` in the place of the types, nothing would be expected of them. */
+/** Two lines must not compile: with `any` instead of the types they would. */
 const SOURCE = `import { ApiFailure, createClient } from '@svc/client';
 // @ts-expect-error an address is a text
 createClient(42);
@@ -77,7 +77,7 @@ export async function countWorkers(): Promise<number | string> {
 }
 `;
 
-/** One line for each way that does not work. */
+/** One line for each resolution that fails. */
 async function clientConsumerProblems(tarball: string): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-consumer-'));
   try {
@@ -95,7 +95,7 @@ async function clientConsumerProblems(tarball: string): Promise<string[]> {
         strict: true,
         exactOptionalPropertyTypes: true,
         noUncheckedIndexedAccess: true,
-        // The types of the package itself are read, not only what is used of them.
+        // Checks all types of the package, not only the used ones.
         skipLibCheck: false,
         noEmit: true,
       };
@@ -114,7 +114,7 @@ async function clientConsumerProblems(tarball: string): Promise<string[]> {
   }
 }
 
-/** Packs and checks what is built; resolves with the tarballs and every problem, each in a line. */
+/** Packs and checks the build; resolves with the tarballs and all problems, one per line. */
 export async function checkRelease(): Promise<{ tarballs: Tarball[]; problems: string[] }> {
   const version = currentVersion();
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lock;
@@ -132,7 +132,7 @@ export async function checkRelease(): Promise<{ tarballs: Tarball[]; problems: s
       if (each.name === '@svc/client') found.push(...(await clientConsumerProblems(tarball.path)));
       problems.push(...found.map((problem) => `${each.name}: ${problem}`));
     } catch (error) {
-      // The others are checked all the same.
+      // The others are still checked.
       problems.push(`${each.name}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
@@ -150,14 +150,14 @@ function describeTarball({ name, version, path, packed, manifest }: Tarball): st
   return `${name} ${version}: ${relative(root, path)}, ${kilobytes(packedBytes)} packed, ${kilobytes(unpackedBytes)} unpacked, ${files.length} files, ${beside} dependencies`;
 }
 
-/** A lock file that names a host installs from there, whatever registry a person has chosen. */
+/** A lock file with a host installs from there, whatever registry the user has configured. */
 function lockProblems(lock: Lock): string[] {
   const named = Object.entries(lock.packages).filter(([, { resolved }]) => /^https?:/.test(resolved ?? ''));
   return named.map(([path]) => `package-lock.json names a host for ${path}`);
 }
 
-// Known weaknesses in what ships, as the registry tells them. A registry that does not answer is said to be silent:
-// "unknown" is never taken for "none".
+// Known vulnerabilities in shipped packages, from the registry. Without an answer the result is "unknown", which never
+// counts as "none".
 
 export type Audit =
   | { kind: 'clear'; lesser: string[] }
@@ -171,16 +171,16 @@ type Answer = {
 
 const SERIOUS = new Set(['high', 'critical']);
 
-/** `printed`: what `npm audit --json` wrote. Of what it names, only what ships counts. */
+/** `printed`: the output of `npm audit --json`. Only shipped packages count. */
 export function readAudit(printed: string, shipped: readonly Licensed[]): Audit {
   let answer: Answer;
   try {
     answer = JSON.parse(printed) as Answer;
   } catch {
-    return { kind: 'unknown', why: 'npm audit gave no JSON' };
+    return { kind: 'unknown', why: 'npm audit printed no JSON' };
   }
   if (answer.vulnerabilities === undefined)
-    // The address of a registry is nobody's business.
+    // The URL of a registry stays private.
     return {
       kind: 'unknown',
       why: (answer.message ?? 'no answer').replaceAll(/\S+:\/\/\S+/g, 'the registry'),
@@ -199,6 +199,6 @@ export function auditLine(audit: Audit): string {
   if (audit.kind === 'unknown') return `audit: unknown (${audit.why})`;
   const lesser = audit.lesser.length > 0 ? `; lesser: ${audit.lesser.join(', ')}` : '';
   return audit.kind === 'clear'
-    ? `audit: nothing high or critical in what ships${lesser}`
+    ? `audit: nothing high or critical in shipped packages${lesser}`
     : `audit: ${audit.serious.join(', ')}${lesser}`;
 }

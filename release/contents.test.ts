@@ -26,10 +26,10 @@ const without = (path: string): Packed => ({
   files: good.files.filter((each) => each.path !== path),
 });
 
-it('may be as it is meant', () => expect(contentProblems(rule, good)).toEqual([]));
+it('may have the intended files', () => expect(contentProblems(rule, good)).toEqual([]));
 
 test.each<[name: string, packed: Packed, words: string]>([
-  ['a file beside the list', withFile('notes.txt'), 'notes.txt is not on the list'],
+  ['a file outside the list', withFile('notes.txt'), 'notes.txt is not on the list'],
   ['a test', withFile('dist/log.test.js'), 'dist/log.test.js is a test'],
   ['a folder of tests', withFile('dist/e2e/http.js'), 'is a test'],
   ['a source map', withFile('dist/svc.js.map'), 'is a source map'],
@@ -43,12 +43,12 @@ test.each<[name: string, packed: Packed, words: string]>([
   ['no notices', without('dist/THIRD-PARTY-NOTICES.txt'), 'NOTICES.txt is missing'],
   ['a command without its file', without('dist/svc.js'), 'the command svc starts ./dist/svc.js'],
   [
-    'a command that is no program',
+    'a command that is not executable',
     { ...good, files: [...without('dist/svc.js').files, file('dist/svc.js', 0o644)] },
     'cannot be executed',
   ],
-  ['too much to load', { ...good, packedBytes: 1_001 }, 'packed it has 2 kB, and may have 1 kB'],
-  ['too much to keep', { ...good, unpackedBytes: 5_001 }, 'unpacked it has 6 kB, and may have 5 kB'],
+  ['too much to load', { ...good, packedBytes: 1_001 }, 'packed it has 2 kB, but the limit is 1 kB'],
+  ['too much to keep', { ...good, unpackedBytes: 5_001 }, 'unpacked it has 6 kB, but the limit is 5 kB'],
 ])('may not have %s', (_, packed, words) => {
   expect(contentProblems(rule, packed)).toEqual([expect.stringContaining(words)]);
 });

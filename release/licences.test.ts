@@ -24,14 +24,14 @@ describe('a package that ships', () => {
     licenceProblems([{ name, version: '1.2.3', licence }]);
 
   it.each([
-    [undefined, 'x 1.2.3 names no licence'],
-    [' ', 'x 1.2.3 names no licence'],
+    [undefined, 'x 1.2.3 has no licence'],
+    [' ', 'x 1.2.3 has no licence'],
     ['SSPL-1.0', 'x 1.2.3 has the licence SSPL-1.0'],
-  ])('with the licence %s is named', (licence, words) => {
+  ])('with the licence %s is reported', (licence, words) => {
     expect(problems('x', licence)).toEqual([expect.stringContaining(words)]);
   });
 
-  it('may be an exception, for the licence that was looked at alone', () => {
+  it('may be an exception, only for the reviewed licence', () => {
     expect(problems('@fontsource-variable/inter', 'OFL-1.1')).toEqual([]);
     expect(problems('@fontsource-variable/inter', 'GPL-2.0-only')).toHaveLength(1);
     expect(problems('some-other-font', 'OFL-1.1')).toHaveLength(1);
@@ -39,7 +39,7 @@ describe('a package that ships', () => {
 });
 
 describe('the lock file', () => {
-  it('ships what is not for development alone, under its own name', () => {
+  it('ships everything but development dependencies, under its own name', () => {
     const lock: Lock = {
       packages: {
         '': { version: '1.0.0' },
@@ -58,7 +58,7 @@ describe('the lock file', () => {
     ]);
   });
 
-  it('of this repository has nothing that may not ship', () => {
+  it('of this repository has only licences that may ship', () => {
     const lock = JSON.parse(
       readFileSync(join(import.meta.dirname, '..', 'package-lock.json'), 'utf8'),
     ) as Lock;

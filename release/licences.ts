@@ -1,34 +1,34 @@
-// Which licences may be in what is shipped. It holds for what npm installs beside a package (the lock file, without
-// what only development needs) and for what is bundled into one (its notices).
+// Which licences may ship. Applies to what npm installs with a package (the lock file without development dependencies)
+// and to what is bundled into one (its notices).
 
 export type Licensed = { name: string; version: string; licence: string | undefined };
 
-/** Each of these lets anybody ship the code unchanged, if its words go with it. */
+/** Each of these lets anyone ship the code unchanged, if its text is included. */
 const ALLOWED: ReadonlySet<string> = new Set([
   ...'0BSD Apache-2.0 BlueOak-1.0.0 BSD-2-Clause BSD-3-Clause CC0-1.0 ISC'.split(' '),
   ...'MIT MIT-0 Python-2.0 Unlicense Zlib'.split(' '),
 ]);
 
-/** By name and licence: a package that changes its licence is looked at again. */
+/** By name and licence: a package that changes its licence is reviewed again. */
 const EXCEPTIONS: readonly { name: string; licence: string; reason: string }[] = [
   {
     name: '@fontsource-variable/inter',
     licence: 'OFL-1.1',
-    reason: 'a typeface: it may be bundled with any program as long as it is not sold by itself',
+    reason: 'a typeface: it may be bundled with any program as long as it is not sold separately',
   },
 ];
 
 /** One line for each package whose licence is missing, unknown or not on the list. */
 export function licenceProblems(packages: readonly Licensed[]): string[] {
   return packages.flatMap(({ name, version, licence }) => {
-    if (licence === undefined || licence.trim() === '') return [`${name} ${version} names no licence`];
+    if (licence === undefined || licence.trim() === '') return [`${name} ${version} has no licence`];
     if (isAllowed(licence)) return [];
     if (EXCEPTIONS.some((exception) => exception.name === name && exception.licence === licence)) return [];
-    return [`${name} ${version} has the licence ${licence}, which is not on the list of release/licences.ts`];
+    return [`${name} ${version} has the licence ${licence}, which is not on the list in release/licences.ts`];
   });
 }
 
-/** Of `(A OR B)` one is enough, of `A AND B` each is needed. What mixes the two is for a person to read. */
+/** For `(A OR B)` one is enough, for `A AND B` both are needed. Mixed expressions need a person. */
 export function isAllowed(expression: string): boolean {
   const inner = /^\(([^()]*)\)$/.exec(expression.trim())?.[1] ?? expression.trim();
   const choices = inner.split(/\s+OR\s+/);
@@ -54,12 +54,12 @@ type LockEntry = {
   devDependencies?: Record<string, string>;
 };
 
-/** What npm may install for somebody who uses a package of ours, optional ones included. */
+/** What npm may install for a user of our packages, including optional ones. */
 export function shippedOf(lock: Lock): Licensed[] {
   return Object.entries(lock.packages).flatMap(([path, entry]) => {
     const at = path.lastIndexOf('node_modules/');
     if (at === -1 || entry.dev === true || entry.link === true) return [];
     const name = entry.name ?? path.slice(at + 'node_modules/'.length);
-    return [{ name, version: entry.version ?? 'of no version', licence: entry.license }];
+    return [{ name, version: entry.version ?? '(no version)', licence: entry.license }];
   });
 }

@@ -15,7 +15,7 @@ test.each([
 describe('notices', () => {
   const mit = (name: string) => ({ name, version: '1.0.0', licence: 'MIT', words: 'Be kind.' });
 
-  it('list every package, and give the same words once', () => {
+  it('list every package, and include the same text once', () => {
     const text = noticesText([
       mit('b'),
       mit('a'),
@@ -30,23 +30,23 @@ describe('notices', () => {
     ]);
   });
 
-  it('say so when there is nothing to list', () => {
-    expect(noticesText([])).toContain('There is none');
+  it('state that there is nothing to list', () => {
+    expect(noticesText([])).toContain('None:');
     expect(readNotices(noticesText([]))).toEqual([]);
   });
 
-  it('are not confused by a licence that has a list in it', () => {
+  it('are not confused by a list in a licence', () => {
     const text = noticesText([{ ...mit('a'), words: '- not a (package)' }]);
     expect(readNotices(text)).toHaveLength(1);
   });
 
-  it('take the words and the notices of the package itself', () => {
+  it('use the licence and the notices of the package itself', () => {
     const folder = join(temporaryFolder(), 'node_modules', 'x');
     mkdirSync(folder, { recursive: true });
     const manifest = { name: 'x', version: '2.0.0', license: 'Apache-2.0' };
     writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
     expect(noticesText([readBundled(folder)])).toContain(
-      'without a text of its licence. Its package.json says: Apache-2.0',
+      'without a licence text. Its package.json states: Apache-2.0',
     );
     writeFileSync(join(folder, 'LICENSE.md'), 'The licence.\r\nSecond line.\n');
     writeFileSync(join(folder, 'NOTICE'), 'The notice.\n');
@@ -56,7 +56,7 @@ describe('notices', () => {
     expect(bundledIn([join(folder, 'a.js'), join(folder, 'b', 'c.js'), '/srv/own.ts'])).toHaveLength(1);
   });
 
-  it('are refused for a package that cannot be read', () => {
+  it('are rejected for a package that cannot be read', () => {
     expect(() => readBundled(temporaryFolder())).toThrow('has no package.json');
   });
 });

@@ -1,24 +1,24 @@
-// The notices of code that is bundled into a package: its licences ask that their words go with it. Written by the
-// builds (packages/*/build.ts) from what the bundler really took, read again by the release.
+// The notices of code that is bundled into a package: its licences require their text to be included. Written by the
+// builds (packages/*/build.ts) from the bundler's real inputs, and read by the release.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Licensed } from './licences.ts';
 
 export const NOTICES = 'THIRD-PARTY-NOTICES.txt';
 
-/** `words`: the texts of its licence and notices, as it brings them. */
+/** `words`: the text of its licence and notices. */
 export type Bundled = Licensed & { words: string };
 
 const RULE = '='.repeat(80);
 const TITLE = 'Third-party code in this package\n';
 const SOME = `${TITLE}
-The files of this package contain code of the packages that are listed here. Below the list are their licences.
+The files of this package contain code of the packages listed here. Their licences are below the list.
 `;
-const NONE = `${TITLE}\nThere is none: what this package needs is installed beside it.\n`;
+const NONE = `${TITLE}\nNone: what this package needs is installed with it.\n`;
 
-/** The folder of the package that a module is from; `undefined` for a module of our own. */
+/** The folder of the package that a module is from; `undefined` for our own modules. */
 export function packageFolderOf(module: string): string | undefined {
-  // A bundler's own modules have a mark in front, and some of a file's have a query behind it.
+  // A bundler's own modules start with a mark, and some file modules end with a query.
   const path = module.replace(/^\0/, '').replace(/\?.*$/, '');
   return /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0];
 }
@@ -29,11 +29,11 @@ export function bundledIn(modules: Iterable<string>): Bundled[] {
   return [...folders].map(readBundled);
 }
 
-/** Throws where a package cannot be read: a notice that is left out silently would break its licence. */
+/** Throws if a package cannot be read: a missing notice would violate its licence. */
 export function readBundled(folder: string): Bundled {
   const manifest = join(folder, 'package.json');
   if (!existsSync(manifest))
-    throw new Error(`${folder} is bundled, and has no package.json to name its licence`);
+    throw new Error(`${folder} is bundled, but has no package.json with its licence`);
   const { name, version, license } = JSON.parse(readFileSync(manifest, 'utf8')) as Record<string, unknown>;
   const files = readdirSync(folder)
     .filter((file) => /^(?:licen[cs]e|copying|notice)/i.test(file))
@@ -47,7 +47,7 @@ export function readBundled(folder: string): Bundled {
   };
 }
 
-/** Each package once, and packages with the same words share them. */
+/** Each package once; packages with the same text share it. */
 export function noticesText(bundled: readonly Bundled[]): string {
   if (bundled.length === 0) return NONE;
   const once = new Map(bundled.map((each) => [`${each.name} ${each.version}`, each]));
@@ -61,9 +61,9 @@ export function noticesText(bundled: readonly Bundled[]): string {
 
 const wordsOf = ({ words, licence }: Bundled): string =>
   words.replaceAll('\r\n', '\n').trim() ||
-  `The package comes without a text of its licence. Its package.json says: ${licence ?? 'nothing'}`;
+  `The package comes without a licence text. Its package.json states: ${licence ?? 'nothing'}`;
 
-/** What a file of notices lists. */
+/** The packages in a file of notices. */
 export function readNotices(text: string): Licensed[] {
   const [list = ''] = text.split(RULE, 1);
   return [...list.matchAll(/^- (\S+) (\S+) \((.+)\)$/gm)].map(([, name = '', version = '', licence]) => ({

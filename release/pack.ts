@@ -1,5 +1,5 @@
-// Makes the tarball of a package: a folder with what is published and nothing else, then `npm pack` of that folder.
-// The tarball is taken apart again, so that every check reads what a person would get.
+// Creates the tarball of a package: a folder with only the published files, then `npm pack` of that folder. The tarball
+// is unpacked again, so that every check reads what users get.
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { PublishedPackage } from './packages.ts';
@@ -22,7 +22,7 @@ export type Tarball = {
   name: string;
   version: string;
   path: string;
-  /** Its files, taken out of the tarball. */
+  /** Its files, unpacked from the tarball. */
   folder: string;
   manifest: Manifest;
   packed: Packed;
@@ -36,13 +36,13 @@ type PackReport = {
   files: PackedFile[];
 };
 
-/** `node` runs the build as it would by hand. */
+/** `node` runs the build as by hand. */
 export async function buildPackage(each: PublishedPackage): Promise<void> {
   if (!existsSync(join(root, each.build))) throw new Error(`${each.name} has no ${each.build}`);
   await mustRun(process.execPath, [each.build], { cwd: root });
 }
 
-/** Of what is built; `into` is emptied of what an earlier one of this package left there. */
+/** Packs the build; removes an earlier tarball of this package from `into`. */
 export async function packPackage(each: PublishedPackage, into: string = out): Promise<Tarball> {
   const from = join(root, each.from);
   for (const part of each.copy)
@@ -82,8 +82,7 @@ async function takeApart(tarball: string, folder: string): Promise<string> {
   return join(folder, 'package');
 }
 
-// The package.json that is published: only what somebody who installs the package needs. Tests, tools and scripts
-// of the repository stay in it.
+// The published package.json: only what users need, without the tests, tools and scripts of the repository.
 
 export type Manifest = {
   name: string;
@@ -107,7 +106,7 @@ export function publishedManifest(manifest: Manifest): Manifest {
   return Object.fromEntries(fields.map((field) => [field, manifest[field]])) as Manifest;
 }
 
-/** Names of what npm installs beside the package. */
+/** Names of what npm installs with the package. */
 export const declaredBy = (manifest: Manifest): Set<string> =>
   new Set(
     Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.peerDependencies }),

@@ -1,4 +1,4 @@
-// What the packages of this repository promise in their package.json, against the repository itself.
+// Compares the package.json of each package with the repository itself.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, test } from 'vitest';
@@ -18,7 +18,7 @@ test.each(packages.map(({ name, folder }) => [name, folder]))(
   },
 );
 
-it('svc installs every name of the interface that bin/ has', () => {
+it('svc installs every command name in bin/', () => {
   const names = readdirSync(join(root, 'bin')).filter((name) => name.endsWith('.sh'));
   const { bin } = manifestOf(packageNamed('svc').folder);
   expect(bin).toEqual({
@@ -27,7 +27,7 @@ it('svc installs every name of the interface that bin/ has', () => {
   });
 });
 
-it('what is published has no tool and no script of the repository', () => {
+it('a published package has no tools and scripts of the repository', () => {
   const manifest = publishedManifest({
     name: 'x',
     version: '1.0.0',
@@ -46,6 +46,6 @@ it('what is published has no tool and no script of the repository', () => {
   expect([...declaredBy(manifest)]).toEqual(['a', 'b']);
 });
 
-it('an unknown package is named', () => {
+it('an unknown package is reported', () => {
   expect(() => packageNamed('y')).toThrow('no package y');
 });

@@ -1,29 +1,29 @@
-// The packages that are published: where each is built, what it may hold, and how large it may be.
+// The published packages: where each is built, what it may contain, and its size limit.
 import { NOTICES } from './notices.ts';
 
 export type ContentsRule = {
   /** Every file matches one of these. */
   allowed: readonly RegExp[];
   required: readonly string[];
-  /** A package that grows past them grows on purpose: raise the number in the same change. */
+  /** Growth beyond these must be on purpose: raise the number in the same change. */
   maxPackedBytes: number;
   maxUnpackedBytes: number;
 };
 
 export type PublishedPackage = {
   name: string;
-  /** In the repository: its README stands there. */
+  /** In the repository, with its README. */
   folder: string;
   /** The program that builds it, run with node. */
   build: string;
-  /** Folder with the package.json that is published, and what of it goes into the package. */
+  /** Folder with the published package.json, and its parts that go into the package. */
   from: string;
   copy: readonly string[];
   contents: ContentsRule;
 };
 
 const MEGABYTE = 1_000_000;
-/** A program, or a part of one that is loaded when it is needed. */
+/** A program, or a part of one that is loaded on demand. */
 const CHUNK = String.raw`[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*\.js`;
 
 export const packages: readonly PublishedPackage[] = [
@@ -41,7 +41,7 @@ export const packages: readonly PublishedPackage[] = [
         /^dist\/bin\/[a-z-]+\.sh$/,
         /^dist\/dashboard\/(?:index\.html|favicon\.svg)(?:\.br|\.gz)?$/,
         /^dist\/dashboard\/assets\/[A-Za-z0-9_.-]+\.(?:(?:js|css)(?:\.br|\.gz)?|woff2)$/,
-        // What completion knows of the program.
+        // Data for shell completion.
         /^dist\/completion\.json$/,
         new RegExp(`^dist/${NOTICES}$`),
       ],
@@ -89,6 +89,6 @@ export const packages: readonly PublishedPackage[] = [
 
 export function packageNamed(name: string): PublishedPackage {
   const found = packages.find((each) => each.name === name);
-  if (found === undefined) throw new Error(`There is no package ${name} in release/packages.ts`);
+  if (found === undefined) throw new Error(`release/packages.ts has no package ${name}`);
   return found;
 }

@@ -1,4 +1,4 @@
-// Whether what is left behind would be found.
+// Whether leftovers would be found.
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ async function newPerson() {
   return person;
 }
 
-it('has nothing of ours, and nothing of this machine but its programs', async () => {
+it('has nothing of ours, and only the programs of this machine', async () => {
   const person = await newPerson();
   expect([filesLeft(person), processesLeft(person)]).toEqual([[], []]);
   expect(person.project).toContain(' ');
@@ -29,7 +29,7 @@ it('has nothing of ours, and nothing of this machine but its programs', async ()
   expect(person.environment['PATH']).not.toContain(`${join(import.meta.dirname, '..')}/`);
 });
 
-it('sees what was left in the home and in the temporary folder, but for what Node compiled', async () => {
+it('finds leftovers in the home and in the temporary folder, except for Node’s compile cache', async () => {
   const person = await newPerson();
   writeFileSync(join(person.home, '.svcrc'), '');
   mkdirSync(join(person.temporary, 'svc-demo-x'));
@@ -37,17 +37,14 @@ it('sees what was left in the home and in the temporary folder, but for what Nod
   expect(filesLeft(person)).toEqual([join(person.home, '.svcrc'), join(person.temporary, 'svc-demo-x')]);
 });
 
-it.runIf(process.platform === 'linux')(
-  'sees a process that still runs, by its folder or its words',
-  async () => {
-    const person = await newPerson();
-    const inFolder = spawn('sleep', ['600'], { cwd: person.home });
-    const byWords = spawn(process.execPath, ['--eval', 'setTimeout(() => {}, 600_000)', person.project], {
-      cwd: '/',
-    });
-    onTestFinished(() => {
-      for (const child of [inFolder, byWords]) child.kill('SIGKILL');
-    });
-    await expect.poll(() => processesLeft(person).length).toBe(2);
-  },
-);
+it.runIf(process.platform === 'linux')('finds a running process by its folder or its arguments', async () => {
+  const person = await newPerson();
+  const inFolder = spawn('sleep', ['600'], { cwd: person.home });
+  const byWords = spawn(process.execPath, ['--eval', 'setTimeout(() => {}, 600_000)', person.project], {
+    cwd: '/',
+  });
+  onTestFinished(() => {
+    for (const child of [inFolder, byWords]) child.kill('SIGKILL');
+  });
+  await expect.poll(() => processesLeft(person).length).toBe(2);
+});

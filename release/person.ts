@@ -1,5 +1,5 @@
-// A person who has nothing of ours yet: an empty home, an empty project, a temporary folder, and one Node. Their
-// folders have spaces in their names, because people's folders do.
+// A new user's machine: an empty home, an empty project, a temporary folder, and one Node. The folders have spaces in
+// their names, because real ones do.
 import {
   mkdirSync,
   mkdtempSync,
@@ -21,15 +21,15 @@ export type Person = {
   home: string;
   temporary: string;
   project: string;
-  /** For npm: the registry, the proxy and the cache of whoever runs this. */
+  /** For npm: the registry, the proxy and the cache of the current user. */
   npmEnvironment: NodeJS.ProcessEnv;
-  /** For svc: nothing of this machine but where programs are. */
+  /** For svc: only the PATH of this machine. */
   environment: NodeJS.ProcessEnv;
   npmCache: string;
   remove: () => void;
 };
 
-/** `node`: path of the Node that is the first in their PATH. `freshCache`: npm has loaded nothing before. */
+/** `node`: path of the Node that comes first on the PATH. `freshCache`: with an empty npm cache. */
 export async function createPerson(node: string, { freshCache = false } = {}): Promise<Person> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc first minute ')));
   const [bin, home, temporary, project] = ['bin', 'home', 'tmp', 'my project'].map((name) =>
@@ -38,7 +38,7 @@ export async function createPerson(node: string, { freshCache = false } = {}): P
   for (const path of [bin, home, temporary, project]) mkdirSync(path);
   symlinkSync(realpathSync(node), join(bin, 'node'));
   writeFileSync(join(project, 'package.json'), '{ "private": true }\n');
-  // Without the programs of this repository: `svc` would be among them.
+  // Without the programs of this repository, which include `svc`.
   const rest = (process.env['PATH'] ?? '').split(delimiter).filter((path) => !path.startsWith(root));
   const PATH = [bin, ...rest].join(delimiter);
   const cache = freshCache ? { npm_config_cache: join(folder, 'npm cache') } : {};
@@ -58,7 +58,7 @@ export async function createPerson(node: string, { freshCache = false } = {}): P
   return { folder, home, temporary, project, npmEnvironment, environment, npmCache, remove };
 }
 
-/** Files that svc has left in the home or the temporary folder. What Node compiled stays there for the next time. */
+/** Files that svc has left in the home or the temporary folder, except for Node's compile cache. */
 export function filesLeft({ home, temporary }: Person): string[] {
   const ofNode = new Set(['node-compile-cache']);
   return [home, temporary].flatMap((folder) =>
@@ -68,7 +68,7 @@ export function filesLeft({ home, temporary }: Person): string[] {
   );
 }
 
-/** Processes that run in the person's folders or name them. Known on Linux alone. */
+/** Processes that run in these folders or have them in their arguments. Linux only. */
 export function processesLeft({ folder }: Person): { pid: number; words: string }[] {
   if (process.platform !== 'linux') return [];
   return readdirSync('/proc')
@@ -79,7 +79,7 @@ export function processesLeft({ folder }: Person): { pid: number; words: string 
         const isOurs = words.includes(folder) || readlinkSync(`/proc/${pid}/cwd`).startsWith(folder);
         return isOurs ? [{ pid: Number(pid), words }] : [];
       } catch (error) {
-        // It ended while it was looked at, or is somebody else's.
+        // It ended during the check, or belongs to another user.
         if (
           error instanceof Error &&
           'code' in error &&

@@ -1,13 +1,13 @@
-// The command refuses before it changes or builds anything.
+// The command rejects bad input before it changes or builds anything.
 import { expect, test } from 'vitest';
 import { run } from './run-command.ts';
 import { readVersionFiles, root } from './versions.ts';
 
 test.each([
   ['a step back', ['--version', '0.0.1'], 'not below it'],
-  ['what is no version', ['--version', 'next'], 'three numbers'],
+  ['an invalid version', ['--version', 'next'], 'three numbers'],
   ['an unknown option', ['--publish'], 'Usage: npm run release'],
-])('%s is refused', async (_, words, said) => {
+])('%s is rejected', async (_, words, said) => {
   const before = readVersionFiles();
   const { code, stderr } = await run(process.execPath, ['release/release.ts', ...words], { cwd: root });
   expect([code, stderr]).toEqual([2, expect.stringContaining(said)]);

@@ -1,7 +1,6 @@
-// `npm run release -- --version 0.2.0`: the version and the changelog, then the packages, built, packed and checked.
-// Nothing is published and nothing is tagged: the commands for that are printed at the end. When a check fails, the
-// files are put back as they were. With `--dry-run` no file of the repository changes, and what `npm run build` made is
-// packed and checked.
+// `npm run release -- --version 0.2.0`: updates the version and the changelog, then builds, packs and checks the
+// packages. Nothing is published or tagged: the commands for that are printed at the end. If a check fails, the files
+// are restored. With `--dry-run` no file changes, and the output of `npm run build` is packed and checked.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -23,7 +22,7 @@ if (!isDry) await refuseUncommitted();
 for (const path of files.keys()) console.log(`${isDry ? 'would change' : 'changes'} ${path}`);
 
 if (isDry) {
-  console.log(`\n[${version}] would say:\n\n${notes}\n`);
+  console.log(`\nThe section [${version}] would be:\n\n${notes}\n`);
   const { problems } = await checkRelease();
   finish(problems);
 } else {
@@ -34,14 +33,14 @@ if (isDry) {
   });
   writeAll(files);
   try {
-    // The version is part of what is built.
+    // The version is part of the build.
     for (const each of packages) await buildPackage(each);
     const { tarballs, problems } = await checkRelease();
     finish(problems);
     if (problems.length === 0) console.log(nextCommands(tarballs));
     else {
       writeAll(before);
-      console.log(`The files are as they were. What is built still has ${version}; run: npm run build`);
+      console.log(`The files are restored. The build still has ${version}; run: npm run build`);
     }
   } catch (error) {
     writeAll(before);
@@ -60,11 +59,13 @@ function readWords(): { version: string; isDry: boolean } {
   }
 }
 
-/** Every file that the release changes, as it will be. */
+/** The new content of every file that the release changes. */
 function planEdits(next: string): { files: Map<string, string>; notes: string } | { problem: string } {
   const last = currentVersion();
   if (!isNoStepBack(next, last))
-    return { problem: `The version is ${last}: the next is three numbers, and not below it\n${USAGE}` };
+    return {
+      problem: `The version is ${last}: the next one must be three numbers, and not below it\n${USAGE}`,
+    };
   const changelog = releaseChangelog(read('CHANGELOG.md'), next, new Date().toISOString().slice(0, 10));
   if ('problem' in changelog) return changelog;
   const edited = changedVersions(readVersionFiles(), next);
@@ -73,7 +74,7 @@ function planEdits(next: string): { files: Map<string, string>; notes: string } 
 
 async function refuseUncommitted(): Promise<void> {
   const { stdout } = await mustRun('git', ['status', '--porcelain'], { cwd: root });
-  if (stdout.trim() !== '') refuse(`There are changes that are not committed:\n${stdout}Commit them first.`);
+  if (stdout.trim() !== '') refuse(`There are uncommitted changes:\n${stdout}Commit them first.`);
 }
 
 function finish(problems: readonly string[]): void {
@@ -86,7 +87,7 @@ function finish(problems: readonly string[]): void {
 function nextCommands(tarballs: readonly Tarball[]): string {
   const publish = tarballs.map(({ path }) => `  npm publish --access public ./${relative(root, path)}`);
   return [
-    '\nNow read the difference, and then run:\n',
+    '\nNow review the diff, and then run:\n',
     `  git commit --all --message 'Release ${version}'`,
     `  git tag --annotate v${version} --message 'Release ${version}'`,
     '  git push --follow-tags',

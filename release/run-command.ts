@@ -1,4 +1,4 @@
-// Runs other programs for the release: no shell, a time limit, and an environment without what `npm run` puts in.
+// Runs other programs for the release: no shell, a time limit, and an environment without the additions of `npm run`.
 import { spawn } from 'node:child_process';
 
 export type Ended = { code: number; stdout: string; stderr: string };
@@ -6,7 +6,7 @@ type Options = { cwd: string; env?: NodeJS.ProcessEnv; timeoutMs?: number };
 
 const LONGEST_MS = 180_000;
 
-/** Resolves however it ends. A program that takes longer than allowed is ended, and has code 124. */
+/** Resolves however it ends. A program that takes too long is killed, and has code 124. */
 export function run(command: string, words: readonly string[], options: Options): Promise<Ended> {
   const { cwd, env = ownEnvironment(), timeoutMs = LONGEST_MS } = options;
   return new Promise((resolve, reject) => {
@@ -27,7 +27,7 @@ export function run(command: string, words: readonly string[], options: Options)
   });
 }
 
-/** Throws with what it said when it fails. */
+/** Throws with its output if it fails. */
 export async function mustRun(command: string, words: readonly string[], options: Options): Promise<Ended> {
   const ended = await run(command, words, options);
   if (ended.code === 0) return ended;
@@ -36,8 +36,8 @@ export async function mustRun(command: string, words: readonly string[], options
 }
 
 /**
- * The environment of whoever runs the release. `npm run` adds the folder it works in and the settings of that folder,
- * with which another npm would work there too; registry, proxy and cache are the person's own and stay.
+ * The user's environment. `npm run` adds its working folder and the settings of that folder, with which another npm
+ * would work there too; registry, proxy and cache are the user's own and stay.
  */
 export function ownEnvironment(environment: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   const added =

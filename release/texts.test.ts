@@ -1,24 +1,24 @@
 import { expect, it, test } from 'vitest';
 import { isText, textProblems } from './check-tarball.ts';
 
-// Tokens are put together from these, so that no scanner takes this file for the real thing.
+// Tokens are assembled from these, so that no scanner reports this file.
 const letters = (count: number): string => 'aB3dE6gH9kL2'.repeat(8).slice(0, count);
 
 test.each([
   ['a private key', `-----BEGIN RSA PRIVATE KEY-----\n${letters(40)}`],
-  ['a token of the code host', `ghp_${letters(36)}`],
-  ['a token of the code host', `github_pat_${letters(40)}`],
-  ['a token of the tracker', `lin_api_${letters(40)}`],
-  ['a key of a model provider', `sk-ant-${letters(40)}`],
-  ['a key of a cloud', `AKIA${letters(16).toUpperCase()}`],
-  ['a token of a registry', `npm_${letters(36)}`],
-  ['a token of a registry', `//registry.example/:_authToken=${letters(12)}`],
-  ['a token of a messenger', `xoxb-${letters(30)}`],
+  ['a code-host token', `ghp_${letters(36)}`],
+  ['a code-host token', `github_pat_${letters(40)}`],
+  ['a tracker token', `lin_api_${letters(40)}`],
+  ['a model provider key', `sk-ant-${letters(40)}`],
+  ['a cloud key', `AKIA${letters(16).toUpperCase()}`],
+  ['a registry token', `npm_${letters(36)}`],
+  ['a registry token', `//registry.example/:_authToken=${letters(12)}`],
+  ['a chat token', `xoxb-${letters(30)}`],
   ['a signed token', `eyJ${letters(30)}.eyJ${letters(30)}.${letters(30)}`],
-  ['an address with a password', `postgres://me:${letters(9)}@db.example`],
+  ['a URL with a password', `postgres://me:${letters(9)}@db.example`],
 ])('%s is found, and not repeated', (kind, secret) => {
   const problems = textProblems(`one\nconst key = "${secret}";\n`, []);
-  expect(problems).toEqual([`line 2 has what looks like ${kind}`]);
+  expect(problems).toEqual([`line 2 contains what looks like ${kind}`]);
 });
 
 test.each([
@@ -30,9 +30,9 @@ test.each([
   '_authToken=${NPM_TOKEN}',
   'task-management-of-the-whole-organisation',
   'see https://example.com/a:b/c@d',
-])('%s is no secret', (text) => expect(textProblems(text, [])).toEqual([]));
+])('%s is not a secret', (text) => expect(textProblems(text, [])).toEqual([]));
 
-it('finds a folder of the machine, and the way to a source map', () => {
+it('finds a folder of the machine, and a link to a source map', () => {
   const text = 'a\n// /srv/build/svc/src/x.ts\n//# sourceMappingURL=x.js.map\n';
   expect(textProblems(text, ['/srv/build/svc', '/home/nobody/'])).toEqual([
     'line 2 names a folder of this machine: /srv/build/svc',
@@ -40,7 +40,7 @@ it('finds a folder of the machine, and the way to a source map', () => {
   ]);
 });
 
-it('reads what can be read', () => {
+it('reads text files only', () => {
   expect(['a.js', 'README.md', 'LICENSE', 'svc.1', 'a.js.br', 'inter.woff2'].filter(isText)).toEqual([
     'a.js',
     'README.md',

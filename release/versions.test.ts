@@ -32,7 +32,7 @@ const files = new Map([
 describe('the version', () => {
   it('is the same everywhere', () => expect(versionProblems(files, '1.0.0')).toEqual([]));
 
-  it('goes into every place of ours, and into no other', () => {
+  it('is written in all our files, and nowhere else', () => {
     const after = changedVersions(files, '1.1.0');
     expect([...after.keys()]).toEqual([...files.keys()]);
     expect(versionProblems(after, '1.1.0')).toEqual([]);
@@ -55,7 +55,7 @@ describe('the version', () => {
       json({ name: 'a', version: '1.0.0', dependencies: { '@svc/core': '0.9.0' } }),
     ],
     ['an image', 'relay.yaml', 'image: svc-relay:0.9.0\n'],
-  ])('is missed in %s', (_, path, text) => {
+  ])('is checked in %s', (_, path, text) => {
     expect(versionProblems(new Map([...files, [path, text]]), '1.0.0')).toEqual([
       `${path} has a version other than 1.0.0`,
     ]);

@@ -1,4 +1,4 @@
-// One version for everything: version.txt, every package.json and the lock file say the same, and so do the pins
+// One version for everything: version.txt, every package.json and the lock file have the same, and so do the pins
 // between packages of this repository. Pure; release.ts reads and writes the files.
 
 import { globSync, readFileSync } from 'node:fs';
@@ -14,10 +14,10 @@ type Manifest = {
 
 const KINDS = ['dependencies', 'devDependencies'] as const;
 
-/** Files with the version, by path; `version.txt` is among them. */
+/** Files with the version, by path, including `version.txt`. */
 export type VersionFiles = ReadonlyMap<string, string>;
 
-/** One line for each place that says another version. */
+/** One line for each file with another version. */
 export function versionProblems(files: VersionFiles, version: string): string[] {
   return [...files].flatMap(([path, text]) =>
     text === withVersion(path, text, version, ourNames(files))
@@ -26,7 +26,7 @@ export function versionProblems(files: VersionFiles, version: string): string[] 
   );
 }
 
-/** The same files with the version in every place; those that would not change are left out. */
+/** The same files with the new version; unchanged ones are left out. */
 export function changedVersions(files: VersionFiles, version: string): Map<string, string> {
   const changed = new Map<string, string>();
   for (const [path, text] of files) {
@@ -36,7 +36,7 @@ export function changedVersions(files: VersionFiles, version: string): Map<strin
   return changed;
 }
 
-/** Names of the packages of this repository: a pin on one of them goes along. */
+/** Names of the packages of this repository: pins on them are updated too. */
 function ourNames(files: VersionFiles): Set<string> {
   const manifests = [...files].filter(([path]) => path.endsWith('package.json'));
   return new Set(manifests.map(([, text]) => (JSON.parse(text) as Manifest).name));
@@ -51,7 +51,7 @@ function withVersion(path: string, text: string, version: string, ours: Readonly
     const document = JSON.parse(text) as { info: object };
     return printJson({ ...document, info: { ...document.info, version } });
   }
-  // Manifests of a container image of ours.
+  // Manifests with our container image.
   return text.replaceAll(/(image: svc-relay:)\S+/g, `$1${version}`);
 }
 
@@ -83,10 +83,10 @@ function manifestWith<T extends Partial<Manifest>>(
   return after;
 }
 
-/** As npm writes it, and as our schemas are written. */
+/** In the format of npm and of our schemas. */
 const printJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
-/** Whether `next` comes after `last`, or is the same: the first release has the version that was worked towards. */
+/** Whether `next` comes after `last`, or is the same: the first release has the current version. */
 export function isNoStepBack(next: string, last: string): boolean {
   const [a, b] = [numbersOf(next), numbersOf(last)];
   if (a === undefined || b === undefined) return false;
@@ -94,12 +94,12 @@ export function isNoStepBack(next: string, last: string): boolean {
   return true;
 }
 
-/** Three numbers and nothing else: there are no pre-releases. */
+/** Three numbers only: there are no pre-releases. */
 function numbersOf(version: string): number[] | undefined {
   return /^(?:0|[1-9]\d*)(?:\.(?:0|[1-9]\d*)){2}$/.test(version) ? version.split('.').map(Number) : undefined;
 }
 
-// Where the version of this repository is written.
+// The files that contain the version of this repository.
 
 export const root = join(import.meta.dirname, '..');
 

@@ -1,4 +1,4 @@
-// The first load with an empty cache: what goes over the wire, and when something is to be seen.
+// The first load with an empty cache: the transferred bytes, and when something is visible.
 import type { Browser } from 'playwright-core';
 import { openPage } from '../../packages/dashboard/e2e/chromium.ts';
 
@@ -9,7 +9,7 @@ export type FirstLoad = {
   firstPaintMs: number;
   largestPaintMs: number;
   cardsMs: number;
-  /** Of every task that took longer than 50 ms, what it took beyond that. */
+  /** The time beyond 50 ms of every task that took longer. */
   blockedMs: number;
   layoutShift: number;
 };

@@ -1,5 +1,5 @@
 // From the 200 of a signed delivery to the frame that shows it: a check of an open pull request fails and passes in
-// turn, and its card on the board says so. Both clocks are the machine's.
+// turn, and its card on the board shows it. Both clocks are the machine's.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
 import { openPage } from '../../packages/dashboard/e2e/chromium.ts';
@@ -20,20 +20,20 @@ export type Pixels = {
 const TICKET = 'TID-126';
 const PR = 426;
 
-/** `shown(text)` resolves to the time of the first frame after the card says it. */
+/** `shown(text)` resolves to the time of the first frame after the card has the text. */
 const watchCard = `
   window.shown = (wanted) => new Promise((resolve) => {
-    const says = () => document.querySelector('main a[href^="/tickets/${TICKET}"]')?.textContent?.includes(wanted) === true;
-    const told = () => requestAnimationFrame(() => {
+    const hasText = () => document.querySelector('main a[href^="/tickets/${TICKET}"]')?.textContent?.includes(wanted) === true;
+    const report = () => requestAnimationFrame(() => {
       const channel = new MessageChannel();
       channel.port1.onmessage = () => resolve(performance.timeOrigin + performance.now());
       channel.port2.postMessage(null);
     });
-    if (says()) return told();
+    if (hasText()) return report();
     const observer = new MutationObserver(() => {
-      if (!says()) return;
+      if (!hasText()) return;
       observer.disconnect();
-      told();
+      report();
     });
     observer.observe(document.querySelector('main'), { childList: true, subtree: true, characterData: true });
   });
@@ -55,8 +55,8 @@ export async function measurePixels(browser: Browser, daemon: TapeDaemon, events
     const times: number[] = [];
     for (let event = 0; event < events; event += 1) {
       const fails = event % 2 === 0;
-      const shown = page.evaluate<number>(`window.shown(${JSON.stringify(fails ? '1 failed' : '1 green')})`);
-      // The code host tells whole seconds, and what is not newer than what is known is not news.
+      const shown = page.evaluate<number>(`window.shown(${JSON.stringify(fails ? '1 failed' : '1 passed')})`);
+      // The code host's times are whole seconds, and a delivery must be newer than the last to count.
       const updated_at = new Date(now.getTime() + (event + 1) * 1_000).toISOString();
       const conclusion = fails ? 'failure' : 'success';
       const check_suite = { id: 9_000, status: 'completed', conclusion, head_sha: head.sha, updated_at };
@@ -72,13 +72,13 @@ export async function measurePixels(browser: Browser, daemon: TapeDaemon, events
   }
 }
 
-/** The newest delivery of the type that the day has of the pull request, with the current time. */
+/** The day's newest delivery of the type for the pull request, with the current time. */
 function recordedOf({ day }: TapeDaemon, type: string): Example {
   const found = day.records.findLast(
     (record) =>
       record.kind === 'codehost' && record.type === type && JSON.stringify(record).includes(`"number":${PR}`),
   );
-  if (found?.kind !== 'codehost') throw new Error(`The recorded day has no ${type} of ${PR}`);
+  if (found?.kind !== 'codehost') throw new Error(`the recorded day has no ${type} of ${PR}`);
   return { name: type, type, payload: day.dated(found, new Date()).payload };
 }
 

@@ -1,4 +1,4 @@
-// The page while much happens and nobody touches it: how many frames it draws in each second, and what it holds.
+// The page under load without user input: its frames in each second, and its memory.
 import type { Browser } from 'playwright-core';
 import { openPage } from '../../packages/dashboard/e2e/chromium.ts';
 import { rssMegabytes } from '../../packages/testkit/src/daemon/process-figures.ts';
@@ -7,7 +7,7 @@ import type { TapeDaemon } from '../../packages/testkit/src/tape/tape-daemon.ts'
 
 export type Traffic = {
   frames: { mean: number; median: number; worst: number; longestMs: number };
-  /** The part of the time in which the page's main thread was at work. */
+  /** The share of time in which the page's main thread was busy. */
   busy: number;
   heapMegabytes: number;
   processMegabytes: number;
@@ -17,7 +17,7 @@ export type Traffic = {
   elements: number;
 };
 
-/** Counts the frames of each second until it is asked for them. */
+/** Counts the frames of each second until they are read. */
 const countFrames = `
   window.frames = [];
   let last = performance.now();
@@ -31,7 +31,7 @@ const countFrames = `
 
 const BLANK_SECONDS = 5;
 
-/** What the machine gives a page that does nothing: the figure under traffic is to be read beside it. */
+/** The frame rate of an idle page on this machine, for comparison with the one under load. */
 export async function measureBlank(browser: Browser): Promise<number> {
   const { page, close } = await openPage(browser);
   try {
@@ -108,7 +108,7 @@ function framesOf(deltas: readonly number[]): Traffic['frames'] {
   };
 }
 
-/** The largest of the browser's page processes: the one page that is open. */
+/** The largest of the browser's page processes: that of the open page. */
 async function rendererMegabytes(browser: Browser): Promise<number> {
   const session = await browser.newBrowserCDPSession();
   const { processInfo } = await session.send('SystemInfo.getProcessInfo');

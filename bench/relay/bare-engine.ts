@@ -1,5 +1,5 @@
-// A relay process with HTTP in front against the bare engine: the client library's own publish with acknowledgement,
-// on the same server, in turn, so that what else the machine did falls out.
+// Compares a relay process with HTTP with the bare engine: the client library's own publish with acknowledgement, on
+// the same server, in turn, so that other load on the machine cancels out.
 import { join } from 'node:path';
 import { cpuMicroseconds } from '../../packages/testkit/src/daemon/process-figures.ts';
 import { askNats } from '../../packages/testkit/src/nats/nats-node.ts';
@@ -13,7 +13,7 @@ import { type Engine, printProfile, startBenchRelay } from './world.ts';
 type Round = { perSecond: number; p50Ms: number; p99Ms: number; cpuMicroseconds: number };
 
 const STREAM = 'BARE';
-/** As a shard of the relay: it repeats what it stores, for the readers. */
+/** Like a shard of the relay: it republishes what it stores, for the readers. */
 const REPEATING = 'BARE_REPEATING';
 
 export async function againstBareEngine(
@@ -77,7 +77,7 @@ export async function againstBareEngine(
   return { ratio, bare, repeating, publisher, ours, refused };
 }
 
-/** `pid` is the process that does the work in question: a busy machine changes its speed, and its time much less. */
+/** `pid` is the measured process: a busy machine changes its speed, but its processor time much less. */
 async function measured(pid: number, run: () => Promise<PublishFigures>): Promise<Round> {
   const before = cpuMicroseconds(pid);
   const { acknowledged, seconds, p50Ms, p99Ms } = await run();
@@ -99,5 +99,5 @@ async function addStream({ urls }: Engine, name: string, more: object): Promise<
   const config = { name, subjects: [`${name}.>`], storage: 'file', num_replicas: 1, ...more };
   const port = Number(new URL(urls[0] ?? '').port);
   const answer = await askNats(port, `$JS.API.STREAM.CREATE.${name}`, JSON.stringify(config));
-  if (/"error"/.test(answer)) throw new Error(`The bare stream was not made: ${answer}`);
+  if (/"error"/.test(answer)) throw new Error(`the bare stream was not created: ${answer}`);
 }

@@ -1,4 +1,5 @@
-// The bare engine, without HTTP, so many in flight: the client library's own publish with acknowledgement, or ours.
+// The bare engine without HTTP, with a number of publishes in flight: the client library's own publish with
+// acknowledgement, or ours.
 import { randomUUID } from 'node:crypto';
 import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
@@ -40,7 +41,7 @@ answerOrders(async (order: PublishOrder): Promise<PublishFigures> => {
 
 type Way = { send: (payload: Buffer, id: string) => Promise<unknown>; close: () => Promise<void> };
 
-/** At its best: with a stack for each request it takes twice as long. */
+/** At its best: with a stack trace for each request it takes twice as long. */
 async function byLibrary({ servers, subject }: PublishOrder): Promise<Way> {
   const connection = await connect({ servers: [...servers], noAsyncTraces: true });
   const engine = jetstream(connection);

@@ -1,5 +1,5 @@
 // End to end into a durable log: closed-loop senders, the relay, the real daemon with its tunnel, its receiver and its
-// synced log. A delivery counts when its line is there.
+// synced log. A delivery counts when its line is in the log.
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,7 +19,7 @@ export type DaemonFigures = {
   perSecond: number;
   p50Ms: number;
   p99Ms: number;
-  /** Of the relay, in MB: after the warm-up, and at the end. */
+  /** Memory of the relay, in MB: after the warm-up, and at the end. */
   memory: { before: number; after: number };
   /** Processor time for one delivery, in microseconds. */
   cpu: { relay: number; daemon: number };
@@ -35,7 +35,7 @@ export async function intoDaemon(
   const ours = await startBenchRelay(engine);
   const daemon = await startBenchDaemon(ours);
   try {
-    // The tunnel is up before the first delivery: a log without a cursor begins with what comes next.
+    // The tunnel is connected before the first delivery: a log without a cursor starts with the next one.
     await sleep(2000);
     const log = followDaemonLog(daemon.home.eventsDir);
     const figures: DaemonFigures[] = [];
@@ -90,7 +90,7 @@ export async function intoDaemon(
 const idPattern = /"deliveryId":"00000000-0000-4000-8000-([0-9a-f]{12})"/;
 const timePattern = /"ts":"([^"]+)"/;
 
-/** Follows the log of a daemon from outside: which deliveries have a line, and when each was accepted. */
+/** Follows the log of a daemon from outside: the deliveries with a line, and when each was accepted. */
 function followDaemonLog(eventsDir: string) {
   const read = new Map<string, { file: number; at: number; rest: string }>();
   /** By number of the delivery id: the time of its line. */
@@ -124,13 +124,13 @@ function followDaemonLog(eventsDir: string) {
     for (const { file } of read.values()) closeSync(file);
   });
   return {
-    /** Forgets what was read so far. */
+    /** Discards what was read so far. */
     forget(): void {
       look();
       acceptedAt = new Map();
       again = 0;
     },
-    /** Until so many are in the log, or it has not grown for `timeoutMs`. */
+    /** Until that many are in the log, or it has not grown for `timeoutMs`. */
     async wait(count: number, timeoutMs: number) {
       let grewAt = performance.now();
       let before = -1;

@@ -1,5 +1,5 @@
-// A receiver of the bench, in a process of its own: the daemon's own tunnel at our relay, or the public client package,
-// unchanged, at a peer. It counts what has arrived, each delivery once, and measures how long each was on the way.
+// A receiver of the bench, in a separate process: the daemon's tunnel at our relay, or the unchanged public client
+// package at a peer. It counts each delivery once, and measures its latency.
 import { createServer } from 'node:http';
 import { SmeeClient } from 'smee-client';
 import { createTunnel } from '../../packages/monitor/src/tunnel/tunnel.ts';
@@ -15,7 +15,7 @@ export type ReceiverOrder =
 export type Arrivals = Spread & {
   distinct: number;
   again: number;
-  /** When the last one came, by the shared clock. */
+  /** When the last one arrived, by the shared clock. */
   lastAt: number;
 };
 
@@ -56,7 +56,7 @@ async function openTunnel(url: string, readKey: string | null): Promise<void> {
     readKey: { variable: 'none', fileName: 'none', value: readKey ?? undefined },
   });
   tunnel.start();
-  if (!(await tunnel.up(20_000))) throw new Error('The relay cannot be reached');
+  if (!(await tunnel.up(20_000))) throw new Error('the relay cannot be reached');
 }
 
 async function startPublicClient(source: string): Promise<void> {

@@ -1,6 +1,6 @@
-// Subscribers by the thousand, in a process of their own and as cheap as can be: raw sockets that ask for the event
-// stream and remember one position. Source addresses are spread over the loopback network, since one address has too
-// few ports for so many connections in a row.
+// Thousands of subscribers, in a separate process and as cheap as possible: raw sockets that request the event stream
+// and remember one position. Source addresses are spread over the loopback network, because one address has too few
+// ports for so many connections.
 import { connect, type Socket } from 'node:net';
 import { answerOrders, sharedNow } from '../child.ts';
 
@@ -14,7 +14,7 @@ export type DriverOrder =
 
 export type DriverFigures = {
   open: number;
-  /** Deliveries that came to the open ones. */
+  /** Deliveries that reached the open ones. */
   delivered: number;
   seconds: number;
   resumes: number;
@@ -48,7 +48,7 @@ answerOrders(async (order: DriverOrder): Promise<DriverFigures> => {
     await manyAtOnce(order.atOnce, async () => {
       while (sharedNow() < until) {
         const stream = streams[next++ % streams.length];
-        if (stream === undefined) throw new Error('There is nothing to resume');
+        if (stream === undefined) throw new Error('nothing to resume');
         await resumeOne(stream).then(
           () => (resumes += 1),
           (error: unknown) => failed.push(String(error)),
@@ -118,7 +118,7 @@ function readUntil(socket: Socket, pattern: RegExp): Promise<string> {
     const end = (error: Error | null): void => {
       clearTimeout(timer);
       socket.off('data', read).off('error', fail).off('close', fail);
-      // Whatever becomes of it later is seen when the open ones are counted.
+      // Later failures show when the open ones are counted.
       socket.on('error', () => undefined);
       if (error === null) resolve(text);
       else {

@@ -1,5 +1,5 @@
-// One way from senders to a receiver, ours or the peer's, and what is measured on it: full speed, a steady trickle,
-// and a cut of 5 s in the middle.
+// One path from senders to a receiver, ours or the peer's, and its measurements: full speed, a low steady rate, and a
+// cut of 5 s in the middle.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoopbackProxy } from '../../packages/testkit/src/wire/loopback-proxy.ts';
 import { type Child, sharedNow } from '../child.ts';
@@ -26,7 +26,7 @@ export type WayFigures = {
   p99Ms: number;
 };
 
-/** So long without an arrival means that nothing more comes. */
+/** After this time without an arrival nothing more will come. */
 const QUIET_MS = 10_000;
 const CUT_MS = 5000;
 let lastId = 0;
@@ -57,7 +57,7 @@ export function withCut(way: Way, load: Load, given: Pace): Promise<WayFigures> 
     await sleep((given.count / given.rate) * 500 - CUT_MS / 2);
     way.proxy.close();
     await sleep(CUT_MS);
-    way.proxy.mend();
+    way.proxy.restore();
   };
   return measure(way, async () => {
     const sending = load.ask({ kind: 'paced', ...addressOf(way), ...given });

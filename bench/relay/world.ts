@@ -1,5 +1,4 @@
-// What the bench runs ours on: one nats-server or three, one relay process in front, a channel, and the real daemon
-// where its log counts.
+// The setup for our relay: one nats-server or three, one relay process, a channel, and the real daemon if needed.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ServerProcess } from '../../packages/testkit/src/daemon/server-process.ts';
@@ -36,12 +35,12 @@ export async function startEngine(nodes: number): Promise<Engine> {
     const server = await startNatsServer({ syncAlways: false });
     return { nodes, urls: [server.url], stop: server.stop };
   }
-  // What is shipped: every write synced.
+  // As shipped: every write is synced.
   const cluster = await startNatsCluster({ size: nodes, syncAlways: true });
   return { nodes, urls: cluster.urls, stop: cluster.stop };
 }
 
-/** Limits off: what is measured is not one sender's share. */
+/** Limits off: the measurement is not about one sender's share. */
 export async function startBenchRelay({ urls }: Engine, { profiled = false } = {}): Promise<BenchRelay> {
   const folder = scriptFolder('bench-relay');
   const profile = join(folder, 'profile');
@@ -57,10 +56,10 @@ export async function startBenchRelay({ urls }: Engine, { profiled = false } = {
   return { relay, channel, profile, stop: () => relay.kill() };
 }
 
-/** Where the time of the relay process went. Stops it: the profile is written at its end. */
+/** Prints a profile of the relay process. Stops it, because the profile is written at its end. */
 export async function printProfile({ relay, profile }: BenchRelay): Promise<void> {
   await relay.stop();
-  printTimes('where the time of the relay process goes, in ms of its own', functionTimes(profile), 'own');
+  printTimes('profile of the relay process, own time in ms', functionTimes(profile), 'own');
 }
 
 type BenchDaemon = { home: DaemonHome; process: ServerProcess; stop: () => Promise<void> };

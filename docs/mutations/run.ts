@@ -1,7 +1,7 @@
-// Shows that the conformance table holds: breaks one behaviour after the other in a copy of the working tree, and
-// expects the test that the table names for it to fail. The copy is removed in the end.
+// Verifies the conformance table: breaks one behaviour after the other in a copy of the working tree, and expects its
+// test in the table to fail. The copy is removed at the end.
 // `npm run conformance:mutate` (all of rows/); `-- --rows AUTH-1,EVT-8`, or `-- --count 5`, spread over all.
-// Exit code 1 when a mutation survives, or when its test does not fail by what it asserts.
+// Exit code 1 if a mutation survives, or if its test does not fail by an assertion.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -23,10 +23,10 @@ import { applyMutation, chooseMutations, type Mutation, readMutations, testsOf }
 import { judgeMutation, type TestReport, type Verdict, whyNotSound } from './verdict.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-/** Longer than any test may take by itself, so that it is vitest that ends it, with its clean-up. */
+/** Longer than any test may take, so that vitest itself ends it, with its cleanup. */
 const LIMIT_MS = 300_000;
 const SOUND_LIMIT_MS = 1_800_000;
-/** What is built or installed again, and what no test reads. */
+/** Build output, installed packages, and files that no test reads. */
 const LEFT_OUT = new Set(['node_modules', 'dist', '.git', '.vitest', 'coverage', 'images', 'screenshots']);
 
 const rows = conformanceById(readFileSync(join(root, 'docs', 'conformance.md'), 'utf8'));
@@ -47,7 +47,7 @@ try {
 }
 
 async function mutateAll(): Promise<boolean> {
-  print(`${chosen.length} mutations; first their tests, with nothing broken`);
+  print(`${chosen.length} mutations; first their tests, without a mutation`);
   const unsound = await findUnsound();
   print(`${chosen.length - unsound.size} pass (${seconds(Date.now() - startedAt)})`);
   const verdicts: Verdict[] = [];
@@ -56,7 +56,9 @@ async function mutateAll(): Promise<boolean> {
     const began = Date.now();
     const why = unsound.get(mutation);
     const verdict: Verdict =
-      why === undefined ? await mutate(mutation) : { is: 'unproved', why: `it fails as it is: ${why}` };
+      why === undefined
+        ? await mutate(mutation)
+        : { is: 'unproved', why: `it fails without the mutation: ${why}` };
     verdicts.push(verdict);
     printVerdict(mutation, verdict, Date.now() - began);
   }
@@ -70,7 +72,7 @@ async function mutateAll(): Promise<boolean> {
   return verdicts.length > 0 && caught === verdicts.length;
 }
 
-/** A test that fails anyway shows nothing. One that fails together with the others is tried once more alone. */
+/** A test that already fails proves nothing. One that fails together with the others is retried alone. */
 async function findUnsound(): Promise<Map<Mutation, string>> {
   const together = await whyNotSoundAll(chosen, SOUND_LIMIT_MS);
   const unsound = new Map<Mutation, string>();
@@ -103,7 +105,7 @@ async function mutate(mutation: Mutation): Promise<Verdict> {
   if (!broken.ok) return { is: 'unproved', why: broken.why };
   writeFileSync(path, broken.text);
   try {
-    // Broken code often never does what a test waits for: half a minute is enough to find out.
+    // Broken code often never does what a test waits for: half a minute is enough.
     const environment = { TEST_PATIENCE: '0.5' };
     const report = await runTests({ files: [file], names: [names], limitMs: LIMIT_MS, environment });
     if (report === undefined) return { is: 'unproved', why: `no report within ${seconds(LIMIT_MS)}` };
@@ -113,7 +115,7 @@ async function mutate(mutation: Mutation): Promise<Verdict> {
   }
 }
 
-/** Runs tests of the copy, one vitest at a time. `undefined`: the time was over, or there is no report. */
+/** Runs tests of the copy, one vitest at a time. `undefined`: it timed out, or there is no report. */
 async function runTests(wanted: {
   files: readonly string[];
   names: readonly RegExp[];
@@ -131,7 +133,7 @@ async function runTests(wanted: {
     {
       cwd: copy,
       stdio: 'ignore',
-      // A group of its own, so that all of it can be ended.
+      // Its own process group, so that all of it can be killed.
       detached: true,
       env: { ...process.env, ...wanted.environment, CI: '1', NO_COLOR: '1' },
     },
@@ -153,16 +155,16 @@ function endGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch (error) {
-    // It has ended by itself meanwhile.
+    // It has already ended.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }
 }
 
-/** Packages of our own resolve to the copy, all others to what is installed. */
+/** Our own packages resolve to the copy, all others to the installed ones. */
 function copyTree(): void {
   cpSync(root, copy, {
     recursive: true,
-    // The web app as it was built: its tests open it in a browser.
+    // The built web app: its tests open it in a browser.
     filter: (path) => path === root || path.endsWith('dashboard/dist') || !LEFT_OUT.has(basename(path)),
   });
   const [from, to] = [join(root, 'node_modules'), join(copy, 'node_modules')];
@@ -170,7 +172,7 @@ function copyTree(): void {
   const ours = new Map(readdirSync(join(copy, 'packages')).map((name) => [nameOfPackage(name), name]));
   for (const [packageName, name] of ours) symlinkSync(join(copy, 'packages', name), join(to, packageName));
   for (const name of readdirSync(from)) {
-    // Caches of tools are not shared: what is broken here must not be found there.
+    // Tool caches are not shared: broken code must not get into them.
     const isCache = name.startsWith('.') && name !== '.bin';
     if (!isCache && name !== '@svc' && !ours.has(name)) symlinkSync(join(from, name), join(to, name));
   }
@@ -184,7 +186,7 @@ function nameOfPackage(name: string): string {
 function printVerdict(mutation: Mutation, verdict: Verdict, milliseconds: number): void {
   const result =
     verdict.is === 'caught'
-      ? 'failed as it should'
+      ? 'failed as expected'
       : verdict.is === 'survived'
         ? 'SURVIVED'
         : `UNPROVED: ${verdict.why}`;

@@ -26,7 +26,7 @@ describe('a mutation is', () => {
       [passing('a is refused'), failing('b is refused', 'AssertionError: x')],
     ],
     [
-      'caught by what should have been rejected',
+      'caught by a promise that should have been rejected',
       [failing('it is refused', 'Error: promise resolved "1" instead')],
     ],
     ['caught by a property', [failing('it is refused', 'Error: Property failed after 1 tests\n{ seed: 1 }')]],
@@ -34,7 +34,7 @@ describe('a mutation is', () => {
     expect(judgeMutation(reportOf(results), tests)).toEqual({ is: 'caught' });
   });
 
-  test('survived when its tests pass, whatever others do', () => {
+  test('survived if its tests pass, whatever others do', () => {
     const results = [passing('it is refused'), failing('something else', 'AssertionError: x')];
     expect(judgeMutation(reportOf(results), tests)).toEqual({ is: 'survived' });
   });
@@ -47,7 +47,7 @@ describe('a mutation is', () => {
       'Error: Test timed out in 20000ms.',
     ],
     [
-      'a fault on the way',
+      'an error before the assertion',
       [failing('it is refused', 'TypeError: x is not a function')],
       '',
       'TypeError: x is not a function',

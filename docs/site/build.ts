@@ -1,5 +1,5 @@
-// npm run docs: builds the site into docs/site/dist. Any web server can serve it, from any path; so can a browser that
-// opens docs/site/dist/index.html. Nothing in it is loaded from elsewhere.
+// npm run docs: builds the site into docs/site/dist. Any web server can serve it from any path, and a browser can open
+// docs/site/dist/index.html from disk. It loads nothing from other sites.
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import MarkdownIt, { type Token } from 'markdown-it';
@@ -24,7 +24,7 @@ markdown.renderer.rules['table_close'] = () => '</table></div>\n';
 
 const read = (file: string): string => readFileSync(join(repository, file), 'utf8');
 
-/** Into a folder that is made again. */
+/** Into a folder that is created again. */
 export function buildSite(output: string): void {
   rmSync(output, { recursive: true, force: true });
   const pages = allPages();
@@ -40,7 +40,7 @@ export function buildSite(output: string): void {
   writeFileSync(join(output, 'search.js'), searchScript(pages));
 }
 
-/** Anchors on headings, and links that lead to pages of the site. */
+/** Adds anchors to headings, and points links to pages of the site. */
 function contentOf(file: string, pages: ReadonlySet<string>): string {
   const tree = markdown.parse(read(file), {});
   const anchorOf = createAnchors();
@@ -58,7 +58,7 @@ function leadToSite(inline: readonly Token[], link: (href: string) => string | u
       const to = link(token.attrGet('href') ?? '');
       dropped = to === undefined;
       if (to !== undefined) token.attrSet('href', to);
-      // The site has no source: its name stays, as text.
+      // The site does not contain the source: only its name stays, as text.
       else Object.assign(token, { tag: 'span', attrs: [['class', 'source']] });
     } else if (token.type === 'link_close' && dropped) {
       token.tag = 'span';
@@ -72,7 +72,7 @@ function leadToSite(inline: readonly Token[], link: (href: string) => string | u
   }
 }
 
-/** A heading as it reads: `svc doctor` of "`svc doctor`". */
+/** A heading as plain text: `svc doctor` from "`svc doctor`". */
 function textOf(inline: Token | undefined): string {
   return (inline?.children ?? [])
     .filter(({ type }) => type === 'text' || type === 'code_inline')
@@ -140,13 +140,12 @@ ${neighbours === '' ? '' : `<footer>${neighbours}</footer>`}
 `;
 }
 
-/** Where it leads, what is found there, and on which page. */
+/** Its link, its text, and its page. */
 type Entry = [address: string, text: string, page: string];
 
 /**
- * What the search of the site knows: every heading, and in the guide and the reference the first cell of every row of a
- * table. So the words on a screen, a key or a verb are found. It travels as a script: a page that is opened from a disk
- * may not fetch.
+ * The search index of the site: every heading, and in the guide and the reference the first cell of every table row, so
+ * that a text from a screen, a key or a verb is found. It is a script, because a page opened from disk must not fetch.
  */
 export function searchScript(pages: ReadonlySet<string>): string {
   const entries = [...pages]
@@ -184,7 +183,7 @@ function plain(cell: string): string {
     .replaceAll(/\\(.)/g, '$1');
 }
 
-/** The colours are those of the dashboard: light by default, dark where the reader's system is. */
+/** The colours of the dashboard: light by default, dark if the reader's system is. */
 export function tokens(css = read(THEME)): string {
   const declarationsOf = (selector: string): string => {
     const start = css.indexOf(`\n${selector} {`);

@@ -5,7 +5,7 @@ import { code, codes, page, table, words } from './markdown.ts';
 
 const layerWords: Record<Layer, string> = { project: 'project', secrets: 'secrets', global: 'global' };
 
-/** How a name from outside is written in a key. */
+/** The placeholder for a user's name in a key. */
 const placeholders: readonly [prefix: string, name: string][] = [
   ['svc.deploy.', '<owner/repo>'],
   ['svc.ai.providers.', '<provider>'],
@@ -14,15 +14,15 @@ const placeholders: readonly [prefix: string, name: string][] = [
 export function configPage(): string {
   const groups = Map.groupBy(allFields(), ({ path }) => path.slice(0, path[0] === 'svc' ? 2 : 1).join('.'));
   return page('Configuration', intro, [
-    whenItCounts,
+    whenItApplies,
     ...[...groups].map(([name, fields]) => `## ${name}\n\n${fieldTable(fields)}`),
-    `## Variables of the machine\n\nOnly the environment gives these, when the daemon is started. \`svc config show\` prints them with their values.\n\n${machineTable()}`,
-    `## Old names\n\nStill read until the version in the last column. \`svc-monitor.sh start\` and \`svc config validate\` warn of them.\n\n${deprecatedTable()}`,
+    `## Variables of the machine\n\nThese are only read from the environment, when the daemon starts. \`svc config show\` prints them with their values.\n\n${machineTable()}`,
+    `## Deprecated keys\n\nThese work until the version in the last column. \`svc-monitor.sh start\` and \`svc config validate\` warn about them.\n\n${deprecatedTable()}`,
   ]);
 }
 
 const intro = [
-  'Every key, from the schemas in `packages/core`. `svc config explain <key>` says the same of one key, with the value that holds and the file that it comes from.',
+  'Every key, from the schemas in `packages/core`. `svc config explain <key>` shows one key, with its current value and the file that sets it.',
   table(
     ['File', 'Where', 'Committed'],
     [
@@ -31,20 +31,20 @@ const intro = [
       ['global', '`~/.config/svc/config.json`, mode 600', 'never'],
     ],
   ),
-  'Where a key names several files, the first that has it wins; a variable wins over every file. `false` and `null` are values: they do not fall through to the default. Change a key with `svc config set <key> <value>`; a secret is read from standard input: `svc config set <key> -`.',
+  'If several files may set a key, the first that does wins; a variable overrides every file. `false` and `null` are values: they do not fall through to the default. Change a key with `svc config set <key> <value>`; a secret is read from standard input: `svc config set <key> -`.',
 ];
 
-const whenItCounts = `## When a change counts
+const whenItApplies = `## When a change takes effect
 
-The daemon looks at the files twice a second and applies what changed, without a restart and without losing a delivery. The line \`monitor.config.applied\` in the event log names the keys. This holds for every key of every file: deploy policy, state map, worker command, limits of the orchestrator, rules and their commands, notifiers, AI providers, metrics and log backends, watched repositories, relay channels, the names of secret variables, and the list of projects.
+The daemon checks the files twice a second and applies changes without a restart and without losing a delivery. The event \`monitor.config.applied\` lists the changed keys. This applies to every key of every file: deploy policy, state map, worker command, orchestrator limits, rules and their commands, notifiers, AI providers, metrics and log backends, watched repositories, relay channels, the names of secret variables, and the list of projects.
 
-A restart (\`svc-monitor.sh restart\`) is needed for what comes from the environment:
+A restart (\`svc-monitor.sh restart\`) is needed for values from the environment:
 
-- \`SVC_MONITOR_PORT\`, \`SVC_DATA_DIR\` and the other variables of the machine below;
-- the values of secrets: the variables that \`webhookSecretEnv\`, \`relayReadKeyEnv\` and \`apiKeyEnv\` name, and the secret files that \`svc-monitor.sh start\` fills them from;
-- every variable that wins over a key.
+- \`SVC_MONITOR_PORT\`, \`SVC_DATA_DIR\` and the other machine variables below;
+- the values of secrets: the variables that \`webhookSecretEnv\`, \`relayReadKeyEnv\` and \`apiKeyEnv\` name, and the secret files from which \`svc-monitor.sh start\` sets them;
+- every variable that overrides a key.
 
-**A value that is wrong costs its own key.** The last valid value of that key stays in effect, also over a restart, and the project is never dropped. The problem is an item in \`svc attention\` (\`config-invalid\`), and stands in \`svc-monitor.sh status\`, \`svc doctor\`, \`GET /api/health\` and on the dashboard. \`svc config show\`, \`svc config explain\` and \`GET /api/config\` show the value that the daemon uses beside what the file gives (\`last-good\`, \`differs\`). Where no valid value was ever known, a deploy policy is unknown, and merges wait.`;
+**An invalid value affects only its own key.** The last valid value of that key stays in effect, even after a restart, and the project is never dropped. The problem is an item in \`svc attention\` (\`config-invalid\`), and is shown by \`svc-monitor.sh status\`, \`svc doctor\`, \`GET /api/health\` and on the dashboard. \`svc config show\`, \`svc config explain\` and \`GET /api/config\` show the value that the daemon uses next to the one in the file (\`last-good\`, \`differs\`). If there never was a valid value, a deploy policy is unknown, and merges wait.`;
 
 function fieldTable(fields: readonly CataloguedField[]): string {
   return table(
@@ -79,7 +79,7 @@ function machineTable(): string {
 
 function deprecatedTable(): string {
   return table(
-    ['Key', 'In', 'What to do', 'Read until'],
+    ['Key', 'In', 'What to do', 'Removed in'],
     deprecations.map(({ key, layers, remedy, removedIn }) => [
       code(key),
       codes(layers.map((layer) => layerWords[layer])).replaceAll('`', ''),

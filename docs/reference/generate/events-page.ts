@@ -17,7 +17,7 @@ export function eventsPage(): string {
   const byFamily = Map.groupBy(topics, (topic) => familyOf(topic));
   const sections = families.flatMap((family) => {
     const own = byFamily.get(family);
-    if (own === undefined) throw new Error(`no topic begins with ${family.prefix}`);
+    if (own === undefined) throw new Error(`no topic starts with ${family.prefix}`);
     return [familySection(family.prefix.replace(/\.$/, ''), family.about, family.by, own)];
   });
   return page('Events', intro(), [...sections]);
@@ -26,9 +26,9 @@ export function eventsPage(): string {
 function intro(): string[] {
   const line = fieldsOf(EventLine).filter(({ name }) => name !== 'detail');
   return [
-    `The event log is \`~/svc/events/YYYY-MM.jsonl\`: one JSON object per line, written by the daemon alone. These are all ${topics.length} topics. A filter on a topic that is not here is refused. The same as JSON Schema: \`schemas/event-line.json\`.`,
+    `The event log is \`~/svc/events/YYYY-MM.jsonl\`: one JSON object per line, written only by the daemon. These are all ${topics.length} topics. A filter for a topic that is not listed is rejected. The same as JSON Schema: \`schemas/event-line.json\`.`,
     "```sh\nsvc events list --event 'codehost.pr.*' --since 1d\nsvc events wait-for --event codehost.pr.merged --pr 42\n```",
-    '## The line',
+    '## Common fields',
     table(
       ['Field', 'Type', 'Always', 'What it is'],
       line.map(({ name, type, required, description }) => [
@@ -38,23 +38,23 @@ function intro(): string[] {
         description || lineWords[name] || '',
       ]),
     ),
-    `\`scope\` says what the line is about. Every line carries what is known of: ${codes(Object.keys(EventScope.shape))}.`,
-    'A detail may also have `cut`: the paths of its fields that were cut to fit a line of 64 KiB. Fields that a newer version wrote are kept.',
+    `\`scope\` is the subject of the event. Every event has the known values of: ${codes(Object.keys(EventScope.shape))}.`,
+    'A detail may also have `cut`: the paths of its fields that were cut to fit into a line of 64 KiB. Fields written by a newer version are kept.',
   ];
 }
 
 const lineWords: Record<string, string> = {
-  seq: 'The position in the log, one more than the line before: the cursor of every reader',
+  seq: 'The position in the log, one more than that of the previous event: the cursor of every reader',
   id: 'Unique',
-  schemaVersion: 'The form of the line',
-  event: 'The topic, one of this page',
-  source: 'Who told it',
+  schemaVersion: 'The version of the format',
+  event: 'The topic, one of those on this page',
+  source: 'Who reported it',
   via: 'How it reached the daemon',
-  deliveryId: 'As the sender named the delivery; a second one of the same id becomes no line',
-  occurredAt: 'When it happened, as the sender says',
-  relay: 'The relay’s position of the delivery; the newest of a channel is where the daemon goes on',
+  deliveryId: 'The sender’s id of the delivery; a second delivery with the same id is ignored',
+  occurredAt: 'When it happened, according to the sender',
+  relay: 'The relay’s position of the delivery; the daemon resumes a channel at its newest position',
   host: 'The machine',
-  scope: 'What it is about',
+  scope: 'The subject of the event',
   actor: 'Who caused it at the code host or the tracker',
 };
 
@@ -64,7 +64,7 @@ function familySection(title: string, about: string, by: string, own: readonly T
   const details = [...bySchema].map(([schema, names]) => {
     const fields = fieldsOf(schema).filter(({ name }) => name !== 'cut');
     const head = codes(names);
-    if (fields.length === 0) return `${head}: no fields of its own.`;
+    if (fields.length === 0) return `${head}: no own fields.`;
     const rows = fields.map(({ name, type, required, description }) => [
       code(name),
       type,
@@ -76,7 +76,7 @@ function familySection(title: string, about: string, by: string, own: readonly T
   return [`## ${title}`, `${about}. Written by ${by}.${helpers}`, ...details].join('\n\n');
 }
 
-/** Which of them `svc events append` takes. */
+/** Which of them `svc events append` accepts. */
 function helperWords(own: readonly Topic[]): string {
   const refused = own.filter((topic) => !isHelperTopic(topic));
   if (refused.length === own.length) return ' A script cannot report them.';
@@ -94,22 +94,22 @@ function fieldsOf(schema: Schema): Fields {
   }));
 }
 
-// What the schemas of the event log cannot say: what a family of topics is about, and who writes its lines. A topic
-// that no family here covers fails the generator.
+// What the schemas of the event log do not contain: the subject of a family of topics, and who writes its events. A
+// topic without a family fails the generator.
 
 type Family = { prefix: string; about: string; by: string };
 
 const delivered = 'the receiver, from a delivery';
-const deliveredOrFound = 'the receiver, from a delivery; reconciliation, when a delivery was missed';
+const deliveredOrFound = 'the receiver, from a delivery; reconciliation, if a delivery was missed';
 const run = 'the orchestrator in the daemon';
-const person = 'the daemon, for a person’s word';
+const person = 'the daemon, for a person’s action';
 
 const families: readonly Family[] = [
   { prefix: 'codehost.pr.', about: 'A pull request', by: deliveredOrFound },
   { prefix: 'codehost.pr_review.', about: 'A review of a pull request', by: deliveredOrFound },
-  { prefix: 'codehost.pr_review_thread.', about: 'A thread of review comments', by: delivered },
+  { prefix: 'codehost.pr_review_thread.', about: 'A review thread', by: delivered },
   { prefix: 'codehost.pr_review_comment.', about: 'A comment on a line of a pull request', by: delivered },
-  { prefix: 'codehost.check_suite.', about: 'A suite of checks of a commit', by: deliveredOrFound },
+  { prefix: 'codehost.check_suite.', about: 'A check suite of a commit', by: deliveredOrFound },
   { prefix: 'codehost.status.', about: 'A status of a commit', by: deliveredOrFound },
   { prefix: 'codehost.push', about: 'A push', by: delivered },
   { prefix: 'codehost.issue_comment.', about: 'A comment on a pull request or an issue', by: delivered },
@@ -117,7 +117,7 @@ const families: readonly Family[] = [
   { prefix: 'codehost.deployment_status.', about: 'A state of a deployment', by: deliveredOrFound },
   {
     prefix: 'codehost.other',
-    about: 'An accepted delivery of another type: kept, not understood',
+    about: 'An accepted delivery of another type: stored without interpretation',
     by: delivered,
   },
   { prefix: 'tracker.issue.', about: 'A ticket', by: deliveredOrFound },
@@ -128,10 +128,10 @@ const families: readonly Family[] = [
   { prefix: 'tracker.project.', about: 'A project of the tracker', by: delivered },
   {
     prefix: 'tracker.other',
-    about: 'An accepted delivery of another type: kept, not understood',
+    about: 'An accepted delivery of another type: stored without interpretation',
     by: delivered,
   },
-  { prefix: 'orchestrator.run.', about: 'A run: many tickets at once', by: `${run}; ${person}` },
+  { prefix: 'orchestrator.run.', about: 'A run: many tickets in parallel', by: `${run}; ${person}` },
   { prefix: 'orchestrator.wave.', about: 'A wave of a run', by: run },
   {
     prefix: 'orchestrator.worker.',
@@ -141,7 +141,7 @@ const families: readonly Family[] = [
   {
     prefix: 'orchestrator.deploy.',
     about: 'The deploy of a merge',
-    by: 'the daemon, by the rules of the deploy; a person for `retried` and `accepted`',
+    by: 'the daemon, by the deploy rules; a person for `retried` and `accepted`',
   },
   { prefix: 'orchestrator.verification.', about: 'The verification of a merged commit', by: run },
   {
@@ -151,23 +151,23 @@ const families: readonly Family[] = [
   },
   { prefix: 'workflow.rule.', about: 'A rule of the configuration', by: 'the daemon' },
   { prefix: 'comms.attention', about: 'What needs a person', by: `the daemon; ${person} on an item` },
-  { prefix: 'monitor.feed.', about: 'A feed that changed its grade', by: 'the daemon' },
+  { prefix: 'monitor.feed.', about: 'A change of a feed’s grade', by: 'the daemon' },
   { prefix: 'monitor.daemon.', about: 'The daemon itself', by: 'the daemon' },
   {
     prefix: 'monitor.config.',
-    about: 'The configuration of a project, as it takes effect',
+    about: 'The effective configuration of a project',
     by: 'the daemon',
   },
   { prefix: 'feedback.', about: 'Findings', by: '`svc add-finding`, `svc findings drain`' },
   { prefix: 'archive.', about: 'The archive', by: '`svc archive`' },
 ];
 
-/** The most exact family of a topic. */
+/** The most specific family of a topic. */
 export function familyOf(topic: string): Family {
   const [found] = families
     .filter(({ prefix }) => topic.startsWith(prefix))
     .toSorted((one, other) => other.prefix.length - one.prefix.length);
   if (found === undefined)
-    throw new Error(`no family of docs/reference/generate/events-page.ts covers ${topic}`);
+    throw new Error(`no family in docs/reference/generate/events-page.ts covers ${topic}`);
   return found;
 }

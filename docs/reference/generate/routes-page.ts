@@ -54,8 +54,8 @@ export function routesPageOf(api: OpenApi): string {
 }
 
 const intro = [
-  'Every route of the daemon, from [`schemas/openapi.json`](../../schemas/openapi.json). It listens on `127.0.0.1:7400` and `[::1]:7400`, and answers JSON. It answers your user and root; where the system cannot tell users apart (macOS), send the token: `curl -H "Authorization: Bearer $(cat ~/svc/api-token)" http://127.0.0.1:7400/api/board`. More about following the board, filters, traces and worker output: [building on the API](dashboard.md).',
-  'A failure is `{error, code, remedy}`; `remedy` is there where one exists. Every route may answer 403 (a `Host` that is not this machine, or a request that changes something from a page of another origin), 413 (a body that is too large) and 500 (the daemon failed). The codes: [failures](exit-codes.md#failures).',
+  'Every route of the daemon, from [`schemas/openapi.json`](../../schemas/openapi.json). It listens on `127.0.0.1:7400` and `[::1]:7400`, and answers JSON. It answers your user and root; where the system cannot identify the user (macOS), send the token: `curl -H "Authorization: Bearer $(cat ~/svc/api-token)" http://127.0.0.1:7400/api/board`. More about following the board, filters, traces and worker output: [building on the API](dashboard.md).',
+  'A failure is `{error, code, remedy}`; `remedy` is present if there is one. Every route may answer 403 (a `Host` that is not this machine, or a change requested by a page of another origin), 413 (a body that is too large) and 500 (the daemon failed). The codes: [failures](exit-codes.md#failures).',
 ];
 
 function routesOf(api: OpenApi): Route[] {
@@ -98,7 +98,7 @@ function parameterRow(
   ];
 }
 
-/** The fields of a body as rows; one that is no object with fields is a single row. */
+/** The fields of a body as rows; anything but an object with fields is a single row. */
 function bodyRows(content: Content | undefined, api: OpenApi): string[][] {
   const [[type, { schema }] = ['', {}]] = Object.entries(content ?? {}) as [
     string,
@@ -120,7 +120,7 @@ function answers(responses: Record<string, Response>, api: OpenApi): string {
   return table(
     ['Status', 'Answer', 'When'],
     Object.entries(responses)
-      // What every route may answer stands at the top of the page.
+      // Answers that every route may give are at the top of the page.
       .filter(([status]) => status !== 'default')
       .map(([status, given]) => {
         const response = follow(given, api);
@@ -154,12 +154,12 @@ function shape(name: string, schema: JsonSchema, api: OpenApi): string {
   return [`### ${shapeHeading(name)}`, ...about, what].join('\n\n').replaceAll('..\n', '.\n');
 }
 
-/** Not the name alone: routes of the board have a section `Board` already. */
+/** Not only the name: the routes of the board already have a section `Board`. */
 function shapeHeading(name: string): string {
   return `Type ${name}`;
 }
 
-/** A shape of its own is a link to its section. */
+/** A named shape is a link to its section. */
 function linkOf(reference: string): string | undefined {
   const [, name] = /^#\/components\/schemas\/(.+)$/.exec(reference) ?? [];
   return name === undefined ? undefined : `[${code(name)}](#${anchorOf(shapeHeading(name))})`;

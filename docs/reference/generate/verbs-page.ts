@@ -21,7 +21,7 @@ export function verbsPage(): string {
 }
 
 const intro = [
-  'Every verb of `svc`. `svc <verb> --help` prints the same. A verb with a route is a thin client of the daemon: what it prints with `--json`, the route answers ([routes](routes.md)). How each ends: [exit codes](exit-codes.md).',
+  'Every verb of `svc`. `svc <verb> --help` prints the same. A verb with a route is a thin client of the daemon: with `--json` it prints the route’s answer ([routes](routes.md)). See also: [exit codes](exit-codes.md).',
   'The `.sh` names in `bin/` are the same verbs: `svc-monitor.sh` is `svc monitor`, `setup-webhooks.sh` is `svc setup-webhooks`, `check-project-setup.sh`, `resolve-tracker-ids.sh` and `add-finding.sh` likewise, `workflow-context.sh` is `svc context`, `feedback-consent.sh` is `svc feedback`.',
 ];
 
